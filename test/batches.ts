@@ -3,12 +3,25 @@
  * faster where their code is optimized already: the 26 files of conformance/ take 91 s of CPU one by one and 53 s together.
  */
 
-/** Below these, files measure no process and change nothing of their own. */
+/** Files below these folders share processes with those below the folders in the same line; a test may run in a process in which any of them ran before. */
 const SHARED = [
-  'clients/', 'config/', 'conformance/', 'plugins/', 'routes/', 'schemas/',
-  'admission/', 'storage/cache/', 'controllers/', 'storage/etcd/', 'flow-control/', 'registry/apply/', 'registry/operations/', 'registry/patch/'
+  ['conformance/'],
+  ['admission/'],
+  ['bad-input/'],
+  ['aggregation/', 'auth/', 'clients/', 'custom/', 'egress/', 'encryption/', 'flow-control/', 'properties/'],
+  ['config/', 'controllers/'],
+  ['examples/', 'interop/'],
+  ['plugins/'],
+  ['registry/', 'storage/', 'serving/'],
+  ['routes/'],
+  ['schemas/']
 ]
-const MAX_FILES = 9
+/** But not these, which measure their process or change something of it, or take as long as others together. */
+const ALONE = [
+  'bad-input/large-watches', 'bad-input/many-watches', 'bad-input/watches', 'bad-input/wrong-tokens', 'egress/relay', 'interop/custom-resources', 'interop/encryption', 'interop/kubectl.',
+  'serving/service-accounts', 'storage/embedded/disk', 'storage/embedded/lock', 'storage/embedded/space', 'storage/etcd.'
+]
+const MAX_FILES = 14
 
 /** A part of every room in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
@@ -24,11 +37,11 @@ export const MARK = 'test file: '
 
 export interface Batch { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>> }
 
-/** In order; those of one folder of the above together, all others alone. What holds of the interface holds without admission plugins too. */
+/** In order; those that may share a process together, all others alone. What holds of the interface holds without admission plugins too. */
 export function batchesOf (files: readonly string[]): Batch[] {
   return [
-    ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} })),
-    ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } }))
+    ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
+    ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
   ]
 }
 
@@ -36,13 +49,18 @@ const titleOf = (files: readonly string[]): string => files.length === 1 ? files
 
 function grouped (files: readonly string[]): string[][] {
   const batches: string[][] = []
-  let last = ''
+  const open = new Map<unknown, string[]>()
   for (const file of files) {
-    const folder = SHARED.find(one => file.startsWith(`dist/test/${one}`)) ?? file
-    const batch = batches.at(-1)
-    if (batch !== undefined && folder === last && batch.length < MAX_FILES) batch.push(file)
-    else batches.push([file])
-    last = folder
+    const isBelow = (place: string): boolean => file.startsWith(`dist/test/${place}`)
+    const line = ALONE.some(isBelow) ? undefined : SHARED.find(folders => folders.some(isBelow))
+    const batch = open.get(line)
+    if (line !== undefined && batch !== undefined && batch.length < MAX_FILES) {
+      batch.push(file)
+      continue
+    }
+    const begun = [file]
+    batches.push(begun)
+    if (line !== undefined) open.set(line, begun)
   }
   return batches
 }

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import { etcdProgram } from './tools.js'
 import { freePorts } from './ports.js'
 
-const START_TIME = 20_000
+const START_TIME = 60_000
 
 /** Keeps nothing after the test that asked. `t` is a tap test. */
 export interface Teardown {

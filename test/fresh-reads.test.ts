@@ -7,7 +7,7 @@ import { lateWatch } from './late-watch.js'
 import { startNeighbour } from './neighbour.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
-const TIMES = 10_000
+const TIMES = 4000
 const AT_ONCE = 32
 
 async function server (t: Test, url: string): Promise<Client> {
@@ -43,13 +43,13 @@ async function stale (writer: Client, reader: Client, times: number): Promise<st
   return found
 }
 
-t.test('ten thousand writes through one server are read at once through the other', { timeout: 240_000 }, async t => {
+t.test('thousands of writes through one server are read at once through the other', async t => {
   const { url } = await startEtcd(t)
   const [writer, reader] = await Promise.all([server(t, url), server(t, url)])
   t.same((await stale(writer, reader, TIMES)).slice(0, 3), [])
 })
 
-t.test('and so they are when the reader hears of each half a second late', { timeout: 120_000 }, async t => {
+t.test('and so they are when the reader hears of each half a second late', async t => {
   const { url } = await startEtcd(t)
   const writer = await server(t, url)
   const reader = await server(t, await lateWatch(t, url, 500))
@@ -60,12 +60,12 @@ t.test('and so they are when the reader hears of each half a second late', { tim
   t.same((await stale(writer, reader, 640)).slice(0, 3), [])
 })
 
-t.test('and so they are beside others who write 1,000 times a second', { timeout: 120_000 }, async t => {
+t.test('and so they are beside others who write 1,000 times a second', async t => {
   const { url } = await startEtcd(t)
   const [writer, reader] = await Promise.all([server(t, url), server(t, url)])
   const neighbour = startNeighbour(t, { servers: [url] })
   await neighbour.more(1)
-  t.same((await stale(writer, reader, 3200)).slice(0, 3), [])
+  t.same((await stale(writer, reader, 1600)).slice(0, 3), [])
   t.ok(neighbour.writes() > 100, `${neighbour.writes()} writes of theirs`)
   await neighbour.stop()
 })

@@ -19,7 +19,7 @@ const MAX_WAIT = 500
 
 const memory = (pid: number): number => Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-t.test('a hundred thousand objects of one type', { timeout: 200_000 }, async t => {
+t.test('a hundred thousand objects of one type', async t => {
   const folder = await filled(OBJECTS)
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const server = await RunningServer.start(t, [`--data-dir=${folder}/data`])
@@ -53,6 +53,7 @@ t.test('a hundred thousand objects of one type', { timeout: 200_000 }, async t =
         const since = ownTime(server.pid)
         t.equal((await server.ask(`${CONFIGS}/${key(77)}`)).code, 200)
         longest = Math.max(longest, ownTime(server.pid) - since)
+        await new Promise(resolve => { setTimeout(resolve, 10) }) // each asks on a connection of its own
       }
     })()
     t.equal(await count(CONFIGS, '"uid":'), ALL, 'JSON')

@@ -11,7 +11,6 @@
  * tap's own command takes 1,470 s of CPU for all files, with two jobs, neither TypeScript nor mocks nor coverage, and this 900 s with conformance/ twice: it
  * runs each file by itself, with its hooks, where `batches.ts` lets files share a process. So a file is a program that uses the library alone.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix, relative } from 'node:path'
@@ -21,6 +20,7 @@ import { batchesOf, FILES, QUICK, silentOf, type Batch } from './batches.js'
 import { reportCoverage } from './coverage.js'
 import { changedFiles, importGraph, testsOf } from './changed.js'
 import { watchIdle } from './idle-cores.js'
+import { count as countRunning, runNode, type Cost } from './process-groups.js'
 import { scratchFolder } from './scratch.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -30,8 +30,11 @@ const JOBS = 2
 /** One more while so much of the machine is idle: many files wait for processes and clocks, a third of the time of two. */
 const MAX_JOBS = 3
 const IDLE = 0.4
-/** Seconds for one file, or several that take a few each, on a machine as slow as they come; the slowest are those that kill and restart real servers. */
+/** Batches that are named at the end of a whole run. */
+const MOST = 10
+/** Seconds for one file, and for each more of a batch, on a machine as slow as they come; the slowest are those that kill and restart real servers. Tests have no limits of their own. */
 const TIMEOUT = 600
+const TIMEOUT_MORE = 60
 /** Seconds more before a file that has not ended by itself is killed with all it started: one whose event loop spins does not see its own timeout. */
 const GRACE = 30
 
@@ -62,50 +65,27 @@ if (!quick) {
   ensureTools()
 }
 
-if (all) {
-  const lint = spawnSync(process.execPath, ['test/node_modules/eslint/bin/eslint.js', '.'], { cwd: root, stdio: 'inherit' })
-  if (lint.status !== 0) process.exit(1)
-}
+interface Outcome extends Cost { readonly title: string, readonly passed: number, readonly failed: number, readonly skipped: number, readonly ok: boolean, readonly output: string }
 
-interface Outcome { readonly title: string, readonly passed: number, readonly failed: number, readonly skipped: number, readonly ok: boolean, readonly output: string }
-
-/** The files that run now: each leads a process group, so that nothing it started outlives it. */
-const running = new Set<ChildProcess>()
-
-function killGroup (child: ChildProcess): void {
-  try {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-  } catch {} // it is gone
-}
-
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => {
-    for (const child of running) killGroup(child)
-    process.exit(1)
-  })
+/** With the cache of `npm run lint`. It takes one core for two minutes where that is empty, so tests run beside it. */
+async function runLint (): Promise<Outcome> {
+  const { code, output, ...cost } = await runNode(['test/node_modules/eslint/bin/eslint.js', '--cache', '--cache-location', '.cache/eslint', '--cache-strategy', 'content', '.'], root, {}, TIMEOUT)
+  return { title: 'lint', passed: 0, failed: code === 0 ? 0 : 1, skipped: 0, ok: code === 0, output, ...cost }
 }
 
 /** A file is a program that speaks TAP: run by Node itself, so that what it starts inherits nothing of a runner. */
 async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
-  const child = spawn(process.execPath, files.length === 1 ? files : ['dist/test/together.js'], {
-    cwd: root, env: { ...process.env, ...env, ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(TIMEOUT) }, stdio: ['ignore', 'pipe', 'pipe'], detached: true
-  })
-  running.add(child)
-  let output = ''
-  const overdue = setTimeout(() => {
-    output += `\nnot ok - ${title} had not ended after ${TIMEOUT + GRACE} s and was killed\n`
-    killGroup(child)
-  }, (TIMEOUT + GRACE) * 1000)
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => { output += text.toString() })
-  const code = await new Promise<number>(resolve => { child.on('close', status => { resolve(status ?? 1) }) })
-  clearTimeout(overdue)
-  running.delete(child)
+  const timeout = TIMEOUT + TIMEOUT_MORE * (files.length - 1)
+  const { code, output: printed, ...cost } = await runNode(files.length === 1 ? files : ['dist/test/together.js'], root, {
+    ...env, ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(timeout)
+  }, timeout + GRACE)
+  let output = printed
   const totals = output.split('\n').findLast(line => line.startsWith('# { total:')) ?? ''
   const count = (name: string): number => Number(new RegExp(`\\b${name}: (\\d+)`).exec(totals)?.[1] ?? 0)
   const silent = code === 0 ? silentOf(files, output) : [] // a file that asserts nothing has not tested anything
   for (const file of silent) output += `\nnot ok - ${file} asserted nothing\n`
   const failed = count('fail') + (code !== 0 && count('fail') === 0 ? 1 : 0) + silent.length
-  return { title, passed: count('pass'), failed, skipped: count('skip') + count('todo'), ok: failed === 0, output }
+  return { title, passed: count('pass'), failed, skipped: count('skip') + count('todo'), ok: failed === 0, output, ...cost }
 }
 
 /** Each failed assertion with its explanation. */
@@ -123,22 +103,21 @@ function explain (output: string): string {
 console.log(`running ${files.length} test files`)
 const started = Date.now()
 const outcomes: Outcome[] = []
-const queue = batchesOf(files).values()
+const queue = [...(all ? [runLint] : []), ...batchesOf(files).map(batch => async () => await runBatch(batch))].values()
 
 async function runNext (): Promise<boolean> {
-  const { value: batch } = queue.next()
-  if (batch === undefined) return false
-  const since = Date.now()
-  const outcome = await runBatch(batch)
+  const { value: next } = queue.next()
+  if (next === undefined) return false
+  const outcome = await next()
   outcomes.push(outcome)
-  console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.title} (${((Date.now() - since) / 1000).toFixed(1)} s, ${outcome.passed} passed${outcome.failed > 0 ? `, ${outcome.failed} failed` : ''})`)
+  console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.title} (${outcome.seconds.toFixed(1)} s, ${outcome.cpu.toFixed(1)} s of CPU, ${outcome.passed} passed${outcome.failed > 0 ? `, ${outcome.failed} failed` : ''})`)
   if (!outcome.ok) console.log(explain(outcome.output))
   return true
 }
 
 const besides = new Set<Promise<unknown>>()
 const stop = watchIdle(share => {
-  if (share < IDLE || running.size >= MAX_JOBS) return
+  if (share < IDLE || countRunning() >= MAX_JOBS) return
   const beside = runNext().finally(() => besides.delete(beside))
   besides.add(beside)
 })
@@ -148,7 +127,11 @@ await Promise.all(besides)
 
 writeFileSync(log, outcomes.map(({ title, output }) => `# ${title}\n${output}`).join('\n'))
 const sum = (of: (outcome: Outcome) => number): number => outcomes.reduce((total, outcome) => total + of(outcome), 0)
-console.log(`\n${((Date.now() - started) / 1000).toFixed(0)} s; the whole output is in ${log}`)
+if (all) {
+  console.log('\nmost CPU went to')
+  for (const outcome of outcomes.toSorted((one, other) => other.cpu - one.cpu).slice(0, MOST)) console.log(`${outcome.cpu.toFixed(1).padStart(7)} s in ${outcome.seconds.toFixed(1)} s: ${outcome.title}`)
+}
+console.log(`\n${((Date.now() - started) / 1000).toFixed(0)} s, ${sum(outcome => outcome.cpu).toFixed(0)} s of CPU; the whole output is in ${log}`)
 const skipped = sum(outcome => outcome.skipped)
 const failed = sum(outcome => outcome.failed)
 const low = coverage ? reportCoverage(root, covered, line => { console.log(line) }) : []

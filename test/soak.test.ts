@@ -20,7 +20,7 @@ t.test('a heap that has not found its level by the tenth minute is a fault, and 
 const WORK = ['read', 'write', 'event', 'namespace']
 
 for (const name of TARGETS) {
-  t.test(`${name}: among hostile clients honest ones get what is theirs, and at the end nothing is held`, { timeout: 200_000 }, async t => {
+  t.test(`${name}: among hostile clients honest ones get what is theirs, and at the end nothing is held`, async t => {
     const { seed, faults, done, levels } = await soak(await target(t, name), name === 'embedded' || name === 'etcd' ? 10 : 4, undefined, undefined, WORK)
     t.comment(`seed ${seed}: ${JSON.stringify(done)}`)
     t.same(faults, [])

@@ -55,7 +55,7 @@ async function refused (t: Test, ...flags: string[]): Promise<string[]> {
   return log.trimEnd().split('\n')
 }
 
-t.test('a start over a newer store ends with one line', { timeout: 60_000 }, async t => {
+t.test('a start over a newer store ends with one line', async t => {
   await raise('2')
   const before = await store.revision()
   const lines = await refused(t, `--etcd-servers=${etcd.url}`)
@@ -64,7 +64,7 @@ t.test('a start over a newer store ends with one line', { timeout: 60_000 }, asy
   t.equal(await store.revision(), before, 'nothing was written')
 })
 
-t.test('so it is on a disk, where an upgrade is said too', { timeout: 60_000 }, async t => {
+t.test('so it is on a disk, where an upgrade is said too', async t => {
   const server = await RunningServer.start(t)
   t.equal(await server.stop(), 0)
   const folder = join(server.folder, 'data')
@@ -88,7 +88,7 @@ t.test('so it is on a disk, where an upgrade is said too', { timeout: 60_000 }, 
   t.match(stdout, /it is of the format 'orch-store 3', this program reads 'orch-store 2': use the release that wrote it, or a newer one/)
 })
 
-t.test('a server that started while etcd was away ends when etcd is back', { timeout: 60_000 }, async t => {
+t.test('a server that started while etcd was away ends when etcd is back', async t => {
   const before = await keys()
   await etcd.kill()
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`, '--authorization-mode=AlwaysAllow'], '/healthz/ping')
@@ -100,7 +100,7 @@ t.test('a server that started while etcd was away ends when etcd is back', { tim
   t.strictSame(await keys(), before)
 })
 
-t.test('a host\'s start fails, or it is told', { timeout: 60_000 }, async t => {
+t.test('a host\'s start fails, or it is told', async t => {
   const storage = { kind: 'etcd', servers: [etcd.url] } as const
   const app = Fastify()
   t.teardown(() => app.close())

@@ -72,6 +72,9 @@ export const kubectlPrograms = (): [string, string] => [debianProgram('kubernete
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
+/** Environment of the programs written in Go that run for less than a second: much of it is collecting garbage. */
+export const SHORT_LIVED = { GOGC: '400' }
+
 /** systemd's programs, and the environment that they need where they are not installed. */
 export function systemdProgram (program: 'systemd-analyze' | 'systemd-notify'): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
   const installed = onPath(program)

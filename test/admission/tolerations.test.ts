@@ -4,6 +4,7 @@ import type { Toleration } from '../../schemas/api/core/affinity.js'
 import { Tolerated, mergeTolerations } from '../../admission/tolerations.js'
 import { podUsage } from '../../admission/quota/pods.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
+import { ownTime } from '../own-time.js'
 
 const TABLE: ReadonlyArray<readonly [title: string, wide: Toleration, narrow: Toleration, covers: boolean]> = [
   ['the same', { key: 'a', value: 'x' }, { key: 'a', value: 'x' }, true],
@@ -43,8 +44,8 @@ t.test('thousands of tolerations or resources of a pod hold nobody up', async t 
     ['times', () => mergeTolerations(many.map(index => ({ key: 'k', effect: 'NoExecute', tolerationSeconds: index })), [])],
     ['resources', () => podUsage({ metadata: {}, status: {}, spec: { containers } } as unknown as Pod, 0)]
   ] as const) {
-    const since = performance.now()
+    const since = ownTime()
     work()
-    t.ok(performance.now() - since < 1000, what)
+    t.ok(ownTime() - since < 1000, what)
   }
 })

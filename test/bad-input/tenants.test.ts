@@ -31,7 +31,7 @@ async function apply (server: Client, name: string, manager: string, data: objec
 
 const keyed = (count: number, value = ''): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
 
-t.test('the dearest requests of a tenant are answered in steps, between which others have their turns', { timeout: 300_000 }, async t => {
+t.test('the dearest requests of a tenant are answered in steps, between which others have their turns', async t => {
   const server = await build(t)
   for (const { name, code, before = [], call: { method, path, type, accept, body } } of SHAPES) {
     for (const one of before) await server.call(one.method, one.path, one.body, one.type === undefined ? {} : { 'content-type': one.type })
@@ -121,7 +121,7 @@ t.test('of conflicts without number a hundred are told, and how many more there 
   t.match(json.message, /\nand 50 more$/)
 })
 
-t.test('texts that hold more than they show are refused before they are read', { timeout: 60_000 }, async t => {
+t.test('texts that hold more than they show are refused before they are read', async t => {
   const server = await build(t)
   const yaml = (body: string): ReturnType<Client['call']> => server.call('POST', MAPS, body, { 'content-type': 'application/yaml' })
   const aliases = Array.from({ length: 400 }, (_, at) => `  a${at}: *x\n`).join('')

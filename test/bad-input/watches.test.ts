@@ -23,7 +23,7 @@ async function running (server: Listening): Promise<number> {
 }
 
 async function until (t: { fail: (text: string) => unknown }, what: string, done: () => Promise<boolean> | boolean): Promise<void> {
-  for (const deadline = Date.now() + 20_000; !await done();) {
+  for (const deadline = Date.now() + 60_000; !await done();) {
     if (Date.now() > deadline) {
       t.fail(`waited in vain for ${what}`)
       return
@@ -32,7 +32,7 @@ async function until (t: { fail: (text: string) => unknown }, what: string, done
   }
 }
 
-t.test('watches that never read hold what their connections hold, and cost the others nothing', { timeout: 60_000 }, async t => {
+t.test('watches that never read hold what their connections hold, and cost the others nothing', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('loud'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
@@ -61,7 +61,7 @@ t.test('watches that never read hold what their connections hold, and cost the o
   await stillServes(t, server)
 })
 
-t.test('a silent watch whose events are no longer kept is ended, not fed with a gap', { timeout: 60_000 }, async t => {
+t.test('a silent watch whose events are no longer kept is ended, not fed with a gap', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('loud'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
@@ -81,7 +81,7 @@ t.test('a silent watch whose events are no longer kept is ended, not fed with a 
   await stillServes(t, server)
 })
 
-t.test('thousands of watches opened and dropped leave nothing behind', { timeout: 60_000 }, async t => {
+t.test('thousands of watches opened and dropped leave nothing behind', async t => {
   const server = await listen(t)
   for (let index = 0; index < 50; index++) await server.post(BINDINGS, binding(`b-${index}`))
   const paths = [`${BINDINGS}?watch=1`, `${BINDINGS}?watch=1&resourceVersion=0&allowWatchBookmarks=true`, '/api/v1/configmaps?watch=1', `${BINDINGS}?watch=1&labelSelector=a%3Db`, `${BINDINGS}?watch=1&fieldSelector=metadata.name%3Db-1`, `${BINDINGS}?watch=1&resourceVersion=1`]

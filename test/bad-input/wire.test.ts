@@ -12,7 +12,7 @@ const JSON_HEAD = `${HEAD}Content-Type: application/json\r\n`
 const get = (target: string, headers = HEAD): string => `GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`
 const post = (headers: string, body: string | Buffer): Buffer => Buffer.concat([Buffer.from(`POST ${BINDINGS} HTTP/1.1\r\n${JSON_HEAD}${headers}\r\n`), Buffer.from(body)])
 
-t.test('on the wire', { timeout: 60_000 }, async t => {
+t.test('on the wire', async t => {
   const server = await RunningServer.start(t, ['--request-timeout=2s', '-v=6'])
   const { port } = server
   const still = async (title: string): Promise<void> => { t.equal((await server.ask('/readyz')).code, 200, `${title}: the server serves on`) }

@@ -167,12 +167,12 @@ export function hangUp (port: number): void {
   idle.delete(port)
 }
 
-/** Sends `count` GETs over so many connections, each waiting for its answer; answers to one request are all of one length. */
+/** Sends `count` GETs over so many connections, no more than there are GETs, each waiting for its answer; answers to one request are all of one length. */
 export async function gets (port: number, path: string, count: number, connections: number): Promise<void> {
   const bytes = requestBytes('GET', path)
   const length = await answerLength(port, bytes)
   let left = count
-  await Promise.all(Array.from({ length: connections }, async () => {
+  await Promise.all(Array.from({ length: Math.min(connections, count) }, async () => {
     const socket = await openSocket(port)
     let received = 0
     await new Promise<void>((resolve, reject) => {

@@ -185,7 +185,7 @@ export class Http2Connection {
 
 /** Sends `count` GETs, so many at once on each of so many connections. */
 export async function getsHttp2 (port: number, path: string, count: number, connections: number, streams: number): Promise<void> {
-  const open = await Promise.all(Array.from({ length: connections }, () => Http2Connection.open(port)))
+  const open = await Promise.all(Array.from({ length: Math.min(connections, count) }, () => Http2Connection.open(port)))
   let left = count
   let answered = 0
   await new Promise<void>((resolve, reject) => {

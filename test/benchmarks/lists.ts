@@ -43,7 +43,7 @@ export async function listing (scale: Scale): Promise<void> {
     }
   }
 
-  const parts = [ALL, PAGE, TENTH].map(query => ({ ...ours, query, sent: query === ALL ? scale.objects : Math.min(500, query === PAGE ? 500 : scale.objects / 10) }))
+  const parts = [ALL, PAGE, TENTH].map(query => ({ ...ours, query, sent: query === ALL ? scale.objects : Math.min(500, query === PAGE ? scale.objects : scale.objects / 10) }))
   // As many objects sent by each, so that each is measured as well.
   const costs = await cpuInTurns(parts, scale.rounds, scale.lists * scale.objects, async ({ port, query, sent }) => {
     await lists(port, CONFIGS + query, scale.lists * scale.objects / sent)

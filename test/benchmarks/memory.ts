@@ -17,8 +17,8 @@ export async function memoryUse (scale: Scale): Promise<void> {
   for (const version of [2, 1] as const) await crowded(scale, version)
 }
 
-/** After about 8 s without work V8 collects what the start left, in several steps, and gives the pages back. */
-const V8_IDLE = 30_000
+/** Pauses: after about 8 s without work V8 collects what the start left, in several steps, and gives the pages back. */
+const V8_IDLE = 30
 
 async function idle (scale: Scale): Promise<void> {
   await using ends = new Ends()
@@ -26,7 +26,7 @@ async function idle (scale: Scale): Promise<void> {
   await settle(server, scale.pause)
   report({ work: 'memory, idle', unit: 'MB resident', ours: [memory(server)], bound: 105 })
   report({ work: 'memory, idle, its own', unit: 'MB', ours: [memory(server, 'RssAnon')] })
-  await new Promise(resolve => { setTimeout(resolve, V8_IDLE) })
+  await new Promise(resolve => { setTimeout(resolve, scale.pause * V8_IDLE) })
   report({ work: 'memory, idle for half a minute', unit: 'MB resident', ours: [memory(server)], bound: 95 })
   report({ work: 'memory, idle for half a minute, its own', unit: 'MB', ours: [memory(server, 'RssAnon')] })
 }

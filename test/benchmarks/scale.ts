@@ -3,7 +3,7 @@ export interface Scale {
   /** Rounds that count; one more warms up. */
   readonly rounds: number
   readonly gets: number
-  /** In what is listed; a multiple of 500. */
+  /** In what is listed; a multiple of 500, or of 10 below that. */
   readonly objects: number
   readonly lists: number
   /** In a round; over HTTPS and on etcd half of it. */
@@ -28,4 +28,4 @@ export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30,
 /** Enough to see that something has become a tenth slower, in three minutes. */
 export const CHECK: Scale = { ...FULL, rounds: 5, gets: 4_000, objects: 2_000, lists: 4, writes: 4_000, watchers: 300, starts: 2, events: 10, burst: 50, deliveries: 5 }
 /** Says nothing about speed; shows that the benchmarks work. */
-export const TINY: Scale = { rounds: 1, gets: 100, objects: 500, lists: 1, writes: 100, watchers: 10, crowd: 20, sizes: [20, 200], starts: 1, pause: 10, events: 2, burst: 20, deliveries: 2 }
+export const TINY: Scale = { rounds: 1, gets: 3, objects: 20, lists: 1, writes: 20, watchers: 2, crowd: 10, sizes: [20], starts: 1, pause: 10, events: 1, burst: 4, deliveries: 2 }

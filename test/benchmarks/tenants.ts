@@ -47,7 +47,7 @@ export async function tenants (scale: Scale): Promise<void> {
     await fill(server, 100)
     const count = Math.min(QUIET_GETS, scale.gets)
     const alone = await p99s(server.port, count, rounds)
-    const crowd = fork(new URL('tenant-crowd.js', import.meta.url), [String(server.port)], { execArgv: nodeFlags() })
+    const crowd = fork(new URL('tenant-crowd.js', import.meta.url), [String(server.port), String(shapes.length)], { execArgv: nodeFlags() })
     await once(crowd, 'message')
     const beside = await p99s(server.port, count, rounds)
     crowd.kill('SIGKILL')

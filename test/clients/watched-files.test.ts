@@ -206,7 +206,7 @@ t.test('a folder that is replaced as a whole is followed', async t => {
   t.equal(await next(), 'three')
 })
 
-t.test('what changes while the files are read for the first time is told', { timeout: 10_000 }, async t => {
+t.test('what changes while the files are read for the first time is told', async t => {
   const folder = t.testdir({ f: '' })
   const path = join(folder, 'f')
   let changed = (): void => {}

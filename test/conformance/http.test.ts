@@ -51,7 +51,7 @@ function http2 (session: ClientHttp2Session): Ask {
   })
 }
 
-t.test('one port, two protocols, one behaviour', { timeout: 60_000 }, async t => {
+t.test('one port, two protocols, one behaviour', async t => {
   const server = await RunningServer.start(t)
   const agent = new Agent({ keepAlive: true, maxSockets: 4 })
   const session = connect(server.url, { ca: server.ca })

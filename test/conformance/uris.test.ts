@@ -73,7 +73,7 @@ t.test('a namespaced object goes with its namespace', async t => {
   const urls = NAMESPACED.map(({ base, plural }) => `${base}/namespaces/going/${plural}`)
   for (const [index, type] of NAMESPACED.entries()) await made(t, server, urls[index] as string, type, 'inside') // as many as types
   await server.delete('/api/v1/namespaces/going')
-  for (const deadline = Date.now() + 10_000; (await server.get('/api/v1/namespaces/going')).code !== 404;) {
+  for (const deadline = Date.now() + 60_000; (await server.get('/api/v1/namespaces/going')).code !== 404;) {
     if (Date.now() > deadline) throw new Error('the namespace is still there')
     await new Promise(resolve => { setImmediate(resolve) })
   }

@@ -62,7 +62,7 @@ export class Observed {
 
   /** Resolves when the watch vouches for everything up to the revision. */
   async upTo (revision: Revision): Promise<void> {
-    const deadline = performance.now() + 15_000
+    const deadline = performance.now() + 60_000
     let asked = -Infinity
     while (this.reached < revision) {
       if (this.end !== undefined) throw new Error(`the watch ended before revision ${revision}: ${this.end.message}`)
@@ -88,7 +88,7 @@ export class Observed {
     for (const wake of waiting) wake()
   }
 
-  async #change (what: string, milliseconds = 10_000): Promise<void> {
+  async #change (what: string, milliseconds = 60_000): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>((resolve, reject) => {
       timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), milliseconds)

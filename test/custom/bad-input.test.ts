@@ -137,7 +137,7 @@ t.test('installing and removing many times leaves nothing', async t => {
   t.equal((await server.get('/apis')).body, before)
 })
 
-t.test('two servers over one etcd install at once, and both serve', { timeout: 60_000 }, async t => {
+t.test('two servers over one etcd install at once, and both serve', async t => {
   const etcd = await startEtcd(t)
   const storage = { kind: 'etcd', servers: [etcd.url] } as const
   const [one, other] = [await build(t, { storage }), await build(t, { storage })]

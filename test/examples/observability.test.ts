@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
-import { promtoolProgram } from '../tools.js'
+import { promtoolProgram, SHORT_LIVED } from '../tools.js'
 import { familyOf, inputSeries, loadedServer, parseScrape, scrape, trouble, work, type Edit, type Family } from './scrapes.js'
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/observability/', import.meta.url))
@@ -30,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'orch-observability-'))
 t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
 
 function promtool (args: readonly string[], input?: string): { ok: boolean, output: string } {
-  const { status, stdout, stderr } = spawnSync(promtoolProgram(), args, { cwd: folder, encoding: 'utf8', input })
+  const { status, stdout, stderr } = spawnSync(promtoolProgram(), args, { cwd: folder, encoding: 'utf8', input, env: { ...process.env, ...SHORT_LIVED } })
   return { ok: status === 0, output: `${stdout}${stderr}` }
 }
 

@@ -92,7 +92,7 @@ async function stop ({ process }: Service): Promise<number | null> {
 }
 
 for (const [name, manager] of [['a notify socket', socketManager], ['a stand-in for systemd-notify', standInManager]] as const) {
-  t.test(`systemd is told over ${name} when /readyz is ok, and of the end`, { timeout: 120_000 }, async t => {
+  t.test(`systemd is told over ${name} when /readyz is ok, and of the end`, async t => {
     const { env, received } = await manager(t)
     const etcd = await startEtcd(t)
     await etcd.kill()
@@ -112,14 +112,14 @@ for (const [name, manager] of [['a notify socket', socketManager], ['a stand-in 
   })
 }
 
-t.test('a machine without systemd-notify has a server and a line in its log', { timeout: 60_000 }, async t => {
+t.test('a machine without systemd-notify has a server and a line in its log', async t => {
   const service = await start(t, { NOTIFY_SOCKET: '/nowhere', PATH: dirname(process.execPath) === '/usr/bin' ? '/nowhere' : dirname(process.execPath) })
   await until('the line', () => /WARN {2}systemd was not sent READY=1, and a unit of Type=notify waits for it: the command systemd-notify is not on the PATH\n/.test(service.log()))
   t.equal(await service.readyz(), 200)
   t.equal(await stop(service), 0)
 })
 
-t.test('without NOTIFY_SOCKET nothing is run', { timeout: 60_000 }, async t => {
+t.test('without NOTIFY_SOCKET nothing is run', async t => {
   const { env: { PATH }, received } = await standInManager(t)
   const service = await start(t, { PATH, NOTIFY_SOCKET: '' })
   await until('a server that is ready', async () => await service.readyz() === 200)

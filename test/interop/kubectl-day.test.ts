@@ -21,7 +21,7 @@ const days = [[found.at(-1), 'the embedded store', RunningServer.start], [found[
 
 for (const [program, backEnd, start] of days) {
   if (program === undefined) throw new Error('there is no kubectl')
-  t.test(`a day with kubectl ${program.version} on ${backEnd}`, { timeout: 240_000 }, async t => {
+  t.test(`a day with kubectl ${program.version} on ${backEnd}`, async t => {
     const server = await start(t)
     const config = new KubeConfig()
     config.loadFromFile(server.tokenConfig())

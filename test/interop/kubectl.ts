@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import type { Readable } from 'node:stream'
 import type { Json, Test } from '../build.js'
-import { kubectlPrograms } from '../tools.js'
+import { kubectlPrograms, SHORT_LIVED } from '../tools.js'
 import { until } from './server.js'
 
 /** For one call; the slowest, on a busy machine, take a few seconds. */
@@ -35,7 +35,7 @@ export class Kubectl {
     this.minor = program.minor
     this.#home = mkdtempSync(join(tmpdir(), 'orch-kubectl-'))
     t.teardown(() => { rmSync(this.#home, { recursive: true, force: true }) })
-    this.#env = { PATH: process.env.PATH, HOME: this.#home, KUBECONFIG: kubeconfig }
+    this.#env = { PATH: process.env.PATH, HOME: this.#home, KUBECONFIG: kubeconfig, ...SHORT_LIVED }
   }
 
   /** The path of a file with that content; an object is written as JSON. */

@@ -18,6 +18,9 @@ const MANIFEST = new URL('../../../package.json', import.meta.url)
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const START_TIME = 60_000
 const PAUSE = 10
+/** What is waited for longer is asked for less often: each question may cost a handshake on both sides. */
+const PAUSE_SHARE = 0.1
+const MAX_PAUSE = 200
 
 export const TOKEN = 'interop-token'
 
@@ -34,10 +37,11 @@ export function launch (program: string, args: readonly string[], options: Spawn
 
 /** Asks again until it is so. @throws Error that says what was waited for */
 export async function until (what: string | (() => string), done: () => boolean | Promise<boolean>, milliseconds = START_TIME): Promise<void> {
-  const deadline = Date.now() + milliseconds
+  const since = Date.now()
   while (!await done()) {
-    if (Date.now() > deadline) throw new Error(`waited ${milliseconds} ms for ${typeof what === 'string' ? what : what()}`)
-    await new Promise(resolve => { setTimeout(resolve, PAUSE) })
+    const waited = Date.now() - since
+    if (waited > milliseconds) throw new Error(`waited ${milliseconds} ms for ${typeof what === 'string' ? what : what()}`)
+    await new Promise(resolve => { setTimeout(resolve, Math.min(MAX_PAUSE, Math.max(PAUSE, waited * PAUSE_SHARE))) })
   }
 }
 

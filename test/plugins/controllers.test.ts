@@ -19,7 +19,7 @@ import { bareServer } from './bare-server.js'
 
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
-t.test('the namespaces of the cluster are a condition of readiness, made as soon as the store takes them', { timeout: 20_000 }, async t => {
+t.test('the namespaces of the cluster are a condition of readiness, made as soon as the store takes them', async t => {
   const backend = openMemory()
   const resources = new ResourceRegistry({ backendOf: () => backend, prefix: '/registry', mediaType: 'application/json', windowSizeOf: () => 100, admission: new AdmissionChain([]), log: () => {} })
   const store = resources.add(namespaces.type)

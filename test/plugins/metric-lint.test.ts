@@ -43,7 +43,7 @@ function ask (port: number, path: string, { method = 'GET', body, certificate }:
   })
 }
 
-t.test('Prometheus finds nothing in a scrape but names that are the convention\'s', { timeout: 120_000 }, async t => {
+t.test('Prometheus finds nothing in a scrape but names that are the convention\'s', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-metric-lint-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   writeFileSync(join(folder, 'ca.crt'), ca.certificate)

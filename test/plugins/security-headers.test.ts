@@ -2,6 +2,7 @@ import t from 'tap'
 import securityHeaders, { originMatcher, securityHeadersOf, type SecurityHeadersOptions } from '../../plugins/security-headers.js'
 import { unauthorized } from '../../schemas/status.js'
 import { bareServer, type Test } from './bare-server.js'
+import { ownTime } from '../own-time.js'
 
 async function build (test: Test, options: SecurityHeadersOptions = {}) {
   const fastify = await bareServer()
@@ -91,11 +92,11 @@ t.test('a matching origin is allowed and its preflight answered, any other gets 
 
 t.test('an expression that makes others backtrack takes linear time', async t => {
   const matches = await originMatcher(['^(a+)+$', '(x+x+)+y'])
-  const before = performance.now()
+  const before = ownTime()
   t.equal(matches(`${'a'.repeat(299)}!`), false)
   t.equal(matches('x'.repeat(300)), false)
   t.equal(matches('a'.repeat(5000)), false, 'an origin longer than any is not looked at')
-  t.ok(performance.now() - before < 1000, 'a backtracking engine would not come back in this life')
+  t.ok(ownTime() - before < 1000, 'a backtracking engine would not come back in this life')
 })
 
 t.test('an expression that is none fails the start and is named', async t => {

@@ -10,7 +10,7 @@ import { authority } from '../serving/authority.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
-t.test('a request that was answered ends though nothing more comes or goes over its connection', { timeout: 30_000 }, async t => {
+t.test('a request that was answered ends though nothing more comes or goes over its connection', async t => {
   const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
   t.teardown(() => app.close())
   let underWay = 0

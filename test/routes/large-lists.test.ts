@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { encodeMessage, encodeProtobufList, findResource, toYaml } from '../../schemas/index.js'
 import { CHUNK_BYTES } from '../../routes/chunks.js'
-import { TABLE, listen, PROTOBUF, type Json, type Listening, type Test } from '../build.js'
+import { TABLE, listen, PROTOBUF, type Json, type Listening } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const COUNT = 180
@@ -22,8 +22,11 @@ const FORMS: ReadonlyArray<readonly [string, string, Record<string, string>]> = 
   ['metadata, protobuf', '', { accept: `${PROTOBUF};${METADATA}` }]
 ]
 
-/** 18 MB in all that do not compress to nothing. */
-async function filled (t: Test): Promise<Listening> {
+let made: Promise<Listening> | undefined
+/** The server of all tests: 18 MB that do not compress to nothing. */
+const filled = (): Promise<Listening> => made ??= fill()
+
+async function fill (): Promise<Listening> {
   const server = await listen(t)
   for (let at = 0; at < COUNT; at++) {
     const noise = Array.from({ length: 100 }, (_, one) => [`key-${one}`, Math.random().toString(36).slice(2, 12).repeat(100)])
@@ -33,8 +36,8 @@ async function filled (t: Test): Promise<Listening> {
   return server
 }
 
-t.test('who does not read a list has a few pieces waiting for him, not the list, in every form', { timeout: 60_000 }, async t => {
-  const server = await filled(t)
+t.test('who does not read a list has a few pieces waiting for him, not the list, in every form', async t => {
+  const server = await filled()
   const sockets: Socket[] = []
   server.app.server.on('connection', socket => { sockets.push(socket) })
   const readers = FORMS.map(([, query, headers]) => {
@@ -58,8 +61,8 @@ t.test('who does not read a list has a few pieces waiting for him, not the list,
   for (const bytes of waiting) t.ok(bytes <= 3 * CHUNK_BYTES, `${bytes} bytes`)
 })
 
-t.test('large lists are whole in every form', { timeout: 60_000 }, async t => {
-  const server = await filled(t)
+t.test('large lists are whole in every form', async t => {
+  const server = await filled()
   const answers = new Map<string, Buffer>()
   for (const [form, query, headers] of FORMS) {
     const answer = await server.get(`${CONFIGS}${query}`, headers)
@@ -84,8 +87,8 @@ t.test('large lists are whole in every form', { timeout: 60_000 }, async t => {
   t.ok(bytes('metadata, protobuf').length > COUNT * 2000)
 })
 
-t.test('a connection takes one large list after the other, asked for at once', { timeout: 60_000 }, async t => {
-  const server = await filled(t)
+t.test('a connection takes one large list after the other, asked for at once', async t => {
+  const server = await filled()
   const wanted = (await server.get(CONFIGS)).raw
   const reader = connect(server.port, '127.0.0.1')
   t.teardown(() => { reader.destroy() })

@@ -39,7 +39,7 @@ const LISTS: ReadonlyArray<readonly [query: string, headers: Record<string, stri
 const steady = (body: Buffer): string => body.toString('latin1').replace(/"\d+[smhd]"/g, '"age"')
 
 for (const secure of [true, false]) {
-  t.test(`pipelined slow readers beside others: each answer is whole and its own, ${secure ? 'TLS' : 'in a host without TLS'}`, { timeout: 120_000 }, async t => {
+  t.test(`pipelined slow readers beside others: each answer is whole and its own, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
     const server = secure ? await serve(t) : await listen(t)
     await fill(server)
     const address = { port: server.port, secure }
@@ -105,7 +105,7 @@ for (const secure of [true, false]) {
     const watches = (): Promise<number> => gauge('apiserver_longrunning_requests\\{verb="WATCH",group="",version="v1",resource="configmaps",subresource="",scope="namespace",component="apiserver"\\}')
     const reads = (): Promise<number> => gauge('apiserver_current_inflight_requests\\{request_kind="readOnly"\\}')
     const settled = async (what: string, done: () => Promise<boolean>): Promise<void> => {
-      for (const deadline = Date.now() + 20_000; !await done(); await sleep(100)) {
+      for (const deadline = Date.now() + 60_000; !await done(); await sleep(100)) {
         if (Date.now() < deadline) continue
         t.fail(`waited in vain for ${what}: ${await watches()} watches, ${await reads()} reads`)
         return
@@ -122,7 +122,7 @@ for (const secure of [true, false]) {
 }
 
 for (const secure of [true, false]) {
-  t.test(`a watch ends with a client that had read everything, though Node has stopped reading, ${secure ? 'TLS' : 'in a host without TLS'}`, { timeout: 60_000 }, async t => {
+  t.test(`a watch ends with a client that had read everything, though Node has stopped reading, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
     const server = secure ? await serve(t) : await listen(t)
     await server.post(configs('default'), { metadata: { name: 'large' }, data: { text: 'x'.repeat(100_000) } })
     const watches = async (): Promise<number> => (await server.get('/metrics')).body.split('\n')
@@ -165,7 +165,7 @@ t.test('a request that was carried out is finished in the audit log, also when i
   const events = (): Array<{ stage: string, verb: string, auditID: string, responseStatus?: { code: number } }> => readFileSync(path, 'utf8').trim().split('\n').map(line => JSON.parse(line) as never)
   const deletes = (stage: string): number => events().filter(event => event.verb === 'delete' && event.stage === stage).length
   await abandon({ port: server.port, secure: true }, 1, [`DELETE ${configs('default')}/going HTTP/1.1\r\nHost: x\r\n\r\n`], async () => {
-    for (const deadline = Date.now() + 10_000; (await server.get(`${configs('default')}/going`)).code !== 404 && Date.now() < deadline;) await sleep(10)
+    for (const deadline = Date.now() + 60_000; (await server.get(`${configs('default')}/going`)).code !== 404 && Date.now() < deadline;) await sleep(10)
   })
   await until(t, 'the event', () => deletes('ResponseComplete') === 1)
   t.equal(deletes('RequestReceived'), 1)

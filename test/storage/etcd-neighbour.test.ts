@@ -10,7 +10,7 @@ import { startNeighbour } from '../neighbour.js'
 const PREFIX = '/registry'
 const RANGE = ['/registry/a/', '/registry/a0'] as const
 
-t.test('beside others who write 1,000 times a second', { timeout: 200_000 }, async t => {
+t.test('beside others who write 1,000 times a second', async t => {
   const limited = await startLimitedEtcd(t)
   const line = await Line.to(t, limited.etcd.port)
   const backend = openEtcd({ ...limited.as('orch-apiserver', `https://127.0.0.1:${line.port}`), prefix: PREFIX })

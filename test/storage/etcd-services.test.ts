@@ -4,7 +4,7 @@ import { startEtcd } from '../etcd-process.js'
 import type { Json } from '../build.js'
 import { SERVICES, serviceServer } from '../registry/services/server.js'
 
-t.test('two servers give no address and no port twice, fill both ranges to the last one and take back what the other gave', { timeout: 120_000 }, async t => {
+t.test('two servers give no address and no port twice, fill both ranges to the last one and take back what the other gave', async t => {
   const etcd = await startEtcd(t)
   const storage = { kind: 'etcd' as const, servers: [etcd.url] }
   const ranges = { clusterIPRanges: ['10.0.0.0/26'], nodePorts: { from: 30000, to: 30060 } }

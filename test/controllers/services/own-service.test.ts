@@ -116,7 +116,7 @@ t.test('an address that a service has already keeps no server from serving', asy
   t.equal((await second.get(ORCH)).code, 404)
 })
 
-t.test('several servers are behind it together, each as long as it is there', { timeout: 120_000 }, async t => {
+t.test('several servers are behind it together, each as long as it is there', async t => {
   const etcd = await startEtcd(t)
   const storage = { kind: 'etcd' as const, servers: [etcd.url] }
   for (const [reconciler, ...addresses] of [['lease', '192.0.2.1', '192.0.2.2'], ['master-count', '192.0.2.1', '192.0.2.2']] as const) {

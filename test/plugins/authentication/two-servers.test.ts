@@ -7,7 +7,7 @@ import { keys } from './tokens.js'
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts'
 const LATE_MS = 500
 
-t.test('a token is good on another server at once, however late that hears of the account, and ends there with it', { timeout: 60_000 }, async t => {
+t.test('a token is good on another server at once, however late that hears of the account, and ends there with it', async t => {
   const { url } = await startEtcd(t)
   const { pem } = keys()
   const server = async (servers: string[]): Promise<Client> => await build(t, { storage: { kind: 'etcd', servers, compactionInterval: 0 }, authentication: { serviceAccounts: { signingKey: pem } } })

@@ -7,7 +7,7 @@ import { build, listen } from '../../build.js'
 const names = ({ stringTable }: Profile): string[] => stringTable.strings
 const types = (profile: Profile): string[] => profile.sampleType.map(({ type }) => names(profile)[Number(type)] ?? '')
 
-t.test('a CPU profile says where the time went', { timeout: 60_000 }, async t => {
+t.test('a CPU profile says where the time went', async t => {
   const server = await build(t, { profiling: {} })
   const state = { done: false }
   const asked = server.get('/debug/pprof/profile?seconds=1').finally(() => { state.done = true })
@@ -31,7 +31,7 @@ t.test('a CPU profile says where the time went', { timeout: 60_000 }, async t =>
   t.ok(profile.location.every(({ line }) => line.every(({ functionId }) => profile.function.some(({ id }) => id === functionId))))
 })
 
-t.test('a heap profile says what is held', { timeout: 60_000 }, async t => {
+t.test('a heap profile says what is held', async t => {
   const server = await build(t, { profiling: {} })
   const state = { done: false }
   const asked = server.get('/debug/pprof/heap?seconds=1').finally(() => { state.done = true })
@@ -46,7 +46,7 @@ t.test('a heap profile says what is held', { timeout: 60_000 }, async t => {
   t.ok(profile.sample.some(({ value: [bytes] }) => Number(bytes) > 0))
 })
 
-t.test('one profile is taken at a time, and for no longer than a request lasts', { timeout: 60_000 }, async t => {
+t.test('one profile is taken at a time, and for no longer than a request lasts', async t => {
   const server = await build(t, { profiling: {}, limits: { requestTimeout: 20_000 } })
   const first = server.get('/debug/pprof/profile?seconds=1')
   t.match(await server.get('/debug/pprof/heap?seconds=1'), { code: 429, json: { reason: 'TooManyRequests' }, headers: { 'retry-after': '5' } })

@@ -2,6 +2,7 @@ import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { CERTIFICATE, REQUEST } from '../../../certificate-requests.js'
 import { created, creates, served, updated, updates } from '../rules.js'
+import { ownTime } from '../../../own-time.js'
 
 const requests = served('certificates.orch.io/v1', 'certificatesigningrequests')
 const spec = (more: object) => ({ spec: more })
@@ -76,9 +77,9 @@ t.test('a decision is not changed by what came of it', async t => {
 
 t.test('a text in which much begins and nothing ends is read once', async t => {
   const request = pem('-----BEGIN CERTIFICATE REQUEST-----\n'.repeat(80_000))
-  const start = performance.now()
+  const start = ownTime()
   t.same(created(requests, spec({ ...VALID.spec, request })).errors.map(({ field }) => field), ['spec.request'])
-  t.ok(performance.now() - start < 1000)
+  t.ok(ownTime() - start < 1000)
 })
 
 t.test('conditions tell when they were written', async t => {
