@@ -109,8 +109,10 @@ class EtcdBackend implements Backend {
   }
 
   async compact (revision: Revision): Promise<void> {
+    const { offset } = this.#connection
+    if (revision <= offset) return
     try {
-      await this.#connection.other('KV', 'compact', { revision: String(revision), physical: false })
+      await this.#connection.other('KV', 'compact', { revision: String(revision - offset), physical: false })
     } catch (error) {
       // Another server has compacted this far or further.
       if (!(error instanceof StorageError && error.code === 'Compacted')) throw error

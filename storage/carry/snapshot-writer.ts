@@ -1,0 +1,66 @@
+/** Writes contents as a snapshot (`format.ts`). */
+import { createHash } from 'node:crypto'
+import { bytesOf, type Contents, type Lease, type StoredObject } from './contents.js'
+import { frame, FULL_FRAME_BYTES, type Header, jsonFrame, MAGIC, OBJECT_HEAD_BYTES } from './format.js'
+
+/** @param bytes of keys and values in these objects */
+export type OnCarried = (objects: number, bytes: number) => void
+
+/**
+ * The bytes of a snapshot, in pieces that may be written together.
+ * @throws StorageError as the contents
+ */
+export async function * snapshotOf (contents: Contents, product: string, onCarried: OnCarried): AsyncGenerator<readonly Uint8Array[]> {
+  const digest = createHash('sha256')
+  const hashed = (pieces: readonly Uint8Array[]): readonly Uint8Array[] => {
+    for (const piece of pieces) digest.update(piece)
+    return pieces
+  }
+  const { source, revision, taken, prefix, count } = contents
+  const header: Header = { product, source, revision, taken, ...(prefix === undefined ? {} : { prefix }), ...(count === undefined ? {} : { count }) }
+  yield hashed([MAGIC, ...jsonFrame('H', header)])
+  const leases = new Map<Lease, number>()
+  let objects = 0
+  for await (const batch of contents.objects()) {
+    const pieces = leaseFrames(batch, leases)
+    let waiting: Uint8Array[] = []
+    let bytes = 0
+    let all = 0
+    for (const object of batch) {
+      waiting.push(headOf(object, object.lease === undefined ? 0 : leases.get(object.lease) ?? 0), object.value)
+      bytes += OBJECT_HEAD_BYTES + bytesOf(object)
+      all += bytesOf(object)
+      if (bytes < FULL_FRAME_BYTES) continue
+      pieces.push(...frame('O', waiting))
+      waiting = []
+      bytes = 0
+    }
+    if (waiting.length > 0) pieces.push(...frame('O', waiting))
+    objects += batch.length
+    yield hashed(pieces)
+    onCarried(batch.length, all)
+  }
+  yield jsonFrame('E', { objects, sha256: digest.digest('hex') })
+}
+
+/** Numbers the leases that occur for the first time. */
+function leaseFrames (batch: readonly StoredObject[], leases: Map<Lease, number>): Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  for (const { lease } of batch) {
+    if (lease === undefined || leases.has(lease)) continue
+    leases.set(lease, leases.size + 1)
+    pieces.push(...jsonFrame('L', { id: leases.size, ttlSeconds: lease.ttlSeconds, expires: lease.expires }))
+  }
+  return pieces
+}
+
+function headOf ({ key, value, createRevision, modRevision }: StoredObject, lease: number): Buffer {
+  const head = Buffer.allocUnsafe(OBJECT_HEAD_BYTES + key.length)
+  head.writeUInt16BE(key.length, 0)
+  head.writeUInt32BE(value.byteLength, 2)
+  head.writeUIntBE(createRevision, 6, 6)
+  head.writeUIntBE(modRevision, 12, 6)
+  head.writeUInt32BE(lease, 18)
+  head.write(key, OBJECT_HEAD_BYTES, 'latin1')
+  return head
+}
