@@ -31,6 +31,8 @@ export interface Contents {
    * @throws StorageError if they can't all be read
    */
   readonly objects: () => AsyncIterable<readonly StoredObject[]>
+  /** Call after all objects were read, before they are used elsewhere. @throws StorageError if a store that must not change did */
+  readonly unchanged: () => Promise<void>
   /** Idempotent. */
   readonly close: () => Promise<void>
 }

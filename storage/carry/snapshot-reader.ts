@@ -23,7 +23,7 @@ interface Frame {
 export async function readSnapshot (chunks: AsyncIterable<Uint8Array>): Promise<Contents & { readonly product: string }> {
   const reader = new Reader(chunks)
   const { product, source, revision, taken, prefix, count } = await reader.header()
-  return { product, source, revision, taken, prefix, count, objects: () => reader.objects(revision), close: async () => { await reader.close() } }
+  return { product, source, revision, taken, prefix, count, objects: () => reader.objects(revision), unchanged: async () => {}, close: async () => { await reader.close() } }
 }
 
 class Reader {

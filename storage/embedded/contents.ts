@@ -104,6 +104,7 @@ class Reader {
       prefix: undefined,
       count: this.#newest.size,
       objects: () => this.#objects(),
+      unchanged: async () => {}, // its folder is locked, or it may change
       close: async () => {
         if (closed) return
         closed = true

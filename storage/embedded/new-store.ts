@@ -20,7 +20,7 @@ const MAX_REVISION = 2 ** 48 - 1
 
 export interface NewStoreOptions {
   /** Bytes of the disk that stay free; 64 MiB by default. */
-  readonly minFree?: number
+  readonly minFree?: number | undefined
 }
 
 /**
@@ -59,7 +59,7 @@ class NewStore implements Target {
 
   constructor (directory: string, table: Table, lock: DirectoryLock, revision: Revision, options: NewStoreOptions) {
     this.#directory = directory
-    this.#medium = new LmdbMedium(table, path.join(directory, PARTIAL_FILE), { release: async () => {} }, false, options)
+    this.#medium = new LmdbMedium(table, path.join(directory, PARTIAL_FILE), { release: async () => {} }, false, options.minFree === undefined ? {} : { minFree: options.minFree })
     this.#lock = lock
     this.#last = revision
   }

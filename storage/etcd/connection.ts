@@ -82,14 +82,16 @@ export class Connection {
   }
 
   /** Gives the free space of each server's database back to its disk, one server after the other. Each answers nothing meanwhile. @throws StorageError */
-  async defragment (milliseconds: number, done: (server: string) => void): Promise<void> {
-    for (const { etcd3, transport } of this.#lines) {
+  async defragment (milliseconds: number, done: (file: { readonly place: string, readonly before: number, readonly after: number }) => void): Promise<void> {
+    const sizeOf = async ({ transport }: Line): Promise<number> => decodeSize(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + CALL_TIMEOUT_MS))
+    for (const line of this.#lines) {
       try {
-        await etcd3.call('Maintenance', 'defragment', {}, milliseconds)
+        const before = await sizeOf(line)
+        await line.etcd3.call('Maintenance', 'defragment', {}, milliseconds)
+        done({ place: line.transport.server, before, after: await sizeOf(line) })
       } catch (error) {
         throw error instanceof CallError ? failureOf(error) : error
       }
-      done(transport.server)
     }
   }
 

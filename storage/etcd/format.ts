@@ -106,8 +106,7 @@ export class CheckedConnection implements Calls {
 
   #refuse (mark: KeyValue | undefined): StorageError {
     const { prefix, refused } = this.#options
-    const format = Buffer.from(mark?.value ?? []).toString('latin1').slice(0, 40)
-    this.#refusal = new StorageError('Unavailable', isRestoring(mark) ? `the store below --etcd-prefix=${prefix} is being restored, or a restore was interrupted: wait for it, or run it again` : `the store below --etcd-prefix=${prefix} is of format ${format}, this release reads up to format ${this.#known}: start the release that wrote it, or a newer one, or name another --etcd-prefix`)
+    this.#refusal = new StorageError('Unavailable', faultOfMark(prefix, mark, this.#known))
     refused(this.#refusal)
     return this.#refusal
   }
@@ -128,9 +127,18 @@ export function formatOf (mark: KeyValue | undefined): Format | undefined {
 
 export const formatText = ({ format, offset }: Format): string => offset === 0 ? String(format) : `${format}+${offset}`
 
-/** Stands in place of the format while a restore writes; every release refuses it. */
 const RESTORING = 'restoring '
-export const restoringText = (id: string): string => RESTORING + id
-export const isRestoring = (mark: KeyValue | undefined): boolean => mark !== undefined && textOf(mark).startsWith(RESTORING)
+
+/** Stands in place of the format while a restore writes; every release refuses it. @param before the offset of the range until then */
+export const restoringText = (id: string, before: number): string => `${RESTORING}${id}+${before}`
+
+/** The offset of before an unfinished restore; undefined if there is none. */
+export const offsetBefore = (mark: KeyValue | undefined): number | undefined =>
+  mark !== undefined && textOf(mark).startsWith(RESTORING) ? Number(/\+(\d{1,15})$/.exec(textOf(mark))?.[1] ?? 0) : undefined
+
+/** Why this release does not use a store with this mark. */
+export const faultOfMark = (prefix: string, mark: KeyValue | undefined, known: number): string => offsetBefore(mark) === undefined
+  ? `the store below --etcd-prefix=${prefix} is of format ${mark === undefined ? '' : textOf(mark).slice(0, 40)}, this release reads up to format ${known}: start the release that wrote it, or a newer one, or name another --etcd-prefix`
+  : `the store below --etcd-prefix=${prefix} is being restored, or a restore was interrupted: wait for it, or run it again`
 
 const textOf = ({ value }: KeyValue): string => Buffer.from(value).toString('latin1')

@@ -14,6 +14,8 @@ export interface RangeMessage {
   readonly limit?: number
   readonly revision?: Revision
   readonly countOnly?: boolean
+  /** Only values from this revision on; the count stays that of the range. */
+  readonly minModRevision?: Revision
 }
 
 export interface RangeAnswer {
@@ -93,8 +95,8 @@ export function bitsOf (lease: string): Int64Bits {
 }
 
 /** The revision must be 0 or above the offset. */
-export const encodeRange = ({ key, rangeEnd, limit = 0, revision = 0, countOnly = false }: RangeMessage, offset: Revision = 0): Buffer =>
-  encodeFramed(RangeRequest, { key, rangeEnd, limit: limit === 0 ? undefined : limit, revision: revision === 0 ? undefined : outgoing(revision, offset), countOnly: countOnly ? true : undefined })
+export const encodeRange = ({ key, rangeEnd, limit = 0, revision = 0, countOnly = false, minModRevision }: RangeMessage, offset: Revision = 0): Buffer =>
+  encodeFramed(RangeRequest, { key, rangeEnd, limit: limit === 0 ? undefined : limit, revision: revision === 0 ? undefined : outgoing(revision, offset), countOnly: countOnly ? true : undefined, minModRevision: minModRevision === undefined ? undefined : outgoing(minModRevision, offset) })
 
 export function encodeTxn ({ key, expected, guard, value, lease }: TxnMessage, offset: Revision = 0): Buffer {
   const own = comparison({ key, expected }, offset)
