@@ -26,7 +26,10 @@ export async function carry (contents: Contents, open: () => Promise<Target>, { 
     return { revision, what: progress.end() }
   } catch (error) {
     progress.end()
-    await target.discard()
+    await target.discard().catch((failure: unknown) => {
+      const reason = (one: unknown): string => one instanceof Error ? one.message : String(one)
+      throw new Error(`${reason(error)}; what was written could not be removed (${reason(failure)}), which the next run does`, { cause: error })
+    })
     throw error
   }
 }

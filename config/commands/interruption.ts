@@ -24,8 +24,13 @@ export class Interruption {
     if (this.#signal !== undefined) throw new Interrupted(this.#signal)
   }
 
+  /** Leaves signals to the process. */
+  end (): void {
+    for (const each of SIGNALS) process.removeListener(each, this.#received)
+  }
+
   readonly #received = (signal: NodeJS.Signals): void => {
     this.#signal = signal
-    for (const each of SIGNALS) process.removeListener(each, this.#received)
+    this.end()
   }
 }

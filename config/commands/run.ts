@@ -7,6 +7,7 @@
 import { ArgumentError, helpText, parseCommand, type CommandForm, type ParsedCommand, type StoreCommand } from '../command-line.js'
 import { FlagError, printable } from '../flag.js'
 import { Interrupted, Interruption } from './interruption.js'
+import type { ProgressStream } from './progress.js'
 
 export interface Command {
   readonly form: CommandForm
@@ -16,7 +17,7 @@ export interface Command {
 
 export interface Context {
   readonly interruption: Interruption
-  readonly stream: NodeJS.WriteStream
+  readonly stream: ProgressStream
 }
 
 const COMMANDS: Readonly<Record<StoreCommand, () => Promise<Command>>> = {
@@ -26,23 +27,28 @@ const COMMANDS: Readonly<Record<StoreCommand, () => Promise<Command>>> = {
   compact: async () => (await import('./compact.js')).COMPACT
 }
 
+interface Streams { readonly stdout: ProgressStream, readonly stderr: ProgressStream }
+
 /** @returns the exit code */
-export async function runCommand (name: StoreCommand, args: readonly string[]): Promise<number> {
+export async function runCommand (name: StoreCommand, args: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {
   const command = await COMMANDS[name]()
+  const interruption = new Interruption()
   try {
     const parsed = parseCommand(args, command.form)
     if (parsed.values.help === true) {
-      process.stdout.write(helpText(command.form))
+      stdout.write(helpText(command.form))
       return 0
     }
-    const done = await command.run(parsed, { interruption: new Interruption(), stream: process.stderr })
+    const done = await command.run(parsed, { interruption, stream: stderr })
     // Standard output may be the snapshot.
-    const out = parsed.operands[0] === '-' ? process.stderr : process.stdout
+    const out = parsed.operands[0] === '-' ? stderr : stdout
     out.write(`${printable(done, 2000)}\n`)
     return 0
   } catch (error) {
-    process.stderr.write(`orch-apiserver ${name}: ${reasonOf(error)}\n`)
+    stderr.write(`orch-apiserver ${name}: ${reasonOf(error)}\n`)
     return error instanceof Interrupted ? error.exitCode : 1
+  } finally {
+    interruption.end()
   }
 }
 

@@ -65,4 +65,7 @@ const MAX_WRITES_A_SECOND = 25_000
 export const continuesAt = ({ revision, taken }: Contents, now = Date.now()): Revision =>
   revision + MIN_GAP + Math.max(0, Math.ceil((now - taken) / 1000)) * MAX_WRITES_A_SECOND
 
-export const hasEnded = (lease: Lease | undefined, now: number): boolean => lease !== undefined && lease.expires <= now
+/** Objects that end within a minute are left out: old events, and the keys of servers that ran. A lease must not end while its objects are written. */
+const MIN_LEFT_MS = 60_000
+
+export const endsSoon = (lease: Lease | undefined, now: number): boolean => lease !== undefined && lease.expires <= now + MIN_LEFT_MS

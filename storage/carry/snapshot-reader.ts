@@ -59,7 +59,7 @@ class Reader {
         yield batch
       } else if (frame.kind === 'E') {
         const end = parsed<End>(frame)
-        if (end.objects !== objects) throw new SnapshotError(`it has ${objects} objects where there are to be ${end.objects}: parts of it are missing`)
+        if (end.objects !== objects) throw new SnapshotError(`it has ${objects} objects where there are to be ${end.objects}: parts are missing or repeated`)
         if (end.sha256 !== before.digest('hex')) throw new SnapshotError('its digest is not that of its contents: it was altered')
         if ((await this.#bytes.take(1)).length > 0) throw new SnapshotError(`it continues after its end at byte ${this.#bytes.position - 1}`)
         return

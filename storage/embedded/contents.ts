@@ -2,12 +2,12 @@
  * The newest state of an embedded store, read by another process than its server. LMDB's read transactions see one state across processes
  * and hold up no writer, but the file keeps all pages of that state while one is open, so it grows by what is written meanwhile.
  */
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { RangeOptions } from 'lmdb'
 import { BATCH_BYTES, bytesOf, type Contents, type Lease, type StoredObject } from '../carry/contents.js'
 import { isStorageError, StorageError } from '../errors.js'
-import { faultOfFormat, STORE_FILE } from './lmdb.js'
+import { checkStore, faultOfFormat, STORE_FILE } from './lmdb.js'
 import type { Table } from './lmdb-medium.js'
 import { type DirectoryLock, lockDirectory } from './lock.js'
 import { Pace } from './pace.js'
@@ -23,7 +23,7 @@ const MIN_GROWTH = 1024 * 1024 * 1024
  */
 export async function embeddedContents (directory: string, exclusive: boolean): Promise<Contents> {
   const file = path.join(directory, STORE_FILE)
-  if (!existsSync(file)) throw new StorageError('Unavailable', `there is no store: no ${STORE_FILE} lies there; name the folder of an embedded store`)
+  checkStore(directory)
   const lock = await locked(directory, exclusive)
   let table: Table | undefined
   try {

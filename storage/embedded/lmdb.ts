@@ -143,6 +143,11 @@ async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: 
   return format === FIRST_FORMAT
 }
 
+/** @throws StorageError 'Unavailable' if the folder has no store */
+export function checkStore (directory: string): void {
+  if (!existsSync(path.join(directory, STORE_FILE))) throw new StorageError('Unavailable', `there is no store in ${directory}: no ${STORE_FILE} lies there; name the folder of an embedded store`)
+}
+
 /** Why this release cannot read a store with this format. */
 export function faultOfFormat (format: string | undefined, directory: string): StorageError | undefined {
   if (format === FORMAT || format === FIRST_FORMAT) return undefined

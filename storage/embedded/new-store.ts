@@ -5,7 +5,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Revision } from '../backend.js'
-import { continuesAt, hasEnded, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
+import { continuesAt, endsSoon, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { makeFolder } from '../folder.js'
 import { Entry, Version } from './history.js'
@@ -68,7 +68,7 @@ class NewStore implements Target {
     const now = Date.now()
     const changes: Change[] = []
     for (const { key, value, createRevision, modRevision, lease } of objects) {
-      if (hasEnded(lease, now)) continue
+      if (endsSoon(lease, now)) continue
       changes.push({ type: 'put', version: new Version(new Entry(key), this.#free(modRevision), createRevision, lease === undefined ? 0 : this.#lease(lease, changes), undefined, value), frees: false })
     }
     if (changes.length > 0) await this.#commit(changes)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { BATCH_BYTES } from '../carry/contents.js'
 import { StorageError } from '../errors.js'
 import { inspect } from './inspection.js'
-import { openEmbedded, STORE_FILE } from './lmdb.js'
+import { checkStore, openEmbedded, STORE_FILE } from './lmdb.js'
 import { pageCounts, type Table } from './lmdb-medium.js'
 import { lockDirectory } from './lock.js'
 import { makePartial, publishPartial, removePartial } from './new-store.js'
@@ -26,6 +26,7 @@ export interface Sizes {
  * @throws StorageError
  */
 export async function shrink (directory: string, minFree = DEFAULT_MIN_FREE, onCopied: OnCopied = () => {}): Promise<Sizes> {
+  checkStore(directory)
   const engine = await openEmbedded(directory, { minFree })
   try {
     await engine.compact(await engine.revision())

@@ -8,6 +8,7 @@ import { ClientCertificate, type ClientCertificateOptions } from './client-certi
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { beforeRestore, CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
+import { isStorageError } from '../errors.js'
 import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
@@ -105,6 +106,17 @@ export class Connection {
   async mark (key: Uint8Array, milliseconds = CALL_TIMEOUT_MS): Promise<Revision> {
     const bytes = encodeMark(key)
     return await this.#read(milliseconds, async (line, remaining) => decodeRevision(await line.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining), this.offset))
+  }
+
+  /** Errors as `#read`. @param physical whether to wait until the space is free @returns false if it was compacted this far before */
+  async compact (revision: Revision, physical = false, milliseconds = CALL_TIMEOUT_MS): Promise<boolean> {
+    try {
+      await this.other('KV', 'compact', { revision: String(Math.max(1, revision - this.offset)), physical }, milliseconds)
+      return true
+    } catch (error) {
+      if (isStorageError(error, 'Compacted')) return false
+      throw error
+    }
   }
 
   /** A call through `etcd3` that may be retried. Errors as `#read`. */

@@ -1,6 +1,5 @@
 /** Forgets the history of an etcd, which is that of all its programs, and gives the free space of each server's database back to its disk. */
 import type { Compacted } from '../carry/open.js'
-import { isStorageError } from '../errors.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 
 /** A server of the largest databases. */
@@ -11,11 +10,7 @@ export async function defragment (options: ConnectionOptions & { readonly prefix
   const connection = new Connection(options)
   try {
     const { revision } = await connection.range({ key: Buffer.from(`${options.prefix}/`, 'latin1'), countOnly: true })
-    try {
-      await connection.other('KV', 'compact', { revision: String(revision), physical: true }, TIMEOUT_MS)
-    } catch (error) {
-      if (!isStorageError(error, 'Compacted')) throw error
-    }
+    await connection.compact(revision, true, TIMEOUT_MS)
     await connection.defragment(TIMEOUT_MS, done)
   } finally {
     connection.close()

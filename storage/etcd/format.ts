@@ -24,7 +24,7 @@ export interface FormatOptions {
   readonly known?: number
 }
 
-type Calls = Pick<Connection, 'offset' | 'range' | 'size' | 'mark' | 'other' | 'txn' | 'watchStream' | 'close' | 'failingSince'>
+type Calls = Pick<Connection, 'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failingSince'>
 
 /** A connection whose calls wait for the format. They fail as the check does, and for good if the format is newer: with 'Unavailable'. */
 export class CheckedConnection implements Calls {
@@ -53,6 +53,8 @@ export class CheckedConnection implements Calls {
   readonly mark: Calls['mark'] = (...args) => this.#checked ? this.#connection.mark(...args) : this.#check().then(() => this.#connection.mark(...args))
   readonly txn: Calls['txn'] = (...args) => this.#checked ? this.#connection.txn(...args) : this.#check().then(() => this.#connection.txn(...args))
   readonly watchStream: Calls['watchStream'] = (...args) => this.#checked ? this.#connection.watchStream(...args) : this.#check().then(() => this.#connection.watchStream(...args))
+
+  readonly compact: Calls['compact'] = (...args) => this.#checked ? this.#connection.compact(...args) : this.#check().then(() => this.#connection.compact(...args))
 
   async other<Answer> (...args: Parameters<Calls['other']>): Promise<Answer> {
     await this.#check()

@@ -7,8 +7,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { KeyValue, Revision } from '../backend.js'
-import { BATCH_BYTES, bytesOf, continuesAt, hasEnded, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
-import { isStorageError, StorageError } from '../errors.js'
+import { BATCH_BYTES, bytesOf, continuesAt, endsSoon, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
+import { StorageError } from '../errors.js'
 import { checkKey, rangeOf } from '../key.js'
 import type { BatchMessage } from './bulk-messages.js'
 import { Connection, type ConnectionOptions } from './connection.js'
@@ -25,7 +25,9 @@ const BATCH_OBJECTS = 100
 const BATCHES_AT_ONCE = 4
 /** A batch, or the deletion of all that an interrupted restore has put. */
 const BATCH_TIMEOUT_MS = 60_000
-/** A lease is granted for at least this long, and again for objects that are put later than half of it. */
+/** A lease is granted again for objects that are put later than this, so that it does not end before. */
+const LEASE_REUSE_MS = 30_000
+/** Of a lease that has come nearer to its end meanwhile. */
 const MIN_LEASE_SECONDS = 60
 
 type Changes = Omit<BatchMessage, 'guard'>
@@ -118,7 +120,7 @@ class NewEtcdStore implements Target {
     const batches: StoredObject[][] = []
     let bytes = Infinity
     for (const object of objects) {
-      if (hasEnded(object.lease, now)) continue
+      if (endsSoon(object.lease, now)) continue
       checkKey(object.key)
       if (!object.key.startsWith(scope) || object.key.startsWith('.', scope.length)) throw new StorageError('Unavailable', `the key ${object.key} is not below --etcd-prefix=${this.#prefix}: name the prefix of the contents`)
       bytes += bytesOf(object)
@@ -136,11 +138,7 @@ class NewEtcdStore implements Target {
 
   async finish (): Promise<Revision> {
     const { revision } = await this.#connection.range({ key: this.#formatKey })
-    try {
-      await this.#connection.other('KV', 'compact', { revision: String(revision), physical: false }, BATCH_TIMEOUT_MS)
-    } catch (error) {
-      if (!isStorageError(error, 'Compacted')) throw error // others write to this etcd, and one has compacted further
-    }
+    await this.#connection.compact(revision, false, BATCH_TIMEOUT_MS)
     await this.settle(this.#offsets.after)
     this.#close()
     return revision + this.#offsets.after
@@ -172,7 +170,7 @@ class NewEtcdStore implements Target {
 
   #lease (lease: Lease): Promise<string> {
     const granted = this.#leases.get(lease)
-    if (granted !== undefined && Date.now() - granted.at < MIN_LEASE_SECONDS * 500) return granted.id
+    if (granted !== undefined && Date.now() - granted.at < LEASE_REUSE_MS) return granted.id
     const seconds = Math.max(MIN_LEASE_SECONDS, Math.ceil((lease.expires - Date.now()) / 1000))
     const id = this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(seconds), ID: '0' }).then(({ ID }) => ID)
     this.#leases.set(lease, { id, at: Date.now() })
