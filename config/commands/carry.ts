@@ -1,5 +1,4 @@
-import type { Contents, Target } from '../../storage/carry/contents.js'
-import { bytesOf } from '../../storage/carry/contents.js'
+import { bytesOf, type Contents, type Target } from '../../storage/carry/contents.js'
 import type { Interruption } from './interruption.js'
 import { Progress, type ProgressStream } from './progress.js'
 

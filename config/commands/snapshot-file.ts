@@ -1,7 +1,8 @@
 /** Where a snapshot is written: a file that appears under its name only when it is complete and on disk, or standard output. */
-import { close, closeSync, fstatSync, fsync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, write } from 'node:fs'
+import { close, closeSync, fstatSync, fsync, linkSync, openSync, renameSync, rmSync, statSync, write } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { sync } from '../../storage/folder.js'
 import { ArgumentError } from '../command-line.js'
 
 export interface Sink {
@@ -44,7 +45,7 @@ export function snapshotFile (file: string, force: boolean): Sink {
       else publish(partial, file)
       open = false
       await promisify(close)(fd)
-      syncFolder(dirname(file))
+      sync(dirname(file))
     },
     discard: () => {
       if (!open) return
@@ -74,14 +75,5 @@ async function writeAll (fd: number, bytes: Buffer): Promise<void> {
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
       await new Promise(resolve => { setTimeout(resolve, EAGAIN_PAUSE_MS) })
     }
-  }
-}
-
-function syncFolder (folder: string): void {
-  const fd = openSync(folder, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
   }
 }

@@ -47,6 +47,15 @@ export interface Target {
   readonly discard: () => Promise<void>
 }
 
+/** A file of a store that was made smaller. */
+export interface Compacted {
+  /** The folder, or a server of etcd. */
+  readonly place: string
+  /** Bytes. */
+  readonly before: number
+  readonly after: number
+}
+
 /** Bytes of the values and keys of a batch. */
 export const BATCH_BYTES = 1024 * 1024
 

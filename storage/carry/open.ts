@@ -1,6 +1,6 @@
 /** Opens whole stores, of either kind, for commands; servers use `storage/open.ts`. Each kind is imported on demand. */
 import type { ConnectionOptions } from '../etcd/connection.js'
-import type { Contents, Target } from './contents.js'
+import type { Compacted, Contents, Target } from './contents.js'
 
 export type WholeStore =
   | {
@@ -29,14 +29,6 @@ export async function openContents (store: WholeStore, exclusive: boolean): Prom
 export async function openTarget (store: WholeStore, contents: Contents): Promise<Target> {
   if (store.kind === 'embedded') return await (await import('../embedded/new-store.js')).newStore(store.directory, contents, { minFree: store.minFree })
   return await (await import('../etcd/new-store.js')).newEtcdStore(contents, store)
-}
-
-export interface Compacted {
-  /** The folder, or a server of etcd. */
-  readonly place: string
-  /** Bytes. */
-  readonly before: number
-  readonly after: number
 }
 
 /**

@@ -16,12 +16,13 @@ import { CHECKED, leaseIdOf, LEASES_START, metaKey, parseLease, parseTally, pars
 
 /** The file may grow by half, or by this, while it is read. */
 const MIN_GROWTH = 1024 * 1024 * 1024
+const CHECK_MS = 500
 
 /**
  * @param exclusive whether to refuse a store with a server, and to keep servers away until the contents are closed
  * @throws StorageError 'Unavailable', 'Corrupt'
  */
-export async function embeddedContents (directory: string, exclusive: boolean): Promise<Contents> {
+export async function embeddedContents (directory: string, exclusive: boolean, minGrowth = MIN_GROWTH): Promise<Contents> {
   const file = path.join(directory, STORE_FILE)
   checkStore(directory)
   const lock = await locked(directory, exclusive)
@@ -31,7 +32,7 @@ export async function embeddedContents (directory: string, exclusive: boolean): 
     if (lock !== undefined) await checkPages(file, directory)
     const { open } = await import('lmdb')
     table = open<Uint8Array, Uint8Array>({ path: file, noSubdir: true, encoding: 'binary', keyEncoding: 'binary', readOnly: true, mapSize: 1024 * 1024 * 1024 })
-    const reader = new Reader(table, file, directory)
+    const reader = new Reader(table, file, directory, minGrowth)
     if (!exclusive) await lock?.release() // a server may start now
     return reader.contents(async () => {
       await table?.close()
@@ -65,16 +66,23 @@ class Reader {
   readonly #file: string
   readonly #transaction: NonNullable<RangeOptions['transaction']>
   readonly #sizeAtStart: number
+  readonly #minGrowth: number
+  /** Also while what is read waits to be written. */
+  readonly #growthCheck: NodeJS.Timeout
+  #failure: StorageError | undefined
+  #released = false
   /** The newest revision of each key that exists. */
   readonly #newest = new Map<string, number>()
   readonly #leases = new Map<number, Lease>()
   readonly #revision: number
   readonly #taken = Date.now()
 
-  constructor (table: Table, file: string, directory: string) {
+  constructor (table: Table, file: string, directory: string, minGrowth: number) {
     this.#table = table
     this.#file = file
+    this.#minGrowth = minGrowth
     this.#sizeAtStart = statSync(file).size
+    this.#growthCheck = setInterval(() => { this.#checkGrowth() }, CHECK_MS).unref()
     const transaction = table.useReadTransaction()
     this.#transaction = transaction
     const meta = new Map<string, string>()
@@ -108,7 +116,7 @@ class Reader {
       close: async () => {
         if (closed) return
         closed = true
-        this.#transaction.done()
+        this.#release()
         await closeTable()
       }
     }
@@ -119,7 +127,10 @@ class Reader {
     let bytes = 0
     const pace = new Pace()
     for (const { key: recordKey, value: stored } of this.#table.getRange({ start: VERSIONS_START, end: VERSIONS_END, transaction: this.#transaction })) {
-      if (pace.spent()) await pace.rest() // for signals
+      if (pace.spent()) {
+        await pace.rest() // for signals
+        if (this.#failure !== undefined) throw this.#failure
+      }
       const { key, revision, created, lease, kind } = parseVersionKey(recordKey)
       if (this.#newest.get(key) !== revision) continue
       const value = kind !== CHECKED ? stored : unseal(recordKey, stored)
@@ -128,8 +139,8 @@ class Reader {
       batch.push(object)
       bytes += bytesOf(object)
       if (bytes < BATCH_BYTES) continue
-      this.#checkGrowth()
       yield batch
+      if (this.#failure !== undefined) throw this.#failure
       batch = []
       bytes = 0
     }
@@ -138,7 +149,17 @@ class Reader {
 
   #checkGrowth (): void {
     const growth = statSync(this.#file).size - this.#sizeAtStart
-    if (growth <= Math.max(MIN_GROWTH, this.#sizeAtStart / 2)) return
-    throw new StorageError('Unavailable', `the store grew by ${Math.round(growth / 1024 / 1024)} MiB while it was read, because it keeps the state that is read: write to a faster disk, or at a quieter time`)
+    if (growth <= Math.max(this.#minGrowth, this.#sizeAtStart / 2)) return
+    this.#failure = new StorageError('Unavailable', `the store grew by ${Math.round(growth / 1024 / 1024)} MiB while it was read, because it keeps the state that is read: write to a faster disk, or at a quieter time`)
+    this.#release()
+  }
+
+  /** Lets the server use the pages of the state again. */
+  #release (): void {
+    clearInterval(this.#growthCheck)
+    if (this.#released) return
+    this.#released = true
+    this.#transaction.done()
+    this.#table.resetReadTxn()
   }
 }

@@ -2,12 +2,12 @@
  * Files of a store that are written whole: `data.mdb.partial`, synced and renamed to `data.mdb` at the end. A folder with the first and
  * without the second is one whose restore was interrupted, on which no server starts.
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Revision } from '../backend.js'
 import { continuesAt, endsSoon, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
 import { isStorageError, StorageError } from '../errors.js'
-import { makeFolder } from '../folder.js'
+import { makeFolder, sync } from '../folder.js'
 import { Entry, Version } from './history.js'
 import { PARTIAL_FILE, STORE_FILE } from './lmdb.js'
 import { LmdbMedium, type Table } from './lmdb-medium.js'
@@ -141,13 +141,4 @@ export function publishPartial (directory: string): void {
   renameSync(file, path.join(directory, STORE_FILE))
   sync(directory)
   rmSync(`${file}-lock`, { force: true })
-}
-
-function sync (place: string): void {
-  const fd = openSync(place, 'r')
-  try {
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
 }

@@ -1,7 +1,7 @@
 /** Gives the free space of an embedded store back to its disk, while no server uses it: its history is compacted, and the rest copied into a new file. */
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { BATCH_BYTES } from '../carry/contents.js'
+import { BATCH_BYTES, type Compacted } from '../carry/contents.js'
 import { StorageError } from '../errors.js'
 import { inspect } from './inspection.js'
 import { checkStore, openEmbedded, STORE_FILE } from './lmdb.js'
@@ -15,11 +15,7 @@ type OnCopied = (records: number, bytes: number) => void
 
 const OPEN_OPTIONS = { noSubdir: true, encoding: 'binary', keyEncoding: 'binary', overlappingSync: false, eventTurnBatching: false, mapSize: 1024 * 1024 * 1024 } as const
 
-export interface Sizes {
-  /** Bytes of the file. */
-  readonly before: number
-  readonly after: number
-}
+type Sizes = Pick<Compacted, 'before' | 'after'>
 
 /**
  * Clients that have seen the newest revision can go on watching from it, others get 410. The old file stays until the new one has been read completely.

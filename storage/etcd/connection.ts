@@ -8,6 +8,7 @@ import { ClientCertificate, type ClientCertificateOptions } from './client-certi
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { beforeRestore, CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
+import type { Compacted } from '../carry/contents.js'
 import { isStorageError } from '../errors.js'
 import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
@@ -83,7 +84,7 @@ export class Connection {
   }
 
   /** Gives the free space of each server's database back to its disk, one server after the other. Each answers nothing meanwhile. @throws StorageError */
-  async defragment (milliseconds: number, done: (file: { readonly place: string, readonly before: number, readonly after: number }) => void): Promise<void> {
+  async defragment (milliseconds: number, done: (file: Compacted) => void): Promise<void> {
     const sizeOf = async ({ transport }: Line): Promise<number> => decodeSize(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + CALL_TIMEOUT_MS))
     for (const line of this.#lines) {
       try {

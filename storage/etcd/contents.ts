@@ -14,6 +14,8 @@ export interface EtcdContentsOptions extends ConnectionOptions {
 /** Objects of the first page; later ones are as many as make a batch. */
 const FIRST_PAGE = 100
 const MAX_PAGE = 2_000
+/** Of etcds that are busy, as after a compaction. Nobody waits for an answer. */
+const TIMEOUT_MS = 60_000
 /** Keys that servers renew while they run. */
 const SERVERS = 'masterleases/'
 
@@ -31,8 +33,8 @@ export async function etcdContents (options: EtcdContentsOptions, exclusive: boo
     connection.offset = format.offset
     const { start, end } = rangeOf(`${prefix}/`)
     const range = { key: Buffer.from(start, 'latin1'), rangeEnd: Buffer.from(end, 'latin1') }
-    const { revision, count } = await connection.range({ ...range, countOnly: true })
-    const own = (await connection.range({ key: Buffer.from(`${start}.`, 'latin1'), rangeEnd: Buffer.from(`${start}/`, 'latin1'), revision, countOnly: true })).count
+    const { revision, count } = await connection.range({ ...range, countOnly: true }, TIMEOUT_MS)
+    const own = (await connection.range({ key: Buffer.from(`${start}.`, 'latin1'), rangeEnd: Buffer.from(`${start}/`, 'latin1'), revision, countOnly: true }, TIMEOUT_MS)).count
     const reader = new Reader(connection, range, revision, start)
     if (exclusive) await reader.refuseServers()
     return {
@@ -76,7 +78,7 @@ class Reader {
 
   /** @throws StorageError if the objects are no longer those of the revision that was read */
   async refuseChanges (count: number): Promise<void> {
-    const { kvs: [changed], count: now } = await this.#connection.range({ ...this.#range, limit: 1, minModRevision: this.#revision + 1 })
+    const { kvs: [changed], count: now } = await this.#connection.range({ ...this.#range, limit: 1, minModRevision: this.#revision + 1 }, TIMEOUT_MS)
     if (changed !== undefined || now !== count) throw new StorageError('Unavailable', `the store was changed while it was copied (${changed?.key ?? 'a key was deleted'}): stop what writes to it, and run this again`)
   }
 
@@ -101,7 +103,7 @@ class Reader {
 
   async #read (key: Buffer): ReturnType<Connection['leased']> {
     try {
-      return await this.#connection.leased({ key, rangeEnd: this.#range.rangeEnd, limit: this.#page, revision: this.#revision })
+      return await this.#connection.leased({ key, rangeEnd: this.#range.rangeEnd, limit: this.#page, revision: this.#revision }, TIMEOUT_MS)
     } catch (error) {
       throw isStorageError(error, 'Compacted') ? new StorageError('Compacted', `etcd compacted revision ${this.#revision} while it was read: try again, with a longer --etcd-compaction-interval of the servers if it takes longer than that`, { cause: error }) : error
     }
@@ -111,7 +113,7 @@ class Reader {
     if (id === '0') return undefined
     const known = this.#leases.get(id)
     if (known !== undefined) return known
-    const { TTL, grantedTTL } = await this.#connection.other<{ TTL: string, grantedTTL: string }>('Lease', 'leaseTimeToLive', { ID: id, keys: false })
+    const { TTL, grantedTTL } = await this.#connection.other<{ TTL: string, grantedTTL: string }>('Lease', 'leaseTimeToLive', { ID: id, keys: false }, TIMEOUT_MS)
     if (Number(TTL) <= 0) return 'ended'
     const lease = { ttlSeconds: Number(grantedTTL), expires: Date.now() + Number(TTL) * 1000 }
     this.#leases.set(id, lease)

@@ -172,7 +172,7 @@ class NewEtcdStore implements Target {
     const granted = this.#leases.get(lease)
     if (granted !== undefined && Date.now() - granted.at < LEASE_REUSE_MS) return granted.id
     const seconds = Math.max(MIN_LEASE_SECONDS, Math.ceil((lease.expires - Date.now()) / 1000))
-    const id = this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(seconds), ID: '0' }).then(({ ID }) => ID)
+    const id = this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(seconds), ID: '0' }, BATCH_TIMEOUT_MS).then(({ ID }) => ID)
     this.#leases.set(lease, { id, at: Date.now() })
     return id
   }

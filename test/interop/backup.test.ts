@@ -21,10 +21,10 @@ const list = async (server: RunningServer, query = ''): Promise<Listed> => JSON.
 
 /** Writes pairs, `a` before `b`, one writer after the other, until it is stopped. */
 function writer (server: RunningServer, name: string): { stop: () => Promise<number> } {
-  let stopped = false
+  const state = { stopped: false }
   let written = 0
   const writing = (async () => {
-    for (; !stopped; written++) {
+    for (; !state.stopped; written++) {
       for (const half of ['a', 'b']) {
         const { code, body } = await server.ask(CONFIGS, 'POST', { metadata: { name: `${half}-${name}-${written}` }, data: { text: 'x'.repeat(500) } })
         if (code !== 201) throw new Error(`${code} ${body}`)
@@ -32,7 +32,7 @@ function writer (server: RunningServer, name: string): { stop: () => Promise<num
     }
     return written
   })()
-  return { stop: async () => { stopped = true; return await writing } }
+  return { stop: async () => { state.stopped = true; return await writing } }
 }
 
 /** The halves without the other, and those that are missing before others of the same writer. */

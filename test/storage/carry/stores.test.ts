@@ -1,9 +1,12 @@
 /** Contents that go from one store to the other: what is kept, and what clients that knew the first see of the second. */
 import t, { type Test } from 'tap'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openBackend, openStores, type BackendOptions } from '../../../storage/open.js'
 import type { Backend } from '../../../storage/backend.js'
+import { embeddedContents } from '../../../storage/embedded/contents.js'
 import { continuesAt, type Contents, type StoredObject } from '../../../storage/carry/contents.js'
 import { openContents, openTarget, type WholeStore } from '../../../storage/carry/open.js'
 import { done } from '../../contracts/backend.js'
@@ -183,6 +186,30 @@ t.test('an interrupted restore into a folder keeps servers out until it is repea
   writeFileSync(join(to.directory, 'data.mdb.partial'), 'half')
   t.strictSame(await keysOf(await opened(t, to)), ['/p/a'])
   t.notOk(existsSync(join(to.directory, 'data.mdb.partial')))
+})
+
+t.test('a store that grows too far while it is read is let go, also while nobody asks for more', { timeout: 60_000 }, async t => {
+  const { directory } = newFolder()
+  // Another process writes, as LMDB has one environment in each.
+  const child = spawn(process.execPath, ['--input-type=module', '-e', `
+    const { openBackend } = await import(${JSON.stringify(import.meta.resolve('../../../storage/open.js'))})
+    const backend = await openBackend({ kind: 'embedded', directory: ${JSON.stringify(directory)} })
+    for (let at = 0; ; at++) {
+      await Promise.all(Array.from({ length: 200 }, (_, index) => backend.create('/p/' + at + '/' + index, Buffer.alloc(10_000))))
+      if (at === 0) console.log('filled')
+    }`], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => { child.kill('SIGKILL') })
+  await once(child.stdout, 'data')
+  const contents = await embeddedContents(directory, false, 1024 * 1024)
+  t.teardown(contents.close)
+  const batches = contents.objects()[Symbol.asyncIterator]()
+  t.equal((await batches.next()).done, false)
+  await t.rejects(async () => {
+    for (let done: boolean | undefined = false; done !== true;) {
+      await new Promise(resolve => { setTimeout(resolve, 600) })
+      done = (await batches.next()).done
+    }
+  }, { code: 'Unavailable', message: /^the store grew by \d+ MiB while it was read, because it keeps the state that is read: write to a faster disk, or at a quieter time$/ })
 })
 
 t.test('damaged pages and values of a store are refused by name', async t => {
