@@ -2,8 +2,8 @@
 import type { Compacted } from '../../storage/carry/contents.js'
 import { compactStore } from '../../storage/carry/open.js'
 import { isStorageError } from '../../storage/errors.js'
+import type { Command } from './command.js'
 import { mebibytes, Progress } from './progress.js'
-import type { Command } from './run.js'
 import { HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
 
 export const COMPACT: Command = {

@@ -2,8 +2,8 @@
 import { openContents, openTarget } from '../../storage/carry/open.js'
 import { ArgumentError } from '../command-line.js'
 import type { Flag } from '../flag.js'
+import type { Command } from './command.js'
 import { carry } from './carry.js'
-import type { Command } from './run.js'
 import { COMMAND_FLAGS, ETCD_FLAGS, FOLDER_FLAGS, HELP_FLAG, isRemote, placeOf, storeNamed } from './stores.js'
 
 export const MIGRATE: Command = {

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { openTarget } from '../../storage/carry/open.js'
 import { readSnapshot, SnapshotError } from '../../storage/carry/snapshot-reader.js'
+import type { Command } from './command.js'
 import { carry } from './carry.js'
-import type { Command } from './run.js'
 import { HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
 
 const CHUNK_BYTES = 1024 * 1024

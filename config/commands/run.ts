@@ -4,21 +4,11 @@
  *
  * Exit codes: 0 done, 1 not done, 128 and the number of the signal if interrupted.
  */
-import { ArgumentError, helpText, parseCommand, type CommandForm, type ParsedCommand, type StoreCommand } from '../command-line.js'
+import { ArgumentError, helpText, parseCommand, type StoreCommand } from '../command-line.js'
 import { FlagError, printable } from '../flag.js'
+import type { Command } from './command.js'
 import { Interrupted, Interruption } from './interruption.js'
 import type { ProgressStream } from './progress.js'
-
-export interface Command {
-  readonly form: CommandForm
-  /** @returns the last line @throws Error whose message is the reason, on one line */
-  readonly run: (parsed: ParsedCommand, context: Context) => Promise<string>
-}
-
-export interface Context {
-  readonly interruption: Interruption
-  readonly stream: ProgressStream
-}
 
 const COMMANDS: Readonly<Record<StoreCommand, () => Promise<Command>>> = {
   snapshot: async () => (await import('./snapshot.js')).SNAPSHOT,

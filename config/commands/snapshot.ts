@@ -5,8 +5,8 @@ import { packageVersion } from '../../schemas/meta/release.js'
 import { openContents, type WholeStore } from '../../storage/carry/open.js'
 import { snapshotOf } from '../../storage/carry/snapshot-writer.js'
 import type { Flag } from '../flag.js'
+import type { Command, Context } from './command.js'
 import { Progress } from './progress.js'
-import type { Command, Context } from './run.js'
 import { snapshotFile, standardOutput, type Sink } from './snapshot-file.js'
 import { COMMAND_FLAGS, HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
 
@@ -41,9 +41,8 @@ async function written (store: WholeStore, file: string, sink: Sink, { interrupt
     const progress = new Progress(stream, 'snapshot', contents.count)
     const checkSpace = spaceCheck(store, file)
     let bytes = 0
-    for await (const pieces of snapshotOf(contents, `orch-apiserver ${packageVersion()}`, progress.add)) {
+    for await (const chunk of snapshotOf(contents, `orch-apiserver ${packageVersion()}`, progress.add)) {
       interruption.check()
-      const chunk = Buffer.concat(pieces)
       checkSpace(chunk.length)
       await sink.write(chunk)
       bytes += chunk.length

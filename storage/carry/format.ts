@@ -39,17 +39,22 @@ export interface End {
   readonly sha256: string
 }
 
-/** A frame in pieces. */
-export function frame (kind: Kind, pieces: readonly Uint8Array[]): Uint8Array[] {
-  const head = Buffer.allocUnsafe(FRAME_HEAD_BYTES)
-  head.writeUInt32BE(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0), 0)
-  head.write(kind, 4, 'latin1')
-  const checksum = Buffer.allocUnsafe(CHECKSUM_BYTES)
-  checksum.writeUInt32BE(pieces.reduce((sum, piece) => crc32(piece, sum), crc32(head)), 0)
-  return [head, ...pieces, checksum]
+/** @param pieces of the payload */
+export function frame (kind: Kind, pieces: readonly Uint8Array[]): Buffer {
+  const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const bytes = Buffer.allocUnsafe(FRAME_HEAD_BYTES + length + CHECKSUM_BYTES)
+  bytes.writeUInt32BE(length, 0)
+  bytes.write(kind, 4, 'latin1')
+  let at = FRAME_HEAD_BYTES
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.byteLength
+  }
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, at)), at)
+  return bytes
 }
 
-export const jsonFrame = (kind: Kind, value: object): Uint8Array[] => frame(kind, [Buffer.from(JSON.stringify(value))])
+export const jsonFrame = (kind: Kind, value: object): Buffer => frame(kind, [Buffer.from(JSON.stringify(value))])
 
 /** Why these first bytes of a file are not those of a snapshot that this release reads. */
 export function faultOfMagic (bytes: Buffer): string | undefined {

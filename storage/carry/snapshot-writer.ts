@@ -7,22 +7,23 @@ import { frame, FULL_FRAME_BYTES, type Header, jsonFrame, MAGIC, OBJECT_HEAD_BYT
 export type OnCarried = (objects: number, bytes: number) => void
 
 /**
- * The bytes of a snapshot, in pieces that may be written together.
+ * The bytes of a snapshot, in chunks of about a mebibyte.
  * @throws StorageError as the contents
  */
-export async function * snapshotOf (contents: Contents, product: string, onCarried: OnCarried): AsyncGenerator<readonly Uint8Array[]> {
+export async function * snapshotOf (contents: Contents, product: string, onCarried: OnCarried): AsyncGenerator<Buffer> {
   const digest = createHash('sha256')
-  const hashed = (pieces: readonly Uint8Array[]): readonly Uint8Array[] => {
-    for (const piece of pieces) digest.update(piece)
-    return pieces
+  const hashed = (frames: readonly Buffer[]): Buffer => {
+    const chunk = Buffer.concat(frames)
+    digest.update(chunk)
+    return chunk
   }
   const { source, revision, taken, prefix, count } = contents
   const header: Header = { product, source, revision, taken, ...(prefix === undefined ? {} : { prefix }), ...(count === undefined ? {} : { count }) }
-  yield hashed([MAGIC, ...jsonFrame('H', header)])
+  yield hashed([MAGIC, jsonFrame('H', header)])
   const leases = new Map<Lease, number>()
   let objects = 0
   for await (const batch of contents.objects()) {
-    const pieces = leaseFrames(batch, leases)
+    const frames = leaseFrames(batch, leases)
     let waiting: Uint8Array[] = []
     let bytes = 0
     let all = 0
@@ -31,27 +32,27 @@ export async function * snapshotOf (contents: Contents, product: string, onCarri
       bytes += OBJECT_HEAD_BYTES + bytesOf(object)
       all += bytesOf(object)
       if (bytes < FULL_FRAME_BYTES) continue
-      pieces.push(...frame('O', waiting))
+      frames.push(frame('O', waiting))
       waiting = []
       bytes = 0
     }
-    if (waiting.length > 0) pieces.push(...frame('O', waiting))
+    if (waiting.length > 0) frames.push(frame('O', waiting))
     objects += batch.length
-    yield hashed(pieces)
+    yield hashed(frames)
     onCarried(batch.length, all)
   }
   yield jsonFrame('E', { objects, sha256: digest.digest('hex') })
 }
 
 /** Numbers the leases that occur for the first time. */
-function leaseFrames (batch: readonly StoredObject[], leases: Map<Lease, number>): Uint8Array[] {
-  const pieces: Uint8Array[] = []
+function leaseFrames (batch: readonly StoredObject[], leases: Map<Lease, number>): Buffer[] {
+  const frames: Buffer[] = []
   for (const { lease } of batch) {
     if (lease === undefined || leases.has(lease)) continue
     leases.set(lease, leases.size + 1)
-    pieces.push(...jsonFrame('L', { id: leases.size, ttlSeconds: lease.ttlSeconds, expires: lease.expires }))
+    frames.push(jsonFrame('L', { id: leases.size, ttlSeconds: lease.ttlSeconds, expires: lease.expires }))
   }
-  return pieces
+  return frames
 }
 
 function headOf ({ key, value, createRevision, modRevision }: StoredObject, lease: number): Buffer {

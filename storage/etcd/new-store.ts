@@ -82,6 +82,8 @@ class NewEtcdStore implements Target {
   readonly #mark: Revision
   readonly #offsets: Offsets
   readonly #leases = new Map<Lease, { readonly id: Promise<string>, readonly at: number }>()
+  /** Objects put. */
+  #objects = 0
   #closed = false
 
   constructor (connection: Connection, prefix: string, formatKey: Buffer, mark: Revision, offsets: Offsets) {
@@ -137,6 +139,7 @@ class NewEtcdStore implements Target {
   }
 
   async finish (): Promise<Revision> {
+    await this.#refuseOthers()
     const { revision } = await this.#connection.range({ key: this.#formatKey })
     await this.#connection.compact(revision, false, BATCH_TIMEOUT_MS)
     await this.settle(this.#offsets.after)
@@ -154,10 +157,19 @@ class NewEtcdStore implements Target {
     }
   }
 
+  /** A server that found the range empty just before it was marked goes on, and writes. */
+  async #refuseOthers (): Promise<void> {
+    const { start, end } = rangeOf(`${this.#prefix}/`)
+    const count = async (from: string, to: string): Promise<number> => (await this.#connection.range({ key: Buffer.from(from, 'latin1'), rangeEnd: Buffer.from(to, 'latin1'), countOnly: true }, BATCH_TIMEOUT_MS)).count
+    const found = await count(start, end) - await count(`${start}.`, `${start}/`)
+    if (found > this.#objects) throw new StorageError('Unavailable', `a server has begun to use the range below ${this.#prefix}, which has ${found - this.#objects} objects of others: end it, and run this again`)
+  }
+
   async #putAll (objects: readonly StoredObject[]): Promise<void> {
     const puts: Put[] = []
     for (const { key, value, lease } of objects) puts.push({ key: Buffer.from(key, 'latin1'), value, lease: lease === undefined ? undefined : await this.#lease(lease) })
     await this.#batch({ puts })
+    this.#objects += puts.length
   }
 
   async #batch (changes: Changes): Promise<void> {

@@ -4,6 +4,7 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EtcdProcess, startEtcd } from '../etcd-process.js'
+import { launch } from './process.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 import { filled } from './stored.js'
@@ -37,7 +38,8 @@ interface Case {
 export async function backup (scale: Scale): Promise<void> {
   const count = scale.sizes.at(-1) ?? 0
   const folder = await filled(count)
-  const ended: Array<() => unknown> = []
+  const server = await launch([], folder)
+  const ended: Array<() => unknown> = [() => server.kill()]
   try {
     const etcd = await startEtcd({ teardown: callback => { ended.push(callback) } })
     for (const { work, run, bare, most, bound } of cases(folder, etcd, count)) {
@@ -68,7 +70,7 @@ function cases (folder: string, etcd: EtcdProcess, count: number): Case[] {
   const copy = (): Used => used(BARE, 'copy', at('one'), at('copy'))
   let prefixes = 0
   return [
-    { work: `snapshot of ${objects}, embedded`, run: command('snapshot', at('one'), `--data-dir=${at('data')}`, '--force'), bare: copy, most: 4, bound: 5_000 },
+    { work: `snapshot of ${objects}, embedded, beside its server`, run: command('snapshot', at('one'), `--data-dir=${at('data')}`, '--force'), bare: copy, most: 4, bound: 5_000 },
     {
       work: `restore of ${objects}, embedded`,
       run: () => { without('restored'); return used(CLI, 'restore', at('one'), `--data-dir=${at('restored')}`) },

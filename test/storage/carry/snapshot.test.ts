@@ -11,9 +11,9 @@ const contents = (batches: readonly StoredObject[][]): Contents => ({
 const object = (key: string, value: string | Buffer, revision: number, lease?: Lease): StoredObject => ({ key, value: Buffer.from(value), createRevision: 1, modRevision: revision, lease })
 
 async function written (batches: readonly StoredObject[][]): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  for await (const some of snapshotOf(contents(batches), 'orch-apiserver 1.2.3', () => {})) pieces.push(...some)
-  return Buffer.concat(pieces)
+  const chunks: Buffer[] = []
+  for await (const chunk of snapshotOf(contents(batches), 'orch-apiserver 1.2.3', () => {})) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 /** In chunks of that size. */
@@ -86,10 +86,10 @@ t.test('parts that are left out, repeated, swapped or added are refused', async 
     swapped: [header, lease1, objects1, lease2, objects2, end].toSpliced(1, 0, lease2),
     'no header': [lease1, objects1, end],
     'objects before their lease': [header, objects1, lease1, lease2, objects2, end],
-    'a header of another file': [jsonFrame('H', { product: 'other', source: 'embedded', revision: 1000, taken: 1 }), lease1, objects1, lease2, objects2, end].flat(),
-    'an end of another file': [header, lease1, objects1, lease2, objects2, ...jsonFrame('E', { objects: 4, sha256: createHash('sha256').update('other').digest('hex') })],
+    'a header of another file': [jsonFrame('H', { product: 'other', source: 'embedded', revision: 1000, taken: 1 }), lease1, objects1, lease2, objects2, end],
+    'an end of another file': [header, lease1, objects1, lease2, objects2, jsonFrame('E', { objects: 4, sha256: createHash('sha256').update('other').digest('hex') })],
     'something after the end': [...parts, Buffer.from('x')],
-    'a part of no known kind': [header, ...jsonFrame('X' as 'E', {}), ...parts.slice(1)]
+    'a part of no known kind': [header, jsonFrame('X' as 'E', {}), ...parts.slice(1)]
   }
   for (const [name, found] of Object.entries(cases)) await t.rejects(read(Buffer.concat([MAGIC, ...found])), /altered or damaged|missing or repeated|it was altered|continues after its end/, name)
   t.equal((await read(Buffer.concat([MAGIC, ...parts]))).objects.length, 4)
@@ -103,12 +103,12 @@ t.test('what is no snapshot, and one of a newer format, is refused by name', asy
 
 t.test('headers, leases and objects that no writer makes are refused though their checksums are right', async t => {
   const header = { product: 'p', source: 'etcd', revision: 10, taken: 1 }
-  const frames = (...all: Uint8Array[][]): Buffer => Buffer.concat([MAGIC, ...all.flat()])
+  const frames = (...all: Buffer[]): Buffer => Buffer.concat([MAGIC, ...all])
   for (const change of [{ source: 'other' }, { revision: -1 }, { revision: 1.5 }, { revision: '10' }, { taken: null }, { product: 1 }, { prefix: 1 }, { count: -1 }]) await t.rejects(read(frames(jsonFrame('H', { ...header, ...change }))), /is not the header/, JSON.stringify(change))
   for (const lease of [{}, { id: 2, ttlSeconds: 1, expires: 1 }, { id: 1, ttlSeconds: 0, expires: 1 }, { id: 1, ttlSeconds: 1, expires: -1 }]) await t.rejects(read(frames(jsonFrame('H', header), jsonFrame('L', lease))), /is no lease/, JSON.stringify(lease))
   const changed = await written([[object('/registry/ä', 'x', 5)]])
   await t.rejects(read(changed), /has an impossible object/)
   await t.rejects(read(await written([[object('/registry/a', 'x', 1001)]])), /has an impossible object/, 'a revision after that of the snapshot')
   const huge = Buffer.from([0xff, 0xff, 0xff, 0xff, 79])
-  await t.rejects(read(Buffer.concat([MAGIC, ...jsonFrame('H', header), huge])), /has the impossible length 4294967295/)
+  await t.rejects(read(Buffer.concat([MAGIC, jsonFrame('H', header), huge])), /has the impossible length 4294967295/)
 })

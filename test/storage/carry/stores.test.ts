@@ -162,6 +162,18 @@ t.test('a compaction while an etcd is read is an error, not a gap', async t => {
   await t.rejects(async () => { for await (const objects of contents.objects()) t.ok(objects) }, { code: 'Compacted', message: /^etcd compacted revision \d+ while it was read: try again/ })
 })
 
+t.test('a server that started on an etcd at the same moment fails the restore', async t => {
+  const to = newPrefix()
+  const target = await openTarget(to, made([]))
+  await target.put([object(`${to.prefix}/a`, 5)])
+  const plain = await openBackend({ kind: 'etcd', servers: [etcd.url] })
+  t.teardown(() => plain.close())
+  await plain.create(`${to.prefix}/namespaces/default`, Buffer.from('x'))
+  await t.rejects(target.finish(), { message: `a server has begun to use the range below ${to.prefix}, which has 1 objects of others: end it, and run this again` })
+  await target.discard()
+  t.match(await plain.get(`${to.prefix}/.format`), { kv: { value: Buffer.from('1') } })
+})
+
 t.test('keys outside the prefix, and a format of a newer release, are refused', async t => {
   const to = newPrefix()
   const target = await openTarget(to, made([]))
