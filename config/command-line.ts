@@ -82,7 +82,7 @@ export function parseCommand (args: readonly string[], form: CommandForm): Parse
   if (stray === 'help' || stray === 'version') throw new ArgumentError(`unexpected argument "${stray}": did you mean --${stray}?`)
   if (stray !== undefined) throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: ${operands.length > 0 ? `only ${operands.join(' and ')} is no flag` : 'the server takes flags only'}, a flag begins with -- and its value follows = or a space (a bool is set by --flag=value)`)
   const values = Object.fromEntries(Object.entries(flagsOf(form)).map(([name, flag]) => [name, given.has(name) ? given.get(name)?.value : flag.default]))
-  const missing = values.help === true ? undefined : operands[parser.args.length]
+  const missing = values.help === true ? undefined : operands.find((_, at) => (parser.args[at] ?? '') === '')
   if (missing !== undefined) throw new ArgumentError(`${missing} is missing: ${form.name} ${form.usage.split('\n')[0] ?? ''}`)
   return { values, given: new Map([...given].map(([name, { text }]) => [name, text])), operands: parser.args }
 }

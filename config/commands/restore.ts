@@ -33,7 +33,7 @@ Exit code: 0 it is restored, 1 it is not, and nothing is left of it.`,
         await contents.close()
       }
     } catch (error) {
-      throw error instanceof SnapshotError ? new Error(`${file}: ${error.message}`, { cause: error }) : error
+      throw error instanceof SnapshotError ? new Error(`${file === '-' ? 'standard input' : file}: ${error.message}`, { cause: error }) : error
     } finally {
       chunks.destroy()
     }

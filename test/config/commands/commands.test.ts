@@ -84,6 +84,7 @@ t.test('flags are those of the server, and errors name them', async t => {
   const cases: Array<[Parameters<typeof called>, RegExp]> = [
     [['snapshot'], /^orch-apiserver snapshot: FILE is missing: orch-apiserver snapshot FILE /],
     [['restore', '--data-dir=x'], /FILE is missing/],
+    [['snapshot', ''], /FILE is missing/],
     [['snapshot', 'a', 'b'], /unexpected argument "b": only FILE is no flag/],
     [['snapshot', 'a', '--secure-port=1'], /unknown flag --secure-port: --help lists all flags/],
     [['snapshot', 'a', '--data-dirr=x'], /unknown flag --data-dirr: did you mean --data-dir\?/],
