@@ -1,8 +1,8 @@
 /**
  * The launcher: parses flags, starts the server and handles signals. Start-up errors are one line on standard error, with exit code 1.
- * `fsck` as the first argument checks a store instead.
+ * `fsck`, `snapshot` and others as the first argument do something else with a store instead.
  */
-import { ArgumentError, helpText, versionText, type Parsed } from './config/command-line.js'
+import { ArgumentError, helpText, STORE_COMMANDS, versionText, type Parsed } from './config/command-line.js'
 import { FlagError, printable } from './config/flag.js'
 import { checkedFlags } from './config/options.js'
 
@@ -44,6 +44,12 @@ async function main (args: readonly string[]): Promise<void> {
     if (args[0] === 'fsck') {
       const { fsck } = await import('./config/fsck.js')
       process.exitCode = await fsck(args.slice(1), text => { process.stdout.write(text) }, text => { process.stderr.write(`orch-apiserver fsck: ${text}\n`) })
+      return
+    }
+    const command = STORE_COMMANDS.find(name => name === args[0])
+    if (command !== undefined) {
+      const { runCommand } = await import('./config/commands/run.js')
+      process.exitCode = await runCommand(command, args.slice(1))
       return
     }
     parsed = checkedFlags(args)

@@ -44,8 +44,8 @@ const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths'
 
 /** Modules that may import each back end. */
 const BACK_ENDS = {
-  'storage/etcd': ['storage/etcd', 'storage/open'],
-  'storage/embedded': ['storage/embedded', 'storage/open', 'config/fsck']
+  'storage/etcd': ['storage/etcd', 'storage/open', 'storage/carry/open'],
+  'storage/embedded': ['storage/embedded', 'storage/open', 'storage/carry/open', 'config/fsck']
 }
 
 /** Packages restricted to certain modules. */

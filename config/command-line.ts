@@ -22,15 +22,36 @@ export interface CommandForm {
   readonly name: string
   readonly usage: string
   readonly description: string
+  /** Names of the arguments that are not flags, all required. Default none. */
+  readonly operands?: readonly string[]
   readonly sections: Readonly<Record<string, Readonly<Record<string, Flag<unknown>>>>>
+}
+
+/** What the arguments of a command say. */
+export interface ParsedCommand {
+  /** Of every flag of the form, its default if it was not given. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** The flags given, with the text of their last occurrence. */
+  readonly given: ReadonlyMap<string, string>
+  readonly operands: readonly string[]
 }
 
 export const SERVE: CommandForm = {
   name: 'orch-apiserver',
-  usage: '[flags]\n       orch-apiserver fsck --data-dir=FOLDER   (checks an embedded store; fsck --help says more)',
+  usage: `[flags]
+       orch-apiserver fsck --data-dir=FOLDER     (checks an embedded store)
+       orch-apiserver snapshot FILE [flags]      (writes a store to a file, also while a server uses it)
+       orch-apiserver restore FILE [flags]       (makes a store of such a file)
+       orch-apiserver migrate --from=… --to=…    (copies an embedded store to etcd, or back)
+       orch-apiserver compact [flags]            (gives free space of a store back to its disk)
+       Each has a --help of its own.`,
   description: 'The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster of --etcd-servers.',
   sections: SECTIONS as CommandForm['sections'] // flags differ only in their value types, and each parses its own values
 }
+
+/** Commands beside the server and `fsck` (`commands/`). */
+export const STORE_COMMANDS = ['snapshot', 'restore', 'migrate', 'compact'] as const
+export type StoreCommand = (typeof STORE_COMMANDS)[number]
 
 const WIDTH = 100
 const INDENT = '          '
@@ -41,25 +62,35 @@ export const versionText = (): string => `orch-apiserver ${packageVersion()}, se
 
 /** @throws FlagError, ArgumentError */
 export function parseArguments (args: readonly string[], form = SERVE): Parsed {
-  const given = new Map<FlagName, { readonly text: string, readonly value: unknown }>()
+  const { values, given } = parseCommand(args, form)
+  return { values: { ...DEFAULTS, ...values } as Values, given: given as ReadonlyMap<FlagName, string> } // forms for it have flags of FLAGS only
+}
+
+const DEFAULTS = Object.fromEntries(Object.entries(FLAGS).map(([name, flag]) => [name, flag.default]))
+
+/** @throws FlagError, ArgumentError */
+export function parseCommand (args: readonly string[], form: CommandForm): ParsedCommand {
+  const given = new Map<string, { readonly text: string, readonly value: unknown }>()
   const parser = command(form, args, (name, text, value) => { given.set(name, { text, value }) })
   try {
     parser.parse(withBareBools(args, form), { from: 'user' })
   } catch (error) {
-    throw error instanceof CommanderError ? mistake(error) : error
+    throw error instanceof CommanderError ? mistake(error, form) : error
   }
-  const [stray] = args.includes('--') ? ['--'] : parser.args
+  const { operands = [] } = form
+  const stray = args.includes('--') ? '--' : parser.args[operands.length]
   if (stray === 'help' || stray === 'version') throw new ArgumentError(`unexpected argument "${stray}": did you mean --${stray}?`)
-  if (stray !== undefined) throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: the server takes flags only, a flag begins with -- and its value follows = or a space (a bool is set by --flag=value)`)
-  const values = Object.fromEntries(Object.entries(FLAGS).map(([name, flag]) => [name, isFlagName(name) ? given.get(name)?.value ?? flag.default : flag.default]))
-  return {
-    values: values as Values, // one value per declared flag, parsed by it
-    given: new Map([...given].map(([name, { text }]) => [name, text]))
-  }
+  if (stray !== undefined) throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: ${operands.length > 0 ? `only ${operands.join(' and ')} is no flag` : 'the server takes flags only'}, a flag begins with -- and its value follows = or a space (a bool is set by --flag=value)`)
+  const values = Object.fromEntries(Object.entries(flagsOf(form)).map(([name, flag]) => [name, given.has(name) ? given.get(name)?.value : flag.default]))
+  const missing = values.help === true ? undefined : operands.find((_, at) => (parser.args[at] ?? '') === '')
+  if (missing !== undefined) throw new ArgumentError(`${missing} is missing: ${form.name} ${form.usage.split('\n')[0] ?? ''}`)
+  return { values, given: new Map([...given].map(([name, { text }]) => [name, text])), operands: parser.args }
 }
 
+const flagsOf = ({ sections }: CommandForm): Readonly<Record<string, Flag<unknown>>> => Object.assign({}, ...Object.values(sections)) as Record<string, Flag<unknown>>
+
 /** Called for each occurrence of a flag, with the accumulated value. */
-type Found = (name: FlagName, text: string, value: unknown) => void
+type Found = (name: string, text: string, value: unknown) => void
 
 function command ({ name, usage, description, sections }: CommandForm, args: readonly string[] = [], found: Found = () => {}): Command {
   const made = new Command(name)
@@ -76,7 +107,7 @@ function command ({ name, usage, description, sections }: CommandForm, args: rea
     })
   for (const [section, flags] of Object.entries(sections)) {
     for (const [flagName, flag] of Object.entries(flags)) {
-      if (isFlagName(flagName)) made.addOption(option(flagName, flag, args, found).helpGroup(`${section}:\n`))
+      made.addOption(option(flagName, flag, args, found).helpGroup(`${section}:\n`))
     }
   }
   return made
@@ -85,7 +116,7 @@ function command ({ name, usage, description, sections }: CommandForm, args: rea
 /** An empty default is not displayed. */
 const emptiness = (value: unknown): string => Array.isArray(value) ? '[]' : value instanceof Map ? '{}' : ''
 
-function option (name: FlagName, flag: Flag<unknown>, args: readonly string[], found: Found): Option {
+function option (name: string, flag: Flag<unknown>, args: readonly string[], found: Found): Option {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
   const initial = flag.defaultText === '' ? emptiness(flag.default) : flag.defaultText
   const made = new Option(`${short}--${name} <value>`, flag.help + (initial === '' ? '' : ` (default ${initial})`))
@@ -114,21 +145,25 @@ const SHORTS: ReadonlyMap<string, FlagName> = new Map(Object.entries(FLAGS).flat
  * Normalizes arguments for commander: a bare bool becomes `--flag=true`, because commander would take the next argument; `-v=4` becomes
  * `--v=4`; underscores in names become dashes, as upstream; an unknown flag loses its value, so that commander can suggest a similar name.
  */
-const withBareBools = (args: readonly string[], { sections }: CommandForm): string[] => args.map(argument => {
-  const [head = '', long, short = '', equals] = FORM.exec(argument) ?? []
-  if (head === '') return argument
-  const name = long?.replaceAll('_', '-') ?? SHORTS.get(short) ?? ''
-  if (!isFlagName(name) || !Object.values(sections).some(flags => Object.hasOwn(flags, name))) return long === undefined ? argument : `--${long}`
-  if (equals === '=') return `--${name}=${argument.slice(head.length)}`
-  return FLAGS[name].bare && argument.length === head.length ? `--${name}=true` : long === undefined ? argument : `--${name}`
-})
+function withBareBools (args: readonly string[], form: CommandForm): string[] {
+  const flags = flagsOf(form)
+  return args.map(argument => {
+    const [head = '', long, short = '', equals] = FORM.exec(argument) ?? []
+    if (head === '') return argument
+    const name = long?.replaceAll('_', '-') ?? SHORTS.get(short) ?? ''
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
+    if (flag === undefined) return long === undefined ? argument : `--${long}`
+    if (equals === '=') return `--${name}=${argument.slice(head.length)}`
+    return flag.bare && argument.length === head.length ? `--${name}=true` : long === undefined ? argument : `--${name}`
+  })
+}
 
 /** Translates commander's errors: `error: unknown option '--nam'\n(Did you mean --name?)`. */
-function mistake ({ code, message }: CommanderError): Error {
+function mistake ({ code, message }: CommanderError, form: CommandForm): Error {
   const [, quoted = ''] = /option '([^]*?)'(?:\n\(Did|$| argument missing)/.exec(message) ?? []
   if (code === 'commander.optionMissingArgument') {
     const name = /--([^=[ ]+)/.exec(quoted)?.[1] ?? ''
-    return new FlagError(name, undefined, `needs a value (${isFlagName(name) ? FLAGS[name].type : 'string'})`)
+    return new FlagError(name, undefined, `needs a value (${flagsOf(form)[name]?.type ?? 'string'})`)
   }
   const [, near] = /\n\(Did you mean (?:one of )?([^]*)\?\)$/.exec(message) ?? []
   return new ArgumentError(`unknown flag ${printable(quoted)}: ${near === undefined ? '' : `did you mean ${near.replace(/, (?=[^,]*$)/, ' or ')}? `}--help lists all flags`)

@@ -8,8 +8,8 @@ import type { OidcOptions } from '../plugins/authentication/oidc/index.js'
 import type { RequestHeaderOptions } from '../plugins/authentication/request-header.js'
 import type { TokenWebhookOptions } from '../plugins/authentication/webhook.js'
 import type { AuthorizationWebhookOptions } from '../plugins/authorization/webhook.js'
-import type { StorageOptions } from '../plugins/storage/index.js'
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
+import type { BackendOptions } from '../storage/open.js'
 import { Authorities } from '../auth/authorities.js'
 import type { AuthorizationMode } from '../auth/authorization-modes.js'
 import type { EncryptionConfiguration } from '../schemas/config/encryption.js'
@@ -213,7 +213,7 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
 const MEBIBYTE = 1024 * 1024
 
 /** The back end, and etcd servers of single resources. */
-async function backendOptions ({ values, given }: Parsed): Promise<StorageOptions> {
+export async function backendOptions ({ values, given }: Parsed): Promise<Extract<BackendOptions, { readonly kind: 'embedded' | 'etcd' }>> {
   const servers = values['etcd-servers']
   if (servers.length === 0) {
     const directory = values['data-dir']
@@ -236,7 +236,7 @@ async function backendOptions ({ values, given }: Parsed): Promise<StorageOption
 }
 
 /** The client certificate for etcd, and how it is read again for each connection. */
-function clientPair (certificate: string, key: string): Pick<Extract<StorageOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {
+function clientPair (certificate: string, key: string): Pick<Extract<BackendOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {
   return { ...readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, certificate, key), renewedPair: async () => await renewedPair(certificate, key) }
 }
 

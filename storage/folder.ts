@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -15,6 +15,16 @@ export function makeFolder (path: string, mode = 0o777): void {
     mkdirSync(path, { mode })
   } catch (error) {
     if (!isFolder(path)) throw error // another process created it
+  }
+}
+
+/** Makes the contents of a file, or the names in a folder, durable. */
+export function sync (path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
   }
 }
 

@@ -8,6 +8,7 @@ import { admission } from './benchmarks/admission.js'
 import { authentication } from './benchmarks/authentication.js'
 import { auditing } from './benchmarks/audit.js'
 import { authorization } from './benchmarks/authorization.js'
+import { backup } from './benchmarks/backup.js'
 import { fairness } from './benchmarks/fairness.js'
 import { crowd } from './benchmarks/crowd.js'
 import { documents } from './benchmarks/documents.js'
@@ -33,7 +34,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, memoryUse, growth, crowd })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd })) {
   t.test(`the figures of ${name} can be had`, async t => {
     lines.length = 0
     shown.length = 0

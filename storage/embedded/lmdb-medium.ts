@@ -150,6 +150,8 @@ export class LmdbMedium implements Medium {
       if (await this.#table.batch(() => this.#applyAll(changes, tally))) {
         this.#tally = tally
         this.#noteUpgrade()
+        // A snapshot that was killed still counts as a reader, whose pages are not reused.
+        if (changes.some(change => change.type === 'compacted')) this.#table.readerCheck()
         return
       }
     } catch (error) {
@@ -268,7 +270,7 @@ export class LmdbMedium implements Medium {
 const grows = (change: Change): boolean => change.type === 'lease' || (change.type === 'put' && !change.frees)
 
 /** Page size, and unused pages of the file. */
-function pageCounts (table: Table): { size: number, free: number } {
+export function pageCounts (table: Table): { size: number, free: number } {
   const { pageSize, lastPageNumber, root, free } = table.getStats() as unknown as Stats // typed as an empty object by lmdb
   return { size: pageSize, free: lastPageNumber - 1 - pagesOf(root) - pagesOf(free) }
 }

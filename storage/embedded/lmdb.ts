@@ -16,6 +16,8 @@ import { checkOpening, freeBytesOf } from './space.js'
 
 /** File name in the data directory. */
 export const STORE_FILE = 'data.mdb'
+/** A store that is being written whole, by a restore or a compaction (`new-store.ts`). */
+export const PARTIAL_FILE = `${STORE_FILE}.partial`
 /** Exists in the directory while a store is being opened. */
 const OPENING_MARKER = 'opening'
 
@@ -52,6 +54,7 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
   const file = path.join(directory, STORE_FILE)
   const isNew = !existsSync(file)
   try {
+    removeLeftover(directory, isNew)
     await checkFile(directory, file, options)
     const { open } = await import('lmdb')
     const table = open<Uint8Array, Uint8Array>({
@@ -73,6 +76,15 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
     await lock.release()
     throw error instanceof StorageError ? error : unreadable(directory, error)
   }
+}
+
+/** Nothing else writes the file while the folder is locked. @throws StorageError 'Unavailable' if it was to become the store */
+function removeLeftover (directory: string, isNew: boolean): void {
+  const partial = path.join(directory, PARTIAL_FILE)
+  if (!existsSync(partial)) return
+  if (isNew) throw new StorageError('Unavailable', `a restore into the directory ${directory} was interrupted: run it again, or remove ${PARTIAL_FILE} for an empty store`)
+  rmSync(partial)
+  rmSync(`${partial}-lock`, { force: true })
 }
 
 /** False for what is no ordinary file: a pipe has no size either. */
@@ -125,15 +137,22 @@ async function repairPages (file: string, note: EmbeddedOptions['note']): Promis
 /** True for a store in the first format. */
 async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: string): Promise<boolean> {
   const format = table.getBinary(metaKey('format'))?.toString('latin1')
-  if (format === FORMAT || format === FIRST_FORMAT) return format === FIRST_FORMAT
-  if (format !== undefined) {
-    throw new StorageError('Corrupt', `the directory ${directory} holds a store of the format '${format.slice(0, 40)}', this server reads '${FORMAT}': start the release that wrote it, or a newer one, or name another --data-dir`)
-  }
-  if ([...table.getKeys({ limit: 1 })].length > 0) {
-    throw new StorageError('Corrupt', `the directory ${directory} holds the data of another program: no format of ours stands in it`)
-  }
-  await table.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
-  return false
+  const fault = format === undefined && [...table.getKeys({ limit: 1 })].length === 0 ? undefined : faultOfFormat(format, directory)
+  if (fault !== undefined) throw fault
+  if (format === undefined) await table.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
+  return format === FIRST_FORMAT
+}
+
+/** @throws StorageError 'Unavailable' if the folder has no store */
+export function checkStore (directory: string): void {
+  if (!existsSync(path.join(directory, STORE_FILE))) throw new StorageError('Unavailable', `there is no store in ${directory}: no ${STORE_FILE} lies there; name the folder of an embedded store`)
+}
+
+/** Why this release cannot read a store with this format. */
+export function faultOfFormat (format: string | undefined, directory: string): StorageError | undefined {
+  if (format === FORMAT || format === FIRST_FORMAT) return undefined
+  if (format === undefined) return new StorageError('Corrupt', `the directory ${directory} holds the data of another program: no format of ours stands in it`)
+  return new StorageError('Corrupt', `the directory ${directory} holds a store of the format '${format.slice(0, 40)}', this server reads '${FORMAT}': start the release that wrote it, or a newer one, or name another --data-dir`)
 }
 
 function unreadable (directory: string, error: unknown): StorageError {

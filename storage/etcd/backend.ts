@@ -109,14 +109,8 @@ class EtcdBackend implements Backend {
   }
 
   async compact (revision: Revision): Promise<void> {
-    try {
-      await this.#connection.other('KV', 'compact', { revision: String(revision), physical: false })
-    } catch (error) {
-      // Another server has compacted this far or further.
-      if (!(error instanceof StorageError && error.code === 'Compacted')) throw error
-      return
-    }
-    this.#noteCompacted(revision)
+    // Otherwise another server has compacted this far or further.
+    if (await this.#connection.compact(revision)) this.#noteCompacted(revision)
   }
 
   compactedRevision (): Revision {

@@ -3,10 +3,13 @@
  *
  * After a failed call, the next call goes to the next server. Reads are retried here, writes never: a failed write reports whether it may have been sent.
  */
+import { encodeBatch, leasesIn, type BatchMessage } from './bulk-messages.js'
 import { ClientCertificate, type ClientCertificateOptions } from './client-certificate.js'
 import { Etcd3Line, type Service } from './etcd3-line.js'
-import { CallError, closedError, failureOf } from './failures.js'
+import { beforeRestore, CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
+import type { Compacted } from '../carry/contents.js'
+import { isStorageError } from '../errors.js'
 import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
@@ -33,6 +36,8 @@ const RETRY_PAUSE_MS = 50
 export class Connection {
   readonly #lines: Line[]
   #current = 0
+  /** What revisions here are above those of etcd. Set once, before anything else is called. */
+  offset: Revision = 0
   /** When calls began to fail, milliseconds since 1970. Undefined while they succeed. */
   failingSince: number | undefined
   /** When calls began to fail to connect. */
@@ -57,8 +62,39 @@ export class Connection {
 
   /** A quorum read, or one at a past revision. Errors as `#read`. */
   async range (message: RangeMessage, milliseconds = CALL_TIMEOUT_MS): Promise<RangeAnswer> {
-    const bytes = encodeRange(message)
-    return await this.#read(milliseconds, async (line, remaining) => decodeRange(await line.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + remaining)))
+    return decodeRange(await this.#range(message, milliseconds), this.offset)
+  }
+
+  async #range (message: RangeMessage, milliseconds: number): Promise<Buffer> {
+    if (message.revision !== undefined && message.revision !== 0 && message.revision <= this.offset) throw beforeRestore(message.revision)
+    const bytes = encodeRange(message, this.offset)
+    return await this.#read(milliseconds, async (line, remaining) => await line.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + remaining))
+  }
+
+  /** As `range`, with the lease of each value, '0' for none. */
+  async leased (message: RangeMessage, milliseconds = CALL_TIMEOUT_MS): Promise<RangeAnswer & { readonly leases: readonly string[] }> {
+    const bytes = await this.#range(message, milliseconds)
+    return { ...decodeRange(bytes, this.offset), leases: leasesIn(bytes) }
+  }
+
+  /** Several changes at once if the guard's key is as expected. Idempotent, so it may be retried. Errors as `#read`. @returns false if the guard's key differs */
+  async batch (message: BatchMessage, milliseconds = CALL_TIMEOUT_MS): Promise<boolean> {
+    const bytes = encodeBatch(message, this.offset)
+    return await this.#read(milliseconds, async (line, remaining) => decodeTxn(await line.transport.call('/etcdserverpb.KV/Txn', bytes, performance.now() + remaining)).succeeded)
+  }
+
+  /** Gives the free space of each server's database back to its disk, one server after the other. Each answers nothing meanwhile. @throws StorageError */
+  async defragment (milliseconds: number, done: (file: Compacted) => void): Promise<void> {
+    const sizeOf = async ({ transport }: Line): Promise<number> => decodeSize(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + CALL_TIMEOUT_MS))
+    for (const line of this.#lines) {
+      try {
+        const before = await sizeOf(line)
+        await line.etcd3.call('Maintenance', 'defragment', {}, milliseconds)
+        done({ place: line.transport.server, before, after: await sizeOf(line) })
+      } catch (error) {
+        throw error instanceof CallError ? failureOf(error) : error
+      }
+    }
   }
 
   /** Database size in bytes of the server that responds. Errors as `#read`. */
@@ -70,7 +106,18 @@ export class Connection {
   /** Writes a key without a value. Idempotent, so it may be retried. Errors as `#read`. @returns its revision */
   async mark (key: Uint8Array, milliseconds = CALL_TIMEOUT_MS): Promise<Revision> {
     const bytes = encodeMark(key)
-    return await this.#read(milliseconds, async (line, remaining) => decodeRevision(await line.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining)))
+    return await this.#read(milliseconds, async (line, remaining) => decodeRevision(await line.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining), this.offset))
+  }
+
+  /** Errors as `#read`. @param physical whether to wait until the space is free @returns false if it was compacted this far before */
+  async compact (revision: Revision, physical = false, milliseconds = CALL_TIMEOUT_MS): Promise<boolean> {
+    try {
+      await this.other('KV', 'compact', { revision: String(Math.max(1, revision - this.offset)), physical }, milliseconds)
+      return true
+    } catch (error) {
+      if (isStorageError(error, 'Compacted')) return false
+      throw error
+    }
   }
 
   /** A call through `etcd3` that may be retried. Errors as `#read`. */
@@ -84,14 +131,14 @@ export class Connection {
    * @throws CallError whose `sent` states whether it may have had an effect; StorageError 'Closed'
    */
   async txn (message: TxnMessage): Promise<TxnAnswer> {
-    const bytes = encodeTxn(message)
+    const bytes = encodeTxn(message, this.offset)
     const began = performance.now()
     for (let attempts = 1; ; attempts++) {
       const line = this.#line()
       try {
         const answer = await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + TXN_TIMEOUT_MS)
         this.#succeeded()
-        return decodeTxn(answer)
+        return decodeTxn(answer, this.offset)
       } catch (error) {
         if (!(error instanceof CallError)) throw error
         if (error.transient) this.#failed(line, began)

@@ -11,7 +11,7 @@ import type { TlsPair } from './client-certificate.js'
 import { CallError, closedError } from './failures.js'
 import { type Credentials, hostOf } from './transport.js'
 
-export type Service = 'KV' | 'Lease'
+export type Service = 'KV' | 'Lease' | 'Maintenance'
 
 type Callback = (error: Error | null, answer: unknown) => void
 type UnaryCall = (payload: unknown, metadata: unknown, options: unknown, callback: Callback) => void

@@ -66,6 +66,8 @@ export function isDenied (error: unknown): boolean {
   return error instanceof StorageError && error.cause instanceof CallError && error.cause.code === Status.permissionDenied
 }
 
+export const beforeRestore = (revision: number): StorageError => new StorageError('Compacted', `revision ${revision} is from before the store was restored`)
+
 export function closedError (): StorageError {
   return new StorageError('Closed', 'the etcd store is closed')
 }

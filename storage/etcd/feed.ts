@@ -12,7 +12,7 @@ import { Progress } from './progress.js'
 import type { MessageStream } from './transport.js'
 
 export interface FeedSource {
-  readonly connection: Pick<Connection, 'watchStream'>
+  readonly connection: Pick<Connection, 'watchStream' | 'offset'>
   readonly start: Uint8Array
   readonly end: Uint8Array
   /** Writes a key of the range that no watch reports, to prove the feed's position on servers that cannot report progress. */
@@ -118,7 +118,7 @@ export class Feed {
       } else {
         opened.stream.write(encodeProgress())
         // Start at the position, whose events are dropped, not after it: etcd then refuses exactly if later events may be lost.
-        opened.stream.write(encodeWatch(this.#source.start, this.#source.end, this.position, this.#target.previous))
+        opened.stream.write(encodeWatch(this.#source.start, this.#source.end, this.position, this.#target.previous, this.#source.connection.offset))
       }
       await over
     } catch {
@@ -132,7 +132,7 @@ export class Feed {
   #receive (bytes: Buffer): void {
     if (this.#closed) return
     this.#lastMessageAt = performance.now()
-    const message = decodeWatch(bytes)
+    const message = decodeWatch(bytes, this.#source.connection.offset)
     if (message.compacted > 0) {
       this.close()
       this.#target.compacted(message.compacted)

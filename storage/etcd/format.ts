@@ -9,9 +9,9 @@ import type { Connection } from './connection.js'
 import { CallError, failureOf } from './failures.js'
 
 /** Raise it when this release writes what earlier ones would misread. The embedded store has a format of its own. */
-const FORMAT = 1
+export const FORMAT = 1
 /** Below the prefix. No resource begins with a dot. */
-const FORMAT_KEY = '.format'
+export const FORMAT_KEY = '.format'
 
 export interface FormatOptions {
   /** The path above all keys. */
@@ -24,7 +24,7 @@ export interface FormatOptions {
   readonly known?: number
 }
 
-type Calls = Pick<Connection, 'range' | 'size' | 'mark' | 'other' | 'txn' | 'watchStream' | 'close' | 'failingSince'>
+type Calls = Pick<Connection, 'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failingSince'>
 
 /** A connection whose calls wait for the format. They fail as the check does, and for good if the format is newer: with 'Unavailable'. */
 export class CheckedConnection implements Calls {
@@ -45,6 +45,7 @@ export class CheckedConnection implements Calls {
     this.#check().catch(() => {})
   }
 
+  get offset (): number { return this.#connection.offset }
   get failingSince (): number | undefined { return this.#connection.failingSince }
 
   readonly range: Calls['range'] = (...args) => this.#checked ? this.#connection.range(...args) : this.#check().then(() => this.#connection.range(...args))
@@ -52,6 +53,8 @@ export class CheckedConnection implements Calls {
   readonly mark: Calls['mark'] = (...args) => this.#checked ? this.#connection.mark(...args) : this.#check().then(() => this.#connection.mark(...args))
   readonly txn: Calls['txn'] = (...args) => this.#checked ? this.#connection.txn(...args) : this.#check().then(() => this.#connection.txn(...args))
   readonly watchStream: Calls['watchStream'] = (...args) => this.#checked ? this.#connection.watchStream(...args) : this.#check().then(() => this.#connection.watchStream(...args))
+
+  readonly compact: Calls['compact'] = (...args) => this.#checked ? this.#connection.compact(...args) : this.#check().then(() => this.#connection.compact(...args))
 
   async other<Answer> (...args: Parameters<Calls['other']>): Promise<Answer> {
     await this.#check()
@@ -72,20 +75,29 @@ export class CheckedConnection implements Calls {
     let mark = (await this.#connection.range({ key: this.#key })).kvs[0]
     for (;;) {
       const found = formatOf(mark)
-      if (found === this.#known) return
-      if (found === undefined || found > this.#known) throw this.#refuse(mark)
+      if (found === undefined || found.format > this.#known) throw this.#refuse(mark)
+      const { format, offset } = found
+      if (format === this.#known) return this.#use(offset)
       try {
-        const { succeeded, kv } = await this.#connection.txn({ key: this.#key, expected: mark?.modRevision ?? 0, value: Buffer.from(String(this.#known)), lease: undefined })
-        if (succeeded) return this.#noteChange(found)
+        const { succeeded, kv } = await this.#connection.txn({ key: this.#key, expected: mark?.modRevision ?? 0, value: Buffer.from(formatText({ format: this.#known, offset })), lease: undefined })
+        if (succeeded) {
+          this.#noteChange(format)
+          return this.#use(offset)
+        }
         mark = kv // another server was faster
       } catch (error) {
         if (!(error instanceof CallError)) throw error
         if (error.transient) throw failureOf(error, this.#connection.failingSince)
         // Reads go on where etcd is full, or the user may not write.
         this.#options.note(`the format of the store could not be written to ${this.#key.toString('latin1')} in etcd, the next start tries again: ${error.message}`, 'warn')
-        return
+        return this.#use(offset)
       }
     }
+  }
+
+  /** Revisions of calls before this one are etcd's. */
+  #use (offset: number): void {
+    if (offset > 0) this.#connection.offset = offset
   }
 
   #noteChange (before: number): void {
@@ -96,16 +108,39 @@ export class CheckedConnection implements Calls {
 
   #refuse (mark: KeyValue | undefined): StorageError {
     const { prefix, refused } = this.#options
-    const format = Buffer.from(mark?.value ?? []).toString('latin1').slice(0, 40)
-    this.#refusal = new StorageError('Unavailable', `the store below --etcd-prefix=${prefix} is of format ${format}, this release reads up to format ${this.#known}: start the release that wrote it, or a newer one, or name another --etcd-prefix`)
+    this.#refusal = new StorageError('Unavailable', faultOfMark(prefix, mark, this.#known))
     refused(this.#refusal)
     return this.#refusal
   }
 }
 
-/** 0 without a mark; undefined for anything but a number. */
-function formatOf (mark: KeyValue | undefined): number | undefined {
-  if (mark === undefined) return 0
-  const text = Buffer.from(mark.value).toString('latin1')
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
+interface Format {
+  readonly format: number
+  /** What revisions of this store are above those of etcd: `FORMAT+OFFSET`, which releases without offsets refuse. */
+  readonly offset: number
 }
+
+/** Format 0 without a mark; undefined for any other text. */
+export function formatOf (mark: KeyValue | undefined): Format | undefined {
+  if (mark === undefined) return { format: 0, offset: 0 }
+  const [, format, offset = '0'] = /^([1-9]\d{0,8})(?:\+([1-9]\d{0,14}))?$/.exec(textOf(mark)) ?? []
+  return format === undefined ? undefined : { format: Number(format), offset: Number(offset) }
+}
+
+export const formatText = ({ format, offset }: Format): string => offset === 0 ? String(format) : `${format}+${offset}`
+
+const RESTORING = 'restoring '
+
+/** Stands in place of the format while a restore writes; every release refuses it. @param before the offset of the range until then */
+export const restoringText = (id: string, before: number): string => `${RESTORING}${id}+${before}`
+
+/** The offset of before an unfinished restore; undefined if there is none. */
+export const offsetBefore = (mark: KeyValue | undefined): number | undefined =>
+  mark !== undefined && textOf(mark).startsWith(RESTORING) ? Number(/\+(\d{1,15})$/.exec(textOf(mark))?.[1] ?? 0) : undefined
+
+/** Why this release does not use a store with this mark. */
+export const faultOfMark = (prefix: string, mark: KeyValue | undefined, known: number): string => offsetBefore(mark) === undefined
+  ? `the store below --etcd-prefix=${prefix} is of format ${mark === undefined ? '' : textOf(mark).slice(0, 40)}, this release reads up to format ${known}: start the release that wrote it, or a newer one, or name another --etcd-prefix`
+  : `the store below --etcd-prefix=${prefix} is being restored, or a restore was interrupted: wait for it, or run it again`
+
+const textOf = ({ value }: KeyValue): string => Buffer.from(value).toString('latin1')

@@ -5,9 +5,9 @@ import type { Reader, Writer } from 'protobufjs'
 export interface Int64Bits { readonly low: number, readonly high: number }
 
 interface Comparison { readonly target: number, readonly key: Uint8Array, readonly modRevision: number }
-interface Range { readonly key: Uint8Array, readonly rangeEnd?: Uint8Array | undefined, readonly limit?: number | undefined, readonly revision?: number | undefined, readonly countOnly?: boolean | undefined }
+interface Range { readonly key: Uint8Array, readonly rangeEnd?: Uint8Array | undefined, readonly limit?: number | undefined, readonly revision?: number | undefined, readonly countOnly?: boolean | undefined, readonly minModRevision?: number | undefined }
 interface Put { readonly key: Uint8Array, readonly value?: Uint8Array, readonly lease?: Int64Bits | undefined }
-interface Operation { readonly requestRange?: Range, readonly requestPut?: Put, readonly requestDeleteRange?: { readonly key: Uint8Array } }
+interface Operation { readonly requestRange?: Range, readonly requestPut?: Put, readonly requestDeleteRange?: { readonly key: Uint8Array, readonly rangeEnd?: Uint8Array } }
 interface Transaction { readonly compare: readonly Comparison[], readonly success: readonly Operation[], readonly failure: readonly Operation[] }
 interface Watch {
   readonly createRequest?: { readonly key: Uint8Array, readonly rangeEnd: Uint8Array, readonly startRevision: number, readonly progressNotify: boolean, readonly prevKv?: boolean | undefined, readonly fragment: boolean }

@@ -14,6 +14,8 @@ export interface RangeMessage {
   readonly limit?: number
   readonly revision?: Revision
   readonly countOnly?: boolean
+  /** Only values from this revision on; the count stays that of the range. */
+  readonly minModRevision?: Revision
 }
 
 export interface RangeAnswer {
@@ -23,7 +25,7 @@ export interface RangeAnswer {
   readonly count: number
 }
 
-interface Comparison {
+export interface Comparison {
   readonly key: Uint8Array
   /** 0: the key does not exist. */
   readonly expected: Revision
@@ -56,6 +58,15 @@ export interface WatchAnswer {
   readonly events: readonly BackendEvent[]
 }
 
+/** No key has it. */
+const NO_REVISION = Number.MAX_SAFE_INTEGER
+
+/**
+ * Our revisions are etcd's plus an offset, which a restore sets (`format.ts`); 0 in most stores. Revisions up to the offset are from before
+ * the restore.
+ */
+const outgoing = (revision: Revision, offset: Revision): Revision => revision === 0 || revision > offset ? Math.max(0, revision - offset) : NO_REVISION
+
 const MOD = 2
 const DELETE = 1
 /** The gRPC frame before a message: a compression flag and the length. */
@@ -71,33 +82,37 @@ class FramedWriter extends protobuf.BufferWriter {
   }
 }
 
-function encodeFramed<T> (type: { encode: (message: T, writer: protobuf.Writer) => protobuf.Writer }, message: T): Buffer {
+export function encodeFramed<T> (type: { encode: (message: T, writer: protobuf.Writer) => protobuf.Writer }, message: T): Buffer {
   const { buffer, byteOffset, length } = type.encode(message, new FramedWriter()).finish()
   return Buffer.from(buffer as ArrayBuffer, byteOffset - FRAME_BYTES, FRAME_BYTES + length) // allocated above
 }
 
-const comparison = ({ key, expected }: Comparison) => ({ target: MOD, key, modRevision: expected })
+export const comparison = ({ key, expected }: Comparison, offset: Revision) => ({ target: MOD, key, modRevision: outgoing(expected, offset) })
 
-function bitsOf (lease: string): Int64Bits {
+export function bitsOf (lease: string): Int64Bits {
   const id = BigInt(lease)
   return { low: Number(BigInt.asIntN(32, id)), high: Number(BigInt.asIntN(32, id >> 32n)) }
 }
 
-export const encodeRange = ({ key, rangeEnd, limit = 0, revision = 0, countOnly = false }: RangeMessage): Buffer =>
-  encodeFramed(RangeRequest, { key, rangeEnd, limit: limit === 0 ? undefined : limit, revision: revision === 0 ? undefined : revision, countOnly: countOnly ? true : undefined })
+/** The revision must be 0 or above the offset. */
+export const encodeRange = ({ key, rangeEnd, limit = 0, revision = 0, countOnly = false, minModRevision }: RangeMessage, offset: Revision = 0): Buffer =>
+  encodeFramed(RangeRequest, { key, rangeEnd, limit: limit === 0 ? undefined : limit, revision: revision === 0 ? undefined : outgoing(revision, offset), countOnly: countOnly ? true : undefined, minModRevision: minModRevision === undefined ? undefined : outgoing(minModRevision, offset) })
 
-export function encodeTxn ({ key, expected, guard, value, lease }: TxnMessage): Buffer {
-  const own = comparison({ key, expected })
+export function encodeTxn ({ key, expected, guard, value, lease }: TxnMessage, offset: Revision = 0): Buffer {
+  const own = comparison({ key, expected }, offset)
   return encodeFramed(TxnRequest, {
-    compare: guard === undefined ? [own] : [own, comparison(guard)],
+    compare: guard === undefined ? [own] : [own, comparison(guard, offset)],
     success: [value === undefined ? { requestDeleteRange: { key } } : { requestPut: { key, value, lease: lease === undefined ? undefined : bitsOf(lease) } }],
     failure: [{ requestRange: { key } }]
   })
 }
 
-/** Watches [key, rangeEnd) from this revision on, with or without previous values; large responses arrive in fragments. */
-export const encodeWatch = (key: Uint8Array, rangeEnd: Uint8Array, from: Revision, previous: boolean): Buffer =>
-  encodeFramed(WatchRequest, { createRequest: { key, rangeEnd, startRevision: from, progressNotify: true, prevKv: previous ? true : undefined, fragment: true } })
+/**
+ * Watches [key, rangeEnd) from this revision on, with or without previous values; large responses arrive in fragments. A revision from
+ * before a restore is etcd's first, which the restore has compacted.
+ */
+export const encodeWatch = (key: Uint8Array, rangeEnd: Uint8Array, from: Revision, previous: boolean, offset: Revision = 0): Buffer =>
+  encodeFramed(WatchRequest, { createRequest: { key, rangeEnd, startRevision: offset === 0 ? from : Math.max(1, from - offset), progressNotify: true, prevKv: previous ? true : undefined, fragment: true } })
 
 /** Requests progress, on the stream of a watch. */
 export const encodeProgress = (): Buffer => encodeFramed(WatchRequest, { progressRequest: {} })
@@ -121,31 +136,43 @@ function decodeMessage<T> (type: { decode: (bytes: Buffer) => T }, response: Buf
 export const decodeSize = (response: Buffer): number => decodeMessage(StatusResponse, response).dbSize
 
 /** The revision in the header of any response. */
-export const decodeRevision = (response: Buffer): Revision => decodeRange(response).revision
+export const decodeRevision = (response: Buffer, offset: Revision = 0): Revision => decodeRange(response, offset).revision
 
-export function decodeRange (response: Buffer): RangeAnswer {
+export function decodeRange (response: Buffer, offset: Revision = 0): RangeAnswer {
   const { header, kvs, more, count } = decodeMessage(RangeResponse, response)
-  return { revision: header?.revision ?? 0, kvs: kvs.map(keyValueOf), more, count }
+  return { revision: incoming(header?.revision ?? 0, offset), kvs: kvs.map(kv => keyValueOf(kv, offset)), more, count }
 }
 
-export function decodeTxn (response: Buffer): TxnAnswer {
+export function decodeTxn (response: Buffer, offset: Revision = 0): TxnAnswer {
   const { header, succeeded, responses: [operation] } = decodeMessage(TxnResponse, response)
   // Transactions contain a single range, put or delete.
   const kv = operation?.responseRange?.kvs[0] ?? operation?.responsePut?.prevKv ?? operation?.responseDeleteRange?.prevKvs[0]
-  return { revision: header?.revision ?? 0, succeeded, kv: kv === undefined || kv === null ? undefined : keyValueOf(kv) }
+  return { revision: incoming(header?.revision ?? 0, offset), succeeded, kv: kv === undefined || kv === null ? undefined : keyValueOf(kv, offset) }
 }
 
-export function decodeWatch (response: Buffer): WatchAnswer {
+export function decodeWatch (response: Buffer, offset: Revision = 0): WatchAnswer {
   const { header, created, canceled, compactRevision, cancelReason, fragment, events } = decodeMessage(WatchResponse, response)
-  return { revision: header?.revision ?? 0, created, canceled, compacted: compactRevision, reason: cancelReason, fragment, events: events.map(eventOf) }
+  return {
+    revision: incoming(header?.revision ?? 0, offset),
+    created,
+    canceled,
+    compacted: incoming(compactRevision, offset),
+    reason: cancelReason,
+    fragment,
+    events: events.map(event => eventOf(event, offset))
+  }
 }
 
-const keyValueOf = ({ key, value, createRevision, modRevision }: StoredKeyValue): KeyValue => ({ key: key.toString('latin1'), value, createRevision, modRevision })
+/** 0 stands for none. */
+const incoming = (revision: Revision, offset: Revision): Revision => revision === 0 ? 0 : revision + offset
+
+const keyValueOf = ({ key, value, createRevision, modRevision }: StoredKeyValue, offset: Revision): KeyValue =>
+  ({ key: key.toString('latin1'), value, createRevision: incoming(createRevision, offset), modRevision: incoming(modRevision, offset) })
 
 const EMPTY_KEY_VALUE: KeyValue = { key: '', value: new Uint8Array(0), createRevision: 0, modRevision: 0 }
 
-const eventOf = ({ type, kv, prevKv }: StoredEvent): BackendEvent => ({
+const eventOf = ({ type, kv, prevKv }: StoredEvent, offset: Revision): BackendEvent => ({
   type: type === DELETE ? 'delete' : 'put',
-  kv: kv === null ? EMPTY_KEY_VALUE : keyValueOf(kv),
-  previous: prevKv === null ? undefined : keyValueOf(prevKv)
+  kv: kv === null ? EMPTY_KEY_VALUE : keyValueOf(kv, offset),
+  previous: prevKv === null ? undefined : keyValueOf(prevKv, offset)
 })

@@ -32,6 +32,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   documents: async () => (await import('./documents.js')).documents,
   owners: async () => (await import('./owners.js')).owners,
   memory: async () => (await import('./memory.js')).memoryUse,
+  backup: async () => (await import('./backup.js')).backup,
   growth: async () => (await import('./growth.js')).growth,
   crowd: async () => (await import('./crowd.js')).crowd
 }

@@ -32,6 +32,7 @@ class Played {
     this.kind = kind
     this.feed = new Feed({
       connection: {
+        offset: 0,
         watchStream: async listener => {
           this.streams++
           this.#listener = listener

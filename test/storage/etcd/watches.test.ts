@@ -15,6 +15,7 @@ t.test('who asks for progress is told of it though what brings the feed there is
   const say = (message: Record<string, unknown>): void => { listener?.message(encoded('WatchResponse', message)) }
   const watches = new Watches({
     connection: {
+      offset: 0,
       watchStream: async given => {
         listener = given
         const write = (framed: Buffer): void => {

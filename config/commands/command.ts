@@ -1,0 +1,16 @@
+import type { CommandForm, ParsedCommand } from '../command-line.js'
+import type { Interruption } from './interruption.js'
+import type { ProgressStream } from './progress.js'
+
+/** A command beside the server itself. */
+export interface Command {
+  readonly form: CommandForm
+  /** @returns the last line @throws Error whose message is the reason, on one line */
+  readonly run: (parsed: ParsedCommand, context: Context) => Promise<string>
+}
+
+export interface Context {
+  readonly interruption: Interruption
+  /** For progress. */
+  readonly stream: ProgressStream
+}

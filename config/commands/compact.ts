@@ -1,0 +1,37 @@
+/** `orch-apiserver compact`: forgets the history of a store, and gives its free space back to the disk. */
+import type { Compacted } from '../../storage/carry/contents.js'
+import { compactStore } from '../../storage/carry/open.js'
+import { isStorageError } from '../../storage/errors.js'
+import type { Command } from './command.js'
+import { mebibytes, Progress } from './progress.js'
+import { HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
+
+export const COMPACT: Command = {
+  form: {
+    name: 'orch-apiserver compact',
+    usage: '[--data-dir=FOLDER | --etcd-servers=…]',
+    description: `Forgets the history of a store and gives its free space back to the disk. Watches from before get 410.
+
+An embedded store must have no server: its file is copied, which takes as much room again as its contents, and replaced when the copy is complete. In an etcd the history of all its programs is forgotten; each server in --etcd-servers is defragmented, one after the other, and answers nothing meanwhile. That needs the rights of its root user.
+
+Exit code: 0 it is compacted, 1 it is not.`,
+    sections: { Flags: { ...STORE_FLAGS, ...HELP_FLAG } }
+  },
+  run: async (parsed, { interruption, stream }) => {
+    const store = await storeOf(parsed)
+    const files: Compacted[] = []
+    const progress = new Progress(stream, 'compact', undefined)
+    try {
+      await compactStore(store, file => { files.push(file) }, (records, bytes) => {
+        interruption.check()
+        progress.add(records, bytes)
+      })
+    } catch (error) {
+      const { message } = error as Error
+      throw isStorageError(error) && message.includes('is in use by another server') ? new Error(`${message.replace(/: stop that one or .*/, '')}: stop that one first, or leave it as it is: the server reuses the space of deleted objects`, { cause: error }) : error
+    } finally {
+      progress.end()
+    }
+    return `compacted ${placeOf(store)}: ${files.map(({ place, before, after }) => `${store.kind === 'embedded' ? '' : `${place} `}${mebibytes(before)} before, ${mebibytes(after)} after`).join('; ')}`
+  }
+}

@@ -1,0 +1,36 @@
+/** SIGINT, SIGTERM and SIGHUP during a command: it removes what it has begun and ends. A second signal ends the process at once. */
+import { constants } from 'node:os'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+export class Interrupted extends Error {
+  readonly exitCode: number
+
+  constructor (signal: NodeJS.Signals) {
+    super(`interrupted by ${signal}`)
+    this.exitCode = 128 + constants.signals[signal]
+  }
+}
+
+export class Interruption {
+  #signal: NodeJS.Signals | undefined
+
+  constructor () {
+    for (const signal of SIGNALS) process.on(signal, this.#received)
+  }
+
+  /** @throws Interrupted */
+  check (): void {
+    if (this.#signal !== undefined) throw new Interrupted(this.#signal)
+  }
+
+  /** Leaves signals to the process. */
+  end (): void {
+    for (const each of SIGNALS) process.removeListener(each, this.#received)
+  }
+
+  readonly #received = (signal: NodeJS.Signals): void => {
+    this.#signal = signal
+    this.end()
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Files of a store that are written whole: `data.mdb.partial`, synced and renamed to `data.mdb` at the end. A folder with the first and
+ * without the second is one whose restore was interrupted, on which no server starts.
+ */
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import type { Revision } from '../backend.js'
+import { continuesAt, endsSoon, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
+import { isStorageError, StorageError } from '../errors.js'
+import { makeFolder, sync } from '../folder.js'
+import { Entry, Version } from './history.js'
+import { PARTIAL_FILE, STORE_FILE } from './lmdb.js'
+import { LmdbMedium, type Table } from './lmdb-medium.js'
+import { lockDirectory, type DirectoryLock } from './lock.js'
+import type { Change } from './medium.js'
+import { FORMAT, metaKey } from './record.js'
+
+/** Larger revisions do not fit in a record's key. */
+const MAX_REVISION = 2 ** 48 - 1
+
+export interface NewStoreOptions {
+  /** Bytes of the disk that stay free; 64 MiB by default. */
+  readonly minFree?: number | undefined
+}
+
+/**
+ * Begins a store in a folder that holds none. Creates the folder if missing, with mode 0700.
+ * @throws StorageError 'Unavailable'
+ */
+export async function newStore (directory: string, contents: Contents, options: NewStoreOptions): Promise<Target> {
+  const revision = continuesAt(contents)
+  if (revision >= MAX_REVISION) throw new StorageError('Unavailable', `revision ${contents.revision} is too large for an embedded store`)
+  makeFolder(directory, 0o700)
+  const lock = await lockDirectory(directory)
+  try {
+    if (existsSync(path.join(directory, STORE_FILE))) throw new StorageError('Unavailable', `the directory ${directory} holds a store already: name another one, or move ${STORE_FILE} away`)
+    const file = makePartial(directory)
+    const { open } = await import('lmdb')
+    // Synced once, at the end.
+    const table = open<Uint8Array, Uint8Array>({ path: file, noSubdir: true, encoding: 'binary', keyEncoding: 'binary', noSync: true, overlappingSync: false, eventTurnBatching: false, mapSize: 1024 * 1024 * 1024 })
+    await table.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
+    return new NewStore(directory, table, lock, revision, options)
+  } catch (error) {
+    removePartial(directory)
+    await lock.release()
+    throw error
+  }
+}
+
+class NewStore implements Target {
+  readonly #directory: string
+  readonly #medium: LmdbMedium
+  readonly #lock: DirectoryLock
+  readonly #revisions = new Set<Revision>()
+  readonly #leases = new Map<Lease, number>()
+  #lastLease = Date.now()
+  #last: Revision
+  #closed = false
+
+  constructor (directory: string, table: Table, lock: DirectoryLock, revision: Revision, options: NewStoreOptions) {
+    this.#directory = directory
+    this.#medium = new LmdbMedium(table, path.join(directory, PARTIAL_FILE), { release: async () => {} }, false, options.minFree === undefined ? {} : { minFree: options.minFree })
+    this.#lock = lock
+    this.#last = revision
+  }
+
+  async put (objects: readonly StoredObject[]): Promise<void> {
+    const now = Date.now()
+    const changes: Change[] = []
+    for (const { key, value, createRevision, modRevision, lease } of objects) {
+      if (endsSoon(lease, now)) continue
+      changes.push({ type: 'put', version: new Version(new Entry(key), this.#free(modRevision), createRevision, lease === undefined ? 0 : this.#lease(lease, changes), undefined, value), frees: false })
+    }
+    if (changes.length > 0) await this.#commit(changes)
+  }
+
+  async finish (): Promise<Revision> {
+    await this.#commit([{ type: 'compacted', revision: this.#last }])
+    await this.#medium.close()
+    publishPartial(this.#directory)
+    this.#closed = true
+    await this.#lock.release()
+    return this.#last
+  }
+
+  async discard (): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await this.#medium.close()
+    removePartial(this.#directory)
+    await this.#lock.release()
+  }
+
+  /** A revision has one key here. etcd's transactions may write several; all but one then get revisions that no client knows. */
+  #free (revision: Revision): Revision {
+    if (!this.#revisions.has(revision)) {
+      this.#revisions.add(revision)
+      return revision
+    }
+    return ++this.#last
+  }
+
+  #lease (lease: Lease, changes: Change[]): number {
+    const known = this.#leases.get(lease)
+    if (known !== undefined) return known
+    const id = ++this.#lastLease
+    this.#leases.set(lease, id)
+    changes.push({ type: 'lease', lease: { id, ...lease } })
+    return id
+  }
+
+  async #commit (changes: readonly Change[]): Promise<void> {
+    try {
+      await this.#medium.commit(changes)
+    } catch (error) {
+      throw isStorageError(error, 'NoSpace') ? new StorageError('NoSpace', `the disk of the directory ${this.#directory} is too full for the store (--data-dir-min-free is to stay free)`, { cause: error }) : error
+    }
+  }
+}
+
+/** Creates the empty file in place of one that was left behind, with mode 0600. The folder must be locked. @returns its path */
+export function makePartial (directory: string): string {
+  removePartial(directory)
+  const file = path.join(directory, PARTIAL_FILE)
+  closeSync(openSync(file, 'wx', 0o600))
+  return file
+}
+
+export function removePartial (directory: string): void {
+  const file = path.join(directory, PARTIAL_FILE)
+  rmSync(file, { force: true })
+  rmSync(`${file}-lock`, { force: true })
+}
+
+/** Makes the closed file the store of the folder, durably. */
+export function publishPartial (directory: string): void {
+  const file = path.join(directory, PARTIAL_FILE)
+  sync(file)
+  // Of the store that was there: its readers are none of the new one's.
+  rmSync(path.join(directory, `${STORE_FILE}-lock`), { force: true })
+  renameSync(file, path.join(directory, STORE_FILE))
+  sync(directory)
+  rmSync(`${file}-lock`, { force: true })
+}

@@ -1,0 +1,196 @@
+/**
+ * Fills the empty range below a prefix of an etcd. Meanwhile the key of the format (`format.ts`) says `restoring`, which every server refuses;
+ * each transaction compares it, so two restores never mix. One that was interrupted is removed by the next.
+ *
+ * etcd's revisions cannot be set: objects get new ones. The format has an offset, so that the revisions that clients see are above all that
+ * the store of the contents ever had. Those up to the last of this restore are compacted.
+ */
+import { randomUUID } from 'node:crypto'
+import type { KeyValue, Revision } from '../backend.js'
+import { BATCH_BYTES, bytesOf, continuesAt, endsSoon, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
+import { StorageError } from '../errors.js'
+import { checkKey, rangeOf } from '../key.js'
+import type { BatchMessage } from './bulk-messages.js'
+import { Connection, type ConnectionOptions } from './connection.js'
+import { CallError, failureOf } from './failures.js'
+import { faultOfMark, FORMAT, FORMAT_KEY, formatOf, formatText, offsetBefore, restoringText } from './format.js'
+
+export interface NewEtcdStoreOptions extends ConnectionOptions {
+  /** The path above all keys. */
+  readonly prefix: string
+}
+
+/** Below etcd's own limit of 128, with the comparison. */
+const BATCH_OBJECTS = 100
+const BATCHES_AT_ONCE = 4
+/** A batch, or the deletion of all that an interrupted restore has put. */
+const BATCH_TIMEOUT_MS = 60_000
+/** A lease is granted again for objects that are put later than this, so that it does not end before. */
+const LEASE_REUSE_MS = 30_000
+/** Of a lease that has come nearer to its end meanwhile. */
+const MIN_LEASE_SECONDS = 60
+
+type Changes = Omit<BatchMessage, 'guard'>
+type Put = NonNullable<Changes['puts']>[number]
+
+/** Of the range, before the restore and after it. */
+interface Offsets { readonly before: number, readonly after: number }
+
+/** @throws StorageError 'Unavailable' if the range holds a store */
+export async function newEtcdStore (contents: Contents, options: NewEtcdStoreOptions): Promise<Target> {
+  const connection = new Connection(options)
+  try {
+    const { prefix } = options
+    const key = Buffer.from(`${prefix}/${FORMAT_KEY}`, 'latin1')
+    const { kvs: [mark], revision } = await connection.range({ key })
+    const interrupted = offsetBefore(mark)
+    const format = formatOf(mark)
+    if (interrupted === undefined && (format === undefined || format.format > FORMAT)) throw new StorageError('Unavailable', faultOfMark(prefix, mark, FORMAT))
+    const before = interrupted ?? format?.offset ?? 0
+    const expected = await replaceMark(connection, key, mark, restoringText(randomUUID(), before))
+    const store = new NewEtcdStore(connection, prefix, key, expected, { before, after: Math.max(before, continuesAt(contents) - revision) })
+    if (interrupted !== undefined) await store.clear()
+    else if (!await store.isEmpty()) {
+      await store.settle(before)
+      throw new StorageError('Unavailable', `the range below ${prefix} holds a store already: name another --etcd-prefix, or delete it`)
+    }
+    return store
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** @returns its revision */
+async function replaceMark (connection: Connection, key: Uint8Array, mark: KeyValue | undefined, text: string): Promise<Revision> {
+  try {
+    const { succeeded, revision } = await connection.txn({ key, expected: mark?.modRevision ?? 0, value: Buffer.from(text), lease: undefined })
+    if (succeeded) return revision
+  } catch (error) {
+    throw error instanceof CallError ? failureOf(error) : error
+  }
+  throw taken()
+}
+
+const taken = (): StorageError => new StorageError('Unavailable', 'another server or restore has begun to use the range: name another --etcd-prefix, or end that one')
+
+class NewEtcdStore implements Target {
+  readonly #connection: Connection
+  readonly #prefix: string
+  readonly #formatKey: Buffer
+  /** Revision of the mark. */
+  readonly #mark: Revision
+  readonly #offsets: Offsets
+  readonly #leases = new Map<Lease, { readonly id: Promise<string>, readonly at: number }>()
+  /** Objects put. */
+  #objects = 0
+  #closed = false
+
+  constructor (connection: Connection, prefix: string, formatKey: Buffer, mark: Revision, offsets: Offsets) {
+    this.#connection = connection
+    this.#prefix = prefix
+    this.#formatKey = formatKey
+    this.#mark = mark
+    this.#offsets = offsets
+  }
+
+  async isEmpty (): Promise<boolean> {
+    const { start, end } = rangeOf(`${this.#prefix}/`)
+    const { kvs } = await this.#connection.range({ key: Buffer.from(start, 'latin1'), rangeEnd: Buffer.from(end, 'latin1'), limit: 10 })
+    return kvs.every(({ key }) => key.startsWith('.', start.length))
+  }
+
+  /** Deletes all but the mark. */
+  async clear (): Promise<void> {
+    const { start, end } = rangeOf(`${this.#prefix}/`)
+    const after = Buffer.concat([this.#formatKey, Buffer.of(0)])
+    await this.#batch({ deletes: [{ key: Buffer.from(start, 'latin1'), rangeEnd: this.#formatKey }, { key: after, rangeEnd: Buffer.from(end, 'latin1') }] })
+  }
+
+  /** Replaces the mark by the format, which lets servers in. */
+  async settle (offset: number): Promise<void> {
+    const value = Buffer.from(formatText({ format: FORMAT, offset }))
+    if (await this.#tryBatch({ puts: [{ key: this.#formatKey, value, lease: undefined }] })) return
+    // Done before, if the answer was lost.
+    const { kvs: [mark] } = await this.#connection.range({ key: this.#formatKey })
+    if (mark === undefined || !value.equals(mark.value)) throw taken()
+  }
+
+  async put (objects: readonly StoredObject[]): Promise<void> {
+    const now = Date.now()
+    const scope = `${this.#prefix}/`
+    const batches: StoredObject[][] = []
+    let bytes = Infinity
+    for (const object of objects) {
+      if (endsSoon(object.lease, now)) continue
+      checkKey(object.key)
+      if (!object.key.startsWith(scope) || object.key.startsWith('.', scope.length)) throw new StorageError('Unavailable', `the key ${object.key} is not below --etcd-prefix=${this.#prefix}: name the prefix of the contents`)
+      bytes += bytesOf(object)
+      if (bytes > BATCH_BYTES || (batches.at(-1)?.length ?? 0) >= BATCH_OBJECTS) {
+        batches.push([])
+        bytes = bytesOf(object)
+      }
+      batches.at(-1)?.push(object)
+    }
+    const next = batches.values()
+    await Promise.all(Array.from({ length: BATCHES_AT_ONCE }, async () => {
+      for (const batch of next) await this.#putAll(batch)
+    }))
+  }
+
+  async finish (): Promise<Revision> {
+    await this.#refuseOthers()
+    const { revision } = await this.#connection.range({ key: this.#formatKey })
+    await this.#connection.compact(revision, false, BATCH_TIMEOUT_MS)
+    await this.settle(this.#offsets.after)
+    this.#close()
+    return revision + this.#offsets.after
+  }
+
+  async discard (): Promise<void> {
+    if (this.#closed) return
+    try {
+      await this.clear()
+      await this.settle(this.#offsets.before)
+    } finally {
+      this.#close()
+    }
+  }
+
+  /** A server that found the range empty just before it was marked goes on, and writes. */
+  async #refuseOthers (): Promise<void> {
+    const { start, end } = rangeOf(`${this.#prefix}/`)
+    const count = async (from: string, to: string): Promise<number> => (await this.#connection.range({ key: Buffer.from(from, 'latin1'), rangeEnd: Buffer.from(to, 'latin1'), countOnly: true }, BATCH_TIMEOUT_MS)).count
+    const found = await count(start, end) - await count(`${start}.`, `${start}/`)
+    if (found > this.#objects) throw new StorageError('Unavailable', `a server has begun to use the range below ${this.#prefix}, which has ${found - this.#objects} objects of others: end it, and run this again`)
+  }
+
+  async #putAll (objects: readonly StoredObject[]): Promise<void> {
+    const puts: Put[] = []
+    for (const { key, value, lease } of objects) puts.push({ key: Buffer.from(key, 'latin1'), value, lease: lease === undefined ? undefined : await this.#lease(lease) })
+    await this.#batch({ puts })
+    this.#objects += puts.length
+  }
+
+  async #batch (changes: Changes): Promise<void> {
+    if (!await this.#tryBatch(changes)) throw taken()
+  }
+
+  async #tryBatch (changes: Changes): Promise<boolean> {
+    return await this.#connection.batch({ guard: { key: this.#formatKey, expected: this.#mark }, ...changes }, BATCH_TIMEOUT_MS)
+  }
+
+  #lease (lease: Lease): Promise<string> {
+    const granted = this.#leases.get(lease)
+    if (granted !== undefined && Date.now() - granted.at < LEASE_REUSE_MS) return granted.id
+    const seconds = Math.max(MIN_LEASE_SECONDS, Math.ceil((lease.expires - Date.now()) / 1000))
+    const id = this.#connection.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(seconds), ID: '0' }, BATCH_TIMEOUT_MS).then(({ ID }) => ID)
+    this.#leases.set(lease, { id, at: Date.now() })
+    return id
+  }
+
+  #close (): void {
+    this.#closed = true
+    this.#connection.close()
+  }
+}
