@@ -43,7 +43,7 @@ async function main (args: readonly string[]): Promise<void> {
   process.on('uncaughtException', fail)
   const role = process.env[ROLE]
   delete process.env[ROLE] // of what this process starts
-  const link = role === undefined || role === STORE ? undefined : new Link(partOf(role))
+  const link = role === undefined ? undefined : new Link(partOf(role))
   // The kernel ignores SIGTERM for process 1 without a handler. For others the default action ends even a blocked start.
   if (process.pid === 1) for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
@@ -57,6 +57,7 @@ async function main (args: readonly string[]): Promise<void> {
       process.stdout.write(parsed.values.help ? helpText() : `${versionText()}\n`)
       return
     }
+    if (role === STORE && link !== undefined) return await (await import('./serving/processes/store-process.js')).runStore(parsed, link)
     if (role === undefined && servingProcesses(parsed.values) > 1) return await (await import('./serving/processes/supervisor.js')).supervise(parsed)
     const [{ reportToServiceManager, start }, { default: orch }] = await Promise.all([import('./serving/launch.js'), import('./app.js')])
     const running = await start(parsed, orch, fail, link)

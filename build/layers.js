@@ -31,7 +31,7 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'clients', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'storage/folder', 'auth/authorities', 'schemas/limits'],
+  serving: ['config', 'clients/watched-files', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'auth/authorities', 'schemas/limits'],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/launch', 'serving/processes']
@@ -45,12 +45,13 @@ const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths'
 /** Modules that may import each back end. */
 const BACK_ENDS = {
   'storage/etcd': ['storage/etcd', 'storage/open'],
+  'storage/shared': ['storage/shared', 'storage/open', 'config/combinations'],
   'storage/embedded': ['storage/embedded', 'storage/open', 'config/fsck']
 }
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
-  [/^@?fastify/, ['app', 'serving/launch', 'serving/processes/supervisor', 'serving/survival', 'plugins', 'routes', 'config/logging']],
+  [/^@?fastify/, ['app', 'serving/launch', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/survival', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],

@@ -55,7 +55,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   if (first) link?.send({ kind: 'prepared' })
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity, format: values['logging-format'], ...(link === undefined ? {} : { process: link.part.number }) })
+  const log = createLog({ verbosity, format: values['logging-format'], ...(link === undefined ? {} : { process: link.name }) })
   const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
@@ -135,12 +135,20 @@ function observed ({ profiling }: ServerOptions, verbosity: Verbosity, link: Lin
   return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); link?.send({ kind: 'verbosity', v }) } } }
 }
 
+/** The process of the store opens it; the others share it. */
+function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storage'> {
+  if (storage === undefined || !('kind' in storage) || storage.kind !== 'embedded') return {}
+  const { minFree: _, ...options } = storage
+  return { storage: { ...options, kind: 'shared' } }
+}
+
 /** The options of one process of several. */
 function ofOneProcess (options: ServerOptions, link: Link): ServerOptions {
   return {
     ...dividedOptions(options, link.part),
+    ...sharedStorage(options),
     leadership: { elected: link.elected, led: link.led, lead: () => { link.send({ kind: 'led' }) } },
-    metrics: { ...options.metrics, process: String(link.part.number), others: () => link.collect() }
+    metrics: { ...options.metrics, process: link.name, others: () => link.collect() }
   }
 }
 

@@ -1,7 +1,7 @@
 /** One serving process's side of the supervisor: what it is ordered to do, and what it reports. */
 import type { Socket } from 'node:net'
 import { type Part } from '../../config/serving-processes.js'
-import type { Exposition, News, Order } from './messages.js'
+import { STORE, type Exposition, type News, type Order } from './messages.js'
 
 /** Milliseconds between reports of ended connections. */
 const REPORT_EVERY = 50
@@ -66,6 +66,8 @@ export class Link {
     this.send({ kind: 'serving' })
   }
 
+  get name (): string { return String(this.part.number) }
+
   send (news: News): void { process.send?.(news, undefined, undefined, () => {}) } // without a supervisor the process ends
 
   /** The metrics of the other processes, as far as they come in time. */
@@ -97,8 +99,8 @@ export class Link {
   }
 }
 
-/** The part of a role. */
+/** The part of a role; the store has none of the limits. */
 export function partOf (role: string): Part {
-  const [number = 1, count = 1] = role.split('/').map(Number)
+  const [number = 0, count = 0] = role === STORE ? [] : role.split('/').map(Number)
   return { number, count }
 }

@@ -116,7 +116,7 @@ class Supervisor {
   }
 
   /** The first process, while no other has made the files of the first start. */
-  #orderStart (one: Serving): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
+  #orderStart (one: KeptProcess): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
 
   #startStore (): void {
     const store: KeptProcess = new KeptProcess({
@@ -127,13 +127,14 @@ class Supervisor {
       log: lines => { this.#write(lines) }
     })
     this.#store = store
+    if (this.#prepared) this.#orderStart(store)
   }
 
   #hear (from: KeptProcess, news: News): void {
     switch (news.kind) {
       case 'prepared':
         this.#prepared = true
-        for (const one of this.#serving.values()) if (one !== from) this.#orderStart(one)
+        for (const one of this.#all) if (one !== from) this.#orderStart(one)
         return
       case 'serving':
         from.serving = true
