@@ -45,7 +45,7 @@ const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths'
 /** Modules that may import each back end. */
 const BACK_ENDS = {
   'storage/etcd': ['storage/etcd', 'storage/open'],
-  'storage/shared': ['storage/shared', 'storage/open', 'config/combinations'],
+  'storage/shared': ['storage/shared', 'storage/open'],
   'storage/embedded': ['storage/embedded', 'storage/open', 'config/fsck']
 }
 

@@ -9,7 +9,6 @@ import type { FlagName, Values } from './flags/index.js'
 import type { Parsed } from './command-line.js'
 import { idleAuditFlags } from './unused-audit-flags.js'
 import { disabledApis } from './runtime-config.js'
-import { directoryProblem } from '../storage/shared/socket-path.js'
 import { processesProblem, servingProcesses } from './serving-processes.js'
 import { belongsToTls13 } from './tls-names.js'
 
@@ -91,8 +90,6 @@ function checkProcesses (values: Values, refuse: (name: FlagName, problem: strin
   if (values['serving-processes'] === '') refuse('serving-processes', processesProblem('') ?? '')
   const count = servingProcesses(values)
   if (count === 1) return
-  const problem = values['etcd-servers'].length === 0 ? directoryProblem(values['data-dir']) : undefined
-  if (problem !== undefined) refuse('data-dir', problem)
   for (const name of ['max-requests-inflight', 'max-mutating-requests-inflight'] as const) {
     if (values[name] > 0 && values[name] < count) refuse('serving-processes', `is ${count} processes, which share --${name}=${values[name]}; make that at least ${count}, or 0 for no limit`)
   }

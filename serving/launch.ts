@@ -5,7 +5,7 @@ import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
-import { dividedOptions } from '../config/serving-processes.js'
+import { dividedOptions } from '../config/divided-options.js'
 import { configuration, storeText } from '../config/options.js'
 import type { ServerOptions } from '../config/server-options.js'
 import { Verbosity } from '../config/verbosity.js'

@@ -9,6 +9,7 @@ import { authentication } from './benchmarks/authentication.js'
 import { auditing } from './benchmarks/audit.js'
 import { authorization } from './benchmarks/authorization.js'
 import { fairness } from './benchmarks/fairness.js'
+import { cores } from './benchmarks/cores.js'
 import { crowd } from './benchmarks/crowd.js'
 import { documents } from './benchmarks/documents.js'
 import { encryption } from './benchmarks/encryption.js'
@@ -32,7 +33,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, memoryUse, growth, crowd })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, memoryUse, growth, crowd, cores })) {
   t.test(`the figures of ${name} can be had`, { timeout: 120_000 }, async t => {
     lines.length = 0
     shown.length = 0

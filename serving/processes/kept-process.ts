@@ -1,8 +1,7 @@
 /** One process that the supervisor keeps: the same program, with the same flags and another role. */
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
-import type { News, Order } from './messages.js'
-import { ROLE } from './messages.js'
+import { ROLE, type News, type Order } from './messages.js'
 import { wholeLines } from './whole-lines.js'
 
 export interface Ended { readonly code: number | null, readonly signal: NodeJS.Signals | null }
@@ -24,7 +23,6 @@ export class KeptProcess {
   /** It has reported that it serves. */
   serving = false
   ready = false
-  /** It has been started after the others, or has ended. */
   ended = false
   readonly #child: ChildProcess
 

@@ -1,6 +1,6 @@
 /** One serving process's side of the supervisor: what it is ordered to do, and what it reports. */
 import type { Socket } from 'node:net'
-import { type Part } from '../../config/serving-processes.js'
+import type { Part } from '../../config/divided-options.js'
 import { STORE, type Exposition, type News, type Order } from './messages.js'
 
 /** Milliseconds between reports of ended connections. */

@@ -13,7 +13,7 @@ import { outcomeOf, type Attempt } from '../outcome.js'
 import { type Frame, type FrameWriter, Kind } from './frames.js'
 import { Line } from './line.js'
 import { ReadRegister } from './register.js'
-import { socketIn } from './socket-path.js'
+import { socketIn, type SocketPath } from './socket-path.js'
 import { Watches } from './watches.js'
 
 /** Milliseconds that a call waits for a lost store, and between attempts to reach it. */
@@ -111,7 +111,7 @@ class SharedBackend implements Backend {
     const first = await page(start, wanted(0), revision)
     const { kvs, count } = first
     let { more } = first
-    while (more && (limit === 0 || kvs.length < limit)) {
+    for (const most = limit === 0 ? Infinity : limit; more && kvs.length < most;) {
       const next = await page(`${kvs.at(-1)?.key ?? start}\0`, wanted(kvs.length), first.revision)
       kvs.push(...next.kvs)
       more = next.more
@@ -201,12 +201,20 @@ class SharedBackend implements Backend {
 
   #connect (): void {
     if (this.#closing !== undefined) return
-    const socket = connect(socketIn(this.#directory))
+    const again = (): void => { setTimeout(() => { this.#connect() }, RETRY).unref() }
+    let place: SocketPath
+    try {
+      place = socketIn(this.#directory)
+    } catch {
+      return again() // the store has not made its directory
+    }
+    const socket = connect(place.path)
     const line: Line = new Line(socket, {
       frame: frame => { this.#take(frame, line) },
       closed: () => {
+        place.close()
         if (this.#line === line) this.#lost()
-        setTimeout(() => { this.#connect() }, RETRY).unref()
+        again()
       }
     })
   }

@@ -31,7 +31,7 @@ export interface StoreServer {
  * @throws Error of the system
  */
 export async function serveStore (backend: Backend, directory: string, failed: (error: unknown) => void): Promise<StoreServer> {
-  const path = socketIn(directory)
+  const { path, close } = socketIn(directory)
   rmSync(path, { force: true }) // of a process that was killed; the directory is locked
   const hub = new Hub(backend, new WrittenRegister(directory), failed)
   const server = createServer({ noDelay: true }, socket => { hub.add(socket) })
@@ -42,6 +42,7 @@ export async function serveStore (backend: Backend, directory: string, failed: (
       await hub.close()
       await closed
       rmSync(path, { force: true })
+      close()
     }
   }
 }

@@ -31,7 +31,8 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   owners: async () => (await import('./owners.js')).owners,
   memory: async () => (await import('./memory.js')).memoryUse,
   growth: async () => (await import('./growth.js')).growth,
-  crowd: async () => (await import('./crowd.js')).crowd
+  crowd: async () => (await import('./crowd.js')).crowd,
+  cores: async () => (await import('./cores.js')).cores
 }
 
 async function runHere (name: string): Promise<void> {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { checkedFlags } from '../../config/options.js'
-import { dividedOptions, processesProblem, servingProcesses, shareOf } from '../../config/serving-processes.js'
+import { dividedOptions, shareOf } from '../../config/divided-options.js'
+import { processesProblem, servingProcesses } from '../../config/serving-processes.js'
 
 const STORE = '--etcd-servers=http://127.0.0.1:1'
 
