@@ -1,7 +1,7 @@
 /**
  * Gives each connection to the process that has the fewest. The supervisor accepts them and reads nothing: the processes shake hands. Node's
- * own `cluster` gives them out in turn, whatever ended since, loses those on their way to a process that dies, and closes the port when
- * the last process has died.
+ * own `cluster` gives them out in turn, whatever ended since, keeps open for ever those on their way to a process that dies, and closes the
+ * port when the last process has died.
  */
 import type { Socket } from 'node:net'
 
@@ -9,11 +9,16 @@ import type { Socket } from 'node:net'
 const MAX_WAITING = 1000
 
 export interface Taker {
-  /** Passes a connection on. The taker is called again only after `accepted`. */
+  /** Passes a connection on and leaves it open here. The taker is called again only after `accepted`. */
   readonly take: (socket: Socket) => void
 }
 
-interface Share { open: number, busy: boolean, readonly queue: Socket[] }
+interface Share {
+  open: number
+  /** Passed on, and still open here until the process has it. */
+  underWay: Socket | undefined
+  readonly queue: Socket[]
+}
 
 export class Connections {
   readonly #shares = new Map<Taker, Share>()
@@ -23,15 +28,17 @@ export class Connections {
   get counts (): number[] { return [...this.#shares.values()].map(({ open }) => open) }
 
   add (taker: Taker): void {
-    this.#shares.set(taker, { open: 0, busy: false, queue: [] })
+    this.#shares.set(taker, { open: 0, underWay: undefined, queue: [] })
     for (const socket of this.#waiting.splice(0)) this.give(socket)
   }
 
-  /** Gives what the taker has not taken to others. */
+  /** Gives what the taker has not taken to others: it has read nothing of it. */
   remove (taker: Taker): void {
     const share = this.#shares.get(taker)
     this.#shares.delete(taker)
-    for (const socket of share?.queue ?? []) this.give(socket)
+    if (share === undefined) return
+    if (share.underWay !== undefined) this.give(share.underWay)
+    for (const socket of share.queue) this.give(socket)
   }
 
   give (socket: Socket): void {
@@ -54,7 +61,8 @@ export class Connections {
   accepted (taker: Taker): void {
     const share = this.#shares.get(taker)
     if (share === undefined) return
-    share.busy = false
+    share.underWay?.destroy() // it stays open in the process
+    share.underWay = undefined
     this.#next(taker, share)
   }
 
@@ -66,10 +74,8 @@ export class Connections {
   close (): void { for (const socket of this.#waiting.splice(0)) socket.destroy() }
 
   #next (taker: Taker, share: Share): void {
-    if (share.busy) return
-    const socket = share.queue.shift()
-    if (socket === undefined) return
-    share.busy = true
-    taker.take(socket)
+    if (share.underWay !== undefined) return
+    share.underWay = share.queue.shift()
+    if (share.underWay !== undefined) taker.take(share.underWay)
   }
 }

@@ -44,9 +44,9 @@ export class KeptProcess {
 
   get pid (): number | undefined { return this.#child.pid }
 
+  /** The socket stays open here: Node would lose it if the process died before it has it. */
   send (order: Order, socket?: Socket): void {
-    if (this.#child.connected) this.#child.send(order, socket, error => { if (error !== null) socket?.destroy() })
-    else socket?.destroy()
+    if (this.#child.connected) this.#child.send(order, socket, { keepOpen: true }, () => {}) // the end follows an error
   }
 
   kill (): void { this.#child.kill('SIGKILL') }

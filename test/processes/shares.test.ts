@@ -1,18 +1,20 @@
 /** What must be one of a server stays one when several processes serve: quotas, addresses of services, and limits of requests. */
 import t from 'tap'
 import { Agent } from 'node:https'
-import { ask, CONFIGS, kept, several } from './server.js'
+import { ask, CONFIGS, eventually, kept, several } from './server.js'
 
 const NAMESPACE = '/api/v1/namespaces/default'
 
 t.test('what is counted for the whole server is counted once', { timeout: 300_000 }, async t => {
-  const server = await several(t, 3, ['--service-cluster-ip-range=10.9.0.0/28', '--max-requests-inflight=30', '--max-mutating-requests-inflight=30', '--enable-priority-and-fairness=false'])
+  const server = await several(t, 3, ['--service-cluster-ip-range=10.9.0.0/28', '--advertise-address=10.8.0.1', '--max-requests-inflight=30', '--max-mutating-requests-inflight=30', '--enable-priority-and-fairness=false'])
   const { port } = server
   const agents = Array.from({ length: 12 }, () => kept(t))
   const post = async (path: string, body: unknown, at: number): Promise<number> => (await ask(port, 'POST', path, JSON.stringify(body), agents[at % agents.length] ?? new Agent()))?.code ?? 0
 
   await t.test('a quota admits exactly what it has', async t => {
     t.equal(await post(`${NAMESPACE}/resourcequotas`, { metadata: { name: 'few' }, spec: { hard: { secrets: '7' } } }, 0), 201)
+    // A quota takes effect where it is known, and when what is there has been counted.
+    for (const agent of agents) await eventually('the quota is counted', async () => (await ask(port, 'GET', `${NAMESPACE}/resourcequotas/few`, undefined, agent))?.text.includes('"used":{"secrets":"0"}') === true)
     const codes = await Promise.all(Array.from({ length: 60 }, (_, at) => post(`${NAMESPACE}/secrets`, { metadata: { name: `s-${at}` } }, at)))
     t.equal(codes.filter(code => code === 201).length, 7)
     t.same([...new Set(codes)].sort(), [201, 403])
