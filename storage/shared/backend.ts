@@ -9,7 +9,7 @@ import type {
 } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { checkGuard, checkKey, wholeSeconds } from '../key.js'
-import { outcomeOf, type Attempt } from '../outcome.js'
+import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from '../outcome.js'
 import { type Frame, type FrameWriter, Kind } from './frames.js'
 import { Line } from './line.js'
 import { ReadRegister } from './register.js'
@@ -51,6 +51,7 @@ export async function openShared (directory: string, patience = OPENING): Promis
 
 class SharedBackend implements Backend {
   name = 'embedded'
+  readonly shared = true
   readonly #directory: string
   readonly #watches = new Watches()
   readonly #calls = new Map<number, Call>()
@@ -153,7 +154,7 @@ class SharedBackend implements Backend {
 
   revision (): Promise<Revision> {
     const known = this.#closing === undefined ? this.#registered() : undefined
-    if (known !== undefined) return Promise.resolve(known)
+    if (known !== undefined) return this.#watches.reached(known).then(() => known) // then watches know it too
     // A call that has not been sent yet serves all that ask before.
     if (this.#pendingRevision === undefined) {
       const over = (): void => { if (this.#pendingRevision === pending) this.#pendingRevision = undefined }
@@ -169,6 +170,8 @@ class SharedBackend implements Backend {
     const newest = this.#registered()
     return newest !== undefined && newest <= position ? position : undefined
   }
+
+  delivered (): Revision | undefined { return this.#watches.isWhole ? this.#watches.position : undefined }
 
   async status (): Promise<BackendStatus> {
     return await this.#read(Kind.status, frame => frame, frame => ({ size: frame.revision(), revision: frame.revision() }))
@@ -298,6 +301,7 @@ class SharedBackend implements Backend {
       })
     } catch (error) {
       if (!(error instanceof LostLine)) throw error
+      await this.connected(OUTCOME_TIMEOUT_MS).catch(() => {}) // the outcome is unknown then
       return await outcomeOf(this, attempt, before, error)
     }
   }

@@ -70,11 +70,19 @@ export class Watches {
   /** All changes up to this revision have been pushed, and taken by the live watches. */
   #position: Revision = 0
   #closed: StorageError | undefined
+  /** Those that wait for changes under way. */
+  #waiters: Array<{ readonly revision: Revision, readonly resolve: () => void }> = []
 
   get position (): Revision { return this.#position }
 
   /** True if no watch is behind because of a lost line. */
   get isWhole (): boolean { return this.#line !== undefined && this.#resuming.size === 0 }
+
+  /** Resolves when the changes up to the revision have been pushed, or the line is lost. */
+  reached (revision: Revision): Promise<void> {
+    if (this.#position >= revision || this.#line === undefined) return Promise.resolve()
+    return new Promise(resolve => { this.#waiters.push({ revision, resolve }) })
+  }
 
   add (request: WatchRequest): BackendWatch {
     const watch = new Watch(this, ++this.#last, request)
@@ -100,6 +108,7 @@ export class Watches {
     this.#line = undefined
     this.#live.clear()
     this.#resuming.clear()
+    for (const { resolve } of this.#waiters.splice(0)) resolve()
   }
 
   take (frame: Frame): void {
@@ -146,6 +155,10 @@ export class Watches {
     const events = frame.events()
     for (const watch of this.#live) watch.take(events, revision)
     this.#position = revision
+    if (this.#waiters.length === 0) return
+    const waiting = this.#waiters
+    this.#waiters = waiting.filter(waiter => waiter.revision > revision)
+    for (const waiter of waiting) if (waiter.revision <= revision) waiter.resolve()
   }
 
   #open (watch: Watch, line: Line): void {

@@ -96,6 +96,8 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<voi
 
   const costs = new Map<string, ReadonlyMap<Server, number[]>>()
   const compare = async (work: string, units: number, most: number, run: (server: Server) => Promise<unknown>): Promise<void> => {
+    // As warm as the one process is after its first round: V8 optimizes in each process what that has done often.
+    for (const server of several) for (let round = 1; round < server.count; round++) await run(server)
     const found = await inTurns(servers, scale.rounds, async server => {
       const before = cpuOf(server.all)
       await run(server)
