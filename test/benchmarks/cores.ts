@@ -18,6 +18,8 @@ import { watchOurs, type Watching } from './watch.js'
 const COUNTS = [1, 2, 4] as const
 const CONNECTIONS = 64
 const MACHINES = [8, 32]
+/** Milliseconds in which the connections of what was measured before have ended. */
+const QUIET = 1000
 
 interface OneOf { readonly process: { readonly pid?: number | undefined } }
 
@@ -78,6 +80,7 @@ function sockets ({ process: { pid } }: OneOf): number {
 
 /** How far from the mean the share of a process is at most. */
 async function spread ({ serving, port, count }: Server): Promise<number> {
+  await new Promise(resolve => { setTimeout(resolve, QUIET) })
   const before = serving.map(sockets)
   const open = await Promise.all(Array.from({ length: CONNECTIONS }, () => Http1Connection.open(port)))
   const counts = serving.map((one, at) => sockets(one) - (before[at] ?? 0))

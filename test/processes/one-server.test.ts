@@ -11,7 +11,7 @@ const object = (name: string, size = 10): string => JSON.stringify({ metadata: {
 
 t.test('several processes are one server', { timeout: 300_000 }, async t => {
   const folder = t.testdir()
-  const server = await several(t, COUNT, [`--audit-log-path=${folder}/audit.log`, '--audit-log-maxsize=1', '--audit-log-mode=blocking', '--request-timeout=20s', '--profiling=true'])
+  const server = await several(t, COUNT, [`--audit-log-path=${folder}/audit.log`, '--audit-log-maxsize=1', '--audit-log-mode=blocking', '--request-timeout=8s', '--profiling=true'])
   const { port, children, pidOf } = server
   const store = pidOf('store')
   const serving = ['1', '2', '3'].map(pidOf)
