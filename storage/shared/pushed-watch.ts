@@ -27,6 +27,7 @@ export class PushedWatch {
   readonly #over: () => void
   #watch: BackendWatch | undefined
   #position: Revision
+  #wantsProgress = false
   #isOver = false
 
   constructor (backend: Backend, line: Line, number: number, request: PushedRequest, over: () => void) {
@@ -36,10 +37,14 @@ export class PushedWatch {
     this.#request = request
     this.#over = over
     this.#position = request.after
+    this.#wantsProgress = !request.follows
     this.#open()
   }
 
-  requestProgress (): void { this.#watch?.requestProgress() }
+  requestProgress (): void {
+    this.#wantsProgress = true
+    this.#watch?.requestProgress()
+  }
 
   cancel (): void {
     this.#isOver = true
@@ -55,12 +60,13 @@ export class PushedWatch {
       previous,
       onEvents: (events, revision) => { this.#send(events, revision) },
       onProgress: revision => {
+        this.#wantsProgress = false
         this.#line.begin(follows ? Kind.reached : Kind.caughtUp, this.#number).number(revision).end()
         if (!follows) this.#finish()
       },
       onEnd: error => { this.#end(error) }
     })
-    if (!follows) this.#watch.requestProgress()
+    if (this.#wantsProgress) this.#watch.requestProgress()
   }
 
   #send (events: readonly BackendEvent[], revision: Revision): void {

@@ -46,8 +46,9 @@ class Watch implements BackendWatch {
 
   reached (revision: Revision): void {
     if (revision > this.position) this.position = revision
-    if (!this.wantsProgress || this.ended || revision < this.request.after) return
+    if (!this.wantsProgress || this.ended) return
     this.wantsProgress = false
+    if (revision < this.request.after) return // it has not been given what came before
     callSafely(() => { this.request.onProgress(revision) }, error => { this.finish(error) })
   }
 
