@@ -34,7 +34,7 @@ const shown: string[] = []
 out.print = text => { shown.push(text) }
 
 for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, memoryUse, growth, crowd, cores })) {
-  t.test(`the figures of ${name} can be had`, { timeout: 120_000 }, async t => {
+  t.test(`the figures of ${name} can be had`, { timeout: name === 'cores' ? 300_000 : 120_000 }, async t => {
     lines.length = 0
     shown.length = 0
     await part(TINY)
