@@ -107,7 +107,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(health, options.health ?? {})
   await fastify.register(storage, { storage: options.storage, watchCache: options.watchCache, admission: options.admission, services: options.services, allowPrivileged: options.allowPrivileged, outbound: options.outbound })
   await fastify.register(aggregation, options.outbound ?? {})
-  await fastify.register(controllers, { quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA, orchService: options.orchService, identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined })
+  await fastify.register(controllers, { quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA, orchService: options.orchService, leadership: options.leadership, identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined })
   await fastify.register(storageVersionBarrier)
   await fastify.register(operations)
   await fastify.register(connections, options.connections ?? {})

@@ -31,10 +31,10 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'clients', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'storage/folder', 'storage/together', 'auth/authorities', 'schemas/limits'],
+  serving: ['config', 'clients/watched-files', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'storage/together', 'auth/authorities', 'schemas/limits'],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
-  cli: ['app', 'config', 'serving/launch']
+  cli: ['app', 'config', 'serving/launch', 'serving/processes']
 }
 /** Exempt from the rules. */
 const EXEMPT = ['test', 'examples']
@@ -45,12 +45,13 @@ const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths'
 /** Modules that may import each back end. */
 const BACK_ENDS = {
   'storage/etcd': ['storage/etcd', 'storage/open', 'storage/carry/open'],
+  'storage/shared': ['storage/shared', 'storage/open'],
   'storage/embedded': ['storage/embedded', 'storage/open', 'storage/carry/open', 'config/fsck']
 }
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
-  [/^@?fastify/, ['app', 'serving/launch', 'plugins', 'routes', 'config/logging']],
+  [/^@?fastify/, ['app', 'serving/launch', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/survival', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],

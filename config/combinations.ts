@@ -9,6 +9,7 @@ import type { FlagName, Values } from './flags/index.js'
 import type { Parsed } from './command-line.js'
 import { idleAuditFlags } from './unused-audit-flags.js'
 import { disabledApis } from './runtime-config.js'
+import { processesProblem, servingProcesses } from './serving-processes.js'
 import { belongsToTls13 } from './tls-names.js'
 
 /** Flags that require each other. */
@@ -58,6 +59,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
   if (twice !== undefined) refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
 
   checkStores(values, refuse)
+  checkProcesses(values, refuse)
 
   const modern = values['tls-min-version'] === 'VersionTLS13' ? values['tls-cipher-suites'].find(name => !belongsToTls13(name)) : undefined
   if (modern !== undefined) refuse('tls-cipher-suites', `${modern} is no suite of TLS 1.3, the oldest version that --tls-min-version allows; leave it out`)
@@ -82,6 +84,17 @@ export function checkCombinations ({ values, given }: Parsed): void {
 }
 
 const isOn = (values: Values, gate: string): boolean => featureGates(gateSettings(values['feature-gates'])).enabled(gate)
+
+/** What several processes cannot do. */
+function checkProcesses (values: Values, refuse: (name: FlagName, problem: string) => never): void {
+  if (values['serving-processes'] === '') refuse('serving-processes', processesProblem('') ?? '')
+  const count = servingProcesses(values)
+  if (count === 1) return
+  for (const name of ['max-requests-inflight', 'max-mutating-requests-inflight'] as const) {
+    if (values[name] > 0 && values[name] < count) refuse('serving-processes', `is ${count} processes, which share --${name}=${values[name]}; make that at least ${count}, or 0 for no limit`)
+  }
+  if (isOn(values, 'StorageVersionAPI')) refuse('serving-processes', 'cannot be combined with --feature-gates=StorageVersionAPI=true, which holds back writes until one process has published for all; leave one out')
+}
 
 export interface StoreOverride { /** `group/resource` */ readonly resource: string, readonly servers: string[] }
 

@@ -13,6 +13,8 @@ export interface LogOptions {
   readonly verbosity: number | Verbosity
   /** Default text. */
   readonly format?: 'text' | 'json'
+  /** The name of the process among several, a field of each line. Default none. */
+  readonly process?: string
   /** Writes a line. Default to standard error. */
   readonly write?: (line: string) => void
 }
@@ -30,12 +32,12 @@ export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbo
 /** Removes secrets from a URL. */
 export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
 
-export function createLog ({ verbosity, format = 'text', write = toStandardError }: LogOptions): FastifyBaseLogger {
+export function createLog ({ verbosity, format = 'text', process: name, write = toStandardError }: LogOptions): FastifyBaseLogger {
   const render = format === 'json' ? jsonLine : textLine
   const levels = typeof verbosity === 'number' ? new Verbosity(verbosity) : verbosity
   const log = pino({
     level: logLevel(levels.v),
-    base: null,
+    base: name === undefined ? null : { process: name },
     onChild: child => {
       const { module } = child.bindings()
       if (typeof module !== 'string') return

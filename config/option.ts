@@ -69,6 +69,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export const object = <T extends object>(): Option<T> => kind(isObject, 'an object')
 export const anything: Option<unknown> = { check: () => {} }
 export const callback = <T extends (...args: never[]) => unknown>(): Option<T> => kind(value => typeof value === 'function', 'a function')
+export const promise: Option<Promise<void>> = kind(value => value instanceof Promise, 'a promise')
 export const url: Option<URL> = kind(value => value instanceof URL, 'a URL object')
 export const pem: Option<string | Uint8Array> = kind(value => typeof value === 'string' || value instanceof Uint8Array, 'the text of a PEM file')
 

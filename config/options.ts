@@ -216,9 +216,8 @@ const MEBIBYTE = 1024 * 1024
 export async function backendOptions ({ values, given }: Parsed): Promise<Extract<BackendOptions, { readonly kind: 'embedded' | 'etcd' }>> {
   const servers = values['etcd-servers']
   if (servers.length === 0) {
-    const directory = values['data-dir']
-    checkFolder('data-dir', directory)
-    return { kind: 'embedded', directory, minFree: values['data-dir-min-free'] * MEBIBYTE }
+    checkFolder('data-dir', values['data-dir'])
+    return embeddedOptions(values)
   }
   const overrides = storeOverrides(values['etcd-servers-overrides'])
   for (const { resource } of overrides) {
@@ -234,6 +233,9 @@ export async function backendOptions ({ values, given }: Parsed): Promise<Extrac
     overrides: Object.fromEntries(overrides.map(({ resource, servers }) => [resource, servers]))
   }
 }
+
+export const embeddedOptions = (values: Values): Extract<StorageOptions, { readonly kind: 'embedded' }> =>
+  ({ kind: 'embedded', directory: values['data-dir'], minFree: values['data-dir-min-free'] * MEBIBYTE })
 
 /** The client certificate for etcd, and how it is read again for each connection. */
 function clientPair (certificate: string, key: string): Pick<Extract<BackendOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {

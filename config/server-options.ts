@@ -17,6 +17,7 @@ import type { StorageOptions, WatchCacheOptions } from '../plugins/storage/index
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
 import type { TracingOptions } from '../plugins/tracing/index.js'
 import type { IdentitySettings } from '../controllers/identity-lease.js'
+import type { Leadership } from '../controllers/leadership.js'
 import type { OwnServiceSettings } from '../controllers/services/own-service.js'
 import type { RootCA } from '../controllers/root-ca.js'
 import type { ServiceRanges } from '../registry/services/allocation.js'
@@ -79,6 +80,8 @@ export interface ServerOptions {
   orchService?: OwnServiceSettings
   /** The identity lease of this server, with the feature gate APIServerIdentity. */
   identityLease?: IdentitySettings
+  /** Among several processes that are one server. Default this process alone. */
+  leadership?: Leadership
   /** Connections to node agents, and proxy destinations. */
   connections?: ConnectionOptions
   /** Serves profiles at `/debug/pprof/`, and `/debug/flags/v` with `setVerbosity`. Default off. */

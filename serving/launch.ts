@@ -5,6 +5,7 @@ import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
 import { createLog, loggable } from '../config/logging.js'
+import { dividedOptions } from '../config/divided-options.js'
 import { configuration, storeText } from '../config/options.js'
 import type { ServerOptions } from '../config/server-options.js'
 import { Verbosity } from '../config/verbosity.js'
@@ -12,16 +13,18 @@ import { followCertificates } from './certificate-files.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
+import type { Link } from './processes/link.js'
 import { runtimeWarnings } from './runtime.js'
-import { reportReadiness } from './service-manager.js'
+import { reportReadiness, whenReady } from './service-manager.js'
 import { withServiceAccountKey } from './service-accounts.js'
+import { endOnSignals } from './signals.js'
+import { survive } from './survival.js'
 import { tlsSetup } from './tls.js'
 
 /** Milliseconds for the remaining responses after the drain. */
 const LAST_ANSWERS = 5000
 /** Minimum interval of log lines about connections. */
 const MINUTE = 60_000
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 export interface Running {
   readonly root: FastifyInstance
@@ -36,18 +39,23 @@ type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
 
 /**
  * @param fail ends the process with one line, for errors that come at any time
+ * @param link to the supervisor, which listens; undefined for the one process of a server
  * @throws any start-up error; the launcher reports it in one line
  */
-export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never): Promise<Running> {
+export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never, link?: Link): Promise<Running> {
   const { values } = parsed
-  await refuseUsedPort(values)
+  const { first, ticketKeys: keys } = await link?.start ?? { first: true, ticketKeys: [] }
+  const ticketKeys = Buffer.from(keys)
+  if (link === undefined) await refuseUsedPort(values)
   const administrator = localAdministrator(parsed)
   const { options: configured, warnings, serviceWarnings, authorities } = await configuration(parsed)
   const { options: tls, pairs, context, chain, notes } = tlsSetup(parsed)
-  const { options, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
+  const { options: whole, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
+  const options = link === undefined ? whole : ofOneProcess(whole, link)
+  if (first) link?.send({ kind: 'prepared' })
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity, format: values['logging-format'] })
+  const log = createLog({ verbosity, format: values['logging-format'], ...(link === undefined ? {} : { process: link.name }) })
   const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
@@ -61,7 +69,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
     return503OnClosing: false,
     serverFactory: handler => {
       listener = createListener(handler, {
-        tls,
+        tls: link === undefined ? tls : { ...tls, ticketKeys },
         maxStreams: values['http2-max-streams-per-connection'],
         requestTimeout: values['request-timeout'],
         goawayChance: values['goaway-chance'],
@@ -86,7 +94,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   let scope: FastifyInstance | undefined
   await root.register(async instance => {
     scope = instance
-    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
+    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity, link), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
   })
   await root.ready()
   if (scope === undefined) throw new Error('the server was not loaded')
@@ -96,14 +104,17 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
   const running: Running = { root, scope, listener, log }
   // Before it listens: a client that gets an answer may send a signal at once.
-  endOnSignals(running)
-  reportOnSignals(running)
-  await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  if (link === undefined) {
+    endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
+    reportOnSignals(running)
+    await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  } else serveFor(link, running, verbosity)
   survive(log)
   const { server } = listener
   const reloads = certificateReloads(scope)
-  const followed = await followCertificates({ pairs, bundles: authorities, server, context, reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { log[level](message) } })
+  const followed = await followCertificates({ pairs, bundles: authorities, server, context: link === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (link === undefined || link.part.number === 1) log[level](message) } })
   server.once('close', () => { followed.close() })
+  if (!first) return running // what follows is said once
   for (const note of [...notes, ...keyNotes]) log.info(note)
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
   for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...runtimeWarnings()]) log.warn(warning)
@@ -118,10 +129,42 @@ function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never)
 }
 
 /** Request lines, from -v=3. Without profiling the verbosity cannot change, so requests do not check it. */
-function observed ({ profiling }: ServerOptions, verbosity: Verbosity): Pick<ServerOptions, 'profiling' | 'requestLog'> {
+function observed ({ profiling }: ServerOptions, verbosity: Verbosity, link: Link | undefined): Pick<ServerOptions, 'profiling' | 'requestLog'> {
   const level = (): number => Math.min(verbosity.of('request-log'), 10)
   if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
-  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v) } } }
+  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); link?.send({ kind: 'verbosity', v }) } } }
+}
+
+/** The process of the store opens it; the others share it. */
+function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storage'> {
+  if (storage === undefined || !('kind' in storage) || storage.kind !== 'embedded') return {}
+  const { minFree: _, ...options } = storage
+  return { storage: { ...options, kind: 'shared' } }
+}
+
+/** The options of one process of several. */
+function ofOneProcess (options: ServerOptions, link: Link): ServerOptions {
+  return {
+    ...dividedOptions(options, link.part),
+    ...sharedStorage(options),
+    leadership: { elected: link.elected, led: link.led, lead: () => { link.send({ kind: 'led' }) } },
+    metrics: { ...options.metrics, process: link.name, others: () => link.collect() }
+  }
+}
+
+/** Serves the connections that the supervisor passes on. */
+function serveFor (link: Link, running: Running, verbosity: Verbosity): void {
+  const { listener, log, scope: { orch: { health, metrics, report, shutdown } } } = running
+  listener.server.emit('listening') // from here on Node limits the time of requests
+  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) link.send({ kind: 'stopped' }) })
+  link.serve({
+    connection: listener.serve,
+    end: () => { end(running) },
+    report: () => { for (const fields of report()) log.info(fields, 'diagnostic report') },
+    verbosity: v => { verbosity.set(v) },
+    exposition: () => metrics.exposition()
+  })
+  whenReady(health.ready, shutdown.leaving).then(ready => { if (ready) link.send({ kind: 'ready' }) }, (error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }
 
 const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
@@ -171,14 +214,6 @@ function announce (log: FastifyBaseLogger, { values }: Parsed): void {
   }
 }
 
-/** After start-up, uncaught exceptions and unhandled rejections are logged and do not end the process. */
-function survive (log: FastifyBaseLogger): void {
-  process.removeAllListeners('uncaughtException')
-  process.on('unhandledRejection', reason => log.error({ err: reason }, 'unhandled promise rejection'))
-  process.on('uncaughtException', error => log.error({ err: error }, 'uncaught exception'))
-  process.stderr.on('error', () => {}) // a closed log reader must not end the process
-}
-
 /** Tells systemd, if it started this process and waits for it. */
 export function reportToServiceManager ({ scope: { orch: { health, shutdown } }, log }: Running): void {
   reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } }).catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
@@ -190,36 +225,25 @@ function reportOnSignals ({ scope, log }: Running): void {
   process.on('SIGHUP', () => { log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
 }
 
-/** Milliseconds within which a second signal is a duplicate: npm forwards a terminal's signal to the process that already has it. */
-const DUPLICATE = 500
+/** Shuts down gracefully and exits. */
+function end (running: Running, signal?: string): void {
+  const { log } = running
+  if (signal !== undefined) log.info(`${signal}: shutting down`)
+  shutDown(running).then(() => {
+    if (signal !== undefined) log.info('shutdown complete')
+    process.exit(0)
+  }, (error: unknown) => {
+    log.error({ err: error }, 'shutdown failed')
+    process.exit(1)
+  })
+}
 
-/** SIGTERM and SIGINT shut down gracefully; a second signal exits immediately. */
-function endOnSignals ({ root, scope, listener, log }: Running): void {
-  let since: number | undefined
-  const end = async (signal: string): Promise<void> => {
-    const { shutdown } = scope.orch
-    log.info(`${signal}: shutting down`)
-    shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) listener.stop() })
-    const left = await shutdown.begin()
-    if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are aborted')
-    listener.stop()
-    await listener.closed(left > 0 ? 0 : LAST_ANSWERS)
-    listener.destroy()
-    await root.close()
-    log.info('shutdown complete')
-  }
-  for (const signal of SIGNALS) {
-    process.removeAllListeners(signal)
-    process.on(signal, () => {
-      if (since !== undefined) {
-        if (performance.now() - since > DUPLICATE) process.exit(1)
-        return
-      }
-      since = performance.now()
-      end(signal).then(() => process.exit(0), (error: unknown) => {
-        log.error({ err: error }, 'shutdown failed')
-        process.exit(1)
-      })
-    })
-  }
+async function shutDown ({ root, scope: { orch: { shutdown } }, listener, log }: Running): Promise<void> {
+  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) listener.stop() })
+  const left = await shutdown.begin()
+  if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are aborted')
+  listener.stop()
+  await listener.closed(left > 0 ? 0 : LAST_ANSWERS)
+  listener.destroy()
+  await root.close()
 }

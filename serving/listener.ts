@@ -38,6 +38,8 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly server: Http2SecureServer
+  /** Serves a connection that another process has accepted. The server need not listen. */
+  serve: (socket: Socket) => void
   /** Sets the maximum number of connections; undefined means no limit. */
   bound: (connections: number | undefined) => void
   /** Stops accepting connections. Clients are notified, pending requests served, and each connection closes after its last response. Idempotent. */
@@ -174,14 +176,27 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   })
   // Raw connections, including those before the TLS handshake.
   const accepted = new Set<Socket>()
+  const whenNoneIsLeft: Array<() => void> = []
   server.on('connection', socket => {
     accepted.add(socket)
-    socket.once('close', () => accepted.delete(socket))
+    socket.once('close', () => {
+      accepted.delete(socket)
+      if (accepted.size === 0) for (const call of whenNoneIsLeft.splice(0)) call()
+    })
   })
   server.on('drop', () => options.onFull?.())
 
   return {
     server,
+    serve: socket => {
+      if (accepted.size >= (server.maxConnections || Infinity)) {
+        socket.destroy()
+        options.onFull?.()
+        return
+      }
+      socket.setNoDelay(true)
+      server.emit('connection', socket)
+    },
     bound: connections => { if (connections !== undefined) server.maxConnections = connections },
     stop: () => {
       if (stopping) return
@@ -214,7 +229,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
         return
       }
       const timer = setTimeout(resolve, milliseconds)
-      server.once('close', () => {
+      whenNoneIsLeft.push(() => {
         clearTimeout(timer)
         resolve()
       })

@@ -28,11 +28,16 @@ export async function reportReadiness ({ ready, leaving, warn }: Reported): Prom
     if (failure !== undefined) warn(`systemd was not sent ${state}, and a unit of Type=notify waits for it: ${failure}`)
   }
   leaving.addEventListener('abort', () => { void tell('STOPPING=1') }) // it reports its own failures
+  if (await whenReady(ready, leaving)) await tell('READY=1')
+}
+
+/** Resolves to true when all checks pass, to false if the shutdown begins before. */
+export async function whenReady (ready: Reported['ready'], leaving: AbortSignal): Promise<boolean> {
   for (let pause = FIRST_PAUSE; !await ready(); pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     await sleep(pause, undefined, { signal: leaving }).catch(() => {}) // aborted: checked below
-    if (leaving.aborted) return
+    if (leaving.aborted) return false
   }
-  if (!leaving.aborted) await tell('READY=1')
+  return !leaving.aborted
 }
 
 /** Undefined if sent. */

@@ -127,6 +127,9 @@ export interface Backend {
   /** For logs and errors: 'memory', 'embedded', 'etcd'. */
   readonly name: string
 
+  /** True if other processes may use the same store, also where `revisionNow` is known. */
+  readonly shared?: boolean
+
   /**
    * Reads one key, at the newest or a past revision. A newest read is linearizable: it sees every write acknowledged before the call. Safe to retry.
    * @throws StorageError 'Compacted' (revision no longer kept), 'FutureRevision' (newer than the store's), 'Unavailable'
@@ -176,10 +179,16 @@ export interface Backend {
   revision: () => Promise<Revision>
 
   /**
-   * The newest revision if it is known without I/O and as current as `revision()`, else undefined. The embedded store always knows it, etcd never does. Every
+   * The newest revision if it is known without a call and as current as `revision()`, else undefined. The embedded store always knows it, etcd never does. Every
    * watch has already received all events up to the returned revision.
    */
   revisionNow: () => Revision | undefined
+
+  /**
+   * A revision up to which every watch has received all events, at least that of the last `revisionNow`; undefined if unknown. Absent where
+   * `revisionNow` costs no more.
+   */
+  delivered?: () => Revision | undefined
 
   /** A cheap health check. @throws StorageError 'Unavailable' */
   status: () => Promise<BackendStatus>

@@ -44,6 +44,7 @@ export function timed (backend: Backend, called: StoreObserver['called']): Backe
     compactedRevision: () => backend.compactedRevision(),
     revision: () => backend.revision(),
     revisionNow: () => backend.revisionNow(),
+    ...(backend.delivered === undefined ? {} : { delivered: () => backend.delivered?.() }),
     status: () => backend.status(),
     ...(backend.shortage === undefined ? {} : { shortage: () => backend.shortage?.() }),
     lease: seconds => backend.lease(seconds),

@@ -15,6 +15,11 @@ export type BackendOptions =
     readonly note?: (text: string) => void
   }
   | {
+    /** The embedded store of a directory that another process of the same server has opened. */
+    readonly kind: 'shared'
+    readonly directory: string
+  }
+  | {
     readonly kind: 'etcd'
     /** `scheme://host:port`, all of one cluster. */
     readonly servers: readonly string[]
@@ -51,11 +56,34 @@ export async function openBackend (options: BackendOptions): Promise<Backend> {
   return await open(options)
 }
 
+/**
+ * Opens the embedded store of a directory for all processes of a server, which open it as `shared`.
+ * @param failed the process can acknowledge no more writes and must end
+ * @throws StorageError as `openBackend`
+ */
+export async function serveEmbedded (options: Extract<BackendOptions, { readonly kind: 'embedded' }>, failed: (error: unknown) => void): Promise<{ readonly close: () => Promise<void> }> {
+  const backend = await openBackend(options)
+  try {
+    const { serveStore } = await import('./shared/server.js')
+    const server = await serveStore(backend, options.directory, failed)
+    return {
+      close: async () => {
+        await server.close()
+        await backend.close()
+      }
+    }
+  } catch (error) {
+    await backend.close()
+    throw error
+  }
+}
+
 type BackEndKind = NonNullable<BackendOptions['kind']>
 
 const OPENERS: { readonly [K in BackEndKind]: (options: Extract<BackendOptions, { readonly kind?: K }>) => Promise<Backend> } = {
   memory: async () => (await import('./embedded/memory.js')).openMemory(),
   embedded: async options => await (await import('./embedded/lmdb.js')).openEmbedded(options.directory, options),
+  shared: async ({ directory }) => await (await import('./shared/backend.js')).openShared(directory),
   etcd: async (options: EtcdOptions) => (await import('./etcd/backend.js')).openEtcd(options)
 }
 

@@ -47,6 +47,7 @@ export function transformedBackend (inner: Backend, transformation: Transformati
     compactedRevision: () => inner.compactedRevision(),
     revision: () => inner.revision(),
     revisionNow: () => watches.delayed.size === 0 ? inner.revisionNow() : undefined,
+    ...(inner.delivered === undefined ? {} : { delivered: () => watches.delayed.size === 0 ? inner.delivered?.() : undefined }),
     status: () => inner.status(),
     ...(outdated === undefined ? {} : { outdated }),
     ...(inner.shortage === undefined ? {} : { shortage: () => inner.shortage?.() }),

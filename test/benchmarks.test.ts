@@ -10,6 +10,7 @@ import { auditing } from './benchmarks/audit.js'
 import { authorization } from './benchmarks/authorization.js'
 import { backup } from './benchmarks/backup.js'
 import { fairness } from './benchmarks/fairness.js'
+import { cores } from './benchmarks/cores.js'
 import { crowd } from './benchmarks/crowd.js'
 import { documents } from './benchmarks/documents.js'
 import { encryption } from './benchmarks/encryption.js'
@@ -34,7 +35,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores })) {
   t.test(`the figures of ${name} can be had`, async t => {
     lines.length = 0
     shown.length = 0

@@ -1,6 +1,7 @@
 /** Options of the audit log and webhook. */
 import type { AuditOptions } from '../../plugins/audit/index.js'
 import { AuditPolicy } from '../../schemas/config/audit-policy.js'
+import { bool } from '../flag.js'
 import { audit as log, auditWebhook as webhook } from '../flags/audit.js'
 import { as, members, milliseconds, needed, number, object, string, whole, type Option, type Table } from '../option.js'
 import { endpoint } from './calls.js'
@@ -34,6 +35,7 @@ export const audit: Option<AuditOptions> = members<AuditOptions>({
   maxBackups: as(log['audit-log-maxbackup']),
   maxSizeMegabytes: number(),
   compress: as(log['audit-log-compress']),
+  shared: members<NonNullable<AuditOptions['shared']>>({ rotates: needed(as(bool(false, ''))) }),
   ...DELIVERY,
   webhook: members<Webhook>({
     endpoint: needed(endpoint),

@@ -10,7 +10,7 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, record, string, whole, type Table } from '../option.js'
+import { anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, promise, record, string, whole, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
@@ -87,6 +87,7 @@ const OPTIONS: Table<ServerOptions> = {
     }),
     nearby: boolean
   }),
+  leadership: members<Group<'leadership'>>({ elected: needed(promise), lead: needed(callback()), led: needed(promise) }),
   profiling: members<Group<'profiling'>>({ contention: as(observability['contention-profiling']), setVerbosity: callback() }),
   tracing: members<Group<'tracing'>>({
     receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(endpointProblem), samplingRatePerMillion: whole({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
@@ -98,6 +99,8 @@ const OPTIONS: Table<ServerOptions> = {
   health: members<Group<'health'>>({ livezGracePeriod: as(health['livez-grace-period']) }),
   shutdown: members<Group<'shutdown'>>({ delay: as(health['shutdown-delay-duration']), sendRetryAfter: as(health['shutdown-send-retry-after']) }),
   metrics: members<Group<'metrics'>>({
+    process: string(),
+    others: callback(),
     disabled: as(observability['disabled-metrics']),
     allowedLabels: as(observability['allow-metric-labels']),
     countInterval: as(stores['etcd-count-metric-poll-period']),

@@ -33,9 +33,10 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
 const servers: Option<readonly string[]> = as(flags['etcd-servers'])
 const resource = (name: string): string | undefined => resourceProblem(name, groupAndPlural)
 
-const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'etcd']: Table<Own<K>> } = {
+const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'shared' | 'etcd']: Table<Own<K>> } = {
   memory: {},
   embedded: { directory: needed(string()), minFree: whole(), note: callback() },
+  shared: { directory: needed(string()) },
   etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
 }
 

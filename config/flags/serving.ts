@@ -1,5 +1,6 @@
 /** Flags for listening and TLS. */
 import { bool, choice, int, ipAddress, list, path, repeated, text } from '../flag.js'
+import { processesProblem } from '../serving-processes.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
 import { cipherProblem, TLS_VERSIONS } from '../tls-names.js'
 
@@ -25,5 +26,6 @@ export const serving = {
   'external-hostname': text('', 'host name to use in generated external URLs', hostnameProblem),
   'permit-address-sharing': bool(false, 'set SO_REUSEADDR on the listener, as this runtime always does'),
   'permit-port-sharing': bool(false, 'set SO_REUSEPORT on the listener, so that several processes can share the port'),
+  'serving-processes': text('1', 'processes that serve, behind one port: a number or auto, the cores of the machine less one', processesProblem),
   'http2-max-streams-per-connection': int(0, 'maximum concurrent streams per HTTP/2 connection; 0 is 250', { min: 0, max: 2 ** 31 - 1 })
 }

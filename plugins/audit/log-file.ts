@@ -1,6 +1,8 @@
 /**
  * An append-only file with rotation by size. Lines are complete or absent: a partial line left by a full disk is truncated, or terminated
  * before the next one. After an error, or if the file was moved or removed, the next write reopens it.
+ * Several processes may share a file: each text is one write to its end, which local file systems never mix. One of them rotates it; the
+ * others write to the rotated file until their next check.
  */
 import { open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -10,8 +12,16 @@ import type { RotatedFiles } from './rotated-files.js'
 /** The number of leading texts written completely, and the error if not all. */
 export interface Appended { readonly whole: number, readonly error?: Error }
 
+/** Who else writes to the file. */
+export interface SharedFile {
+  /** Whether this process rotates it. One does. */
+  readonly rotates: boolean
+}
+
 /** Milliseconds between checks for a moved file, and before retrying a failed rotation. */
 const CHECK_INTERVAL = 1000
+/** Milliseconds after a rotation until the other processes write to the new file. */
+const OTHERS_LEAVE = 3 * CHECK_INTERVAL
 const NEWLINE = 10
 
 export class LogFile {
@@ -20,6 +30,7 @@ export class LogFile {
   readonly #rotated: RotatedFiles
   readonly #onError: (error: Error) => void
   readonly #now: () => number
+  readonly #shared: SharedFile | undefined
   #tidying: Promise<void>
   #file: FileHandle | undefined
   #size = 0
@@ -27,13 +38,14 @@ export class LogFile {
   #rotateAfter = -Infinity
 
   /** @param onError receives errors that do not fail a write @param now monotonic clock, milliseconds */
-  constructor (path: string, maxSize: number, rotated: RotatedFiles, onError: (error: Error) => void, now: () => number = performance.now.bind(performance)) {
+  constructor (path: string, maxSize: number, rotated: RotatedFiles, onError: (error: Error) => void, now: () => number = performance.now.bind(performance), shared?: SharedFile) {
     this.#path = path
+    this.#shared = shared
     this.#now = now
     this.#maxSize = maxSize
     this.#rotated = rotated
     this.#onError = onError
-    this.#tidying = rotated.tidy().catch(onError)
+    this.#tidying = shared?.rotates === false ? Promise.resolve() : rotated.tidy().catch(onError)
   }
 
   /** Must not be called again before it resolves. */
@@ -67,7 +79,7 @@ export class LogFile {
       if (!await this.#isInPlace(this.#file)) await this.#closeFile()
     }
     const file = this.#file ?? await this.#open()
-    if (this.#size === 0 || this.#size + bytes <= this.#maxSize || now < this.#rotateAfter) return file
+    if (this.#shared?.rotates === false || this.#size === 0 || this.#size + bytes <= this.#maxSize || now < this.#rotateAfter) return file
     await this.#rotate(now)
     return await this.#open()
   }
@@ -93,17 +105,22 @@ export class LogFile {
     await this.#closeFile()
     try {
       await rename(this.#path, await this.#rotated.nextPath())
-      this.#tidying = this.#tidying.then(() => this.#rotated.tidy()).catch(this.#onError)
+      this.#tidying = this.#tidying.then(() => this.#othersHaveLeft()).then(() => this.#rotated.tidy()).catch(this.#onError)
     } catch (error) {
       this.#rotateAfter = now + CHECK_INTERVAL
       this.#onError(error as Error) // a file system error
     }
   }
 
-  /** Truncates the last `bytes`, part of an incomplete text. */
+  /** What others still write to the rotated file must not be lost by its compression. */
+  async #othersHaveLeft (): Promise<void> {
+    if (this.#shared !== undefined) await new Promise<void>(resolve => { setTimeout(resolve, OTHERS_LEAVE).unref() })
+  }
+
+  /** Truncates the last `bytes`, part of an incomplete text; not where they may be another's. */
   async #truncate (bytes: number): Promise<void> {
     try {
-      if (bytes > 0 && this.#file !== undefined) await this.#file.truncate((await this.#file.stat()).size - bytes)
+      if (bytes > 0 && this.#shared === undefined && this.#file !== undefined) await this.#file.truncate((await this.#file.stat()).size - bytes)
     } catch {} // #open terminates the partial line
     await this.#closeFile()
   }

@@ -1,20 +1,36 @@
 /** Opens the audit log: standard output or a file. */
 import type { Writable } from 'node:stream'
 import { GroupedWrites, type Sink } from './grouped-writes.js'
-import { LogFile } from './log-file.js'
+import { LogFile, type SharedFile } from './log-file.js'
 import { RotatedFiles, type RotationOptions } from './rotated-files.js'
 
 export interface SinkOptions extends RotationOptions {
   /** 0 means 100. */
   readonly maxSizeMegabytes?: number
+  /** Set if other processes write to the same file. */
+  readonly shared?: SharedFile
 }
 
+/** Milliseconds between looks of the process that rotates a shared file, which may write little itself. */
+const ROTATION_INTERVAL = 1000
 const DEFAULT_MEGABYTES = 100
 
 /** @param onError receives errors that fail no write: rotation, compression, a closed reader */
 export function openSink (options: SinkOptions, onError: (error: Error) => void): Sink {
   if (options.path === '-') return standardOutput(onError)
-  return new GroupedWrites(new LogFile(options.path, (options.maxSizeMegabytes || DEFAULT_MEGABYTES) * 1024 * 1024, new RotatedFiles(options), onError))
+  const file = new GroupedWrites(new LogFile(options.path, (options.maxSizeMegabytes || DEFAULT_MEGABYTES) * 1024 * 1024, new RotatedFiles(options), onError, undefined, options.shared))
+  return options.shared?.rotates === true ? rotating(file, onError) : file
+}
+
+function rotating (file: Sink, onError: (error: Error) => void): Sink {
+  const looking = setInterval(() => { file.write('').catch(onError) }, ROTATION_INTERVAL).unref()
+  return {
+    write: lines => file.write(lines),
+    close: async () => {
+      clearInterval(looking)
+      await file.close()
+    }
+  }
 }
 
 /** The error listener keeps the process alive when the reader of standard output exits. */

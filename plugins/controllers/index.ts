@@ -12,6 +12,7 @@ import type { RootCA } from '../../controllers/root-ca.js'
 import { ResourceQuotas } from '../../controllers/resource-quotas.js'
 import { SystemNamespaces } from '../../controllers/system-namespaces.js'
 import { SystemPriorityClasses } from '../../controllers/system-priority-classes.js'
+import type { Leadership } from '../../controllers/leadership.js'
 import type { IdentitySettings } from '../../controllers/identity-lease.js'
 import type { OwnServiceSettings } from '../../controllers/services/own-service.js'
 import { publishesStorageVersions } from '../../schemas/api/internal/published.js'
@@ -27,6 +28,8 @@ export interface ControllersOptions {
   readonly rootCA?: RootCA | undefined
   /** Default none. */
   readonly orchService?: OwnServiceSettings | undefined
+  /** Default this process alone. */
+  readonly leadership?: Leadership | undefined
   /** Keeps the status of resource quotas up to date. Default true. */
   readonly quotas?: boolean | undefined
   /** Default none. */
@@ -41,9 +44,11 @@ interface Started {
   readonly controllers: readonly Controller[]
   /** Name of the post-start hook to await first. */
   readonly after?: string
+  /** Each process of a server runs it: it keeps in memory what requests need. Default: the one that leads. */
+  readonly everywhere?: true
 }
 
-export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, identityLease, quotas = true }) => {
+export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, leadership, identityLease, quotas = true }) => {
   const { resources, health, services: allocation, settings: { featureGates, disabledApis } } = fastify.orch
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const options = { resources, log, observeQueue: observeQueues(fastify.orch.metrics) }
@@ -67,8 +72,8 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
   all.push(
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
     ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
-    { name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: featureGates })] },
-    { name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orch.aggregation.controllers },
+    { everywhere: true, name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: featureGates })] },
+    { everywhere: true, name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orch.aggregation.controllers },
     { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
     { task: 'what each namespace has could not be looked after', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
   )
@@ -85,7 +90,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
   if (flowControl !== undefined) {
     const [{ FlowConfiguration }, { FlowDefaults }] = await Promise.all([import('../../controllers/flow-control/configuration.js'), import('../../controllers/flow-control/defaults.js')])
     all.push(
-      { name: 'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [new FlowConfiguration(options, flowControl)] },
+      { everywhere: true, name: 'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [new FlowConfiguration(options, flowControl)] },
       { name: 'priority-and-fairness-config-producer', task: 'the defaults of priority and fairness could not be made', controllers: [new FlowDefaults(options)] }
     )
     health.postStart('priority-and-fairness-filter', Promise.resolve()) // in effect since the first request
@@ -122,14 +127,19 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, ide
 
   fastify.addHook('onReady', done => {
     const hooks = new Map<string, Promise<void>>()
+    const awaited: Array<Promise<void>> = []
     for (const one of all) {
       // With the gate, only the namespaces and the lease are written before the storage versions.
       const before = [one.after ?? '', STORAGE_VERSIONS_HOOK].flatMap(name => hooks.get(name) ?? [])
+      if (leadership !== undefined && one.everywhere !== true) before.push(leadership.elected)
       const started = before.length === 0 ? start(one) : Promise.all(before).then(() => start(one))
       if (one.name === undefined) continue
-      hooks.set(one.name, started)
-      health.postStart(one.name, started)
+      awaited.push(started)
+      const finished = leadership === undefined || one.everywhere === true ? started : Promise.race([started, leadership.led])
+      hooks.set(one.name, finished)
+      health.postStart(one.name, finished)
     }
+    if (leadership !== undefined) void Promise.all(awaited).then(() => { if (!closing.signal.aborted) leadership.lead() })
     done()
   })
 

@@ -6,8 +6,10 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { inFewTurns } from '../../storage/turns.js'
 import { buildInfo } from './build-info.js'
 import { processText } from './process.js'
+import type { Exposition } from './merged.js'
 import { requestMetrics } from './requests.js'
 import { describe } from './stability.js'
 import { SummaryFamily } from './summaries.js'
@@ -24,12 +26,16 @@ export interface MetricsOptions {
   countInterval?: number
   /** Milliseconds between readings of the store's size; 0 disables them. Default 30 seconds. */
   sizeInterval?: number
+  /** The name of this process among several of one server. Default none. */
+  process?: string
+  /** The metrics of the other processes, which `/metrics` adds up with those of this one. Default none. */
+  others?: () => Promise<readonly Exposition[]>
 }
 
 type Family = CounterFamily | GaugeFamily | HistogramFamily | SummaryFamily
 
 async function metrics (fastify: FastifyInstance, options: MetricsOptions): Promise<void> {
-  const { disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000 } = options
+  const { disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000, process = '', others } = options
   const hidden = new Set(disabled)
   const families = new Map<string, Family>()
   const readers: Array<() => void> = []
@@ -91,8 +97,12 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
     requests.begin(request, reply)
     done()
   })
+  const ofAll = async (collect: NonNullable<typeof others>): Promise<Buffer> => {
+    const [text, expositions, { merged }] = await Promise.all([own.exposition(), collect(), import('./merged.js')])
+    return await inFewTurns(merged([{ process, text }, ...expositions]))
+  }
   fastify.get('/metrics', async (_request, reply) => {
-    return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(await own.exposition())
+    return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(others === undefined ? await own.exposition() : await ofAll(others))
   })
   fastify.addHook('onClose', (_instance, done) => {
     closed = true

@@ -100,7 +100,8 @@ export class WatchCache {
 
   /** The revision of the map: it contains every event in the range up to it. */
   get revision (): Revision {
-    const now = this.#loaded ? this.#options.backend.revisionNow() : undefined
+    const { backend } = this.#options
+    const now = !this.#loaded ? undefined : backend.delivered === undefined ? backend.revisionNow() : backend.delivered()
     return now !== undefined && now > this.#revision ? now : this.#revision
   }
 

@@ -9,7 +9,7 @@ import { CheckedConnection, type FormatOptions } from './format.js'
 import { CallError, closedError, failureOf, isDenied } from './failures.js'
 import { SharedRead } from './shared-read.js'
 import type { RangeAnswer, RangeMessage, TxnAnswer } from './messages.js'
-import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from './outcome.js'
+import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from '../outcome.js'
 import { Watches } from './watches.js'
 
 export interface EtcdOptions extends ConnectionOptions {

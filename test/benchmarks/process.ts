@@ -32,7 +32,7 @@ export function cpu ({ process }: { process: { readonly pid?: number | undefined
 }
 
 /** Resident memory in MB: all of it, or what is the process's own, without the pages of mapped files. */
-export function memory ({ process }: Pick<Child, 'process'>, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'): number {
+export function memory ({ process }: { process: { readonly pid?: number | undefined } }, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'): number {
   return Number(new RegExp(`${kind}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
 }
 

@@ -34,7 +34,8 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   memory: async () => (await import('./memory.js')).memoryUse,
   backup: async () => (await import('./backup.js')).backup,
   growth: async () => (await import('./growth.js')).growth,
-  crowd: async () => (await import('./crowd.js')).crowd
+  crowd: async () => (await import('./crowd.js')).crowd,
+  cores: async () => (await import('./cores.js')).cores
 }
 
 async function runHere (name: string, scale: Scale): Promise<void> {

@@ -22,7 +22,7 @@ function complaint (options: unknown): string {
 const POLICY = { apiVersion: 'audit.orch.io/v1', kind: 'Policy' }
 
 const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> = [
-  [{ storage: { kind: 'memry' } }, 'storage.kind: "memry": must be one of memory, embedded, etcd; did you mean memory?'],
+  [{ storage: { kind: 'memry' } }, 'storage.kind: "memry": must be one of memory, embedded, shared, etcd; did you mean memory?'],
   [{ storage: { prefx: '/x' } }, 'storage.prefx: is no option; did you mean prefix?'],
   [{ storage: { directory: 'data' } }, 'storage.directory: is no option of memory, the default kind; it is one of kind embedded'],
   [{ storage: { kind: 'embedded' } }, 'storage.directory: needs a value'],

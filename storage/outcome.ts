@@ -4,8 +4,8 @@
  * A write compares the key's revision, so at most one write follows a given revision of a key. If the key has changed, the first change after the expected
  * revision either is this write or made it fail. While the key is still at the expected revision, the request may yet arrive and the outcome is unknown.
  */
-import type { Backend, BackendEvent, KeyValue, Revision, WriteResult } from '../backend.js'
-import { StorageError } from '../errors.js'
+import type { Backend, BackendEvent, KeyValue, Revision, WriteResult } from './backend.js'
+import { StorageError } from './errors.js'
 
 export interface Attempt {
   readonly kind: 'create' | 'update' | 'delete'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { openMemory } from '../../../storage/embedded/memory.js'
-import { outcomeOf } from '../../../storage/etcd/outcome.js'
-import { done } from '../../contracts/backend.js'
+import { openMemory } from '../../storage/embedded/memory.js'
+import { outcomeOf } from '../../storage/outcome.js'
+import { done } from '../contracts/backend.js'
 
 const bytes = (text: string) => Buffer.from(text)
 const lost = new Error('connection reset')

@@ -1,0 +1,43 @@
+/** What each of several processes of a server gets of the limits of the server. */
+import type { LimitOptions, ServerOptions } from './server-options.js'
+
+/** One of the processes, counted from 1. */
+export interface Part { readonly number: number, readonly count: number }
+
+/** What one part gets of a limit, so that all parts add up to it. 0, no limit, stays 0. */
+export const shareOf = (limit: number, { number, count }: Part): number => Math.floor(limit / count) + (number <= limit % count ? 1 : 0)
+
+/** Least bytes of request bodies in flight for one process: some of the largest. */
+const LEAST_BODY_BYTES = 16 * 1024 * 1024
+const BODY_BYTES = 256 * 1024 * 1024
+
+/** The options of one process: what limits the server is divided. */
+export function dividedOptions (options: ServerOptions, part: Part): ServerOptions {
+  const { limits = {}, audit } = options
+  const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200, maxBodyBytesInflight: bodies = BODY_BYTES } = limits
+  const divided: LimitOptions = {
+    ...limits,
+    maxRequestsInflight: shareOf(reading, part),
+    maxMutatingRequestsInflight: shareOf(mutating, part),
+    maxBodyBytesInflight: Math.max(LEAST_BODY_BYTES, shareOf(bodies, part))
+  }
+  return { ...options, limits: divided, ...(audit === undefined ? {} : { audit: dividedAudit(audit, part) }) }
+}
+
+/** The throttle of audit batches. */
+function dividedAudit (audit: NonNullable<ServerOptions['audit']>, part: Part): NonNullable<ServerOptions['audit']> {
+  const { webhook } = audit
+  return {
+    ...audit,
+    ...throttled(audit.batch, part),
+    shared: { rotates: part.number === 1 },
+    ...(webhook === undefined ? {} : { webhook: { ...webhook, ...throttled(webhook.batch ?? { throttle: { qps: 10, burst: 15 } }, part) } })
+  }
+}
+
+type Batch = NonNullable<NonNullable<ServerOptions['audit']>['batch']>
+
+function throttled (batch: Batch | undefined, { count }: Part): { batch?: Batch } {
+  const { throttle } = batch ?? {}
+  return batch === undefined || throttle === undefined ? {} : { batch: { ...batch, throttle: { qps: throttle.qps / count, burst: Math.max(1, Math.round(throttle.burst / count)) } } }
+}

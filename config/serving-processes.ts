@@ -1,0 +1,12 @@
+/** `--serving-processes`: its values. */
+import { availableParallelism } from 'node:os'
+
+export const MAX_PROCESSES = 64
+export const AUTOMATIC = 'auto'
+
+/** The number of processes that serve; `auto` leaves one core to the store and the rest of the machine. */
+export const servingProcesses = ({ 'serving-processes': given }: { readonly 'serving-processes': string }, cores = availableParallelism()): number =>
+  given === AUTOMATIC ? Math.min(MAX_PROCESSES, Math.max(1, cores - 1)) : Number(given)
+
+export const processesProblem = (value: string): string | undefined =>
+  value === AUTOMATIC || (/^[1-9]\d?$/.test(value) && Number(value) <= MAX_PROCESSES) ? undefined : `must be ${AUTOMATIC} or a number from 1 to ${MAX_PROCESSES}`

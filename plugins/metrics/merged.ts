@@ -1,0 +1,76 @@
+/**
+ * Adds up the metrics of several processes: counters, histograms and gauges of what each has for itself, such as requests in flight. What
+ * all know of the same, such as the number of stored objects, is one of them. Where a sum says nothing each process has a series of its own,
+ * with the label `process`.
+ */
+import { formatNumber } from '../metric-series.js'
+import type { Steps } from '../../schemas/steps.js'
+
+/** The metrics of one process in the text format. */
+export interface Exposition {
+  readonly process: string
+  readonly text: Uint8Array
+}
+
+/** Gauges with the same value in each process, but for the time at which it was read. The greatest counts. */
+const SHARED: ReadonlySet<string> = new Set(['apiserver_storage_objects', 'apiserver_storage_size_bytes', 'etcd_db_total_size_in_bytes', 'orch_build_info'])
+/** Lines in a step. */
+const LINES = 2000
+
+type Combine = 'sum' | 'greatest' | 'apart'
+
+function combineOf (name: string, type: string, line: string): Combine {
+  if (type === 'counter' || type === 'histogram') return 'sum'
+  if (type === 'summary') return line.includes('quantile="') ? 'apart' : 'sum'
+  if (SHARED.has(name)) return 'greatest'
+  return name.startsWith('process_') || name.startsWith('nodejs_') ? 'apart' : 'sum'
+}
+
+interface Family { head: string, readonly series: Map<string, number> }
+
+const labelled = (series: string, process: string): string => series.endsWith('}')
+  ? `${series.slice(0, -1)},process="${process}"}`
+  : `${series}{process="${process}"}`
+
+/** In steps, because a scrape of a large server has tens of thousands of lines. @returns the text format */
+export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
+  const families = new Map<string, Family>()
+  let lines = 0
+  for (const { process, text } of expositions) {
+    let family: Family = { head: '', series: new Map() }
+    let name = ''
+    let type = ''
+    let help = ''
+    for (const line of Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString().split('\n')) {
+      if (++lines % LINES === 0) yield
+      if (line.startsWith('# HELP ')) {
+        help = line
+      } else if (line.startsWith('# TYPE ')) {
+        [, , name = '', type = ''] = line.split(' ')
+        const known = families.get(name)
+        family = known ?? { head: `${help}\n${line}\n`, series: new Map() }
+        if (known === undefined) families.set(name, family)
+      } else if (line !== '') {
+        const at = line.lastIndexOf(' ')
+        const series = line.slice(0, at)
+        const value = numberOf(line.slice(at + 1))
+        const how = combineOf(name, type, series)
+        const key = how === 'apart' ? labelled(series, process) : series
+        const before = family.series.get(key)
+        family.series.set(key, before === undefined ? value : how === 'greatest' ? Math.max(before, value) : before + value)
+      }
+    }
+  }
+  const pieces: string[] = []
+  for (const { head, series } of families.values()) {
+    let text = head
+    for (const [key, value] of series) {
+      if (++lines % LINES === 0) yield
+      text += `${key} ${formatNumber(value)}\n`
+    }
+    pieces.push(text)
+  }
+  return Buffer.from(pieces.join(''))
+}
+
+const numberOf = (text: string): number => text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text)

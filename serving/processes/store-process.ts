@@ -1,0 +1,36 @@
+/** The process that has the disk of the embedded store. It serves no requests but those of the other processes. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Parsed } from '../../config/command-line.js'
+import { createLog } from '../../config/logging.js'
+import { embeddedOptions } from '../../config/options.js'
+import { Verbosity } from '../../config/verbosity.js'
+import { serveEmbedded } from '../../storage/open.js'
+import { survive } from '../survival.js'
+import type { Link } from './link.js'
+import { STORE } from './messages.js'
+
+/** @throws StorageError if the store cannot be opened; the launcher reports it in one line */
+export async function runStore ({ values }: Parsed, link: Link): Promise<void> {
+  await link.start
+  const verbosity = new Verbosity(values.v, values.vmodule)
+  const log = createLog({ verbosity, format: values['logging-format'], process: STORE })
+  const served = await serveEmbedded({ ...embeddedOptions(values), note: text => { log.warn(text) } }, error => {
+    log.error({ err: error }, 'the revision of the store cannot be shared')
+    process.exit(1)
+  })
+  survive(log)
+  link.serve({
+    connection: socket => { socket.destroy() },
+    end: () => { end(served, log) },
+    report: () => {},
+    verbosity: v => { verbosity.set(v) },
+    exposition: async () => Buffer.from(await (await import('../../plugins/metrics/process.js')).processText(new Set(values['disabled-metrics'])))
+  })
+}
+
+function end (served: { readonly close: () => Promise<void> }, log: FastifyBaseLogger): void {
+  served.close().then(() => process.exit(0), (error: unknown) => {
+    log.error({ err: error }, 'the store could not be closed')
+    process.exit(1)
+  })
+}

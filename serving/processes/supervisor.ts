@@ -1,0 +1,251 @@
+/**
+ * Keeps the processes of `--serving-processes`: starts them, gives them the connections, passes on their output, replaces those that die, and
+ * ends them together. It accepts connections and serves no request. The first process makes the files of the first start.
+ */
+import { randomBytes } from 'node:crypto'
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
+import { listenHost } from '../../config/addresses.js'
+import type { Parsed } from '../../config/command-line.js'
+import { createLog } from '../../config/logging.js'
+import { servingProcesses } from '../../config/serving-processes.js'
+import { Verbosity } from '../../config/verbosity.js'
+import { reportReadiness } from '../service-manager.js'
+import { endOnSignals } from '../signals.js'
+import { survive } from '../survival.js'
+import { Collections } from './collections.js'
+import { Connections, type Taker } from './connections.js'
+import { Deaths, TOO_MANY } from './deaths.js'
+import { howEnded, KeptProcess, type Ended } from './kept-process.js'
+import { STORE, type News } from './messages.js'
+
+/** Milliseconds until a process that has died is replaced, so that one which cannot start does not use up the machine. */
+const PAUSE = 100
+
+/** @throws Error of the system if it cannot listen. Later errors end the process. */
+export async function supervise (parsed: Parsed): Promise<void> {
+  const { values } = parsed
+  const server = createServer({ pauseOnConnect: true })
+  await listenOn(server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  new Supervisor(parsed, server).start()
+}
+
+async function listenOn (server: Server, options: ListenOptions & { reusePort: boolean }): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+class Serving extends KeptProcess implements Taker {
+  take (socket: Socket): void {
+    this.send({ kind: 'connection' }, socket)
+  }
+}
+
+class Supervisor {
+  readonly #count: number
+  readonly #embedded: boolean
+  readonly #server: Server
+  readonly #log: FastifyBaseLogger
+  readonly #verbosity: Verbosity
+  readonly #connections = new Connections()
+  readonly #collections: Collections
+  readonly #deaths = new Deaths()
+  readonly #ticketKeys = randomBytes(48)
+  readonly #serving = new Map<number, Serving>()
+  #store: KeptProcess | undefined
+  #leader: Serving | undefined
+  /** What readiness waits for is done by a process that leads. */
+  #led = false
+  /** The first process has made the files of the first start. */
+  #prepared = false
+  /** All processes have served: from now on one that ends is replaced. */
+  #started = false
+  readonly #leaving = new AbortController()
+  #exitCode = 0
+  /** Lines of failed starts, which each process has. */
+  readonly #failures = new Set<string>()
+
+  constructor ({ values }: Parsed, server: Server) {
+    this.#count = servingProcesses(values)
+    this.#embedded = values['etcd-servers'].length === 0
+    this.#server = server
+    this.#verbosity = new Verbosity(values.v, values.vmodule)
+    this.#log = createLog({ verbosity: this.#verbosity, format: values['logging-format'] })
+    this.#collections = new Collections(() => this.#all)
+  }
+
+  get #all (): KeptProcess[] { return [...this.#serving.values(), ...this.#store === undefined ? [] : [this.#store]] }
+
+  start (): void {
+    this.#server.on('connection', socket => {
+      socket.on('error', () => {}) // its client has left
+      this.#connections.give(socket)
+    })
+    this.#server.on('error', error => { this.#log.error({ err: error }, 'connections cannot be accepted') })
+    process.stdout.on('error', () => {}) // a closed reader of the audit log
+    survive(this.#log)
+    endOnSignals({ end: signal => { this.#end(signal) }, now: () => { this.#abort(1) } })
+    process.on('SIGUSR1', () => { for (const one of this.#serving.values()) one.send({ kind: 'report' }) })
+    process.on('SIGHUP', () => { this.#log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
+    process.on('exit', () => { for (const one of this.#all) one.kill() })
+    if (this.#embedded) this.#startStore()
+    for (let number = 1; number <= this.#count; number++) this.#startServing(number)
+    reportReadiness({ ready: async () => this.#isReady(), leaving: this.#leaving.signal, warn: message => { this.#log.warn(message) } })
+      .catch((error: unknown) => this.#log.error({ err: error }, 'readiness cannot be reported'))
+  }
+
+  #isReady (): boolean { return this.#serving.size === this.#count && [...this.#serving.values()].every(({ ready }) => ready) }
+
+  #startServing (number: number): void {
+    const one: Serving = new Serving({
+      name: String(number),
+      role: `${number}/${this.#count}`,
+      news: news => { this.#hear(one, news) },
+      ended: how => { this.#servingEnded(number, one, how) },
+      log: lines => { this.#write(lines) }
+    })
+    this.#serving.set(number, one)
+    if (this.#leader === undefined) this.#lead(one)
+    if (this.#led) one.send({ kind: 'led' })
+    if (this.#prepared || number === 1) this.#orderStart(one)
+  }
+
+  /** The first process, while no other has made the files of the first start. */
+  #orderStart (one: KeptProcess): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
+
+  #startStore (): void {
+    const store: KeptProcess = new KeptProcess({
+      name: STORE,
+      role: STORE,
+      news: news => { this.#hear(store, news) },
+      ended: how => { this.#storeEnded(how) },
+      log: lines => { this.#write(lines) }
+    })
+    this.#store = store
+    if (this.#prepared) this.#orderStart(store)
+  }
+
+  #hear (from: KeptProcess, news: News): void {
+    switch (news.kind) {
+      case 'prepared':
+        this.#prepared = true
+        for (const one of this.#all) if (one !== from) this.#orderStart(one)
+        return
+      case 'serving':
+        from.serving = true
+        if (from instanceof Serving) this.#connections.add(from)
+        this.#started ||= this.#serving.size === this.#count && this.#all.every(({ serving }) => serving)
+        return
+      case 'ready':
+        from.ready = true
+        return
+      case 'led':
+        this.#led = true
+        for (const one of this.#serving.values()) one.send({ kind: 'led' })
+        return
+      case 'accepted':
+        this.#connections.accepted(from as Serving)
+        return
+      case 'ended':
+        this.#connections.ended(from as Serving, news.connections)
+        return
+      case 'stopped':
+        this.#server.close()
+        return
+      case 'verbosity':
+        this.#verbosity.set(news.v)
+        for (const one of this.#serving.values()) if (one !== from) one.send(news)
+        return
+      case 'collect':
+        this.#collections.begin(from, news.request)
+        return
+      case 'exposition':
+        this.#collections.add(from, news.request, news.text)
+    }
+  }
+
+  #lead (one: Serving): void {
+    this.#leader = one
+    one.send({ kind: 'lead' })
+  }
+
+  #servingEnded (number: number, one: Serving, how: Ended): void {
+    this.#serving.delete(number)
+    this.#connections.remove(one)
+    if (this.#leaving.signal.aborted) return this.#oneLess(one, how)
+    if (!this.#died(one, how)) return
+    if (this.#leader === one) {
+      this.#leader = undefined
+      const next = [...this.#serving.values()].find(({ serving }) => serving)
+      if (next !== undefined) this.#lead(next)
+    }
+    setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startServing(number) }, PAUSE)
+  }
+
+  #storeEnded (how: Ended): void {
+    const store = this.#store
+    this.#store = undefined
+    if (store === undefined) return
+    if (this.#leaving.signal.aborted) return this.#oneLess(store, how)
+    if (this.#died(store, how)) setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startStore() }, PAUSE)
+  }
+
+  /** False if the server ends. A failed start has written its own line. */
+  #died (one: KeptProcess, how: Ended): boolean {
+    if (!this.#started && how.code !== null && how.code !== 0) {
+      this.#abort(how.code)
+      return false
+    }
+    const what = `${one.name === STORE ? 'the process of the store' : `serving process ${one.name}`} (pid ${one.pid}) ended ${howEnded(how)}`
+    if (this.#deaths.add()) {
+      this.#log.error(`${what}: ${TOO_MANY}, the server ends`)
+      this.#abort(1)
+      return false
+    }
+    this.#log.error(`${what} and is replaced`)
+    return true
+  }
+
+  #end (signal: string): void {
+    this.#log.info(`${signal}: shutting down`)
+    this.#leaving.abort()
+    for (const one of this.#serving.values()) one.send({ kind: 'end' })
+    this.#endIfDone()
+  }
+
+  #oneLess (one: KeptProcess, how: Ended): void {
+    if (how.code !== 0) {
+      this.#log.error(`${one.name === STORE ? 'the process of the store' : `serving process ${one.name}`} ended ${howEnded(how)} during the shutdown`)
+      this.#exitCode = 1
+    }
+    this.#endIfDone()
+  }
+
+  /** The store ends after all that write to it. */
+  #endIfDone (): void {
+    if (this.#serving.size > 0) return
+    this.#server.close()
+    this.#connections.close()
+    if (this.#store !== undefined) return this.#store.send({ kind: 'end' })
+    if (this.#exitCode === 0) this.#log.info('shutdown complete')
+    process.exit(this.#exitCode)
+  }
+
+  #abort (code: number): void {
+    process.exit(code) // which kills all
+  }
+
+  #write (lines: string): void {
+    if (!this.#started) {
+      lines = lines.split('\n').filter(line => !line.startsWith('orch-apiserver: ') || this.#failures.size === 0).join('\n')
+      const failure = lines.split('\n').find(line => line.startsWith('orch-apiserver: '))
+      if (failure !== undefined) this.#failures.add(failure)
+    }
+    process.stderr.write(lines)
+  }
+}

@@ -1,0 +1,18 @@
+/** Passes on the output of several processes line by line, so that no line is torn by another's. */
+import type { Readable } from 'node:stream'
+
+/** Characters after which a line is cut. */
+const MAX_LINE = 1024 * 1024
+
+/** @param write receives one or more whole lines */
+export function wholeLines (from: Readable, write: (lines: string) => void): void {
+  let rest = ''
+  from.setEncoding('utf8').on('data', (text: string) => {
+    const end = text.lastIndexOf('\n') + 1
+    if (end > 0) write(rest + text.slice(0, end))
+    rest = end > 0 ? text.slice(end) : rest + text
+    if (rest.length <= MAX_LINE) return
+    write(`${rest}\n`)
+    rest = ''
+  }).on('end', () => { if (rest !== '') write(`${rest}\n`) })
+}

@@ -1,0 +1,91 @@
+/**
+ * One watch of another process that the changes pushed to all do not serve: of the past, until it has caught up with them, or with previous
+ * values. It stops reading the history while the other process has not taken what it was sent.
+ */
+import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
+import type { StorageError } from '../errors.js'
+import { Kind } from './frames.js'
+import type { Line } from './line.js'
+
+/** Bytes that wait for the process before the watch does. */
+const MAX_WAITING = 1024 * 1024
+
+export interface PushedRequest {
+  readonly start: string
+  readonly end: string
+  readonly after: Revision
+  /** It is served to its end, not until it has caught up. */
+  readonly follows: boolean
+  readonly previous: boolean
+}
+
+export class PushedWatch {
+  readonly #backend: Backend
+  readonly #line: Line
+  readonly #number: number
+  readonly #request: PushedRequest
+  readonly #over: () => void
+  #watch: BackendWatch | undefined
+  #position: Revision
+  #wantsProgress = false
+  #isOver = false
+
+  constructor (backend: Backend, line: Line, number: number, request: PushedRequest, over: () => void) {
+    this.#backend = backend
+    this.#line = line
+    this.#number = number
+    this.#request = request
+    this.#over = over
+    this.#position = request.after
+    this.#wantsProgress = !request.follows
+    this.#open()
+  }
+
+  requestProgress (): void {
+    this.#wantsProgress = true
+    this.#watch?.requestProgress()
+  }
+
+  cancel (): void {
+    this.#isOver = true
+    this.#watch?.cancel()
+  }
+
+  #open (): void {
+    const { start, end, follows, previous } = this.#request
+    this.#watch = this.#backend.watch({
+      start,
+      end,
+      after: this.#position,
+      previous,
+      onEvents: (events, revision) => { this.#send(events, revision) },
+      onProgress: revision => {
+        this.#wantsProgress = false
+        this.#line.begin(follows ? Kind.reached : Kind.caughtUp, this.#number).number(revision).end()
+        if (!follows) this.#finish()
+      },
+      onEnd: error => { this.#end(error) }
+    })
+    if (this.#wantsProgress) this.#watch.requestProgress()
+  }
+
+  #send (events: readonly BackendEvent[], revision: Revision): void {
+    this.#position = revision
+    const frame = this.#line.begin(Kind.events, this.#number).number(revision).number(events.length)
+    for (const event of events) frame.event(event, this.#request.previous ? event.previous : undefined)
+    frame.end()
+    if (this.#line.waiting <= MAX_WAITING) return
+    this.#watch?.cancel()
+    this.#line.whenDrained(() => { if (!this.#isOver) this.#open() })
+  }
+
+  #end (error: StorageError): void {
+    this.#line.begin(Kind.ended, this.#number).error(error).end()
+    this.#finish()
+  }
+
+  #finish (): void {
+    this.cancel()
+    this.#over()
+  }
+}

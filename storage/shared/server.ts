@@ -1,0 +1,273 @@
+/**
+ * Serves a store to the other processes of a server, over a socket in its directory. Each line is pushed all changes in order and answered
+ * its calls. What a slow process has not taken is bounded: its calls and past changes wait, and its line is closed when live changes pile up.
+ */
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Backend, BackendEvent, BackendWatch, Revision, WriteOptions, WriteResult } from '../backend.js'
+import { StorageError } from '../errors.js'
+import { type Frame, type FrameWriter, Kind } from './frames.js'
+import { Line } from './line.js'
+import { WrittenRegister } from './register.js'
+import { PushedWatch } from './pushed-watch.js'
+import { socketIn } from './socket-path.js'
+
+/** Bytes that wait for a process before its calls wait, and before its line is closed. */
+const MAX_WAITING = 4 * 1024 * 1024
+const MAX_CHANGES_WAITING = 64 * 1024 * 1024
+/** Bytes of values in one answer to a list; the other end asks for the rest. */
+const PAGE_BYTES = 4 * 1024 * 1024
+/** Milliseconds between looks at the space of the disk. */
+const SPACE_INTERVAL = 1000
+
+export interface StoreServer {
+  /** Resolves when all lines are closed. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * The caller closes the back end, after the server.
+ * @param failed the register cannot be written any more: the process must end
+ * @throws Error of the system
+ */
+export async function serveStore (backend: Backend, directory: string, failed: (error: unknown) => void): Promise<StoreServer> {
+  const { path, close } = socketIn(directory)
+  rmSync(path, { force: true }) // of a process that was killed; the directory is locked
+  const hub = new Hub(backend, new WrittenRegister(directory), failed)
+  const server = createServer({ noDelay: true }, socket => { hub.add(socket) })
+  await listen(server, path)
+  return {
+    close: async () => {
+      const closed = new Promise(resolve => { server.close(resolve) })
+      await hub.close()
+      await closed
+      rmSync(path, { force: true })
+      close()
+    }
+  }
+}
+
+async function listen (server: Server, path: string): Promise<void> {
+  const mask = process.umask(0o177)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(path, resolve) // binds now
+    })
+    chmodSync(path, 0o600)
+  } finally {
+    process.umask(mask)
+  }
+}
+
+class Hub {
+  readonly #backend: Backend
+  readonly #register: WrittenRegister
+  readonly #failed: (error: unknown) => void
+  readonly #lines = new Set<StoreLine>()
+  readonly #watch: BackendWatch
+  readonly #looking: NodeJS.Timeout
+  /** Published and not yet pushed, in this turn. */
+  #pending: BackendEvent[] = []
+  #revision: Revision
+  #shortage: StorageError | undefined
+
+  constructor (backend: Backend, register: WrittenRegister, failed: (error: unknown) => void) {
+    this.#backend = backend
+    this.#register = register
+    this.#failed = failed
+    this.#revision = backend.revisionNow() ?? 0
+    register.write(this.#revision)
+    this.#watch = backend.watch({
+      start: '',
+      end: '\x7f',
+      after: this.#revision,
+      previous: false,
+      onEvents: (events, revision) => { this.#publish(events, revision) },
+      onProgress: () => {},
+      onEnd: () => { for (const line of this.#lines) line.destroy() }
+    })
+    this.#looking = setInterval(() => { this.#lookAtSpace() }, SPACE_INTERVAL).unref()
+  }
+
+  add (socket: Socket): void {
+    this.#push() // so that the line begins after it
+    const line = new StoreLine(socket, this.#backend, this)
+    this.#lines.add(line)
+    line.greet(this.#revision, this.#shortage)
+  }
+
+  drop (line: StoreLine): void { this.#lines.delete(line) }
+
+  compacted (): void { for (const line of this.#lines) line.sendCompacted() }
+
+  async close (): Promise<void> {
+    clearInterval(this.#looking)
+    this.#watch.cancel()
+    await Promise.all([...this.#lines].map(line => line.end()))
+    this.#register.close()
+  }
+
+  /** In the store's order, before the writers get their answers; and before them this process may not acknowledge what the register lacks. */
+  #publish (events: readonly BackendEvent[], revision: Revision): void {
+    try {
+      this.#register.write(revision)
+    } catch (error) {
+      this.#failed(error)
+    }
+    if (this.#pending.length === 0) queueMicrotask(() => { this.#push() }) // after the watches of single lines
+    this.#pending.push(...events)
+    this.#revision = revision
+  }
+
+  #push (): void {
+    const events = this.#pending.splice(0)
+    if (events.length === 0) return
+    for (const line of this.#lines) line.sendChanges(events, this.#revision)
+  }
+
+  #lookAtSpace (): void {
+    const shortage = this.#backend.shortage?.()
+    if (shortage?.message === this.#shortage?.message) return
+    this.#shortage = shortage
+    for (const line of this.#lines) line.sendShortage(shortage)
+  }
+}
+
+/** The line of one process. */
+class StoreLine {
+  readonly #line: Line
+  readonly #backend: Backend
+  readonly #hub: Hub
+  readonly #watches = new Map<number, PushedWatch>()
+  #calls = 0
+  #idle: (() => void) | undefined
+
+  constructor (socket: Socket, backend: Backend, hub: Hub) {
+    this.#backend = backend
+    this.#hub = hub
+    this.#line = new Line(socket, {
+      frame: frame => { this.#take(frame) },
+      closed: () => {
+        hub.drop(this)
+        for (const watch of this.#watches.values()) watch.cancel()
+        this.#idle?.()
+      }
+    })
+  }
+
+  greet (revision: Revision, shortage: StorageError | undefined): void {
+    this.#line.begin(Kind.hello, 0).text(this.#backend.name).number(revision).number(this.#backend.compactedRevision()).end()
+    if (shortage !== undefined) this.sendShortage(shortage)
+  }
+
+  sendChanges (events: readonly BackendEvent[], revision: Revision): void {
+    if (this.#line.waiting > MAX_CHANGES_WAITING) return this.#line.destroy()
+    const frame = this.#line.begin(Kind.changes, 0).number(revision).number(events.length)
+    for (const event of events) frame.event(event, undefined)
+    frame.end()
+  }
+
+  sendCompacted (): void { this.#line.begin(Kind.compacted, 0).number(this.#backend.compactedRevision()).end() }
+
+  sendShortage (shortage: StorageError | undefined): void {
+    const frame = this.#line.begin(Kind.shortage, 0)
+    if (shortage === undefined) frame.byte(0).end()
+    else frame.byte(1).error(shortage).end()
+  }
+
+  destroy (): void { this.#line.destroy() }
+
+  /** Answers the calls that have come, then closes. */
+  async end (): Promise<void> {
+    if (this.#calls > 0) await new Promise<void>(resolve => { this.#idle = resolve })
+    this.#line.end()
+  }
+
+  #take (frame: Frame): void {
+    const { kind, number } = frame
+    if (kind === Kind.watch) return this.#watch(number, frame)
+    if (kind === Kind.cancel) {
+      this.#watches.get(number)?.cancel()
+      this.#watches.delete(number)
+      return
+    }
+    if (kind === Kind.progress) return this.#watches.get(number)?.requestProgress()
+    this.#calls++
+    if (this.#line.waiting > MAX_WAITING) {
+      this.#line.pause()
+      this.#line.whenDrained(() => { this.#line.resume() })
+    }
+    this.#call(frame).then(
+      write => {
+        const answer = this.#line.begin(Kind.result, number)
+        write(answer)
+        answer.end()
+      },
+      (error: unknown) => { this.#line.begin(Kind.failure, number).error(error instanceof StorageError ? error : new StorageError('Unavailable', `the store failed: ${String(error)}`)).end() }
+    ).finally(() => { if (--this.#calls === 0) this.#idle?.() }).catch(() => this.#line.destroy())
+  }
+
+  async #call (frame: Frame): Promise<(answer: FrameWriter) => void> {
+    const backend = this.#backend
+    switch (frame.kind) {
+      case Kind.get: {
+        const { revision, kv } = await backend.get(frame.ascii(), frame.revision())
+        return answer => answer.number(revision).optional(kv)
+      }
+      case Kind.list: {
+        const { revision, kvs, more, count } = await backend.list({ start: frame.ascii(), end: frame.ascii(), limit: frame.revision(), revision: frame.revision() })
+        let bytes = 0
+        const rest = kvs.findIndex(({ value }, at) => (bytes += value.length) > PAGE_BYTES && at > 0)
+        const page = rest === -1 ? kvs : kvs.slice(0, rest)
+        return answer => {
+          answer.number(revision).byte(more || rest !== -1 ? 1 : 0).number(count).number(page.length)
+          for (const kv of page) answer.keyValue(kv)
+        }
+      }
+      case Kind.count: {
+        const count = await backend.count(frame.ascii(), frame.ascii())
+        return answer => answer.number(count)
+      }
+      case Kind.create: {
+        const [key, value, options, guarded] = [frame.ascii(), frame.value(), writeOptions(frame), frame.ascii()]
+        const guard = guarded === '' ? {} : { guard: { key: guarded, revision: frame.revision() } }
+        return outcome(await backend.create(key, value, { ...options, ...guard }))
+      }
+      case Kind.update: return outcome(await backend.update(frame.ascii(), frame.value(), frame.revision(), writeOptions(frame)))
+      case Kind.delete: return outcome(await backend.delete(frame.ascii(), frame.revision()))
+      case Kind.compact:
+        await backend.compact(frame.revision())
+        this.#hub.compacted()
+        return () => {}
+      case Kind.revision: {
+        const revision = await backend.revision()
+        return answer => answer.number(revision)
+      }
+      case Kind.status: {
+        const { size, revision } = await backend.status()
+        return answer => answer.number(size).number(revision)
+      }
+      case Kind.lease: {
+        const lease = await backend.lease(frame.revision())
+        return answer => answer.ascii(lease)
+      }
+      default: throw new StorageError('Unavailable', `no call has the kind ${frame.kind}`)
+    }
+  }
+
+  #watch (number: number, frame: Frame): void {
+    const request = { start: frame.ascii(), end: frame.ascii(), after: frame.revision(), follows: frame.byte() === 1, previous: frame.byte() === 1 }
+    this.#watches.set(number, new PushedWatch(this.#backend, this.#line, number, request, () => { this.#watches.delete(number) }))
+  }
+}
+
+function writeOptions (frame: Frame): WriteOptions {
+  const [lease, deleting] = [frame.ascii(), frame.byte() === 1]
+  return { ...(lease === '' ? {} : { lease }), ...(deleting ? { deleting } : {}) }
+}
+
+const outcome = (result: WriteResult) => (answer: FrameWriter): void => {
+  answer.byte(result.succeeded ? 1 : 0).number(result.revision)
+  if (!result.succeeded) answer.optional(result.current)
+}

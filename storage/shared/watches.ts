@@ -1,0 +1,175 @@
+/**
+ * The watches of one process on the store of another. All changes are pushed to the process once; a watch takes what is in its range. A watch
+ * of the past, and each watch after the line was lost, is served by itself until it has caught up with them. One that needs previous
+ * values is served by itself to its end.
+ */
+import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
+import { StorageError } from '../errors.js'
+import { callOnEnd, callSafely, newEventsOf } from '../watch-callbacks.js'
+import { Kind, type Frame } from './frames.js'
+import type { Line } from './line.js'
+
+class Watch implements BackendWatch {
+  readonly number: number
+  readonly request: WatchRequest
+  readonly #owner: Watches
+  position: Revision
+  ended = false
+  wantsProgress = false
+
+  constructor (owner: Watches, number: number, request: WatchRequest) {
+    this.#owner = owner
+    this.number = number
+    this.request = request
+    this.position = request.after
+  }
+
+  get follows (): boolean { return this.request.previous !== false }
+
+  requestProgress (): void {
+    if (this.ended || this.wantsProgress) return
+    this.wantsProgress = true
+    this.#owner.progress(this)
+  }
+
+  cancel (): void {
+    if (this.ended) return
+    this.ended = true
+    this.#owner.drop(this)
+  }
+
+  take (events: readonly BackendEvent[], revision: Revision): void {
+    const fresh = newEventsOf(events, this.request, this.position)
+    if (revision > this.position) this.position = revision
+    if (fresh !== undefined && !this.ended) callSafely(() => { this.request.onEvents(fresh, revision) }, error => { this.finish(error) })
+  }
+
+  reached (revision: Revision): void {
+    if (revision > this.position) this.position = revision
+    if (!this.wantsProgress || this.ended) return
+    this.wantsProgress = false
+    if (revision < this.request.after) return // it has not been given what came before
+    callSafely(() => { this.request.onProgress(revision) }, error => { this.finish(error) })
+  }
+
+  finish (error: StorageError): void {
+    if (this.ended) return
+    this.cancel()
+    callOnEnd(this.request, error)
+  }
+}
+
+export class Watches {
+  /** All that have not ended, by number. */
+  readonly #all = new Map<number, Watch>()
+  /** Those that take the pushed changes. */
+  readonly #live = new Set<Watch>()
+  /** Those that must first catch up with what they missed while the line was lost. */
+  readonly #resuming = new Set<Watch>()
+  #line: Line | undefined
+  #last = 0
+  /** All changes up to this revision have been pushed, and taken by the live watches. */
+  #position: Revision = 0
+  #closed: StorageError | undefined
+  /** Those that wait for changes under way. */
+  #waiters: Array<{ readonly revision: Revision, readonly resolve: () => void }> = []
+
+  get position (): Revision { return this.#position }
+
+  /** True if no watch is behind because of a lost line. */
+  get isWhole (): boolean { return this.#line !== undefined && this.#resuming.size === 0 }
+
+  /** Resolves when the changes up to the revision have been pushed, or the line is lost. */
+  reached (revision: Revision): Promise<void> {
+    if (this.#position >= revision || this.#line === undefined) return Promise.resolve()
+    return new Promise(resolve => { this.#waiters.push({ revision, resolve }) })
+  }
+
+  add (request: WatchRequest): BackendWatch {
+    const watch = new Watch(this, ++this.#last, request)
+    this.#all.set(watch.number, watch)
+    if (this.#closed !== undefined) {
+      const error = this.#closed
+      setImmediate(() => { watch.finish(error) })
+    } else if (this.#line !== undefined) this.#open(watch, this.#line)
+    return watch
+  }
+
+  /** A new line, on which all changes after the revision are pushed. */
+  connected (line: Line, revision: Revision): void {
+    this.#line = line
+    this.#position = Math.max(this.#position, revision)
+    for (const watch of this.#all.values()) {
+      if (watch.position < revision || watch.follows) this.#resuming.add(watch)
+      this.#open(watch, line)
+    }
+  }
+
+  disconnected (): void {
+    this.#line = undefined
+    this.#live.clear()
+    this.#resuming.clear()
+    for (const { resolve } of this.#waiters.splice(0)) resolve()
+  }
+
+  take (frame: Frame): void {
+    if (frame.kind === Kind.changes) return this.#push(frame)
+    const watch = this.#all.get(frame.number)
+    if (watch === undefined) return // it was cancelled
+    switch (frame.kind) {
+      case Kind.events: {
+        const revision = frame.revision()
+        return watch.take(frame.events(), revision)
+      }
+      case Kind.reached:
+        this.#resuming.delete(watch)
+        return watch.reached(frame.revision())
+      case Kind.caughtUp: {
+        const revision = frame.revision()
+        this.#resuming.delete(watch)
+        this.#live.add(watch)
+        // The changes up to here have been pushed before.
+        return watch.reached(revision)
+      }
+      case Kind.ended: return watch.finish(frame.error())
+    }
+  }
+
+  progress (watch: Watch): void {
+    if (watch.follows) this.#line?.begin(Kind.progress, watch.number).end()
+    else if (this.#live.has(watch)) queueMicrotask(() => { if (this.#live.has(watch)) watch.reached(this.#position) })
+  }
+
+  drop (watch: Watch): void {
+    this.#all.delete(watch.number)
+    this.#resuming.delete(watch)
+    if (!this.#live.delete(watch)) this.#line?.begin(Kind.cancel, watch.number).end()
+  }
+
+  close (error: StorageError): void {
+    this.#closed = error
+    for (const watch of [...this.#all.values()]) watch.finish(error)
+  }
+
+  #push (frame: Frame): void {
+    const revision = frame.revision()
+    const events = frame.events()
+    for (const watch of this.#live) watch.take(events, revision)
+    this.#position = revision
+    if (this.#waiters.length === 0) return
+    const waiting = this.#waiters
+    this.#waiters = waiting.filter(waiter => waiter.revision > revision)
+    for (const waiter of waiting) if (waiter.revision <= revision) waiter.resolve()
+  }
+
+  #open (watch: Watch, line: Line): void {
+    const { position, follows, request: { start, end } } = watch
+    if (!follows && position >= this.#position) {
+      this.#live.add(watch)
+      if (watch.wantsProgress) this.progress(watch)
+      return
+    }
+    line.begin(Kind.watch, watch.number).ascii(start).ascii(end).number(position).byte(follows ? 1 : 0).byte(follows ? 1 : 0).end()
+    if (follows && (watch.wantsProgress || this.#resuming.has(watch))) line.begin(Kind.progress, watch.number).end()
+  }
+}

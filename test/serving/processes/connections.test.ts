@@ -1,0 +1,58 @@
+import t from 'tap'
+import type { Socket } from 'node:net'
+import { Connections, type Taker } from '../../../serving/processes/connections.js'
+
+/** A connection that only says whether it was closed. */
+const connection = (): Socket & { closed: boolean } => Object.assign({} as Socket, { closed: false, destroy (this: { closed: boolean }) { this.closed = true } }) as unknown as Socket & { closed: boolean }
+
+function taker (connections: Connections): Taker & { readonly taken: Socket[], readonly accept: () => void } {
+  const taken: Socket[] = []
+  const own = { taken, take: (socket: Socket) => { taken.push(socket) }, accept: () => { connections.accepted(own) } }
+  connections.add(own)
+  return own
+}
+
+t.test('connections are spread evenly, and the process with the fewest gets the next', async t => {
+  const connections = new Connections()
+  const takers = Array.from({ length: 4 }, () => taker(connections))
+  for (let number = 0; number < 64; number++) connections.give(connection())
+  t.same(connections.counts, [16, 16, 16, 16])
+  const [, second] = takers
+  if (second === undefined) throw new Error('there are four')
+  connections.ended(second, 2)
+  connections.give(connection())
+  connections.give(connection())
+  t.same(connections.counts, [16, 16, 16, 16])
+})
+
+t.test('a process is given one connection at a time', async t => {
+  const connections = new Connections()
+  const one = taker(connections)
+  for (let number = 0; number < 3; number++) connections.give(connection())
+  t.equal(one.taken.length, 1)
+  one.accept()
+  one.accept()
+  t.equal(one.taken.length, 3)
+})
+
+t.test('what a process that died has not taken goes to the others', async t => {
+  const connections = new Connections()
+  const one = taker(connections)
+  const other = taker(connections)
+  const given = Array.from({ length: 6 }, connection)
+  for (const socket of given) connections.give(socket)
+  connections.remove(one)
+  for (let number = 0; number < 6; number++) other.accept()
+  t.equal(other.taken.length, 6, 'the one that was under way too')
+  t.same(connections.counts, [6])
+})
+
+t.test('connections wait for a process, a bounded number of them', async t => {
+  const connections = new Connections()
+  const given = Array.from({ length: 1001 }, connection)
+  for (const socket of given) connections.give(socket)
+  t.equal(given.filter(({ closed }) => closed).length, 1)
+  const one = taker(connections)
+  for (let number = 0; number < 1000; number++) one.accept()
+  t.equal(one.taken.length, 1000)
+})
