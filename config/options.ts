@@ -234,7 +234,7 @@ export async function backendOptions ({ values, given }: Parsed): Promise<Extrac
   }
 }
 
-export const embeddedOptions = (values: Values): Extract<StorageOptions, { readonly kind: 'embedded' }> =>
+export const embeddedOptions = (values: Values): Extract<BackendOptions, { readonly kind: 'embedded' }> =>
   ({ kind: 'embedded', directory: values['data-dir'], minFree: values['data-dir-min-free'] * MEBIBYTE })
 
 /** The client certificate for etcd, and how it is read again for each connection. */

@@ -15,7 +15,6 @@ import { figure, median, out, report, table } from './report.js'
 import type { Scale } from './scale.js'
 import { watchOurs, type Watching } from './watch.js'
 
-const COUNTS = [1, 2, 4] as const
 const CONNECTIONS = 64
 const MACHINES = [8, 32]
 /** Milliseconds in which the connections of what was measured before have ended. */
@@ -92,7 +91,7 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<voi
   await using ends = new Ends()
   const etcd = store === 'etcd' ? await startEtcd(ends) : undefined
   const servers: Server[] = []
-  for (const count of COUNTS) servers.push(ends.add(await launchAll(count, etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`, `--etcd-prefix=/cores-${count}`], etcd === undefined)))
+  for (const count of scale.processes) servers.push(ends.add(await launchAll(count, etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`, `--etcd-prefix=/cores-${count}`], etcd === undefined)))
   const [one, ...several] = servers
   if (one === undefined) return
   for (const server of servers) await fill(server, scale.objects)
@@ -151,12 +150,13 @@ function capacity (store: string, costs: ReadonlyMap<string, ReadonlyMap<Server,
 }
 
 async function startTimes (scale: Scale): Promise<void> {
-  const found = await inTurns([1, 4], scale.starts, async count => {
+  const [one = 1, most = one] = [scale.processes[0], scale.processes.at(-1)]
+  const found = await inTurns([one, most], scale.starts, async count => {
     const server = await launchAll(count, [], true)
     await server.stop()
     return server.startMs
   })
-  report({ work: 'start to /readyz, 4 processes beside one', unit: 'ms', ours: found.get(4) ?? [], limit: found.get(1) ?? [], most: 1.6 })
+  report({ work: `start to /readyz, ${most} processes beside one`, unit: 'ms', ours: found.get(most) ?? [], limit: found.get(one) ?? [], most: 1.6 })
 }
 
 export async function cores (scale: Scale): Promise<void> {
