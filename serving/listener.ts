@@ -283,14 +283,27 @@ const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time']
 }
 
+/** The response of a whole request before the invalid HTTP, unless one has begun. */
+function pendingOf ({ [LATEST]: latest, _httpMessage: current }: Counted & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined {
+  return latest?.req.complete === true && current?.headersSent === false ? latest : undefined
+}
+
 /** True if writing to the socket would corrupt another response. */
 const isMidResponse = ({ [ACTIVE]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
 
 /** During the handshake nothing can be written. */
 const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean }): boolean => socket.secureConnecting === true
 
-/** Responds to invalid HTTP with a Status and closes the connection. The response contains nothing of the request. For Fastify's `clientErrorHandler`. */
+/**
+ * Responds to invalid HTTP with a Status and closes the connection, or closes it after the responses of the requests before. The response contains nothing of
+ * the request. For Fastify's `clientErrorHandler`.
+ */
 export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
+  const pending = pendingOf(socket)
+  if (pending !== undefined && error.code !== 'ECONNRESET' && socket.writable) {
+    pending.shouldKeepAlive = false
+    return
+  }
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) || isMidResponse(socket)) {
     socket.destroy()
     return
