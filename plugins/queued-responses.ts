@@ -40,7 +40,7 @@ function track (connection: Connection): void {
   })
 }
 
-/** Free for a response that already has its socket. Idempotent. */
+/** For a response whose connection is open. Free if it already has its socket. Idempotent. */
 export function endWithConnection (response: ServerResponse): void {
   if (response.socket !== null || response.destroyed || !(response instanceof ServerResponse)) return
   const connection: Connection = response.req.socket
@@ -49,12 +49,8 @@ export function endWithConnection (response: ServerResponse): void {
   if (queued === undefined) {
     queued = connection[QUEUED] = new Set()
     const all = queued
-    const end = (): void => { for (const one of all) if (one.socket === null && !one.destroyed) close(one) }
-    if (connection.destroyed) process.nextTick(end)
-    else {
-      connection.once('close', end)
-      track(connection)
-    }
+    connection.once('close', () => { for (const one of all) if (one.socket === null && !one.destroyed) close(one) })
+    track(connection)
   }
   if (queued.has(response)) return
   queued.add(response)

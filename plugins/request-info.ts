@@ -3,6 +3,8 @@
  * so they cannot disagree. Registered first; creates `request.orch`.
  */
 import type { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
@@ -225,11 +227,17 @@ const unsupportedVersion = (major: number): StatusError => major < 1
   ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: { connection: 'close' } })
   : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', { code: 505, headers: { connection: 'close' } })
 
+/** Responses of HTTP/2 and those that wait behind others of HTTP/1.1 do not say that they are closed. */
+function isClosed ({ raw }: FastifyRequest, response: ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>): boolean {
+  return response.destroyed || (response.stream ?? raw.socket).destroyed
+}
+
 export default fp(async fastify => {
   const mount = fastify.prefix
   fastify.decorateRequest('orch')
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
+    if (isClosed(request, reply.raw)) return // the client left while a hook of the host waited; what the request occupied would never be free
     endWithConnection(reply.raw)
     endWithAnswer(reply.raw)
     const url = request.raw.url ?? '/'

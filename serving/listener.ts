@@ -2,7 +2,7 @@
  * The HTTPS server under Fastify: HTTP/2 and HTTP/1.1 on one port, limits on clients, and graceful shutdown: `stop` rejects new
  * connections, lets active responses finish, then closes all connections.
  */
-import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions } from 'node:http2'
+import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions, type ServerHttp2Stream } from 'node:http2'
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
@@ -105,22 +105,27 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   const dispatch = (request: IncomingMessage, response: ServerResponse, refusal?: Refusal): void => {
     arrivals++
     let isFirst = false
+    let stream: ServerHttp2Stream | undefined
     if (overHttp1(request)) {
       const socket: Counted = request.socket
       isFirst = socket[ACTIVE] === undefined
       socket[ACTIVE] = (socket[ACTIVE] ?? 0) + 1
       socket[LATEST] = response
       response.on('close', answered)
-    } else if (mayGoaway) {
-      const { stream } = response as unknown as Http2ServerResponse
-      const { session } = stream
-      // Closing immediately would reset the connection if more data arrives.
-      if (session !== undefined && Math.random() < goawayChance) goaway.send(session, () => { setTimeout(() => { session.close() }, leave).unref() })
-      if (goaway.holds(stream, () => { serve(request, response, refusal) })) return
+    } else {
+      ({ stream } = response as unknown as Http2ServerResponse)
+      if (mayGoaway) {
+        const { session } = stream
+        // Closing immediately would reset the connection if more data arrives.
+        if (session !== undefined && Math.random() < goawayChance) goaway.send(session, () => { setTimeout(() => { session.close() }, leave).unref() })
+        if (goaway.holds(stream, () => { serve(request, response, refusal) })) return
+      }
     }
+    // What has closed is not served: its 'close' was emitted, so whatever it occupied would never be free. A compatibility response does not say so itself.
+    const target = stream ?? response
     // Node fails the connection at the end of a read that ends a handshake with a certificate whose signature is wrong: its 401 must be written before.
     if (isFirst || refusal !== undefined) serve(request, response, refusal)
-    else afterReads(() => { if (!response.destroyed) serve(request, response, refusal) })
+    else afterReads(() => { if (!target.destroyed) serve(request, response, refusal) })
   }
   const serve = (request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined = refusalOf(request)): void => {
     const { url = '' } = request
@@ -293,14 +298,27 @@ const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time']
 }
 
+/** The response of a whole request before the invalid HTTP, unless one has begun. */
+function pendingOf ({ [LATEST]: latest, _httpMessage: current }: Counted & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined {
+  return latest?.req.complete === true && current?.headersSent === false ? latest : undefined
+}
+
 /** True if writing to the socket would corrupt another response. */
 const isMidResponse = ({ [ACTIVE]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
 
 /** During the handshake nothing can be written. */
 const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean }): boolean => socket.secureConnecting === true
 
-/** Responds to invalid HTTP with a Status and closes the connection. The response contains nothing of the request. For Fastify's `clientErrorHandler`. */
+/**
+ * Responds to invalid HTTP with a Status and closes the connection, or closes it after the responses of the requests before. The response contains nothing of
+ * the request. For Fastify's `clientErrorHandler`.
+ */
 export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
+  const pending = pendingOf(socket)
+  if (pending !== undefined && error.code !== 'ECONNRESET' && socket.writable) {
+    pending.shouldKeepAlive = false
+    return
+  }
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) || isMidResponse(socket)) {
     socket.destroy()
     return

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import Fastify from '../fastify.js'
 import requestInfo from '../../plugins/request-info.js'
 import http2Sessions from '../../plugins/http2-sessions.js'
+import { get, open } from '../pipelined.js'
 import { ruleBreaker } from '../rule-breaker.js'
 import { until } from '../secure-server.js'
 import { authority } from '../serving/authority.js'
@@ -61,4 +62,35 @@ t.test('a request ends with its client, however that goes', async t => {
     await until(t, 'some questions', () => pings > 6)
     t.equal(underWay, 1)
   })
+})
+
+t.test('a request whose client leaves while a hook of the host waits is not served', async t => {
+  const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
+  t.teardown(() => app.close())
+  const waiting: Array<() => void> = []
+  const served: string[] = []
+  let left = 0
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.url === '/last') return
+    reply.raw.on('close', () => { left++ })
+    await new Promise<void>(resolve => { waiting.push(resolve) })
+  })
+  await app.register(requestInfo)
+  app.route({ method: ['GET', 'POST'], url: '*', handler: async ({ url }) => { served.push(url) } })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+
+  const socket = await open({ port, secure: true })
+  socket.write(get('/http1') + get('/http1/behind') + get('/http1/behind'))
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+  t.teardown(() => { session.destroy() })
+  const streams = ['GET', 'POST'].map(method => session.request({ ':path': '/http2', ':method': method }).on('error', () => {}))
+  await until(t, 'all', () => waiting.length === 5)
+  socket.destroy()
+  for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)
+  await until(t, 'their end', () => left === 3) // those behind the first of HTTP/1.1 do not emit it
+  for (const go of waiting) go()
+  const last = session.request({ ':path': '/last' }).resume()
+  await once(last, 'end')
+  t.same(served, ['/last'])
 })

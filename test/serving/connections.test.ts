@@ -1,9 +1,10 @@
 /** Connections that are no use to anybody end, and give back what they hold. */
 import t from 'tap'
 import { once } from 'node:events'
+import type { Http2ServerResponse } from 'node:http2'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { listening, PREFACE, raw, readAll, until } from './bare-listener.js'
+import { field, frame, getHttp2, listening, PREFACE, raw, readAll, until } from './bare-listener.js'
 import type { Test } from '../plugins/bare-server.js'
 
 async function tcp (t: Test, port: number, bytes?: Buffer): Promise<Socket> {
@@ -96,4 +97,21 @@ t.test('destroy ends connections amid their handshake too', async t => {
   await once(socket, 'end')
   await until('its end', async () => await connections() === 0)
   t.equal(await connections(), 0)
+})
+
+t.test('what a client has cancelled before it is served is not served, as its end would go unnoticed', async t => {
+  const late: string[] = []
+  let open = 0
+  const { port, seen } = await listening(t, {}, (request, response) => {
+    const { stream } = response as unknown as Http2ServerResponse
+    if (stream.destroyed) late.push(request.url ?? '')
+    open++
+    response.on('close', () => { open-- })
+    response.end()
+  })
+  const fields = [field(':method', 'POST'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', '/cancelled')]
+  const cancelled = [1, 3, 5].flatMap((stream, code) => [frame(1, 4, stream, Buffer.concat(fields)), frame(3, 0, stream, Buffer.of(0, 0, 0, [0, 2, 8][code] ?? 0))])
+  await raw(t, port, Buffer.concat([PREFACE, ...cancelled, getHttp2(7, '/last')]), { ALPNProtocols: ['h2'] })
+  await until('what follows them', () => seen.includes('/last') && open === 0)
+  t.same(late, [])
 })

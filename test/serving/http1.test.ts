@@ -161,3 +161,13 @@ t.test('requests that come while an answer waits to be read are served, however 
     t.ok(answer.endsWith('\r\n\r\n/last '))
   }
 })
+
+t.test('what is not HTTP behind requests does not take the place of their answers', async t => {
+  const { port } = await listening(t)
+  const socket = await raw(t, port, get('/first'))
+  await once(socket, 'data')
+  socket.write(`${get('/second')}${get('/third')}nonsense\r\n\r\n`)
+  const answer = await readAll(socket)
+  t.same(codes(answer), [200, 200])
+  t.match(answer, /\r\nConnection: close\r\n[^]*GET$/)
+})
