@@ -30,8 +30,9 @@ function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buff
     if (reply.sent) return // such as with the deadline's 504
     try {
       void reply.send(bytes)
-    } catch (error) { // here Fastify does not catch it, as it does in handlers
-      void reply.send(error)
+    } catch (error) { // such as for an invalid header; here Fastify does not catch it, as it does in handlers
+      request.log.error({ err: error }, 'an answer could not be sent')
+      reply.raw.destroy()
     }
   })
   return reply

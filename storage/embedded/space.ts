@@ -29,9 +29,14 @@ export interface SpaceOptions {
   readonly now: () => number
 }
 
-export const freeBytesOf = (directory: string): number => {
-  const { bavail, bsize } = statfsSync(directory)
-  return bavail * bsize
+/** @throws StorageError 'Unavailable' if the directory is not there any more */
+export function freeBytesOf (directory: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(directory)
+    return bavail * bsize
+  } catch (error) {
+    throw new StorageError('Unavailable', `the directory ${directory} of the store can not be used: ${(error as Error).message}`, { cause: error })
+  }
 }
 
 /** @throws StorageError 'NoSpace' if the disk is too full to open a store */

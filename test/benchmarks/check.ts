@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- check`: whether something has become slower. Compares the ratios to the bare limit with those kept in `ratios.json`, as ratios of one run
- * vary far less than figures do. `npm run bench -- check --keep` replaces what is kept.
+ * vary far less than figures do. `npm run bench -- check keep` replaces what is kept.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Line } from './report.js'

@@ -86,7 +86,7 @@ if (first === '--full' || first === '--check') {
   for (const name of rest) await runHere(name, first === '--full' ? FULL : CHECK)
   process.exit()
 } else if (first === 'check') {
-  await check(rest.includes('--keep'))
+  await check(rest.includes('keep'))
 } else {
   await runAll(first === undefined ? Object.keys(parts).filter(name => name !== 'writes-embedded') : [first, ...rest], 'full')
 }

@@ -14,8 +14,11 @@ const root = mkdtempSync(join(tmpdir(), 'orch-commands-'))
 t.teardown(() => { rmSync(root, { recursive: true, force: true }) })
 const at = (name: string): string => join(root, name)
 const data = at('data')
-await fill(data, 1200)
-const objects = await objectsOf(data)
+let objects: Awaited<ReturnType<typeof objectsOf>>
+t.before(async () => {
+  await fill(data, 1200)
+  objects = await objectsOf(data)
+})
 
 t.test('a snapshot of a folder, and a folder of the snapshot', async t => {
   const written = run('snapshot', at('one.snapshot'), `--data-dir=${data}`)

@@ -14,8 +14,11 @@ const ROUNDS = 5
 const root = mkdtempSync(join(tmpdir(), 'orch-crash-'))
 t.teardown(() => { rmSync(root, { recursive: true, force: true }) })
 const at = (name: string): string => join(root, name)
-await fill(at('data'), OBJECTS)
-const objects = await objectsOf(at('data'))
+let objects: Awaited<ReturnType<typeof objectsOf>>
+t.before(async () => {
+  await fill(at('data'), OBJECTS)
+  objects = await objectsOf(at('data'))
+})
 
 /** How long the command takes by itself, from the moment at which it has begun to write. */
 async function killed (begun: () => boolean, after: number, ...args: string[]): Promise<boolean> {

@@ -13,7 +13,8 @@ import { done } from '../../contracts/backend.js'
 import { Observed } from '../../contracts/observed.js'
 import { startEtcd } from '../../etcd-process.js'
 
-const etcd = await startEtcd(t)
+let etcd: Awaited<ReturnType<typeof startEtcd>>
+t.before(async () => { etcd = await startEtcd(t) })
 let stores = 0
 const newFolder = (): WholeStore & { readonly kind: 'embedded' } => ({ kind: 'embedded', directory: join(t.testdirName, `store-${++stores}`) })
 const newPrefix = (): WholeStore & { readonly kind: 'etcd' } => ({ kind: 'etcd', servers: [etcd.url], prefix: `/p${++stores}` })
