@@ -14,13 +14,17 @@ const TOLERANCE = 1.1
 
 export type Ratios = Readonly<Record<string, number>>
 
-export const ratiosOf = (lines: readonly Line[]): Ratios => Object.fromEntries(lines.filter(({ ratio }) => ratio !== '').map(({ work, ratio }) => [work, Number(ratio)]))
+/** Costs alone: times on the clock vary too much. */
+export const ratiosOf = (lines: readonly Line[]): Ratios => Object.fromEntries(lines.filter(({ ratio, ours }) => ratio !== '' && / of CPU| at the server/.test(ours)).map(({ work, ratio }) => [work, Number(ratio)]))
 
 export const keptRatios = (): Ratios => JSON.parse(readFileSync(FILE, 'utf8')) as Ratios
 
 export function keepRatios (ratios: Ratios): void {
   writeFileSync(FILE, `${JSON.stringify(ratios, undefined, 2)}\n`)
 }
+
+/** The smaller ratio of two runs. */
+export const smaller = (one: Ratios, other: Ratios): Ratios => Object.fromEntries(Object.entries(one).map(([work, ratio]) => [work, Math.min(ratio, other[work] ?? ratio)]))
 
 /** One line for each ratio that is more than a tenth above the kept one, and for each that is measured no more. */
 export function worse (found: Ratios, kept: Ratios): string[] {
