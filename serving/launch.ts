@@ -1,6 +1,6 @@
 /** Starts and stops the server. Modules needed only after the flags are validated are imported here, so that `--help` and mistakes respond immediately. */
 import type { Server } from 'node:http'
-import { createServer, type ListenOptions, type Server as NetServer } from 'node:net'
+import { createServer } from 'node:net'
 import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { hostPort, listenHost } from '../config/addresses.js'
 import type { Parsed } from '../config/command-line.js'
@@ -11,13 +11,14 @@ import type { ServerOptions } from '../config/server-options.js'
 import { Verbosity } from '../config/verbosity.js'
 import { followCertificates } from './certificate-files.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
+import { listenOn } from './listen-on.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
 import type { Link } from './processes/link.js'
 import { runtimeWarnings } from './runtime.js'
 import { reportReadiness, whenReady } from './service-manager.js'
 import { withServiceAccountKey } from './service-accounts.js'
-import { endOnSignals } from './signals.js'
+import { endOnSignals, reportOnSignals } from './signals.js'
 import { survive } from './survival.js'
 import { tlsSetup } from './tls.js'
 
@@ -106,7 +107,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   // Before it listens: a client that gets an answer may send a signal at once.
   if (link === undefined) {
     endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
-    reportOnSignals(running)
+    reportOnSignals(log, () => { logReport(running) })
     await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
   } else serveFor(link, running, verbosity)
   survive(log)
@@ -154,13 +155,13 @@ function ofOneProcess (options: ServerOptions, link: Link): ServerOptions {
 
 /** Serves the connections that the supervisor passes on. */
 function serveFor (link: Link, running: Running, verbosity: Verbosity): void {
-  const { listener, log, scope: { orch: { health, metrics, report, shutdown } } } = running
+  const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
   listener.server.emit('listening') // from here on Node limits the time of requests
   shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) link.send({ kind: 'stopped' }) })
   link.serve({
     connection: listener.serve,
     end: () => { end(running) },
-    report: () => { for (const fields of report()) log.info(fields, 'diagnostic report') },
+    report: () => { logReport(running) },
     verbosity: v => { verbosity.set(v) },
     exposition: () => metrics.exposition()
   })
@@ -194,17 +195,6 @@ async function refuseUsedPort (values: Parsed['values']): Promise<void> {
   await new Promise(resolve => { probe.close(resolve) })
 }
 
-/** Bypasses `fastify.listen`, which logs each address in its own format. */
-async function listenOn (server: NetServer, options: ListenOptions & { reusePort: boolean }): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
 function announce (log: FastifyBaseLogger, { values }: Parsed): void {
   const modes = values['authorization-mode']
   log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${storeText(values)}, authorization: ${modes.join(', ')}`)
@@ -219,10 +209,9 @@ export function reportToServiceManager ({ scope: { orch: { health, shutdown } },
   reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } }).catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }
 
-/** SIGUSR1 logs a diagnostic report. SIGHUP, which a closing terminal sends, is ignored. */
-function reportOnSignals ({ scope, log }: Running): void {
-  process.on('SIGUSR1', () => { for (const fields of scope.orch.report()) log.info(fields, 'diagnostic report') })
-  process.on('SIGHUP', () => { log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
+/** Logs a diagnostic report. */
+function logReport ({ scope, log }: Running): void {
+  for (const fields of scope.orch.report()) log.info(fields, 'diagnostic report')
 }
 
 /** Shuts down gracefully and exits. */

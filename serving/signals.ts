@@ -1,4 +1,4 @@
-/** SIGTERM and SIGINT: the first ends gracefully, a second one at once. */
+/** Signals of the process: SIGTERM and SIGINT end it, SIGUSR1 asks for a report, SIGHUP is ignored. */
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Milliseconds within which a second signal is a duplicate: npm forwards a terminal's signal to the process that already has it. */
@@ -10,6 +10,7 @@ export interface Ends {
   readonly now: () => void
 }
 
+/** The first SIGTERM or SIGINT ends gracefully, a second one at once. */
 export function endOnSignals ({ end, now }: Ends): void {
   let since: number | undefined
   for (const signal of SIGNALS) {
@@ -21,4 +22,10 @@ export function endOnSignals ({ end, now }: Ends): void {
       } else if (performance.now() - since > DUPLICATE) now()
     })
   }
+}
+
+/** A closing terminal sends SIGHUP. */
+export function reportOnSignals (log: { readonly info: (text: string) => void }, report: () => void): void {
+  process.on('SIGUSR1', report)
+  process.on('SIGHUP', () => { log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
 }

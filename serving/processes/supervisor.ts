@@ -3,15 +3,16 @@
  * ends them together. It accepts connections and serves no request. The first process makes the files of the first start.
  */
 import { randomBytes } from 'node:crypto'
-import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { listenHost } from '../../config/addresses.js'
 import type { Parsed } from '../../config/command-line.js'
 import { createLog } from '../../config/logging.js'
 import { servingProcesses } from '../../config/serving-processes.js'
 import { Verbosity } from '../../config/verbosity.js'
+import { listenOn } from '../listen-on.js'
 import { reportReadiness } from '../service-manager.js'
-import { endOnSignals } from '../signals.js'
+import { endOnSignals, reportOnSignals } from '../signals.js'
 import { survive } from '../survival.js'
 import { Collections } from './collections.js'
 import { Connections, type Taker } from './connections.js'
@@ -28,16 +29,6 @@ export async function supervise (parsed: Parsed): Promise<void> {
   const server = createServer({ pauseOnConnect: true })
   await listenOn(server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
   new Supervisor(parsed, server).start()
-}
-
-async function listenOn (server: Server, options: ListenOptions & { reusePort: boolean }): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }
 
 class Serving extends KeptProcess implements Taker {
@@ -90,8 +81,7 @@ class Supervisor {
     process.stdout.on('error', () => {}) // a closed reader of the audit log
     survive(this.#log)
     endOnSignals({ end: signal => { this.#end(signal) }, now: () => { this.#abort(1) } })
-    process.on('SIGUSR1', () => { for (const one of this.#serving.values()) one.send({ kind: 'report' }) })
-    process.on('SIGHUP', () => { this.#log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
+    reportOnSignals(this.#log, () => { for (const one of this.#serving.values()) one.send({ kind: 'report' }) })
     process.on('exit', () => { for (const one of this.#all) one.kill() })
     if (this.#embedded) this.#startStore()
     for (let number = 1; number <= this.#count; number++) this.#startServing(number)
