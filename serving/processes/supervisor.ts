@@ -18,7 +18,7 @@ import { Collections } from './collections.js'
 import { Connections, type Taker } from './connections.js'
 import { Deaths, TOO_MANY } from './deaths.js'
 import { howEnded, KeptProcess, type Ended } from './kept-process.js'
-import { STORE, type News } from './messages.js'
+import { STORE, type News, type Order } from './messages.js'
 
 /** Milliseconds until a process that has died is replaced, so that one which cannot start does not use up the machine. */
 const PAUSE = 100
@@ -56,6 +56,8 @@ class Supervisor {
   #prepared = false
   /** All processes have served: from now on one that ends is replaced. */
   #started = false
+  /** What a client has set, for processes that start later. */
+  #changedVerbosity: Extract<Order, { readonly kind: 'verbosity' }> | undefined
   readonly #leaving = new AbortController()
   #exitCode = 0
   /** Lines of failed starts, which each process has. */
@@ -128,6 +130,7 @@ class Supervisor {
         return
       case 'serving':
         from.serving = true
+        if (this.#changedVerbosity !== undefined) from.send(this.#changedVerbosity)
         if (from instanceof Serving) this.#connections.add(from)
         this.#started ||= this.#serving.size === this.#count && this.#all.every(({ serving }) => serving)
         return
@@ -149,7 +152,8 @@ class Supervisor {
         return
       case 'verbosity':
         this.#verbosity.set(news.v)
-        for (const one of this.#serving.values()) if (one !== from) one.send(news)
+        this.#changedVerbosity = news
+        for (const one of this.#all) if (one !== from) one.send(news)
         return
       case 'collect':
         this.#collections.begin(from, news.request)

@@ -29,6 +29,7 @@ t.test('several processes over etcd are one server', { timeout: 300_000 }, async
     for (const agent of agents) t.equal(versionOf((await ask(port, 'GET', `${CONFIGS}/c-${round}`, undefined, agent))?.text ?? ''), versionOf(created?.text ?? ''))
   }
 
+  t.equal((await ask(port, 'PUT', '/debug/flags/v', '4', agents[0]))?.code, 200)
   const leader = pidOf('1')
   process.kill(leader, 'SIGKILL')
   // The namespaces' contents are looked after by the process that leads.
@@ -39,6 +40,11 @@ t.test('several processes over etcd are one server', { timeout: 300_000 }, async
   })
   await eventually('the process is replaced', () => pidOf('1') !== 0 && pidOf('1') !== leader)
   await eventually('it is ready', async () => (await ask(port, 'GET', '/readyz'))?.code === 200)
+  const since = server.log().length
+  await eventually('it logs requests, as the others', async () => {
+    await ask(port, 'GET', '/version')
+    return server.log().slice(since).split('\n').some(line => line.includes('/version') && line.includes('process=1'))
+  })
   server.process.kill('SIGTERM')
   t.equal(await server.exit, 0)
   t.same(sent().slice(1), [`${server.process.pid} STOPPING=1`])
