@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import fp from 'fastify-plugin'
-import { continueInTurn, isAnswering, readAsStream } from '../serving/wire/pipelines.js'
+import { continueInTurn, currentResponse, readAsStream } from '../serving/wire/pipelines.js'
 import { serveUpgrade } from '../serving/wire/upgrades.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
 
@@ -35,7 +35,7 @@ function attach (server: Served, prefix: string): void {
   if (server.listenerCount('upgrade') === 0) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       if (server.listenerCount('upgrade') > 1) return // the host handles upgrades itself
-      serveUpgrade(request, socket, head, isAnswering(socket), (request, response) => { server.emit('request', request, response) })
+      serveUpgrade(request, socket, head, currentResponse(socket) !== undefined, (request, response) => { server.emit('request', request, response) })
     })
   }
   if (server.listenerCount('checkContinue') > 0) return

@@ -6,7 +6,7 @@ import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, t
 import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
-import { continueInTurn, readAsStream } from './wire/pipelines.js'
+import { continueInTurn, currentResponse, readAsStream } from './wire/pipelines.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
 import { afterReads } from '../storage/together.js'
 import { stopAccepting } from './wire/stop-accepting.js'
@@ -121,9 +121,10 @@ export function createListener (handler: RequestListener, options: ListenerOptio
         if (goaway.holds(stream, () => { serve(request, response, refusal) })) return
       }
     }
-    // What has closed is not served: its 'close' was emitted, so whatever it occupied would never be free. A compatibility response does not say so itself.
+    // A request that has closed meanwhile is not served: its 'close' was emitted, so its seat would never be released. A compatibility response does not know.
     const target = stream ?? response
-    // Node fails the connection at the end of a read that ends a handshake with a certificate whose signature is wrong: its 401 must be written before.
+    // Up to Node 26.10, a client certificate with a wrong signature leaves an error in OpenSSL's queue, which ends the connection at the end of the read that
+    // completes the handshake. That read may bring the first request, whose 401 must be written before.
     if (isFirst || refusal !== undefined) serve(request, response, refusal)
     else afterReads(() => { if (!target.destroyed) serve(request, response, refusal) })
   }
@@ -299,8 +300,9 @@ const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
 }
 
 /** The response of a whole request before the invalid HTTP, unless one has begun. */
-function pendingOf ({ [LATEST]: latest, _httpMessage: current }: Counted & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined {
-  return latest?.req.complete === true && current?.headersSent === false ? latest : undefined
+function pendingOf (socket: Counted): ServerResponse | undefined {
+  const { [LATEST]: latest } = socket
+  return latest?.req.complete === true && currentResponse(socket)?.headersSent === false ? latest : undefined
 }
 
 /** True if writing to the socket would corrupt another response. */

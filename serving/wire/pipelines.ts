@@ -10,8 +10,8 @@ const readAsStreams = new WeakSet<Socket>()
 
 const noop = (): void => {}
 
-/** True if a response is active on the HTTP/1.1 connection. Node records it only in this socket field (`assignSocket` in `lib/_http_server.js`). */
-export const isAnswering = (socket: Socket & { readonly _httpMessage?: unknown }): boolean => (socket._httpMessage ?? null) !== null
+/** The response whose turn it is on an HTTP/1.1 connection. Node records it only in this socket field (`assignSocket` in `lib/_http_server.js`). */
+export const currentResponse = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined => socket._httpMessage ?? undefined
 
 /**
  * Makes Node read a TLS connection as a stream. Otherwise its parser reads below the stream and cannot be paused: data decrypted when a

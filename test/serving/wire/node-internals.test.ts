@@ -5,7 +5,7 @@ import { connect as connectHttp2, createSecureServer, type Http2ServerRequest, t
 import { createServer, ServerResponse, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { takeStreams } from '../../../serving/wire/compatible-streams.js'
-import { isAnswering } from '../../../serving/wire/pipelines.js'
+import { currentResponse } from '../../../serving/wire/pipelines.js'
 import { endRawChunks, startRawChunks, unframedSocket } from '../../../serving/wire/raw-bodies.js'
 import { stopAccepting } from '../../../serving/wire/stop-accepting.js'
 import { authority } from '../authority.js'
@@ -75,8 +75,8 @@ t.test('a response that waits behind another one, or has no connection, keeps it
 t.test('a connection tells whether it is answering', async t => {
   const { port } = await serve(t, (request, response) => {
     const { socket } = request
-    t.equal(isAnswering(socket), true)
-    response.on('close', () => { t.equal(isAnswering(socket), false) })
+    t.equal(currentResponse(socket), response)
+    response.on('close', () => { t.equal(currentResponse(socket), undefined) })
     response.end('done')
   })
   await ask(await open(t, port), ['/'], 'done')
