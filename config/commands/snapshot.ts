@@ -55,16 +55,15 @@ async function written (store: WholeStore, file: string, sink: Sink, { interrupt
   }
 }
 
-const MIN_FREE = 64 * 1024 * 1024
 /** The server refuses writes until somewhat more than its minimum is free. */
 const MARGIN = 2
 
 /** A file on the disk of an embedded store must leave room for its server. */
 function spaceCheck (store: WholeStore, file: string): (bytes: number) => void {
-  if (store.kind !== 'embedded' || file === '-') return () => {}
+  if (store.kind !== 'embedded' || store.minFree === undefined || file === '-') return () => {}
   const folder = dirname(file)
   if (statSync(folder).dev !== statSync(store.directory).dev) return () => {}
-  const keep = (store.minFree ?? MIN_FREE) * MARGIN
+  const keep = store.minFree * MARGIN
   return bytes => {
     const { bavail, bsize } = statfsSync(folder)
     if (bavail * bsize < keep + bytes) throw new Error(`${file}: the disk is that of the store, and would have less than ${keep / 1024 / 1024} MiB free, twice --data-dir-min-free; name a file on another one`)

@@ -1,6 +1,6 @@
 /** Collects the metrics of all processes for one that was asked for them. Those that take too long are left out. */
 import type { KeptProcess } from './kept-process.js'
-import type { Exposition } from './messages.js'
+import type { Exposition } from '../../plugins/metrics/merged.js'
 
 /** Milliseconds, less than a scrape may take. */
 const PATIENCE = 2000

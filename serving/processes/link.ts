@@ -1,7 +1,8 @@
 /** One serving process's side of the supervisor: what it is ordered to do, and what it reports. */
 import type { Socket } from 'node:net'
 import type { Part } from '../../config/divided-options.js'
-import { STORE, type Exposition, type News, type Order } from './messages.js'
+import type { Exposition } from '../../plugins/metrics/merged.js'
+import { STORE, type News, type Order } from './messages.js'
 
 /** Milliseconds between reports of ended connections. */
 const REPORT_EVERY = 50

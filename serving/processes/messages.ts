@@ -1,5 +1,7 @@
 /** Messages between the supervisor and the processes that it keeps. They cross the channel of `child_process` in V8's serialization. */
 
+import type { Exposition } from '../../plugins/metrics/merged.js'
+
 /** Names a kept process to itself, as `NUMBER/COUNT` or `store`. */
 export const ROLE = 'ORCH_PROCESS'
 export const STORE = 'store'
@@ -39,10 +41,3 @@ export type News =
   /** Asks for the metrics of the other processes. */
   | { readonly kind: 'collect', readonly request: number }
   | { readonly kind: 'exposition', readonly request: number, readonly text: Uint8Array }
-
-/** The metrics of one process. */
-export interface Exposition {
-  /** `1`, `store` */
-  readonly process: string
-  readonly text: Uint8Array
-}

@@ -103,4 +103,4 @@ export class Space {
   }
 }
 
-const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 102.4) / 10} MiB`
+export const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 102.4) / 10} MiB`
