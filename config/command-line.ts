@@ -49,7 +49,7 @@ export const SERVE: CommandForm = {
   sections: SECTIONS as CommandForm['sections'] // flags differ only in their value types, and each parses its own values
 }
 
-/** Commands beside the server and `fsck` (`commands/`). */
+/** First arguments that run a command of `config/commands/` instead of the server. `fsck` is another one, in `fsck.ts`. */
 export const STORE_COMMANDS = ['snapshot', 'restore', 'migrate', 'compact'] as const
 export type StoreCommand = (typeof STORE_COMMANDS)[number]
 

@@ -1,12 +1,12 @@
 /**
- * Which of several processes of one server runs what one of them does: writes of the start, controllers that write, the server's lease and its
- * endpoints. The process that leads does so until it ends.
+ * Elects the leader among the processes of one server. Only the leader runs the steps of the start that write, the controllers that write, and the
+ * server's lease and endpoints. A leader leads until it ends.
  */
 export interface Leadership {
-  /** Resolves when this process is to lead. */
+  /** Resolves when this process becomes the leader. */
   readonly elected: Promise<void>
-  /** Called by the process that leads when what readiness waits for is done. */
+  /** The leader calls it after the steps that readiness waits for. */
   readonly lead: () => void
-  /** Resolves when a process has called `lead`. */
+  /** Resolves when some process has called `lead`. */
   readonly led: Promise<void>
 }

@@ -5,11 +5,11 @@ import { Progress, type ProgressStream } from './progress.js'
 export interface Carried {
   /** The revision at which the new store continues. */
   readonly revision: number
-  /** For the last line. */
+  /** Number of objects, bytes and seconds, as text for the command's last line. */
   readonly what: string
 }
 
-/** Fills a new store with contents. Whatever fails or interrupts it, nothing is left that a server would start on. */
+/** Copies contents into a new store. If this fails or is interrupted, it leaves nothing on which a server would start. */
 export async function carry (contents: Contents, open: () => Promise<Target>, { name, stream, interruption }: { name: string, stream: ProgressStream, interruption: Interruption }): Promise<Carried> {
   const target = await open()
   const progress = new Progress(stream, name, contents.count)

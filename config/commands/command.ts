@@ -2,7 +2,7 @@ import type { CommandForm, ParsedCommand } from '../command-line.js'
 import type { Interruption } from './interruption.js'
 import type { ProgressStream } from './progress.js'
 
-/** A command beside the server itself. */
+/** A command that works on a store and then exits, such as `snapshot`. */
 export interface Command {
   readonly form: CommandForm
   /** @returns the last line @throws Error whose message is the reason, on one line */
@@ -11,6 +11,6 @@ export interface Command {
 
 export interface Context {
   readonly interruption: Interruption
-  /** For progress. */
+  /** Receives the progress. */
   readonly stream: ProgressStream
 }

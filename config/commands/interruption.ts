@@ -1,4 +1,4 @@
-/** SIGINT, SIGTERM and SIGHUP during a command: it removes what it has begun and ends. A second signal ends the process at once. */
+/** Handles SIGINT, SIGTERM and SIGHUP: the command removes its partial output and exits. A second signal ends the process immediately. */
 import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -24,7 +24,7 @@ export class Interruption {
     if (this.#signal !== undefined) throw new Interrupted(this.#signal)
   }
 
-  /** Leaves signals to the process. */
+  /** Restores the default handling of signals. */
   end (): void {
     for (const each of SIGNALS) process.removeListener(each, this.#received)
   }

@@ -1,6 +1,6 @@
 /**
- * Commands beside the server itself: `orch-apiserver snapshot …`. Each ends with one line that says what was done, on standard output, or why
- * nothing was, on standard error.
+ * Runs the commands that work on a store and then exit, such as `orch-apiserver snapshot`. Each ends with one line: the result on standard
+ * output, or the reason of the failure on standard error.
  *
  * Exit codes: 0 done, 1 not done, 128 and the number of the signal if interrupted.
  */

@@ -1,4 +1,4 @@
-/** The flags of commands that name stores, which mean what they mean for a server, and the store that they name. */
+/** Flags that name the store of a command, with the same meaning as for a server, and how they are read. */
 import type { WholeStore } from '../../storage/carry/open.js'
 import { checkCombinations } from '../combinations.js'
 import { ArgumentError, type Parsed, type ParsedCommand } from '../command-line.js'
@@ -32,7 +32,7 @@ export async function storeOf ({ values, given }: ParsedCommand): Promise<WholeS
   return { kind: options.kind, directory: options.directory, minFree: options.minFree }
 }
 
-/** The store of a flag whose value is a folder or servers. Of the other flags those of its kind apply. @throws FlagError, ArgumentError */
+/** The store named by `--from` or `--to`: a folder or etcd servers. Other flags apply only to the kind they belong to. @throws FlagError, ArgumentError */
 export async function storeNamed (flag: 'from' | 'to', { values, given, operands }: ParsedCommand): Promise<WholeStore> {
   const text = String(values[flag])
   if (text === '') throw new FlagError(flag, undefined, 'is missing: name a folder, or servers of an etcd')
@@ -51,5 +51,5 @@ export async function storeNamed (flag: 'from' | 'to', { values, given, operands
 
 export const isRemote = (text: string): boolean => /^https?:\/\//.test(text)
 
-/** The store in the words of its flags. */
+/** Names the store by its flags, for messages. */
 export const placeOf = (store: WholeStore): string => store.kind === 'embedded' ? `--data-dir=${store.directory}` : `--etcd-servers=${store.servers.join(',')} below ${store.prefix}`

@@ -1,13 +1,13 @@
-/** Collects the metrics of all processes for one that was asked for them. Those that take too long are left out. */
+/** Collects the metrics of all processes for the one that answers a scrape. Leaves out processes that do not answer in time. */
 import type { KeptProcess } from './kept-process.js'
 import type { Exposition } from '../../plugins/metrics/merged.js'
 
-/** Milliseconds, less than a scrape may take. */
+/** Maximum milliseconds to wait for the processes, less than a scraper waits. */
 const PATIENCE = 2000
 
 interface Collection {
   readonly for: KeptProcess
-  /** Its number at the process that asked. */
+  /** Number of the request in the process that asked. */
   readonly request: number
   readonly missing: Set<KeptProcess>
   readonly expositions: Exposition[]

@@ -1,21 +1,21 @@
 /**
- * Gives each connection to the process that has the fewest. The supervisor accepts them and reads nothing: the processes shake hands. Node's
- * own `cluster` gives them out in turn, whatever ended since, keeps open for ever those on their way to a process that dies, and closes the
- * port when the last process has died.
+ * Passes each accepted connection to the process with the fewest. The supervisor reads nothing from them: TLS handshakes happen in the processes.
+ * Node's `cluster` module is not used: it distributes connections in turn without counting those that ended, leaks connections that are being
+ * passed to a process that dies, and closes the port when the last process has died.
  */
 import type { Socket } from 'node:net'
 
-/** Connections that wait while no process takes any. More are closed. */
+/** Maximum number of connections that wait while there is no process; further ones are closed. */
 const MAX_WAITING = 1000
 
 export interface Taker {
-  /** Passes a connection on and leaves it open here. The taker is called again only after `accepted`. */
+  /** Sends a connection to the process and keeps it open here. Called again only after `accepted`. */
   readonly take: (socket: Socket) => void
 }
 
 interface Share {
   open: number
-  /** Passed on, and still open here until the process has it. */
+  /** Sent to the process, and still open here until the process confirms it. */
   underWay: Socket | undefined
   readonly queue: Socket[]
 }
@@ -24,7 +24,7 @@ export class Connections {
   readonly #shares = new Map<Taker, Share>()
   readonly #waiting: Socket[] = []
 
-  /** Connections of each taker, in the order in which they were added or last chosen. */
+  /** Number of connections of each process, in the order in which they were added or last chosen. */
   get counts (): number[] { return [...this.#shares.values()].map(({ open }) => open) }
 
   add (taker: Taker): void {
@@ -32,7 +32,7 @@ export class Connections {
     for (const socket of this.#waiting.splice(0)) this.give(socket)
   }
 
-  /** Gives what the taker has not taken to others: it has read nothing of it. */
+  /** Passes the connections that the process has not confirmed to others; nothing was read from them. */
   remove (taker: Taker): void {
     const share = this.#shares.get(taker)
     this.#shares.delete(taker)
@@ -50,7 +50,7 @@ export class Connections {
       return
     }
     const [taker, share] = least
-    // Those with equally many take turns.
+    // Processes with equal counts take turns.
     this.#shares.delete(taker)
     this.#shares.set(taker, share)
     share.open++

@@ -1,4 +1,4 @@
-/** Counts processes that ended although they should run. */
+/** Counts processes that ended unexpectedly. */
 
 const MOST = 5
 const WITHIN = 60_000
@@ -6,7 +6,7 @@ const WITHIN = 60_000
 export class Deaths {
   readonly #times: number[] = []
 
-  /** True if that was one too many: what fails each time should not be started for ever. @param now milliseconds */
+  /** Records a death. Returns true if there were too many within a minute; the server then ends instead of restarting forever. @param now milliseconds */
   add (now = performance.now()): boolean {
     this.#times.push(now)
     while ((this.#times[0] ?? now) < now - WITHIN) this.#times.shift()

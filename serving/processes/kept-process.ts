@@ -1,4 +1,4 @@
-/** One process that the supervisor keeps: the same program, with the same flags and another role. */
+/** A child process of the supervisor: the same program with the same flags and its own role. */
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { ROLE, type News, type Order } from './messages.js'
@@ -7,14 +7,14 @@ import { wholeLines } from './whole-lines.js'
 export interface Ended { readonly code: number | null, readonly signal: NodeJS.Signals | null }
 
 export interface KeptOptions {
-  /** `1`, `store`: its name in the log and in metrics. */
+  /** Its name in the log and in metrics: a number or `store`. */
   readonly name: string
-  /** As `ROLE` has it. */
+  /** Value of the environment variable `ROLE`. */
   readonly role: string
   readonly news: (news: News) => void
-  /** Called once, when its output has been passed on. */
+  /** Called once, after the process has ended and all its output was forwarded. */
   readonly ended: (how: Ended) => void
-  /** Receives whole lines of its standard error. */
+  /** Called with complete lines that the process wrote to standard error. */
   readonly log: (lines: string) => void
 }
 
@@ -28,7 +28,7 @@ export class KeptProcess {
 
   constructor ({ name, role, news, ended, log }: KeptOptions) {
     this.name = name
-    // systemd hears of the supervisor alone.
+    // Only the supervisor reports to systemd.
     const { NOTIFY_SOCKET: _, ...environment } = process.env
     this.#child = fork(process.argv[1] ?? '', process.argv.slice(2), { env: { ...environment, [ROLE]: role }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' })
     const { stdout, stderr } = this.#child
@@ -44,7 +44,7 @@ export class KeptProcess {
 
   get pid (): number | undefined { return this.#child.pid }
 
-  /** The socket stays open here: Node would lose it if the process died before it has it. */
+  /** Keeps the socket open in this process: Node would leak it if the child died before it received the socket. */
   send (order: Order, socket?: Socket): void {
     if (this.#child.connected) this.#child.send(order, socket, { keepOpen: true }, () => {}) // the end follows an error
   }

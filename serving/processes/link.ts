@@ -1,4 +1,4 @@
-/** One serving process's side of the supervisor: what it is ordered to do, and what it reports. */
+/** A process's end of the channel to the supervisor: receives orders and sends reports. */
 import type { Socket } from 'node:net'
 import type { Part } from '../../config/divided-options.js'
 import type { Exposition } from '../../plugins/metrics/merged.js'
@@ -7,7 +7,7 @@ import { STORE, type News, type Order } from './messages.js'
 /** Milliseconds between reports of ended connections. */
 const REPORT_EVERY = 50
 
-/** What the launcher does on orders. */
+/** Handlers of the launcher, called on orders. */
 export interface Served {
   readonly connection: (socket: Socket) => void
   readonly end: () => void
@@ -20,11 +20,11 @@ export type Start = Extract<Order, { readonly kind: 'start' }>
 
 export class Link {
   readonly part: Part
-  /** Resolves when the files of the first start are there, at once for the process that makes them. */
+  /** Resolves when the files of a first start exist; immediately in the process that creates them. */
   readonly start: Promise<Start>
-  /** Resolves when this process is to run what one process of the server runs. */
+  /** Resolves when this process becomes the leader. */
   readonly elected: Promise<void>
-  /** Resolves when what readiness waits for is done by the process that leads. */
+  /** Resolves when the leader has finished the steps that readiness waits for. */
   readonly led: Promise<void>
   #served: Served | undefined
   #ended = 0
@@ -39,9 +39,9 @@ export class Link {
     this.start = new Promise(resolve => { start = resolve })
     this.elected = new Promise(resolve => { elect = resolve })
     this.led = new Promise(resolve => { led = resolve })
-    // A terminal and systemd send them to all processes; the supervisor says when to end.
+    // A terminal and systemd send signals to all processes; the supervisor orders the shutdown.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1']) process.on(signal, () => {})
-    // The port and the store are the next supervisor's.
+    // The supervisor has died: free the port and the store for the next one.
     process.on('disconnect', () => process.exit(1))
     process.on('message', (message, socket) => {
       const order = message as Order // of the same program
@@ -61,7 +61,7 @@ export class Link {
     })
   }
 
-  /** Takes orders from now on. */
+  /** Registers the handlers and reports that this process serves. */
   serve (served: Served): void {
     this.#served = served
     this.send({ kind: 'serving' })
@@ -71,7 +71,7 @@ export class Link {
 
   send (news: News): void { process.send?.(news, undefined, undefined, () => {}) } // without a supervisor the process ends
 
-  /** The metrics of the other processes, as far as they come in time. */
+  /** Resolves to the metrics of the other processes that answer in time. */
   collect (): Promise<readonly Exposition[]> {
     return new Promise(resolve => {
       const request = ++this.#last
@@ -100,7 +100,7 @@ export class Link {
   }
 }
 
-/** The part of a role; the store has none of the limits. */
+/** Parses a role into this process's share of the limits; the process of the store has none. */
 export function partOf (role: string): Part {
   const [number = 0, count = 0] = role === STORE ? [] : role.split('/').map(Number)
   return { number, count }

@@ -1,20 +1,20 @@
-/** Messages between the supervisor and the processes that it keeps. They cross the channel of `child_process` in V8's serialization. */
+/** Messages between the supervisor and its child processes, sent through the IPC channel of `child_process`. */
 
 import type { Exposition } from '../../plugins/metrics/merged.js'
 
-/** Names a kept process to itself, as `NUMBER/COUNT` or `store`. */
+/** Environment variable with the role of a child process: `NUMBER/COUNT` or `store`. */
 export const ROLE = 'ORCH_PROCESS'
 export const STORE = 'store'
 
-/** To a process. */
+/** Sent to a process. */
 export type Order =
-  /** Start: the files of the first start are there, or are made by this process. `first` of all processes: it says what is said once. */
+  /** Start now. With `first`, create the files of a first start and log what the whole server logs once. */
   | { readonly kind: 'start', readonly first: boolean, readonly ticketKeys: Uint8Array }
-  /** With a socket, unless its client has left. */
+  /** Comes with a socket, unless its client has disconnected. */
   | { readonly kind: 'connection' }
-  /** Run what one process of the server runs. */
+  /** Become the leader. */
   | { readonly kind: 'lead' }
-  /** What readiness waits for is done by the process that leads. */
+  /** The leader has finished the steps that readiness waits for. */
   | { readonly kind: 'led' }
   | { readonly kind: 'verbosity', readonly v: number }
   | { readonly kind: 'report' }
@@ -22,20 +22,20 @@ export type Order =
   | { readonly kind: 'collected', readonly request: number, readonly expositions: readonly Exposition[] }
   | { readonly kind: 'end' }
 
-/** From a process. */
+/** Sent by a process. */
 export type News =
-  /** The files of the first start are there. */
+  /** The files of a first start exist. */
   | { readonly kind: 'prepared' }
-  /** It takes connections. */
+  /** The process accepts connections. */
   | { readonly kind: 'serving' }
   /** All checks of readyz pass, for the first time. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'led' }
-  /** It has taken the connection that it was sent last. */
+  /** The process has received the connection that was sent last. */
   | { readonly kind: 'accepted' }
-  /** So many connections have ended since the last message. */
+  /** Number of connections that ended since the last such message. */
   | { readonly kind: 'ended', readonly connections: number }
-  /** New connections are refused from now on. */
+  /** The shutdown no longer accepts new connections. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'verbosity', readonly v: number }
   /** Asks for the metrics of the other processes. */

@@ -1,4 +1,4 @@
-/** The process that has the disk of the embedded store. It serves no requests but those of the other processes. */
+/** The process that opens the embedded store and serves it to the other processes. It serves no clients. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Parsed } from '../../config/command-line.js'
 import { createLog } from '../../config/logging.js'

@@ -1,6 +1,7 @@
 /**
- * Keeps the processes of `--serving-processes`: starts them, gives them the connections, passes on their output, replaces those that die, and
- * ends them together. It accepts connections and serves no request. The first process makes the files of the first start.
+ * The supervisor of `--serving-processes`: starts the processes, distributes connections among them, forwards their output, replaces those that
+ * die, and ends all of them together. It serves no requests itself. The first process creates certificates, keys and other files that a first
+ * start needs; the others wait for it.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -20,7 +21,7 @@ import { Deaths, TOO_MANY } from './deaths.js'
 import { howEnded, KeptProcess, type Ended } from './kept-process.js'
 import { STORE, type News, type Order } from './messages.js'
 
-/** Milliseconds until a process that has died is replaced, so that one which cannot start does not use up the machine. */
+/** Milliseconds before a dead process is replaced, so that a process that cannot start does not busy the machine. */
 const PAUSE = 100
 
 /** @throws Error of the system if it cannot listen. Later errors end the process. */
@@ -50,17 +51,17 @@ class Supervisor {
   readonly #serving = new Map<number, Serving>()
   #store: KeptProcess | undefined
   #leader: Serving | undefined
-  /** What readiness waits for is done by a process that leads. */
+  /** The leader has finished the steps that readiness waits for. */
   #led = false
-  /** The first process has made the files of the first start. */
+  /** The first process has created the files of a first start. */
   #prepared = false
-  /** All processes have served: from now on one that ends is replaced. */
+  /** All processes have started; from now on, one that ends is replaced. */
   #started = false
-  /** What a client has set, for processes that start later. */
+  /** The verbosity that a client has set, for processes that start later. */
   #changedVerbosity: Extract<Order, { readonly kind: 'verbosity' }> | undefined
   readonly #leaving = new AbortController()
   #exitCode = 0
-  /** Lines of failed starts, which each process has. */
+  /** Error lines of failed starts: every process writes the same one, the log gets it once. */
   readonly #failures = new Set<string>()
 
   constructor ({ values }: Parsed, server: Server) {
@@ -107,7 +108,7 @@ class Supervisor {
     if (this.#prepared || number === 1) this.#orderStart(one)
   }
 
-  /** The first process, while no other has made the files of the first start. */
+  /** Until the files of a first start exist, the process that starts creates them. */
   #orderStart (one: KeptProcess): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
 
   #startStore (): void {
@@ -189,7 +190,7 @@ class Supervisor {
     if (this.#died(store, how)) setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startStore() }, PAUSE)
   }
 
-  /** False if the server ends. A failed start has written its own line. */
+  /** Returns false if the whole server ends. A process whose start failed has logged the reason itself. */
   #died (one: KeptProcess, how: Ended): boolean {
     if (!this.#started && how.code !== null && how.code !== 0) {
       this.#abort(how.code)
@@ -220,7 +221,7 @@ class Supervisor {
     this.#endIfDone()
   }
 
-  /** The store ends after all that write to it. */
+  /** The process of the store ends last, because the others write to it. */
   #endIfDone (): void {
     if (this.#serving.size > 0) return
     this.#server.close()

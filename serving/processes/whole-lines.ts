@@ -1,7 +1,7 @@
-/** Passes on the output of several processes line by line, so that no line is torn by another's. */
+/** Forwards output in complete lines, so that lines of several processes do not mix. */
 import type { Readable } from 'node:stream'
 
-/** Characters after which a line is cut. */
+/** Longer lines are split. */
 const MAX_LINE = 1024 * 1024
 
 /** @param write receives one or more whole lines */

@@ -1,7 +1,7 @@
 /**
- * A store that another process of the server has on its disk. Reads are consistent: the revision of the newest acknowledged write is in a
- * register that all processes share, or asked for. A write that was sent is never sent again: when the line is lost its outcome is read from
- * the store, as over etcd. Calls wait a short time for a store that is started again.
+ * The back end of a process whose store is opened by another process of the same server. Reads are consistent: the revision of the newest
+ * acknowledged write comes from a register that all processes share, or from a call. A write is never sent twice: when the connection is lost, its
+ * outcome is read from the store, as over etcd. Calls wait a short time while the process of the store restarts.
  */
 import { connect } from 'node:net'
 import type {
@@ -16,10 +16,10 @@ import { ReadRegister } from './register.js'
 import { socketIn, type SocketPath } from './socket-path.js'
 import { Watches } from './watches.js'
 
-/** Milliseconds that a call waits for a lost store, and between attempts to reach it. */
+/** Milliseconds that a call waits for a connection, and between attempts to connect. */
 const PATIENCE = 1000
 const RETRY = 20
-/** Milliseconds that the opening waits: a store is opened beside, after its pages are checked. */
+/** Milliseconds that opening waits: meanwhile the other process checks the pages of the store and opens it. */
 const OPENING = 60_000
 /** Maximum objects of one answer. */
 const PAGE = 200
@@ -31,7 +31,7 @@ interface Call {
 
 const closedError = (): StorageError => new StorageError('Closed', 'the store is closed')
 
-/** The line was lost after the call had been sent. */
+/** The connection was lost after the call had been sent. */
 class LostLine extends Error {}
 
 /**
@@ -155,7 +155,7 @@ class SharedBackend implements Backend {
   revision (): Promise<Revision> {
     const known = this.#closing === undefined ? this.#registered() : undefined
     if (known !== undefined) return this.#watches.reached(known).then(() => known) // then watches know it too
-    // A call that has not been sent yet serves all that ask before.
+    // A call that has not been sent yet answers all callers until then.
     if (this.#pendingRevision === undefined) {
       const over = (): void => { if (this.#pendingRevision === pending) this.#pendingRevision = undefined }
       const pending = this.#pendingRevision = this.#read(Kind.revision, frame => frame, frame => frame.revision(), over)
@@ -199,7 +199,7 @@ class SharedBackend implements Backend {
     this.#register?.close()
   }
 
-  /** The newest revision without a call, while the line is whole: a store that has ended acknowledges nothing. */
+  /** The newest revision without a call, while connected: a store that has ended acknowledges no writes. */
   #registered (): Revision | undefined { return this.#line === undefined ? undefined : this.#register?.read() }
 
   #connect (): void {
@@ -278,7 +278,7 @@ class SharedBackend implements Backend {
     })
   }
 
-  /** What changes nothing is asked again, once. */
+  /** Repeats a call once if the connection is lost; only for calls that change nothing. */
   async #read<T> (kind: Kind, ask: (frame: FrameWriter) => unknown, answer: (frame: Frame) => T, beforeSending?: () => void): Promise<T> {
     try {
       return await this.#call(kind, ask, answer, beforeSending)

@@ -1,6 +1,6 @@
 /**
- * The bytes on the line between the process that has the disk and the others. A frame is its length, a kind, the number of the call or watch
- * that it belongs to, and members in a fixed order. Both ends are the same program, so the format has no versions.
+ * The protocol between the process of the store and the others. A frame consists of its length, a kind, the number of the call or watch that it
+ * belongs to, and members in a fixed order. Both ends are the same program, so the format has no versions.
  */
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
 import { StorageError, type StorageErrorCode } from '../errors.js'
@@ -10,7 +10,7 @@ const HEAD = 9
 const CHUNK = 64 * 1024
 /** Values from this size on are not copied into the chunk. */
 const APART = 16 * 1024
-/** More is a broken line. */
+/** Longer frames are refused. */
 export const MAX_FRAME = 1024 * 1024 * 1024
 
 export enum Kind {

@@ -1,4 +1,4 @@
-/** One end of the line between two processes: collects the frames of an event loop turn into one write. */
+/** One end of a connection between two processes. Frames of one event loop turn are sent in one write. */
 import type { Socket } from 'node:net'
 import { type Frame, FrameReader, FrameWriter, type Kind } from './frames.js'
 
@@ -37,10 +37,10 @@ export class Line {
 
   get isOpen (): boolean { return this.#isOpen }
 
-  /** Bytes that the other end has not taken. */
+  /** Bytes not yet sent to the other process. */
   get waiting (): number { return this.#socket.writableLength + this.#writer.bytes }
 
-  /** The caller ends the frame with `end`. */
+  /** Begins a frame; the caller finishes it with `end`. */
   begin (kind: Kind, number: number): FrameWriter {
     if (!this.#flushing && this.#isOpen) {
       this.#flushing = true
@@ -49,20 +49,20 @@ export class Line {
     return this.#writer.begin(kind, number)
   }
 
-  /** Calls when the other end has taken what waits. Not if the line closes. */
+  /** Calls back when all waiting bytes were sent; never if the connection closes. */
   whenDrained (call: () => void): void {
     if (this.#socket.writableNeedDrain || this.#flushing) this.#drained.push(call)
     else setImmediate(call)
   }
 
-  /** Calls before what was begun in this turn is sent. */
+  /** Calls back before the frames of this turn are sent. */
   beforeSending (call: () => void): void { this.#beforeFlush.push(call) }
 
   pause (): void { this.#socket.pause() }
   resume (): void { this.#socket.resume() }
   destroy (): void { this.#socket.destroy() }
 
-  /** Sends what was written, then closes. */
+  /** Sends all frames, then closes the connection. */
   end (): void {
     this.#flush()
     this.#socket.end()

@@ -1,20 +1,20 @@
 /**
- * One watch of another process that the changes pushed to all do not serve: of the past, until it has caught up with them, or with previous
- * values. It stops reading the history while the other process has not taken what it was sent.
+ * A watch of another process that needs more than the changes pushed to every process: it starts in the past, or wants previous values. The first
+ * kind is served until it has caught up. It stops reading the history while the other process is slow to receive.
  */
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
 import { Kind } from './frames.js'
 import type { Line } from './line.js'
 
-/** Bytes that wait for the process before the watch does. */
+/** While more bytes than this wait to be sent, the watch is paused. */
 const MAX_WAITING = 1024 * 1024
 
 export interface PushedRequest {
   readonly start: string
   readonly end: string
   readonly after: Revision
-  /** It is served to its end, not until it has caught up. */
+  /** True if the watch is served until it ends, false if only until it has caught up. */
   readonly follows: boolean
   readonly previous: boolean
 }

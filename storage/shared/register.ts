@@ -45,7 +45,7 @@ export class ReadRegister {
     } catch {} // the store is asked
   }
 
-  /** Undefined if it cannot be known this way. */
+  /** Undefined if the file cannot be read or is being written. */
   read (): Revision | undefined {
     if (this.#file === undefined) return undefined
     try {

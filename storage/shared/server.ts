@@ -1,6 +1,6 @@
 /**
- * Serves a store to the other processes of a server, over a socket in its directory. Each line is pushed all changes in order and answered
- * its calls. What a slow process has not taken is bounded: its calls and past changes wait, and its line is closed when live changes pile up.
+ * Serves a store to the other processes of a server, through a Unix socket in its directory. Pushes all changes in order on each connection and
+ * answers calls. What waits for a slow process is bounded: its calls and past changes pause, and its connection is closed when live changes pile up.
  */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -12,16 +12,16 @@ import { WrittenRegister } from './register.js'
 import { PushedWatch } from './pushed-watch.js'
 import { socketIn } from './socket-path.js'
 
-/** Bytes that wait for a process before its calls wait, and before its line is closed. */
+/** Bytes waiting for a process at which its calls pause, and at which its connection is closed. */
 const MAX_WAITING = 4 * 1024 * 1024
 const MAX_CHANGES_WAITING = 64 * 1024 * 1024
 /** Bytes of values in one answer to a list; the other end asks for the rest. */
 const PAGE_BYTES = 4 * 1024 * 1024
-/** Milliseconds between looks at the space of the disk. */
+/** Milliseconds between checks of the free disk space. */
 const SPACE_INTERVAL = 1000
 
 export interface StoreServer {
-  /** Resolves when all lines are closed. */
+  /** Resolves when all connections are closed. */
   readonly close: () => Promise<void>
 }
 
@@ -67,7 +67,7 @@ class Hub {
   readonly #lines = new Set<StoreLine>()
   readonly #watch: BackendWatch
   readonly #looking: NodeJS.Timeout
-  /** Published and not yet pushed, in this turn. */
+  /** Changes published in this turn and not yet pushed. */
   #pending: BackendEvent[] = []
   #revision: Revision
   #shortage: StorageError | undefined
@@ -108,7 +108,7 @@ class Hub {
     this.#register.close()
   }
 
-  /** In the store's order, before the writers get their answers; and before them this process may not acknowledge what the register lacks. */
+  /** Called in the order of revisions, before writers are answered: the register must have a revision before its write is acknowledged. */
   #publish (events: readonly BackendEvent[], revision: Revision): void {
     try {
       this.#register.write(revision)
@@ -134,7 +134,7 @@ class Hub {
   }
 }
 
-/** The line of one process. */
+/** The connection of one process. */
 class StoreLine {
   readonly #line: Line
   readonly #backend: Backend
@@ -178,7 +178,7 @@ class StoreLine {
 
   destroy (): void { this.#line.destroy() }
 
-  /** Answers the calls that have come, then closes. */
+  /** Answers the calls received so far, then closes the connection. */
   async end (): Promise<void> {
     if (this.#calls > 0) await new Promise<void>(resolve => { this.#idle = resolve })
     this.#line.end()

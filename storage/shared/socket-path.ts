@@ -1,4 +1,4 @@
-/** Where the process that has the disk is reached. */
+/** Path of the Unix socket on which the process of the store listens. */
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -6,7 +6,7 @@ const NAME = 'store.sock'
 
 export interface SocketPath {
   readonly path: string
-  /** Once the socket is listening or connected. */
+  /** Call it once the socket listens or is connected. */
   readonly close: () => void
 }
 

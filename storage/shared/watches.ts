@@ -60,26 +60,26 @@ class Watch implements BackendWatch {
 }
 
 export class Watches {
-  /** All that have not ended, by number. */
+  /** Watches that have not ended, by number. */
   readonly #all = new Map<number, Watch>()
-  /** Those that take the pushed changes. */
+  /** Watches that receive the changes pushed to the process. */
   readonly #live = new Set<Watch>()
-  /** Those that must first catch up with what they missed while the line was lost. */
+  /** Watches that must first receive what they missed while the connection was lost. */
   readonly #resuming = new Set<Watch>()
   #line: Line | undefined
   #last = 0
-  /** All changes up to this revision have been pushed, and taken by the live watches. */
+  /** The live watches have received all changes up to this revision. */
   #position: Revision = 0
   #closed: StorageError | undefined
-  /** Those that wait for changes under way. */
+  /** Callers that wait until a revision has been pushed. */
   #waiters: Array<{ readonly revision: Revision, readonly resolve: () => void }> = []
 
   get position (): Revision { return this.#position }
 
-  /** True if no watch is behind because of a lost line. */
+  /** True if the process is connected and no watch is still catching up. */
   get isWhole (): boolean { return this.#line !== undefined && this.#resuming.size === 0 }
 
-  /** Resolves when the changes up to the revision have been pushed, or the line is lost. */
+  /** Resolves when the changes up to the revision have been pushed, or the connection is lost. */
   reached (revision: Revision): Promise<void> {
     if (this.#position >= revision || this.#line === undefined) return Promise.resolve()
     return new Promise(resolve => { this.#waiters.push({ revision, resolve }) })
@@ -95,7 +95,7 @@ export class Watches {
     return watch
   }
 
-  /** A new line, on which all changes after the revision are pushed. */
+  /** Called with a new connection, on which all changes after the revision are pushed. */
   connected (line: Line, revision: Revision): void {
     this.#line = line
     this.#position = Math.max(this.#position, revision)

@@ -28,9 +28,9 @@ interface Server extends Launched {
   readonly allMs: number
   /** All its processes: the supervisor first, if there is one. */
   readonly all: readonly OneOf[]
-  /** Those that serve. */
+  /** The processes that serve requests. */
   readonly serving: readonly OneOf[]
-  /** That of the embedded store, if it is a process of its own. */
+  /** The process of the embedded store, if there is one. */
   readonly store: OneOf | undefined
 }
 
