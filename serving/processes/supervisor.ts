@@ -38,6 +38,9 @@ class Serving extends KeptProcess implements Taker {
   }
 }
 
+/** For the log. */
+const titleOf = ({ name }: KeptProcess): string => name === STORE ? 'the process of the store' : `serving process ${name}`
+
 class Supervisor {
   readonly #count: number
   readonly #embedded: boolean
@@ -196,7 +199,7 @@ class Supervisor {
       this.#abort(how.code)
       return false
     }
-    const what = `${one.name === STORE ? 'the process of the store' : `serving process ${one.name}`} (pid ${one.pid}) ended ${howEnded(how)}`
+    const what = `${titleOf(one)} (pid ${one.pid}) ended ${howEnded(how)}`
     if (this.#deaths.add()) {
       this.#log.error(`${what}: ${TOO_MANY}, the server ends`)
       this.#abort(1)
@@ -215,7 +218,7 @@ class Supervisor {
 
   #oneLess (one: KeptProcess, how: Ended): void {
     if (how.code !== 0) {
-      this.#log.error(`${one.name === STORE ? 'the process of the store' : `serving process ${one.name}`} ended ${howEnded(how)} during the shutdown`)
+      this.#log.error(`${titleOf(one)} ended ${howEnded(how)} during the shutdown`)
       this.#exitCode = 1
     }
     this.#endIfDone()
