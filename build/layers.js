@@ -44,9 +44,9 @@ const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths'
 
 /** Modules that may import each back end. */
 const BACK_ENDS = {
-  'storage/etcd': ['storage/etcd', 'storage/open', 'storage/carry/open'],
+  'storage/etcd': ['storage/etcd', 'storage/open', 'storage/transfer/open'],
   'storage/shared': ['storage/shared', 'storage/open'],
-  'storage/embedded': ['storage/embedded', 'storage/open', 'storage/carry/open', 'config/fsck']
+  'storage/embedded': ['storage/embedded', 'storage/open', 'storage/transfer/open', 'config/fsck']
 }
 
 /** Packages restricted to certain modules. */

@@ -1,7 +1,7 @@
 /** Gives the free space of an embedded store back to its disk, while no server uses it: its history is compacted, and the rest copied into a new file. */
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { BATCH_BYTES, type Compacted } from '../carry/contents.js'
+import { BATCH_BYTES, type Compacted } from '../transfer/stores.js'
 import { StorageError } from '../errors.js'
 import { inspect } from './inspection.js'
 import { checkStore, openEmbedded, STORE_FILE } from './lmdb.js'

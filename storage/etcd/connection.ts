@@ -8,7 +8,7 @@ import { ClientCertificate, type ClientCertificateOptions } from './client-certi
 import { Etcd3Line, type Service } from './etcd3-line.js'
 import { beforeRestore, CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
-import type { Compacted } from '../carry/contents.js'
+import type { Compacted } from '../transfer/stores.js'
 import { isStorageError } from '../errors.js'
 import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'

@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { openBackend, openStores, type BackendOptions } from '../../../storage/open.js'
 import type { Backend } from '../../../storage/backend.js'
-import { embeddedContents } from '../../../storage/embedded/contents.js'
-import { continuesAt, type Contents, type StoredObject } from '../../../storage/carry/contents.js'
-import { openContents, openTarget, type WholeStore } from '../../../storage/carry/open.js'
+import { embeddedReader } from '../../../storage/embedded/store-reader.js'
+import { firstRevision, type StoreReader, type StoredObject } from '../../../storage/transfer/stores.js'
+import { openReader, openWriter, type WholeStore } from '../../../storage/transfer/open.js'
 import { done } from '../../contracts/backend.js'
 import { Observed } from '../../contracts/observed.js'
 import { startEtcd } from '../../etcd-process.js'
@@ -29,9 +29,9 @@ async function opened (t: Test, store: WholeStore): Promise<Backend> {
 }
 
 async function carried (from: WholeStore, to: WholeStore): Promise<number> {
-  const contents = await openContents(from, true)
+  const contents = await openReader(from, true)
   try {
-    const target = await openTarget(to, contents)
+    const target = await openWriter(to, contents)
     for await (const objects of contents.objects()) await target.put(objects)
     await contents.unchanged()
     return await target.finish()
@@ -40,14 +40,14 @@ async function carried (from: WholeStore, to: WholeStore): Promise<number> {
   }
 }
 
-const made = (objects: readonly StoredObject[], more: Partial<Contents> = {}): Contents => ({
-  source: 'etcd', revision: 100, taken: Date.now(), prefix: '/p', count: objects.length, unchanged: async () => {}, close: async () => {}, objects: async function * () { yield objects }, ...more
+const made = (objects: readonly StoredObject[], more: Partial<StoreReader> = {}): StoreReader => ({
+  source: 'etcd', revision: 100, takenAt: Date.now(), prefix: '/p', count: objects.length, unchanged: async () => {}, close: async () => {}, objects: async function * () { yield objects }, ...more
 })
 const object = (key: string, modRevision: number, more: Partial<StoredObject> = {}): StoredObject => ({ key, value: Buffer.from(key), createRevision: 1, modRevision, lease: undefined, ...more })
 const keysOf = async (backend: Backend, scope = '/p'): Promise<string[]> => (await backend.list({ start: `${scope}/`, end: `${scope}0` })).kvs.map(({ key }) => key).filter(key => !key.includes('/.'))
 
-async function restored (t: Test, to: WholeStore, contents: Contents): Promise<Backend> {
-  const target = await openTarget(to, contents)
+async function restored (t: Test, to: WholeStore, contents: StoreReader): Promise<Backend> {
+  const target = await openWriter(to, contents)
   for await (const objects of contents.objects()) await target.put(objects)
   await target.finish()
   return await opened(t, to)
@@ -60,7 +60,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     const contents = made([object(`${prefix}/a`, 7), object(`${prefix}/b`, 100)])
     const backend = await restored(t, to, contents)
     const newest = await backend.revision()
-    t.ok(newest >= continuesAt(contents, contents.taken), 'beyond what its server may have written meanwhile')
+    t.ok(newest >= firstRevision(contents, contents.takenAt), 'beyond what its server may have written meanwhile')
     for (const after of [1, 7, 99, 100, 101, 5000, 999_999_999]) {
       const observed = new Observed(backend, `${prefix}/`, `${prefix}0`, after)
       t.match(await observed.ended(), { code: 'Compacted' }, `a watch after ${after}`)
@@ -86,7 +86,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     const backend = await restored(t, to, made([object(`${prefix}/long`, 5, { lease: long }), object(`${prefix}/same`, 6, { lease: long }), object(`${prefix}/short`, 7, { lease: short }), object(`${prefix}/stays`, 8)]))
     t.strictSame(await keysOf(backend, prefix), [`${prefix}/long`, `${prefix}/same`, `${prefix}/stays`])
     if (kind === 'embedded') await backend.close()
-    const again = await openContents(to, false)
+    const again = await openReader(to, false)
     t.teardown(again.close)
     const leases = new Map<string, StoredObject['lease']>()
     for await (const objects of again.objects()) for (const { key, lease } of objects) leases.set(key, lease)
@@ -99,14 +99,14 @@ for (const kind of ['embedded', 'etcd'] as const) {
   t.test(`${kind}: a store that is there is refused and stays, and one that is not finished is in nobody's way`, async t => {
     const to = kind === 'embedded' ? newFolder() : newPrefix()
     const prefix = to.kind === 'etcd' ? to.prefix : '/p'
-    const target = await openTarget(to, made([]))
+    const target = await openWriter(to, made([]))
     await target.put([object(`${prefix}/half`, 5)])
     const refusing = (): Promise<unknown> => opened(t, to).then(async backend => await backend.get(`${prefix}/half`))
     await t.rejects(refusing(), { code: 'Unavailable', message: kind === 'embedded' ? /in use by another server/ : /is being restored, or a restore was interrupted: wait for it, or run it again/ })
-    if (kind === 'embedded') await t.rejects(openTarget(to, made([])), /in use/)
+    if (kind === 'embedded') await t.rejects(openWriter(to, made([])), /in use/)
     else {
       // One that was killed is replaced, and would not go on if it were not dead.
-      const next = await openTarget(to, made([]))
+      const next = await openWriter(to, made([]))
       await t.rejects(target.put([object(`${prefix}/half`, 5)]), /another server or restore has begun to use the range/)
       await next.put([object(`${prefix}/next`, 6)])
       await next.discard()
@@ -116,7 +116,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     const backend = await restored(t, to, made([object(`${prefix}/whole`, 5)]))
     t.strictSame(await keysOf(backend, prefix), [`${prefix}/whole`])
     if (kind === 'embedded') await backend.close()
-    await t.rejects(openTarget(to, made([])), { message: /holds a store already/ })
+    await t.rejects(openWriter(to, made([])), { message: /holds a store already/ })
     t.strictSame(await keysOf(kind === 'embedded' ? await opened(t, to) : backend, prefix), [`${prefix}/whole`])
   })
 }
@@ -142,10 +142,10 @@ t.test('an etcd in use is not copied: by its servers, and by what they write', a
   const lease = await backend.lease(600)
   const key = `${from.prefix}/masterleases/10.0.0.7`
   const revision = done(await backend.create(key, Buffer.from('{}'), { lease }))
-  await t.rejects(openContents(from, true), { message: `servers use the store below ${from.prefix}/: 10.0.0.7; stop them first (the entry of one that was killed ends within 15 seconds)` })
+  await t.rejects(openReader(from, true), { message: `servers use the store below ${from.prefix}/: 10.0.0.7; stop them first (the entry of one that was killed ends within 15 seconds)` })
   done(await backend.delete(key, revision))
   for (const change of [async () => await backend.create(`${from.prefix}/b`, Buffer.from('b')), async () => await backend.delete(`${from.prefix}/b`, (await backend.get(`${from.prefix}/b`)).kv?.modRevision ?? 0)]) {
-    const contents = await openContents(from, true)
+    const contents = await openReader(from, true)
     await contents.unchanged()
     await change()
     await t.rejects(contents.unchanged(), { message: /the store was changed while it was copied \(.*\): stop what writes to it/ })
@@ -156,7 +156,7 @@ t.test('an etcd in use is not copied: by its servers, and by what they write', a
 t.test('a compaction while an etcd is read is an error, not a gap', async t => {
   const from = newPrefix()
   const backend = await restored(t, from, made(Array.from({ length: 300 }, (_, at) => object(`${from.prefix}/${at}`, 5))))
-  const contents = await openContents(from, false)
+  const contents = await openReader(from, false)
   t.teardown(contents.close)
   done(await backend.create(`${from.prefix}/new`, Buffer.from('x')))
   await backend.compact(await backend.revision())
@@ -165,7 +165,7 @@ t.test('a compaction while an etcd is read is an error, not a gap', async t => {
 
 t.test('a server that started on an etcd at the same moment fails the restore', async t => {
   const to = newPrefix()
-  const target = await openTarget(to, made([]))
+  const target = await openWriter(to, made([]))
   await target.put([object(`${to.prefix}/a`, 5)])
   const plain = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => plain.close())
@@ -177,14 +177,14 @@ t.test('a server that started on an etcd at the same moment fails the restore', 
 
 t.test('keys outside the prefix, and a format of a newer release, are refused', async t => {
   const to = newPrefix()
-  const target = await openTarget(to, made([]))
+  const target = await openWriter(to, made([]))
   await t.rejects(target.put([object('/elsewhere/a', 5)]), { message: `the key /elsewhere/a is not below --etcd-prefix=${to.prefix}: name the prefix of the contents` })
   await target.discard()
   const plain = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => plain.close())
   const { kv } = await plain.get(`${to.prefix}/.format`)
   await plain.update(`${to.prefix}/.format`, Buffer.from('3'), kv?.modRevision ?? 0)
-  for (const open of [async (): Promise<unknown> => await openContents(to, false), async () => await openTarget(to, made([]))]) await t.rejects(open(), { message: /is of format 3, this release reads up to format 1/ })
+  for (const open of [async (): Promise<unknown> => await openReader(to, false), async () => await openWriter(to, made([]))]) await t.rejects(open(), { message: /is of format 3, this release reads up to format 1/ })
 })
 
 t.test('an interrupted restore into a folder keeps servers out until it is repeated or removed', async t => {
@@ -213,7 +213,7 @@ t.test('a store that grows too far while it is read is let go, also while nobody
     }`], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => { child.kill('SIGKILL') })
   await once(child.stdout, 'data')
-  const contents = await embeddedContents(directory, false, 1024 * 1024)
+  const contents = await embeddedReader(directory, false, 1024 * 1024)
   t.teardown(contents.close)
   const batches = contents.objects()[Symbol.asyncIterator]()
   t.equal((await batches.next()).done, false)
@@ -235,12 +235,12 @@ t.test('damaged pages and values of a store are refused by name', async t => {
   const bytes = Buffer.from(whole)
   bytes.write('#', bytes.indexOf('the value of two;') + 100)
   writeFileSync(file, bytes)
-  const contents = await openContents(from, false)
+  const contents = await openReader(from, false)
   await t.rejects(async () => { for await (const objects of contents.objects()) t.ok(objects) }, { code: 'Corrupt', message: /^the value of \/p\/two at revision 3 is damaged: delete the object through the server, or restore an older backup$/ })
   await contents.close()
   for (let at = 2; at < whole.length / 4096; at++) if ((whole.readUInt16LE(at * 4096 + 18) & 0x0f) === 2) whole.fill(0, at * 4096 + 24, (at + 1) * 4096)
   writeFileSync(file, whole)
-  await t.rejects(openContents(from, false), { code: 'Corrupt', message: /^the store in .* is damaged: page \d+ .* \(orch-apiserver fsck --data-dir=.* names all that is damaged\)$/ })
+  await t.rejects(openReader(from, false), { code: 'Corrupt', message: /^the store in .* is damaged: page \d+ .* \(orch-apiserver fsck --data-dir=.* names all that is damaged\)$/ })
   rmSync(file)
-  await t.rejects(openContents(from, false), { code: 'Unavailable', message: /^there is no store in .*: no data.mdb lies there/ })
+  await t.rejects(openReader(from, false), { code: 'Unavailable', message: /^there is no store in .*: no data.mdb lies there/ })
 })

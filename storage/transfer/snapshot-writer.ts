@@ -1,28 +1,28 @@
-/** Writes contents as a snapshot (`format.ts`). */
+/** Writes a snapshot of a store (`format.ts`). */
 import { createHash } from 'node:crypto'
-import { bytesOf, type Contents, type Lease, type StoredObject } from './contents.js'
+import { bytesOf, type StoreReader, type Lease, type StoredObject } from './stores.js'
 import { frame, FULL_FRAME_BYTES, type Header, jsonFrame, MAGIC, OBJECT_HEAD_BYTES } from './format.js'
 
 /** @param bytes of keys and values in these objects */
-export type OnCarried = (objects: number, bytes: number) => void
+export type OnWritten = (objects: number, bytes: number) => void
 
 /**
  * The bytes of a snapshot, in chunks of about a mebibyte.
- * @throws StorageError as the contents
+ * @throws StorageError as the reader
  */
-export async function * snapshotOf (contents: Contents, product: string, onCarried: OnCarried): AsyncGenerator<Buffer> {
+export async function * snapshotOf (reader: StoreReader, product: string, onWritten: OnWritten): AsyncGenerator<Buffer> {
   const digest = createHash('sha256')
   const hashed = (frames: readonly Buffer[]): Buffer => {
     const chunk = Buffer.concat(frames)
     digest.update(chunk)
     return chunk
   }
-  const { source, revision, taken, prefix, count } = contents
+  const { source, revision, takenAt: taken, prefix, count } = reader
   const header: Header = { product, source, revision, taken, ...(prefix === undefined ? {} : { prefix }), ...(count === undefined ? {} : { count }) }
   yield hashed([MAGIC, jsonFrame('H', header)])
   const leases = new Map<Lease, number>()
   let objects = 0
-  for await (const batch of contents.objects()) {
+  for await (const batch of reader.objects()) {
     const frames = leaseFrames(batch, leases)
     let waiting: Uint8Array[] = []
     let bytes = 0
@@ -39,7 +39,7 @@ export async function * snapshotOf (contents: Contents, product: string, onCarri
     if (waiting.length > 0) frames.push(frame('O', waiting))
     objects += batch.length
     yield hashed(frames)
-    onCarried(batch.length, all)
+    onWritten(batch.length, all)
   }
   yield jsonFrame('E', { objects, sha256: digest.digest('hex') })
 }

@@ -1,12 +1,12 @@
 /** The state below a prefix of an etcd at one revision, in pages. etcd keeps that revision until it is compacted; a compaction meanwhile fails the reading. */
 import type { Revision } from '../backend.js'
-import { BATCH_BYTES, bytesOf, type Contents, type Lease, type StoredObject } from '../carry/contents.js'
+import { BATCH_BYTES, bytesOf, type StoreReader, type Lease, type StoredObject } from '../transfer/stores.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { faultOfMark, FORMAT, FORMAT_KEY, formatOf } from './format.js'
 
-export interface EtcdContentsOptions extends ConnectionOptions {
+export interface EtcdReaderOptions extends ConnectionOptions {
   /** The path above all keys. */
   readonly prefix: string
 }
@@ -23,7 +23,7 @@ const SERVERS = 'masterleases/'
  * @param exclusive whether to refuse a store that servers use, and one that has changed when all was read
  * @throws StorageError
  */
-export async function etcdContents (options: EtcdContentsOptions, exclusive: boolean): Promise<Contents> {
+export async function etcdReader (options: EtcdReaderOptions, exclusive: boolean): Promise<StoreReader> {
   const { prefix } = options
   const connection = new Connection(options)
   try {
@@ -40,7 +40,7 @@ export async function etcdContents (options: EtcdContentsOptions, exclusive: boo
     return {
       source: 'etcd',
       revision,
-      taken: Date.now(),
+      takenAt: Date.now(),
       prefix,
       count: count - own,
       objects: () => reader.objects(),

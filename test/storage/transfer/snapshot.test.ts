@@ -1,12 +1,12 @@
 import t from 'tap'
 import { createHash } from 'node:crypto'
-import type { Contents, Lease, StoredObject } from '../../../storage/carry/contents.js'
-import { FRAME_HEAD_BYTES, jsonFrame, MAGIC } from '../../../storage/carry/format.js'
-import { readSnapshot, SnapshotError } from '../../../storage/carry/snapshot-reader.js'
-import { snapshotOf } from '../../../storage/carry/snapshot-writer.js'
+import type { StoreReader, Lease, StoredObject } from '../../../storage/transfer/stores.js'
+import { FRAME_HEAD_BYTES, jsonFrame, MAGIC } from '../../../storage/transfer/format.js'
+import { readSnapshot, SnapshotError } from '../../../storage/transfer/snapshot-reader.js'
+import { snapshotOf } from '../../../storage/transfer/snapshot-writer.js'
 
-const contents = (batches: readonly StoredObject[][]): Contents => ({
-  source: 'embedded', revision: 1000, taken: 5000, prefix: undefined, count: batches.flat().length, unchanged: async () => {}, close: async () => {}, objects: async function * () { yield * batches }
+const contents = (batches: readonly StoredObject[][]): StoreReader => ({
+  source: 'embedded', revision: 1000, takenAt: 5000, prefix: undefined, count: batches.flat().length, unchanged: async () => {}, close: async () => {}, objects: async function * () { yield * batches }
 })
 const object = (key: string, value: string | Buffer, revision: number, lease?: Lease): StoredObject => ({ key, value: Buffer.from(value), createRevision: 1, modRevision: revision, lease })
 
@@ -17,7 +17,7 @@ async function written (batches: readonly StoredObject[][]): Promise<Buffer> {
 }
 
 /** In chunks of that size. */
-async function read (bytes: Uint8Array, size = 1000): Promise<{ contents: Contents & { readonly product: string }, objects: StoredObject[] }> {
+async function read (bytes: Uint8Array, size = 1000): Promise<{ contents: StoreReader & { readonly product: string }, objects: StoredObject[] }> {
   const found = await readSnapshot((async function * () { for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size) })())
   const objects: StoredObject[] = []
   for await (const batch of found.objects()) objects.push(...batch)
@@ -43,8 +43,8 @@ function bounds (bytes: Buffer): number[] {
 
 t.test('contents are read as they were written, in chunks of any size', async t => {
   for (const size of [1, 7, 64 * 1024]) {
-    const { contents: { product, revision, taken, source, count, prefix }, objects } = await read(small, size)
-    t.strictSame({ product, revision, taken, source, count, prefix }, { product: 'orch-apiserver 1.2.3', revision: 1000, taken: 5000, source: 'embedded', count: 4, prefix: undefined })
+    const { contents: { product, revision, takenAt, source, count, prefix }, objects } = await read(small, size)
+    t.strictSame({ product, revision, takenAt, source, count, prefix }, { product: 'orch-apiserver 1.2.3', revision: 1000, takenAt: 5000, source: 'embedded', count: 4, prefix: undefined })
     t.same(objects.map(({ value, ...rest }) => ({ ...rest, value: Buffer.from(value) })), SMALL.flat())
     t.equal(objects[1]?.lease, objects[2]?.lease, 'values with one lease have one again')
     t.not(objects[2]?.lease, objects[3]?.lease, 'and two leases stay two')

@@ -17,11 +17,11 @@ export interface StoredObject {
   readonly lease: Lease | undefined
 }
 
-export interface Contents {
+export interface StoreReader {
   readonly source: 'embedded' | 'etcd'
   readonly revision: Revision
   /** When the state was read, in milliseconds since 1970. */
-  readonly taken: number
+  readonly takenAt: number
   /** The path above all keys; undefined for an embedded store, which may have several. */
   readonly prefix: string | undefined
   /** Number of objects, undefined if it is not known in advance. */
@@ -38,7 +38,7 @@ export interface Contents {
 }
 
 /** An empty store that is filled. Until `finish` resolves no server starts on it, and a crash leaves nothing that looks complete. */
-export interface Target {
+export interface StoreWriter {
   /** @throws StorageError */
   readonly put: (objects: readonly StoredObject[]) => Promise<void>
   /** Makes the store durable and usable. @returns its revision */
@@ -71,10 +71,10 @@ const MAX_WRITES_A_SECOND = 25_000
  * those revisions. None of them may ever be given again, for a client that goes on from one would miss changes. So the new store continues
  * beyond all of them, and has compacted all up to there.
  */
-export const continuesAt = ({ revision, taken }: Contents, now = Date.now()): Revision =>
-  revision + MIN_GAP + Math.max(0, Math.ceil((now - taken) / 1000)) * MAX_WRITES_A_SECOND
+export const firstRevision = ({ revision, takenAt }: StoreReader, now = Date.now()): Revision =>
+  revision + MIN_GAP + Math.max(0, Math.ceil((now - takenAt) / 1000)) * MAX_WRITES_A_SECOND
 
 /** Objects that end within a minute are left out: old events, and the keys of servers that ran. A lease must not end while its objects are written. */
 const MIN_LEFT_MS = 60_000
 
-export const endsSoon = (lease: Lease | undefined, now: number): boolean => lease !== undefined && lease.expires <= now + MIN_LEFT_MS
+export const expiresSoon = (lease: Lease | undefined, now: number): boolean => lease !== undefined && lease.expires <= now + MIN_LEFT_MS

@@ -5,7 +5,7 @@
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { RangeOptions } from 'lmdb'
-import { BATCH_BYTES, bytesOf, type Contents, type Lease, type StoredObject } from '../carry/contents.js'
+import { BATCH_BYTES, bytesOf, type StoreReader, type Lease, type StoredObject } from '../transfer/stores.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { checkStore, faultOfFormat, STORE_FILE } from './lmdb.js'
 import type { Table } from './lmdb-medium.js'
@@ -19,10 +19,10 @@ const MIN_GROWTH = 1024 * 1024 * 1024
 const CHECK_MS = 500
 
 /**
- * @param exclusive whether to refuse a store with a server, and to keep servers away until the contents are closed
+ * @param exclusive whether to refuse a store with a server, and to keep servers away until the reader is closed
  * @throws StorageError 'Unavailable', 'Corrupt'
  */
-export async function embeddedContents (directory: string, exclusive: boolean, minGrowth = MIN_GROWTH): Promise<Contents> {
+export async function embeddedReader (directory: string, exclusive: boolean, minGrowth = MIN_GROWTH): Promise<StoreReader> {
   const file = path.join(directory, STORE_FILE)
   checkStore(directory)
   const lock = await locked(directory, exclusive)
@@ -34,7 +34,7 @@ export async function embeddedContents (directory: string, exclusive: boolean, m
     table = open<Uint8Array, Uint8Array>({ path: file, noSubdir: true, encoding: 'binary', keyEncoding: 'binary', readOnly: true, mapSize: 1024 * 1024 * 1024 })
     const reader = new Reader(table, file, directory, minGrowth)
     if (!exclusive) await lock?.release() // a server may start now
-    return reader.contents(async () => {
+    return reader.storeReader(async () => {
       await table?.close()
       if (exclusive) await lock?.release()
     })
@@ -75,7 +75,7 @@ class Reader {
   readonly #newest = new Map<string, number>()
   readonly #leases = new Map<number, Lease>()
   readonly #revision: number
-  readonly #taken = Date.now()
+  readonly #takenAt = Date.now()
 
   constructor (table: Table, file: string, directory: string, minGrowth: number) {
     this.#table = table
@@ -103,12 +103,12 @@ class Reader {
     this.#revision = revision
   }
 
-  contents (closeTable: () => Promise<void>): Contents {
+  storeReader (closeTable: () => Promise<void>): StoreReader {
     let closed = false
     return {
       source: 'embedded',
       revision: this.#revision,
-      taken: this.#taken,
+      takenAt: this.#takenAt,
       prefix: undefined,
       count: this.#newest.size,
       objects: () => this.#objects(),

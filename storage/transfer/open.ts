@@ -1,6 +1,6 @@
 /** Opens whole stores, of either kind, for commands; servers use `storage/open.ts`. Each kind is imported on demand. */
 import type { ConnectionOptions } from '../etcd/connection.js'
-import type { Compacted, Contents, Target } from './contents.js'
+import type { Compacted, StoreReader, StoreWriter } from './stores.js'
 
 export type WholeStore =
   | {
@@ -20,15 +20,15 @@ export type WholeStore =
  * @param exclusive whether the store must have no server meanwhile
  * @throws StorageError
  */
-export async function openContents (store: WholeStore, exclusive: boolean): Promise<Contents> {
-  if (store.kind === 'embedded') return await (await import('../embedded/contents.js')).embeddedContents(store.directory, exclusive)
-  return await (await import('../etcd/contents.js')).etcdContents(store, exclusive)
+export async function openReader (store: WholeStore, exclusive: boolean): Promise<StoreReader> {
+  if (store.kind === 'embedded') return await (await import('../embedded/store-reader.js')).embeddedReader(store.directory, exclusive)
+  return await (await import('../etcd/store-reader.js')).etcdReader(store, exclusive)
 }
 
-/** Begins to fill an empty store. @param contents what it will have @throws StorageError */
-export async function openTarget (store: WholeStore, contents: Contents): Promise<Target> {
-  if (store.kind === 'embedded') return await (await import('../embedded/new-store.js')).newStore(store.directory, contents, { minFree: store.minFree })
-  return await (await import('../etcd/new-store.js')).newEtcdStore(contents, store)
+/** Begins to fill an empty store. @param reader of the store or snapshot to copy @throws StorageError */
+export async function openWriter (store: WholeStore, reader: StoreReader): Promise<StoreWriter> {
+  if (store.kind === 'embedded') return await (await import('../embedded/new-store.js')).newEmbeddedStore(store.directory, reader, { minFree: store.minFree })
+  return await (await import('../etcd/new-store.js')).newEtcdStore(reader, store)
 }
 
 /**

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { isKey } from '../key.js'
 import { ByteSource } from './byte-source.js'
-import type { Contents, Lease, StoredObject } from './contents.js'
+import type { StoreReader, Lease, StoredObject } from './stores.js'
 import { CHECKSUM_BYTES, type End, faultOfMagic, FRAME_HEAD_BYTES, type Header, type Kind, MAGIC, MAX_PAYLOAD_BYTES, OBJECT_HEAD_BYTES } from './format.js'
 
 /** Says what is wrong with a snapshot, and where. */
@@ -20,10 +20,10 @@ interface Frame {
 }
 
 /** @throws SnapshotError from here and from `objects` */
-export async function readSnapshot (chunks: AsyncIterable<Uint8Array>): Promise<Contents & { readonly product: string }> {
+export async function readSnapshot (chunks: AsyncIterable<Uint8Array>): Promise<StoreReader & { readonly product: string }> {
   const reader = new Reader(chunks)
   const { product, source, revision, taken, prefix, count } = await reader.header()
-  return { product, source, revision, taken, prefix, count, objects: () => reader.objects(revision), unchanged: async () => {}, close: async () => { await reader.close() } }
+  return { product, source, revision, takenAt: taken, prefix, count, objects: () => reader.objects(revision), unchanged: async () => {}, close: async () => { await reader.close() } }
 }
 
 class Reader {
