@@ -31,7 +31,7 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'clients', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'storage/together', 'auth/authorities', 'schemas/limits'],
+  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/launch', 'serving/processes']

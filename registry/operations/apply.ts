@@ -14,7 +14,7 @@ import type { Manager, ManagerIdentity } from '../apply/managers.js'
 import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
 import { bounded } from './object-limits.js'
-import { stepped, yieldToEventLoop } from '../../storage/turns.js'
+import { runSteps, yieldToEventLoop } from '../../storage/turns.js'
 import type { Steps } from '../../schemas/steps.js'
 import { now, type Target, type WriteContext } from './context.js'
 import { create } from './create.js'
@@ -85,10 +85,10 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
     applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
     return object
   }
-  const owners = await stepped(ownersOf(store, live, identity, ignored), size)
+  const owners = await runSteps(ownersOf(store, live, identity, ignored), size)
   const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, identity, force, now, ignored }
-  const outcome = await stepped(applied(application), size)
-  const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await stepped(applied({ ...application, force: true }), size)
+  const outcome = await runSteps(applied(application), size)
+  const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await runSteps(applied({ ...application, force: true }), size)
   await yieldToEventLoop(size)
   if (identity.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   const typed = object as ApiObject // it is complete

@@ -8,7 +8,7 @@ import { checkStore, openEmbedded, STORE_FILE } from './lmdb.js'
 import { pageCounts, type Table } from './lmdb-medium.js'
 import { lockDirectory } from './lock.js'
 import { makePartial, publishPartial, removePartial } from './new-store.js'
-import { DEFAULT_MIN_FREE, freeBytesOf, mebibytes } from './space.js'
+import { DEFAULT_MIN_FREE, freeBytesOf, mebibytes } from './disk-space.js'
 
 /** Records and their bytes that were copied since the last call. */
 type OnCopied = (records: number, bytes: number) => void

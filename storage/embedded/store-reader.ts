@@ -10,9 +10,9 @@ import { isStorageError, StorageError } from '../errors.js'
 import { checkStore, faultOfFormat, STORE_FILE } from './lmdb.js'
 import type { Table } from './lmdb-medium.js'
 import { type DirectoryLock, lockDirectory } from './lock.js'
-import { Pace } from './pace.js'
+import { Yielder } from './yielder.js'
 import { walkPages } from './pages.js'
-import { CHECKED, leaseIdOf, LEASES_START, metaKey, parseLease, parseTally, parseVersionKey, TALLY_KEY, unseal, VERSIONS_END, VERSIONS_START } from './record.js'
+import { CHECKED, leaseIdOf, LEASES_START, metaKey, parseLease, parseTotals, parseVersionKey, TOTALS_KEY, unseal, VERSIONS_END, VERSIONS_START } from './record.js'
 
 /** The file may grow by half, or by this, while it is read. */
 const MIN_GROWTH = 1024 * 1024 * 1024
@@ -92,7 +92,7 @@ class Reader {
     const fault = faultOfFormat(text('format'), directory)
     if (fault !== undefined) throw fault
     let revision = Math.max(1, Number(text('compacted') ?? 0))
-    for (const { value } of table.getRange({ start: TALLY_KEY, transaction })) revision = Math.max(revision, parseTally(value)?.revision ?? NaN)
+    for (const { value } of table.getRange({ start: TOTALS_KEY, transaction })) revision = Math.max(revision, parseTotals(value)?.revision ?? NaN)
     if (!Number.isSafeInteger(revision)) throw new RangeError('its revision can not be read')
     for (const bytes of table.getKeys({ start: VERSIONS_START, end: VERSIONS_END, transaction })) {
       const version = parseVersionKey(bytes)
@@ -125,10 +125,10 @@ class Reader {
   async * #objects (): AsyncGenerator<readonly StoredObject[]> {
     let batch: StoredObject[] = []
     let bytes = 0
-    const pace = new Pace()
+    const yielder = new Yielder()
     for (const { key: recordKey, value: stored } of this.#table.getRange({ start: VERSIONS_START, end: VERSIONS_END, transaction: this.#transaction })) {
-      if (pace.spent()) {
-        await pace.rest() // for signals
+      if (yielder.isDue()) {
+        await yielder.yield() // for signals
         if (this.#failure !== undefined) throw this.#failure
       }
       const { key, revision, created, lease, kind } = parseVersionKey(recordKey)

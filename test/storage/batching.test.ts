@@ -1,10 +1,10 @@
 import t from 'tap'
-import { afterReads, afterWork, startLater } from '../../storage/together.js'
+import { afterPoll, afterWork, startInNextTurn } from '../../storage/batching.js'
 import { nextTurn } from '../../storage/turns.js'
 import { resumed, spin } from './turn-counter.js'
 
 t.test('queued requests that take long start in turns of their own, others many in a turn, all in their order', async t => {
-  const started = (): Promise<void> => new Promise(resolve => { startLater(resolve) })
+  const started = (): Promise<void> => new Promise(resolve => { startInNextTurn(resolve) })
   const long = await resumed(10, () => { spin(3) }, started)
   t.same(long.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   t.equal(new Set(long.map(([turn]) => turn)).size, 10, 'others are served between any two')
@@ -36,7 +36,7 @@ t.test('queued requests that start in one turn take their last steps together', 
   const order: string[] = []
   await Promise.all(Array.from({ length: 200 }, async () => {
     await new Promise<void>(resolve => {
-      startLater(() => {
+      startInNextTurn(() => {
         order.push('start')
         afterWork(() => {
           order.push('end')
@@ -54,7 +54,7 @@ t.test('requests that are read in one turn are served after the last of them', a
   const order: string[] = []
   for (const name of ['a', 'b']) {
     order.push(`read ${name}`)
-    afterReads(() => { order.push(`serve ${name}`) })
+    afterPoll(() => { order.push(`serve ${name}`) })
     await Promise.resolve()
   }
   await new Promise(resolve => setImmediate(resolve))

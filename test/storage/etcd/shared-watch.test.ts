@@ -1,7 +1,7 @@
 /** A feed before servers of etcd that the tests play: those whose progress counts, those whose doesn't, and those that say nothing. */
 import t, { type Test } from 'tap'
 import { setTimeout as pass } from 'node:timers/promises'
-import { Feed } from '../../../storage/etcd/feed.js'
+import { SharedWatch } from '../../../storage/etcd/shared-watch.js'
 import type { StreamListener } from '../../../storage/etcd/transport.js'
 import { until } from '../../interop/server.js'
 import { encoded, judged } from './protocol.js'
@@ -24,13 +24,13 @@ class Played {
   /** What a mark's event waits for. */
   held: Promise<void> = Promise.resolve()
   readonly told: Array<{ keys: string[], revision: number }> = []
-  readonly feed: Feed
+  readonly feed: SharedWatch
   #listener: StreamListener | undefined
   #watching = false
 
   constructor (t: Test, kind: Kind) {
     this.kind = kind
-    this.feed = new Feed({
+    this.feed = new SharedWatch({
       connection: {
         offset: 0,
         watchStream: async listener => {

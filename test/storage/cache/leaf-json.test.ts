@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Entry } from '../../../storage/cache/entry.js'
 import { cachedForms, sweep } from '../../../storage/cache/forms.js'
-import { joinedRun } from '../../../storage/cache/joined-run.js'
+import { leafJson } from '../../../storage/cache/leaf-json.js'
 import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 
 const entry = (key: string, text = key): Entry => new Entry(key, 1, Buffer.from(`${text}\n`), undefined, [])
@@ -14,17 +14,17 @@ function leavesOf (map: OrderedMap<Entry>): Array<readonly Entry[]> {
 
 t.test('a leaf is joined when it is listed again, shared, and let go of when nobody lists it', async t => {
   const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b', 'c'].map(key => [key, entry(key)])))
-  t.equal(joinedRun(leaf), undefined, 'once is no use')
-  const joined = joinedRun(leaf)
+  t.equal(leafJson(leaf), undefined, 'once is no use')
+  const joined = leafJson(leaf)
   t.equal(joined?.toString(), 'a,b,c,')
-  t.equal(joinedRun(leaf), joined)
+  t.equal(leafJson(leaf), joined)
   sweep()
-  t.equal(joinedRun(leaf), joined)
+  t.equal(leafJson(leaf), joined)
   sweep()
   sweep()
   t.equal(cachedForms().bytes, 0)
-  t.not(joinedRun(leaf), joined)
-  t.equal(joinedRun(leaf)?.toString(), 'a,b,c,')
+  t.not(leafJson(leaf), joined)
+  t.equal(leafJson(leaf)?.toString(), 'a,b,c,')
 })
 
 t.test('a change makes another run of its leaf and leaves the others', async t => {
@@ -39,5 +39,5 @@ t.test('a change makes another run of its leaf and leaves the others', async t =
 
 t.test('a run of large objects is not held twice', async t => {
   const run = [entry('a', 'x'.repeat(300_000))]
-  for (let time = 0; time < 3; time++) t.equal(joinedRun(run), undefined)
+  for (let time = 0; time < 3; time++) t.equal(leafJson(run), undefined)
 })

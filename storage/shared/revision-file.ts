@@ -10,16 +10,16 @@ import type { Revision } from '../backend.js'
 const NAME = 'revision'
 const BYTES = 16
 
-export const registerIn = (directory: string): string => join(directory, NAME)
+export const revisionFileIn = (directory: string): string => join(directory, NAME)
 
-export class WrittenRegister {
+export class RevisionFileWriter {
   readonly #path: string
   readonly #file: number
   readonly #bytes = Buffer.alloc(BYTES)
 
   /** @throws Error of the file system */
   constructor (directory: string) {
-    this.#path = registerIn(directory)
+    this.#path = revisionFileIn(directory)
     this.#file = openSync(this.#path, 'w+', 0o600)
   }
 
@@ -35,13 +35,13 @@ export class WrittenRegister {
   }
 }
 
-export class ReadRegister {
+export class RevisionFileReader {
   readonly #bytes = Buffer.alloc(BYTES)
   #file: number | undefined
 
   constructor (directory: string) {
     try {
-      this.#file = openSync(registerIn(directory), 'r')
+      this.#file = openSync(revisionFileIn(directory), 'r')
     } catch {} // the store is asked
   }
 

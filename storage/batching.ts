@@ -6,7 +6,7 @@
 import { afterMicrotasks, turnIsOver } from './turns.js'
 
 /** @returns adds a step to those that `schedule` runs together, in order */
-function together (schedule: (run: () => void) => void): (step: () => void) => void {
+function batched (schedule: (run: () => void) => void): (step: () => void) => void {
   let steps: Array<() => void> = []
   const run = (): void => {
     const due = steps
@@ -25,14 +25,14 @@ function together (schedule: (run: () => void) => void): (step: () => void) => v
 }
 
 /** Calls back when the event loop has read from all connections that have sent something. */
-export const afterReads = together(setImmediate)
+export const afterPoll = batched(setImmediate)
 
 /** True while queued requests start. */
 let starting = false
 let afterStarts: (() => void) | undefined
 
 /** Calls back at the end of the work at hand: of this callback of the event loop with its microtasks, or of the queued requests that start in this turn. */
-export const afterWork = together(run => {
+export const afterWork = batched(run => {
   if (starting) afterStarts = run
   else process.nextTick(run)
 })
@@ -46,7 +46,7 @@ const queue: Array<() => void> = []
 let scheduled = false
 
 /** Calls back in the next event loop turn: as many callers as start quickly, while the turn has time. */
-export function startLater (run: () => void): void {
+export function startInNextTurn (run: () => void): void {
   queue.push(run)
   if (!scheduled) scheduleStarts()
 }

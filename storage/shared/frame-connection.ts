@@ -2,13 +2,13 @@
 import type { Socket } from 'node:net'
 import { type Frame, FrameReader, FrameWriter, type Kind } from './frames.js'
 
-export interface LineOptions {
+export interface FrameConnectionOptions {
   readonly frame: (frame: Frame) => void
   /** Called once. */
   readonly closed: () => void
 }
 
-export class Line {
+export class FrameConnection {
   readonly #socket: Socket
   readonly #writer = new FrameWriter()
   #flushing = false
@@ -16,7 +16,7 @@ export class Line {
   #drained: Array<() => void> = []
   #beforeFlush: Array<() => void> = []
 
-  constructor (socket: Socket, { frame, closed }: LineOptions) {
+  constructor (socket: Socket, { frame, closed }: FrameConnectionOptions) {
     this.#socket = socket
     const reader = new FrameReader()
     socket.on('data', (piece: Buffer) => {

@@ -4,7 +4,7 @@ import { applyDefaults, decode, toJson } from '../../../schemas/index.js'
 import { representations } from '../../../schemas/resources.js'
 import { AdmissionChain } from '../../../admission/chain.js'
 import { Entry } from '../../../storage/cache/entry.js'
-import { holdWritten } from '../../../storage/cache/written.js'
+import { keepDecoded } from '../../../storage/cache/recent-objects.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { create } from '../../../registry/operations/create.js'
 import { change } from '../../../registry/operations/update.js'
@@ -19,9 +19,9 @@ t.test('what is written over another is there for the next change, and what is n
   const store = configMapStore(t, openMemory())
   await store.open()
   const made = await create(store, config('a', { n: '0' }), target(''), context)
-  t.equal(made.written, undefined)
+  t.equal(made.decoded, undefined)
   const changed = await change(store, target('a'), context, () => config('a', { n: '1' }))
-  const kept = changed.written
+  const kept = changed.decoded
   t.ok(kept)
   t.strictSame(JSON.parse(JSON.stringify(store.readStored(changed))), changed.copy())
   let seen: unknown
@@ -30,7 +30,7 @@ t.test('what is written over another is there for the next change, and what is n
     return config('a', { n: '2' })
   })
   t.equal(seen, kept)
-  t.equal(changed.written, undefined, 'nobody begins with it any more')
+  t.equal(changed.decoded, undefined, 'nobody begins with it any more')
   t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.readStored(again))))
 })
 
@@ -39,22 +39,22 @@ t.test('what is empty and said something while it was judged is not kept, as it 
   await store.open()
   await create(store, config('a'), target(''), context)
   const changed = await change(store, target('a'), context, () => ({ ...config('a', { n: '1' }), binaryData: {} }))
-  t.ok(changed.written)
+  t.ok(changed.decoded)
   t.notOk('binaryData' in store.readStored(changed))
 })
 
 t.test('the last five hundred are kept, less of large ones, and none that is very large', async t => {
   const all = Array.from({ length: 600 }, () => entry(100))
-  for (const one of all) holdWritten(one, config('a'))
-  t.equal(all.filter(({ written }) => written !== undefined).length, 512)
-  t.equal(all.at(-1)?.written?.metadata.resourceVersion, '7')
+  for (const one of all) keepDecoded(one, config('a'))
+  t.equal(all.filter(({ decoded }) => decoded !== undefined).length, 512)
+  t.equal(all.at(-1)?.decoded?.metadata.resourceVersion, '7')
   const large = Array.from({ length: 100 }, () => entry(60_000))
-  for (const one of large) holdWritten(one, config('a'))
-  t.ok(large.filter(({ written }) => written !== undefined).length < 70)
-  t.ok(all.every(({ written }) => written === undefined))
+  for (const one of large) keepDecoded(one, config('a'))
+  t.ok(large.filter(({ decoded }) => decoded !== undefined).length < 70)
+  t.ok(all.every(({ decoded }) => decoded === undefined))
   const huge = entry(1_000_000)
-  holdWritten(huge, config('a'))
-  t.equal(huge.written, undefined)
+  keepDecoded(huge, config('a'))
+  t.equal(huge.decoded, undefined)
 })
 
 t.test('what is kept of any object is what its bytes say', async t => {
@@ -69,7 +69,7 @@ t.test('what is kept of any object is what its bytes say', async t => {
       applyDefaults(resource.message, object)
       const stored = store.entry('/key', object, 7)
       const read = toJson(resource.message, store.readStored(stored))
-      holdWritten(stored, object)
+      keepDecoded(stored, object)
       if (toJson(resource.message, store.readStored(stored)) !== read) t.fail(`${resource.kind}: ${stored.json.toString()}`)
     }
   }

@@ -6,38 +6,38 @@ import type { Entry } from './entry.js'
 import { now, grow, type Forms } from './forms.js'
 
 const COMMA = 0x2c
-/** Larger runs are not joined. */
+/** JSON of larger leaves is not kept. */
 const MAX_BYTES = 256 * 1024
 
-class JoinedRun implements Forms {
+class CachedJson implements Forms {
   used = now()
   bytes = 0
-  joined: Buffer | undefined = undefined
+  json: Buffer | undefined = undefined
 
-  drop (): void { this.joined = undefined }
+  drop (): void { this.json = undefined }
 }
 
-const runs = new WeakMap<readonly Entry[], JoinedRun>()
+const leaves = new WeakMap<readonly Entry[], CachedJson>()
 
 /**
- * Each entry's JSON followed by a comma; shared: never write to it. Undefined on the first request for a run, because most runs change before they are listed
+ * Each entry's JSON followed by a comma; shared: never write to it. Undefined on the first request for a leaf, because most leaves change before they are listed
  * again, and when the memory limit is reached.
  */
-export function joinedRun (entries: readonly Entry[]): Buffer | undefined {
-  const run = runs.get(entries)
-  if (run === undefined) {
-    runs.set(entries, new JoinedRun())
+export function leafJson (entries: readonly Entry[]): Buffer | undefined {
+  const cached = leaves.get(entries)
+  if (cached === undefined) {
+    leaves.set(entries, new CachedJson())
     return undefined
   }
-  run.used = now()
-  run.joined ??= join(entries, run)
-  return run.joined
+  cached.used = now()
+  cached.json ??= join(entries, cached)
+  return cached.json
 }
 
-function join (entries: readonly Entry[], run: JoinedRun): Buffer | undefined {
+function join (entries: readonly Entry[], cached: CachedJson): Buffer | undefined {
   let size = 0
   for (const { json } of entries) size += json.length
-  if (size > MAX_BYTES || !grow(run, size)) return undefined
+  if (size > MAX_BYTES || !grow(cached, size)) return undefined
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0
   for (const { json } of entries) {

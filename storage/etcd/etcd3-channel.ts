@@ -30,7 +30,7 @@ const PLACEHOLDER_NAME = 'etcd'
 const etcd3 = onDemand<typeof Etcd3Pool>('etcd3/lib/connection-pool.js')
 const grpc = onDemand<typeof Grpc>('@grpc/grpc-js')
 
-export class Etcd3Line {
+export class Etcd3Channel {
   readonly #server: string
   readonly #credentials: Credentials | undefined
   readonly #socketPath: string | undefined
@@ -87,13 +87,13 @@ export class Etcd3Line {
     const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
     return new ConnectionPool({
       hosts: this.#server,
-      grpcOptions: this.#credentials === undefined && this.#socketPath === undefined ? CHANNEL : { ...CHANNEL, channelFactoryOverride: this.#channel },
+      grpcOptions: this.#credentials === undefined && this.#socketPath === undefined ? CHANNEL : { ...CHANNEL, channelFactoryOverride: this.#createChannel },
       ...(this.#credentials === undefined ? {} : { credentials })
     })
   }
 
   /** As etcd3 creates it, except that certificates of servers known by IP address are checked against the address, and for the socket. */
-  readonly #channel = (target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions): Grpc.Channel => {
+  readonly #createChannel = (target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions): Grpc.Channel => {
     const { Channel, credentials } = grpc()
     const host = hostOf(this.#server)
     const place = this.#socketPath === undefined ? target : `unix:${this.#socketPath}`

@@ -11,7 +11,7 @@ import { decodeWatch, encodeProgress, encodeWatch } from './messages.js'
 import { Progress } from './progress.js'
 import type { MessageStream } from './transport.js'
 
-export interface FeedSource {
+export interface SharedWatchSource {
   readonly connection: Pick<Connection, 'watchStream' | 'offset'>
   readonly start: Uint8Array
   readonly end: Uint8Array
@@ -22,7 +22,7 @@ export interface FeedSource {
   readonly newestSeen: () => Revision
 }
 
-export interface FeedTarget {
+export interface SharedWatchTarget {
   /** True if events must include previous values. */
   readonly previous: boolean
   /** Whole revisions, ascending, each once. The feed's position is already `revision`. */
@@ -36,10 +36,10 @@ const MAX_PAUSE_MS = 1_000
 const CHECK_MS = 2_000
 const SILENCE_MS = 5_000
 
-export class Feed {
+export class SharedWatch {
   position: Revision
-  readonly #source: FeedSource
-  readonly #target: FeedTarget
+  readonly #source: SharedWatchSource
+  readonly #target: SharedWatchTarget
   readonly #progress: Progress
   #stream: MessageStream | undefined
   #fragments: BackendEvent[] = []
@@ -53,7 +53,7 @@ export class Feed {
   readonly #check: NodeJS.Timeout
 
   /** @param after a revision that the store has reached */
-  constructor (source: FeedSource, after: Revision, target: FeedTarget) {
+  constructor (source: SharedWatchSource, after: Revision, target: SharedWatchTarget) {
     this.#source = source
     this.position = after
     this.#target = target

@@ -18,18 +18,18 @@ let bytes = 0
  * Keeps the object that was stored as this entry. The object is shared from now on: treat it as frozen.
  * @param replaced the previous entry, whose object is released
  */
-export function holdWritten (entry: Entry, object: ApiObject, replaced?: Entry): void {
-  if (replaced !== undefined) replaced.written = undefined
+export function keepDecoded (entry: Entry, object: ApiObject, replaced?: Entry): void {
+  if (replaced !== undefined) replaced.decoded = undefined
   const { length } = entry.json
-  if (length > MAX_OBJECT_BYTES || entry.written !== undefined) return
+  if (length > MAX_OBJECT_BYTES || entry.decoded !== undefined) return
   object.metadata.resourceVersion = String(entry.revision)
-  entry.written = object
+  entry.decoded = object
   bytes += length
   held.push(entry)
   while (bytes > MAX_BYTES || held.length > MAX_OBJECTS) {
     const oldest = held.shift()
     if (oldest === undefined) return
-    oldest.written = undefined
+    oldest.decoded = undefined
     bytes -= oldest.json.length
   }
 }

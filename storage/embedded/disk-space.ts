@@ -16,7 +16,7 @@ const OPENING_BYTES = 1024 * 1024
 const CHECK_MS = 10
 const RELAXED_FACTOR = 4
 
-export interface SpaceOptions {
+export interface DiskSpaceOptions {
   /** For messages. */
   readonly directory: string
   /** Bytes that must stay free. */
@@ -44,15 +44,15 @@ export function checkOpening (directory: string, free: number): void {
   if (free < OPENING_BYTES) throw new StorageError('NoSpace', `the disk of the directory ${directory} is full: ${mebibytes(free)} are free, a start needs ${mebibytes(OPENING_BYTES)}; make room on it`)
 }
 
-export class Space {
-  readonly #options: SpaceOptions
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions
   #free = 0
   #checkedAt = -Infinity
   /** Maximum bytes of the batches since the last check. */
   #reserved = 0
   #refusing = false
 
-  constructor (options: SpaceOptions) {
+  constructor (options: DiskSpaceOptions) {
     this.#options = options
   }
 

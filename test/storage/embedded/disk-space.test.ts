@@ -4,7 +4,7 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { openEmbedded } from '../../../storage/embedded/lmdb.js'
-import { Space } from '../../../storage/embedded/space.js'
+import { DiskSpace } from '../../../storage/embedded/disk-space.js'
 import { done } from '../../contracts/backend.js'
 import { FakeClock } from '../fake-clock.js'
 
@@ -21,7 +21,7 @@ function disk (minFree: number) {
     held.looks++
     return held.free
   }
-  return { held, space: new Space({ directory: '/d', minFree, freeBytes, reusable: () => held.reusable, now: () => held.now }) }
+  return { held, space: new DiskSpace({ directory: '/d', minFree, freeBytes, reusable: () => held.reusable, now: () => held.now }) }
 }
 
 t.test('values are taken down to the floor, what makes room down to an eighth of it, and it ends by itself', async t => {
