@@ -34,7 +34,7 @@ const MAY_IMPORT = {
   serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
-  cli: ['app', 'config', 'serving/launch', 'serving/processes']
+  cli: ['app', 'config', 'serving/start', 'serving/processes']
 }
 /** Exempt from the rules. */
 const EXEMPT = ['test', 'examples']
@@ -51,7 +51,7 @@ const BACK_ENDS = {
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
-  [/^@?fastify/, ['app', 'serving/launch', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/survival', 'plugins', 'routes', 'config/logging']],
+  [/^@?fastify/, ['app', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],

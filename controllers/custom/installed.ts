@@ -68,7 +68,7 @@ export class InstalledTypes {
     const isOn = (version: string): boolean => versions.some(({ name, served }) => served && name === version)
     const through = apart.length === 0
       ? undefined
-      : (shown: string) => (backend: Backend) => convertingBackend(backend, webhookConversion(definition, this.#caller, this.#closing.signal), { shown, stored: type.stored.apiVersion })
+      : (version: string) => (backend: Backend) => convertingBackend(backend, webhookConversion(definition, this.#caller, this.#closing.signal), { served: version, stored: type.stored.apiVersion })
     // Objects that may be stored in another version have to be converted, so they are not cached.
     this.#resources.add(type, storedVersions.some(version => version !== type.stored.version) ? through?.(type.stored.apiVersion) : undefined)
     for (const representation of type.representations) if (isOn(representation.version)) this.#resources.serve(representation)

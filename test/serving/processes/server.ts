@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
-import { launch, TOKEN, type Launched } from '../benchmarks/process.js'
+import { launch, TOKEN, type Launched } from '../../benchmarks/process.js'
 
 export const CONFIGS = '/api/v1/namespaces/default/configmaps'
 

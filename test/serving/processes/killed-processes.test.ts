@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../ports.js'
+import { freePort } from '../../ports.js'
 import { ask, CONFIGS, eventually, Follower, several, versionOf } from './server.js'
 
 const object = (name: string): string => JSON.stringify({ metadata: { name }, data: { text: 'x'.repeat(100) } })
@@ -104,7 +104,7 @@ t.test('a store that another server has ends the start with one line', { timeout
 })
 
 async function failed (args: readonly string[]): Promise<{ code: number | null, err: string }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../bundle/cli.js', import.meta.url)), ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../../../bundle/cli.js', import.meta.url)), ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
   let err = ''
   child.stderr.on('data', (text: Buffer) => { err += text.toString() })
   const [code] = await once(child, 'close') as [number | null]

@@ -1,14 +1,14 @@
-/** A process's end of the channel to the supervisor: receives orders and sends reports. */
+/** A process's end of the channel to the supervisor: receives commands and sends reports. */
 import type { Socket } from 'node:net'
 import type { Part } from '../../config/divided-options.js'
 import type { Exposition } from '../../plugins/metrics/merged.js'
-import { STORE, type News, type Order } from './messages.js'
+import { STORE, type Report, type Command } from './messages.js'
 
 /** Milliseconds between reports of ended connections. */
 const REPORT_EVERY = 50
 
-/** Handlers of the launcher, called on orders. */
-export interface Served {
+/** Handlers of the launcher, called on commands. */
+export interface Handlers {
   readonly connection: (socket: Socket) => void
   readonly end: () => void
   readonly report: () => void
@@ -16,60 +16,60 @@ export interface Served {
   readonly exposition: () => Promise<Uint8Array>
 }
 
-export type Start = Extract<Order, { readonly kind: 'start' }>
+export type StartCommand = Extract<Command, { readonly kind: 'start' }>
 
-export class Link {
+export class SupervisorChannel {
   readonly part: Part
   /** Resolves when the files of a first start exist; immediately in the process that creates them. */
-  readonly start: Promise<Start>
+  readonly start: Promise<StartCommand>
   /** Resolves when this process becomes the leader. */
   readonly elected: Promise<void>
   /** Resolves when the leader has finished the steps that readiness waits for. */
   readonly led: Promise<void>
-  #served: Served | undefined
+  #handlers: Handlers | undefined
   #ended = 0
   #last = 0
   readonly #collecting = new Map<number, (expositions: readonly Exposition[]) => void>()
 
   constructor (part: Part) {
     this.part = part
-    let start = (_: Start): void => {}
+    let start = (_: StartCommand): void => {}
     let elect = (): void => {}
     let led = (): void => {}
     this.start = new Promise(resolve => { start = resolve })
     this.elected = new Promise(resolve => { elect = resolve })
     this.led = new Promise(resolve => { led = resolve })
-    // A terminal and systemd send signals to all processes; the supervisor orders the shutdown.
+    // A terminal and systemd send signals to all processes; the supervisor commands the shutdown.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1']) process.on(signal, () => {})
     // The supervisor has died: free the port and the store for the next one.
     process.on('disconnect', () => process.exit(1))
     process.on('message', (message, socket) => {
-      const order = message as Order // of the same program
-      switch (order.kind) {
-        case 'start': return start(order)
+      const command = message as Command // of the same program
+      switch (command.kind) {
+        case 'start': return start(command)
         case 'lead': return elect()
         case 'led': return led()
         case 'connection': return this.#take(socket as Socket | undefined)
-        case 'end': return this.#served === undefined ? process.exit(0) : this.#served.end()
-        case 'report': return this.#served?.report()
-        case 'verbosity': return this.#served?.verbosity(order.v)
-        case 'collect': return this.#expose(order.request)
+        case 'end': return this.#handlers === undefined ? process.exit(0) : this.#handlers.end()
+        case 'report': return this.#handlers?.report()
+        case 'verbosity': return this.#handlers?.verbosity(command.v)
+        case 'collect': return this.#expose(command.request)
         case 'collected':
-          this.#collecting.get(order.request)?.(order.expositions)
-          this.#collecting.delete(order.request)
+          this.#collecting.get(command.request)?.(command.expositions)
+          this.#collecting.delete(command.request)
       }
     })
   }
 
   /** Registers the handlers and reports that this process serves. */
-  serve (served: Served): void {
-    this.#served = served
+  serve (handlers: Handlers): void {
+    this.#handlers = handlers
     this.send({ kind: 'serving' })
   }
 
   get name (): string { return String(this.part.number) }
 
-  send (news: News): void { process.send?.(news, undefined, undefined, () => {}) } // without a supervisor the process ends
+  send (report: Report): void { process.send?.(report, undefined, undefined, () => {}) } // without a supervisor the process ends
 
   /** Resolves to the metrics of the other processes that answer in time. */
   collect (): Promise<readonly Exposition[]> {
@@ -82,9 +82,9 @@ export class Link {
 
   #take (socket: Socket | undefined): void {
     this.send({ kind: 'accepted' })
-    if (socket === undefined || this.#served === undefined) return this.#countEnded()
+    if (socket === undefined || this.#handlers === undefined) return this.#countEnded()
     socket.once('close', () => { this.#countEnded() })
-    this.#served.connection(socket)
+    this.#handlers.connection(socket)
   }
 
   #countEnded (): void {
@@ -96,7 +96,7 @@ export class Link {
   }
 
   #expose (request: number): void {
-    this.#served?.exposition().then(text => { this.send({ kind: 'exposition', request, text }) }, () => {}) // it is left out
+    this.#handlers?.exposition().then(text => { this.send({ kind: 'exposition', request, text }) }, () => {}) // it is left out
   }
 }
 

@@ -1,7 +1,7 @@
 /** Several processes over etcd: each is what a server of its own would be, but for what one of them does. */
 import t from 'tap'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
-import { startEtcd } from '../etcd-process.js'
+import { startEtcd } from '../../etcd-process.js'
 import { ask, CONFIGS, eventually, kept, several, versionOf } from './server.js'
 
 t.test('several processes over etcd are one server', { timeout: 300_000 }, async t => {

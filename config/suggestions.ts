@@ -4,7 +4,7 @@
 const MAX_LENGTH = 64
 
 /** `; did you mean X?`, or nothing if no known name is near. */
-export function meant (given: unknown, known: readonly string[]): string {
+export function didYouMean (given: unknown, known: readonly string[]): string {
   if (typeof given !== 'string' || given.length > MAX_LENGTH) return ''
   const [near] = known.map(name => ({ name, edits: edits(given.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, edits }) => edits <= Math.max(1, Math.floor(Math.max(name.length, given.length) / 3)))

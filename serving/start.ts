@@ -14,12 +14,12 @@ import { throttled, roomForConnections, watchDescriptors } from './descriptors.j
 import { listenOn } from './listen-on.js'
 import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
-import type { Link } from './processes/link.js'
+import type { SupervisorChannel } from './processes/supervisor-channel.js'
 import { runtimeWarnings } from './runtime.js'
 import { reportReadiness, whenReady } from './service-manager.js'
 import { withServiceAccountKey } from './service-accounts.js'
 import { endOnSignals, reportOnSignals } from './signals.js'
-import { survive } from './survival.js'
+import { logUncaughtErrors } from './uncaught-errors.js'
 import { tlsSetup } from './tls.js'
 
 /** Milliseconds for the remaining responses after the drain. */
@@ -40,23 +40,23 @@ type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
 
 /**
  * @param fail ends the process with one line, for errors that come at any time
- * @param link to the supervisor, which listens; undefined for the one process of a server
+ * @param supervisor the channel to the process that listens; undefined for the one process of a server
  * @throws any start-up error; the launcher reports it in one line
  */
-export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never, link?: Link): Promise<Running> {
+export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never, supervisor?: SupervisorChannel): Promise<Running> {
   const { values } = parsed
-  const { first, ticketKeys: keys } = await link?.start ?? { first: true, ticketKeys: [] }
+  const { first, ticketKeys: keys } = await supervisor?.start ?? { first: true, ticketKeys: [] }
   const ticketKeys = Buffer.from(keys)
-  if (link === undefined) await refuseUsedPort(values)
+  if (supervisor === undefined) await refuseUsedPort(values)
   const administrator = localAdministrator(parsed)
   const { options: configured, warnings, serviceWarnings, authorities } = await configuration(parsed)
   const { options: tls, pairs, context, chain, notes } = tlsSetup(parsed)
   const { options: whole, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
-  const options = link === undefined ? whole : ofOneProcess(whole, link)
-  if (first) link?.send({ kind: 'prepared' })
+  const options = supervisor === undefined ? whole : ofOneProcess(whole, supervisor)
+  if (first) supervisor?.send({ kind: 'prepared' })
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity, format: values['logging-format'], ...(link === undefined ? {} : { process: link.name }) })
+  const log = createLog({ verbosity, format: values['logging-format'], ...(supervisor === undefined ? {} : { process: supervisor.name }) })
   const launchLog = log.child({ module: 'launch' })
   const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
@@ -70,7 +70,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
     return503OnClosing: false,
     serverFactory: handler => {
       listener = createListener(handler, {
-        tls: link === undefined ? tls : { ...tls, ticketKeys },
+        tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
         maxStreams: values['http2-max-streams-per-connection'],
         requestTimeout: values['request-timeout'],
         goawayChance: values['goaway-chance'],
@@ -95,7 +95,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   let scope: FastifyInstance | undefined
   await root.register(async instance => {
     scope = instance
-    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity, link), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
+    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity, supervisor), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
   })
   await root.ready()
   if (scope === undefined) throw new Error('the server was not loaded')
@@ -105,15 +105,15 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
   const running: Running = { root, scope, listener, log }
   // Before it listens: a client that gets an answer may send a signal at once.
-  if (link === undefined) {
+  if (supervisor === undefined) {
     endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
     reportOnSignals(log, () => { logReport(running) })
     await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
-  } else serveFor(link, running, verbosity)
-  survive(log)
+  } else serveFor(supervisor, running, verbosity)
+  logUncaughtErrors(log)
   const { server } = listener
   const reloads = certificateReloads(scope)
-  const followed = await followCertificates({ pairs, bundles: authorities, server, context: link === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (link === undefined || link.part.number === 1) log[level](message) } })
+  const followed = await followCertificates({ pairs, bundles: authorities, server, context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (supervisor === undefined || supervisor.part.number === 1) log[level](message) } })
   server.once('close', () => { followed.close() })
   if (!first) return running // what follows is said once
   for (const note of [...notes, ...keyNotes]) log.info(note)
@@ -130,10 +130,10 @@ function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never)
 }
 
 /** Request lines, from -v=3. Without profiling the verbosity cannot change, so requests do not check it. */
-function observed ({ profiling }: ServerOptions, verbosity: Verbosity, link: Link | undefined): Pick<ServerOptions, 'profiling' | 'requestLog'> {
+function observed ({ profiling }: ServerOptions, verbosity: Verbosity, supervisor: SupervisorChannel | undefined): Pick<ServerOptions, 'profiling' | 'requestLog'> {
   const level = (): number => Math.min(verbosity.of('request-log'), 10)
   if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
-  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); link?.send({ kind: 'verbosity', v }) } } }
+  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); supervisor?.send({ kind: 'verbosity', v }) } } }
 }
 
 /** The process of the store opens it; the others share it. */
@@ -144,28 +144,28 @@ function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storag
 }
 
 /** The options of one process of several. */
-function ofOneProcess (options: ServerOptions, link: Link): ServerOptions {
+function ofOneProcess (options: ServerOptions, supervisor: SupervisorChannel): ServerOptions {
   return {
-    ...dividedOptions(options, link.part),
+    ...dividedOptions(options, supervisor.part),
     ...sharedStorage(options),
-    leadership: { elected: link.elected, led: link.led, lead: () => { link.send({ kind: 'led' }) } },
-    metrics: { ...options.metrics, process: link.name, others: () => link.collect() }
+    leadership: { elected: supervisor.elected, led: supervisor.led, lead: () => { supervisor.send({ kind: 'led' }) } },
+    metrics: { ...options.metrics, process: supervisor.name, others: () => supervisor.collect() }
   }
 }
 
 /** Serves the connections that the supervisor passes on. */
-function serveFor (link: Link, running: Running, verbosity: Verbosity): void {
+function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: Verbosity): void {
   const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
   listener.server.emit('listening') // from here on Node limits the time of requests
-  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) link.send({ kind: 'stopped' }) })
-  link.serve({
+  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' }) })
+  supervisor.serve({
     connection: listener.serve,
     end: () => { end(running) },
     report: () => { logReport(running) },
     verbosity: v => { verbosity.set(v) },
     exposition: () => metrics.exposition()
   })
-  whenReady(health.ready, shutdown.leaving).then(ready => { if (ready) link.send({ kind: 'ready' }) }, (error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
+  whenReady(health.ready, shutdown.leaving).then(ready => { if (ready) supervisor.send({ kind: 'ready' }) }, (error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }
 
 const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
