@@ -6,14 +6,14 @@ import { decode, type ApiObject } from '../../schemas/index.js'
 import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { except, apply as applied, type Application, type Applied } from '../apply/apply.js'
+import { conflictsOutside, apply as applied, type Application, type Applied } from '../apply/apply.js'
 import { applyConflict } from '../apply/conflicts.js'
 import type { FieldSet } from '../apply/field-set.js'
 import { KUBECTL, keepLastApplied, unchangedSince } from '../apply/last-applied.js'
 import type { Manager, ManagerIdentity } from '../apply/managers.js'
 import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
-import { bounded } from './object-limits.js'
+import { reportTooLarge } from './object-limits.js'
 import { runSteps, yieldToEventLoop } from '../../storage/turns.js'
 import type { Steps } from '../../schemas/steps.js'
 import { now, type Target, type WriteContext } from './context.js'
@@ -79,7 +79,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
   const identity = managerIdentity(store, context, 'Apply', target.subresource)
   const ignored = fieldsKept(store, target.subresource ?? '')
   const complete = function * (made: object): Steps<ApiObject> {
-    const { object } = bounded(() => decode(message, made))
+    const { object } = reportTooLarge(() => decode(message, made))
     yield
     view?.complete(object)
     applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
@@ -110,7 +110,7 @@ function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, identity: M
 function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.identity
-  const remaining = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
+  const remaining = manager === KUBECTL && viewVersion === undefined ? conflictsOutside(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
   if (remaining.length > 0) throw applyConflict(remaining, viewVersion)
   return false
 }

@@ -10,7 +10,7 @@ import type { Snapshot, WatchCache } from '../../storage/cache/watch-cache.js'
 import { decodeToken, encodeToken, NEWEST } from './continue-token.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
-import { freshness, parseRevision, reached } from './get.js'
+import { waitForResourceVersion, parseRevision, waitForRevision } from './get.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import { quote } from '../../schemas/quote.js'
 
@@ -87,15 +87,15 @@ export async function list (store: ResourceStore, request: ListRequest): Promise
   if (state.kind !== 'exact') {
     const version = state.kind === 'newest' ? '' : state.revision
     if (cache === undefined) {
-      await reached(backend, version === '' ? 0 : parseRevision(version))
+      await waitForRevision(backend, version === '' ? 0 : parseRevision(version))
       return await history(store, request, 0, state.from)
     }
-    const wait = freshness(cache, version)
+    const wait = waitForResourceVersion(cache, version)
     if (wait !== undefined) await wait
     if (!cache.loaded) await cache.ready()
     return await page(store, cache, request, cache.snapshot, state.from)
   }
-  await (cache === undefined ? reached(backend, state.revision) : cache.reach(state.revision))
+  await (cache === undefined ? waitForRevision(backend, state.revision) : cache.reach(state.revision))
   const known = cache?.snapshotAt(state.revision)
   if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
   return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)

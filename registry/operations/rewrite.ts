@@ -96,7 +96,7 @@ async function erase (store: ResourceStore, base: Entry, object: ApiObject, cont
 }
 
 /** Deletes `base` and releases its allocations. */
-export async function eraseAllocated (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
+export async function removeAndRelease (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
   const outcome = await erase(store, base, object, context)
   if (store.allocation !== undefined && 'done' in outcome && !context.dryRun) await store.allocation.release(store.readStored(base))
   return outcome

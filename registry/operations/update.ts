@@ -17,7 +17,7 @@ import { bytesOf, refuseTooLarge } from './object-limits.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
-import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { removeAndRelease, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
 /** Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to refuse. */
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
@@ -114,7 +114,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   if (removable(store, object)) {
     await store.admission.validate(request)
     forgetEmpty(store.stored.message, object)
-    return await eraseAllocated(store, base, object, context)
+    return await removeAndRelease(store, base, object, context)
   }
   if (!allocates) return await write()
   return await allocating(store, object, old, context.dryRun, async () => {

@@ -8,7 +8,7 @@ import { during } from '../../registry/trace.js'
 import { yieldToStarted, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
-import { bounded } from '../../registry/operations/object-limits.js'
+import { reportTooLarge } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
 import { update } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -160,7 +160,7 @@ export function patchHandler (store: ResourceStore): Handler {
       type,
       patch: value,
       decode: async patched => {
-        const object = decodePatchedObject(patched, made => bounded(() => decode(store.representation.message, made)))
+        const object = decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
         await yieldToEventLoop(context.size ?? 0)
         return store.fromVersion(object)
       }

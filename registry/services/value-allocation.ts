@@ -1,22 +1,22 @@
 import { invalid, StatusError } from '../../schemas/status.js'
-import type { Owner, Pool, Taken } from './pool.js'
+import type { Owner, Pool, AllocatedValue } from './pool.js'
 
 const SERVICE = { group: '', kind: 'Service' }
 /** Attempts to find a value that this dry run has not used yet. */
 const MAX_TRIES = 100
 
 /** Names of the pool's values in error messages. */
-export interface Noun {
+export interface ValueNames {
   readonly one: string
   readonly many: string
   /** Describes a value outside the range. */
   readonly provided: (name: string) => string
 }
 
-export class Taking {
+export class AllocationAttempt {
   readonly #owner: Owner
   readonly #dryRun: boolean
-  readonly #taken: Array<{ readonly pool: Pool, readonly taken: Taken }> = []
+  readonly #taken: Array<{ readonly pool: Pool, readonly taken: AllocatedValue }> = []
   /** Values used by this dry run. */
   readonly #dryRunTaken = new Map<Pool, Set<string>>()
 
@@ -37,10 +37,10 @@ export class Taking {
    * @param explain returns the cause to report
    * @throws StatusError 422
    */
-  async named (pool: Pool, name: string, explain: (why: string) => { field: string, value: unknown, detail: string }, noun: Noun): Promise<void> {
+  async named (pool: Pool, name: string, explain: (why: string) => { field: string, value: unknown, detail: string }, names: ValueNames): Promise<void> {
     const refuse = (why: string): never => { throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...explain(why) }]) }
-    if (pool.slots.slotOf(name) === undefined) refuse(`${noun.provided(name)} is not in the valid range. The range of valid ${noun.many} is ${pool.slots.range}`)
-    if (!await (this.#dryRun ? this.#simulate(pool, name) : this.#take(pool, name))) refuse(`provided ${noun.one} is already allocated`)
+    if (pool.slots.slotOf(name) === undefined) refuse(`${names.provided(name)} is not in the valid range. The range of valid ${names.many} is ${pool.slots.range}`)
+    if (!await (this.#dryRun ? this.#simulate(pool, name) : this.#take(pool, name))) refuse(`provided ${names.one} is already allocated`)
   }
 
   /** Releases all values that this write took. @throws the first failure */
@@ -48,7 +48,7 @@ export class Taking {
     await Promise.all(this.#taken.splice(0).map(({ pool, taken }) => pool.release(taken)))
   }
 
-  #keep (pool: Pool, taken: Taken | undefined): string | undefined {
+  #keep (pool: Pool, taken: AllocatedValue | undefined): string | undefined {
     if (taken !== undefined) this.#taken.push({ pool, taken })
     return taken?.name
   }
