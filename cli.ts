@@ -7,7 +7,7 @@ import { FlagError, printable } from './config/flag.js'
 import { checkedFlags } from './config/options.js'
 import { servingProcesses } from './config/serving-processes.js'
 import { storeFlag } from './config/store.js'
-import { Link, partOf } from './serving/processes/link.js'
+import { SupervisorChannel, partOf } from './serving/processes/supervisor-channel.js'
 import { ROLE, STORE } from './serving/processes/messages.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
@@ -44,7 +44,7 @@ async function main (args: readonly string[]): Promise<void> {
   process.on('uncaughtException', fail)
   const role = process.env[ROLE]
   delete process.env[ROLE] // of what this process starts
-  const link = role === undefined ? undefined : new Link(partOf(role))
+  const supervisor = role === undefined ? undefined : new SupervisorChannel(partOf(role))
   // The kernel ignores SIGTERM for process 1 without a handler. For others the default action ends even a blocked start.
   if (process.pid === 1) for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
@@ -64,11 +64,11 @@ async function main (args: readonly string[]): Promise<void> {
       process.stdout.write(parsed.values.help ? helpText() : `${versionText()}\n`)
       return
     }
-    if (role === STORE && link !== undefined) return await (await import('./serving/processes/store-process.js')).runStore(parsed, link)
+    if (role === STORE && supervisor !== undefined) return await (await import('./serving/processes/store-process.js')).runStore(parsed, supervisor)
     if (role === undefined && servingProcesses(parsed.values) > 1) return await (await import('./serving/processes/supervisor.js')).supervise(parsed)
-    const [{ reportToServiceManager, start }, { default: orch }] = await Promise.all([import('./serving/launch.js'), import('./app.js')])
-    const running = await start(parsed, orch, fail, link)
-    if (link === undefined) reportToServiceManager(running)
+    const [{ reportToServiceManager, start }, { default: orch }] = await Promise.all([import('./serving/start.js'), import('./app.js')])
+    const running = await start(parsed, orch, fail, supervisor)
+    if (supervisor === undefined) reportToServiceManager(running)
   } catch (error) {
     fail(error)
   }

@@ -31,27 +31,27 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'clients', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'storage/together', 'auth/authorities', 'schemas/limits'],
+  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
-  cli: ['app', 'config', 'serving/launch', 'serving/processes']
+  cli: ['app', 'config', 'serving/start', 'serving/processes']
 }
 /** Exempt from the rules. */
 const EXEMPT = ['test', 'examples']
 
 /** Shared files of plugins/. No plugin may import any other file of another plugin. */
-const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths', 'connections/responses', 'connections/upgrade', 'context', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'occasionally', 'outgoing-metrics', 'queued-responses', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
+const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths', 'connections/responses', 'connections/upgrade', 'context', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'outgoing-metrics', 'queued-responses', 'rate-limited', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
 
 /** Modules that may import each back end. */
 const BACK_ENDS = {
-  'storage/etcd': ['storage/etcd', 'storage/open', 'storage/carry/open'],
+  'storage/etcd': ['storage/etcd', 'storage/open', 'storage/transfer/open'],
   'storage/shared': ['storage/shared', 'storage/open'],
-  'storage/embedded': ['storage/embedded', 'storage/open', 'storage/carry/open', 'config/fsck']
+  'storage/embedded': ['storage/embedded', 'storage/open', 'storage/transfer/open', 'config/fsck']
 }
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
-  [/^@?fastify/, ['app', 'serving/launch', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/survival', 'plugins', 'routes', 'config/logging']],
+  [/^@?fastify/, ['app', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],

@@ -2,7 +2,7 @@
 import { GATES, GATE_GROUPS, type Gate } from '../schemas/gates.js'
 import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { printable } from './flag.js'
-import { meant } from './meant.js'
+import { didYouMean } from './suggestions.js'
 
 const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
 
@@ -10,7 +10,7 @@ const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
 export function gateProblem (name: string, value: string): string | undefined {
   if (!/^(?:true|false|t|f|1|0)$/i.test(value)) return `${printable(name)} must be true or false`
   const gate = GATES.get(name)
-  if (gate === undefined) return GATE_GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out${meant(name, [...GATES.keys(), ...GATE_GROUPS.keys()])}`
+  if (gate === undefined) return GATE_GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out${didYouMean(name, [...GATES.keys(), ...GATE_GROUPS.keys()])}`
   return gate.stage === 'GA' && !isOn(value) ? `cannot set ${name} to false, it is GA and locked to true; leave it out` : undefined
 }
 

@@ -4,7 +4,7 @@
  * @see interface, 'Server start-up options' and the flag tables of its other parts
  */
 import { isIP } from 'node:net'
-import { meant } from './meant.js'
+import { didYouMean } from './suggestions.js'
 
 export interface Flag<T> {
   /** Displayed in `--help`. */
@@ -104,7 +104,7 @@ export function choice<const V extends string> (values: readonly V[], initial: V
 
 /** Describes a value outside a closed set. */
 export const notAmong = (value: unknown, values: readonly string[]): string =>
-  `must be ${values.length === 1 ? values[0] ?? '' : `one of ${values.join(', ')}`}${meant(value, values)}`
+  `must be ${values.length === 1 ? values[0] ?? '' : `one of ${values.join(', ')}`}${didYouMean(value, values)}`
 
 export interface Range { readonly min?: number, readonly max?: number, readonly why?: string }
 

@@ -106,8 +106,8 @@ const plain = (value: unknown): string => typeof value === 'string' ? value : wi
 
 function textOf (value: unknown): string {
   const text = plain(value)
-  const shown = safe(text)
-  return shown === text && /^[^\s"=]+$/.test(text) ? text : `"${shown.replaceAll('"', '\\"')}"`
+  const escaped = safe(text)
+  return escaped === text && /^[^\s"=]+$/.test(text) ? text : `"${escaped.replaceAll('"', '\\"')}"`
 }
 
 const withoutSecrets = (value: unknown): string =>

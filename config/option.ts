@@ -3,7 +3,7 @@
  * sentence: the path of the option, its value unless that may be a secret, and what is allowed.
  */
 import { duration, eachItem, float, int, Problem, printable, text, type Check, type DurationRange, type Flag, type Range } from './flag.js'
-import { meant } from './meant.js'
+import { didYouMean } from './suggestions.js'
 
 /** Rejects the registration of the plugin, before anything is opened. */
 export class OptionError extends TypeError {
@@ -16,19 +16,19 @@ export class OptionError extends TypeError {
 export interface Option<T> {
   /** @throws OptionError */
   readonly check: (value: unknown, path: string) => void
-  readonly needed?: boolean
+  readonly required?: boolean
   /** For the compiler: the type of valid values. */
   readonly type?: T
 }
 
 /** An option for each member; required ones are marked. A missing or superfluous option does not compile. */
-export type Table<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Option<Exclude<T[K], undefined>> : Option<T[K]> & { readonly needed: true } }
+export type Table<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Option<Exclude<T[K], undefined>> : Option<T[K]> & { readonly required: true } }
 
 /** The check of a flag. */
-export const as = <T>(flag: Flag<T>): Option<T> => option(flag.accept)
+export const fromFlag = <T>(flag: Flag<T>): Option<T> => option(flag.accept)
 
 /** An option from a check that throws a Problem. */
-export const option = <T>(accept: (value: unknown) => void, show: (value: unknown) => string = shown): Option<T> => ({
+export const option = <T>(accept: (value: unknown) => void, show: (value: unknown) => string = display): Option<T> => ({
   check: (value, path) => {
     try {
       accept(value)
@@ -40,12 +40,12 @@ export const option = <T>(accept: (value: unknown) => void, show: (value: unknow
   }
 })
 
-export const needed = <T>(one: Option<T>): Option<T> & { readonly needed: true } => ({ ...one, needed: true })
+export const needed = <T>(one: Option<T>): Option<T> & { readonly required: true } => ({ ...one, required: true })
 
-export const whole = (range: Range = { min: 0 }): Option<number> => as(int(0, '', range))
-export const number = (range: Range = { min: 0 }): Option<number> => as(float(0, '', range))
-export const milliseconds = (range: DurationRange = {}): Option<number> => as(duration(0, '', range))
-export const string = (check?: Check): Option<string> => as(text('', '', check))
+export const wholeNumber = (range: Range = { min: 0 }): Option<number> => fromFlag(int(0, '', range))
+export const number = (range: Range = { min: 0 }): Option<number> => fromFlag(float(0, '', range))
+export const milliseconds = (range: DurationRange = {}): Option<number> => fromFlag(duration(0, '', range))
+export const string = (check?: Check): Option<string> => fromFlag(text('', '', check))
 
 /** Errors never quote the value. */
 export const secret = <T>(one: Option<T>): Option<T> => ({
@@ -74,7 +74,7 @@ export const url: Option<URL> = kind(value => value instanceof URL, 'a URL objec
 export const pem: Option<string | Uint8Array> = kind(value => typeof value === 'string' || value instanceof Uint8Array, 'the text of a PEM file')
 
 /** An object with this method. */
-export const having = <T extends object>(method: keyof T & string): Option<T> =>
+export const withMethod = <T extends object>(method: keyof T & string): Option<T> =>
   kind(value => typeof value === 'object' && value !== null && typeof (value as Readonly<Record<string, unknown>>)[method] === 'function', `an object with the method ${method}`)
 
 /** Either of two options; errors come from the second. */
@@ -122,16 +122,16 @@ export function checkMembers (table: Readonly<Record<string, Option<unknown>>>, 
     const problem = Object.hasOwn(table, name) ? undefined : unknown(name)
     if (problem !== undefined) throw new OptionError(join(path, name), undefined, problem)
   }
-  for (const [name, { check, needed = false }] of Object.entries(table)) {
+  for (const [name, { check, required = false }] of Object.entries(table)) {
     const member = given[name]
     if (member !== undefined) check(member, join(path, name))
-    else if (needed) throw new OptionError(join(path, name), undefined, 'needs a value')
+    else if (required) throw new OptionError(join(path, name), undefined, 'needs a value')
   }
 }
 
 const notIn = (table: Readonly<Record<string, unknown>>) => (name: string): string => {
   const names = Object.keys(table)
-  const near = meant(name, names)
+  const near = didYouMean(name, names)
   return `is no option${near === '' ? `; the options here are ${names.join(', ')}` : near}`
 }
 
@@ -139,7 +139,7 @@ const join = (path: string, name: string): string =>
   /^[\w$-]{1,100}$/.test(name) ? path === '' ? name : `${path}.${name}` : `${path}[${printable(JSON.stringify(name), 100)}]`
 
 /** Omits user and password of URLs. */
-function shown (value: unknown): string {
+function display (value: unknown): string {
   if (typeof value === 'string') return printable(JSON.stringify(value.replace(/\/\/[^/@\s]*@/g, '//…@')))
   return typeof value === 'number' || typeof value === 'boolean' || value === null ? String(value) : kindOf(value)
 }

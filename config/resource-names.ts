@@ -1,13 +1,13 @@
 /** Names of resources and API versions that options and flags refer to. */
 import { RELEASE_NAME } from '../schemas/meta/release.js'
 import { API_VERSIONS, representations, types } from '../schemas/resources.js'
-import { meant } from './meant.js'
+import { didYouMean } from './suggestions.js'
 
 /** Describes an unknown resource. @param nameOf how the option writes a resource */
 export function resourceProblem (name: string, nameOf: (group: string, plural: string) => string): string | undefined {
   const known = types.map(({ group, plural }) => nameOf(group, plural))
   if (known.includes(name)) return undefined
-  return `is no resource of this version${meant(name, known) || `; leave it out or name one of ${known.sort().join(', ')}`}`
+  return `is no resource of this version${didYouMean(name, known) || `; leave it out or name one of ${known.sort().join(', ')}`}`
 }
 
 /** Describes a name that is neither a version (`apps/v1`, `v1`) nor a resource of one (`apps/v1/daemonsets`). */

@@ -10,7 +10,7 @@
  * All calls are synchronous; times are the clock's.
  */
 import type { Clock } from '../storage/clock.js'
-import { startLater } from '../storage/together.js'
+import { startInNextTurn } from '../storage/batching.js'
 import { turnIsOver } from '../storage/turns.js'
 import { Queues } from './queues.js'
 import { EXPECTED_SECONDS, type Queue, type Refusal, type Ticket } from './queue.js'
@@ -47,7 +47,7 @@ export interface Turns {
   readonly next: (run: () => void) => void
 }
 
-const TURNS: Turns = { isOver: turnIsOver, next: startLater }
+const TURNS: Turns = { isOver: turnIsOver, next: startInNextTurn }
 
 export class QueueSet {
   readonly #clock: Clock

@@ -41,7 +41,7 @@ function track (connection: Connection): void {
 }
 
 /** For a response whose connection is open. Free if it already has its socket. Idempotent. */
-export function endWithConnection (response: ServerResponse): void {
+export function closeWithConnection (response: ServerResponse): void {
   if (response.socket !== null || response.destroyed || !(response instanceof ServerResponse)) return
   const connection: Connection = response.req.socket
   if (!(connection instanceof Socket)) return

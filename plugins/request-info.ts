@@ -18,8 +18,8 @@ import { Trace } from '../registry/trace.js'
 import { auditIdOf } from './audit-id.js'
 import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from './context.js'
 import { hostFault } from './host-header.js'
-import { endWithConnection } from './queued-responses.js'
-import { endWithAnswer } from './unread-bodies.js'
+import { closeWithConnection } from './queued-responses.js'
+import { resetAfterResponse } from './unread-bodies.js'
 
 const VERBS: Readonly<Record<string, string>> = { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 /** Subresources of a namespace; any other second segment is a resource inside the namespace. */
@@ -112,7 +112,7 @@ function verbOf (method: string, name: string, query: string): string {
  * True if the route matches the path exactly. A host's router that ignores case or trailing slashes would otherwise serve another path than
  * the authorized one.
  */
-export function agree (route: string, path: string): boolean {
+export function routeMatches (route: string, path: string): boolean {
   const expected = route.split('/')
   const parts = path.split('/')
   if (parts.length > 2 && parts.at(-1) === '' && expected.at(-1) !== '') parts.pop()
@@ -238,8 +238,8 @@ export default fp(async fastify => {
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
     if (isClosed(request, reply.raw)) return // the client left while a hook of the host waited; what the request occupied would never be free
-    endWithConnection(reply.raw)
-    endWithAnswer(reply.raw)
+    closeWithConnection(reply.raw)
+    resetAfterResponse(reply.raw)
     const url = request.raw.url ?? '/'
     const at = url.indexOf('?')
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
@@ -260,6 +260,6 @@ export default fp(async fastify => {
     reply.header('audit-id', request.orch.auditId)
     const { info } = request.orch
     const route = info.isResourceRequest || request.is404 ? undefined : request.routeOptions.url
-    done(route === undefined || agree(route.slice(mount.length) || '/', info.path) ? undefined : noSuchPath())
+    done(route === undefined || routeMatches(route.slice(mount.length) || '/', info.path) ? undefined : noSuchPath())
   })
 }, { name: 'orch/request-info', fastify: '5.x' })

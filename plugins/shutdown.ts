@@ -45,7 +45,7 @@ export interface Shutdown {
 const RETRY_AFTER_SECONDS = 5
 
 /** How a new request is handled: served, served with Connection: close, or refused. */
-export function verdict (state: ShutdownState, sendRetryAfter: boolean, path: string): 'serve' | 'serve-and-close' | 'refuse' {
+export function handlingDuringShutdown (state: ShutdownState, sendRetryAfter: boolean, path: string): 'serve' | 'serve-and-close' | 'refuse' {
   if (state === 'serving' || state === 'delaying') return 'serve'
   return sendRetryAfter && !isProbe(path) ? 'refuse' : 'serve-and-close'
 }
@@ -120,7 +120,7 @@ async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Pr
     drain.inFlight++
     request.orch.onClosed(drain.finished)
     if (drain.state === 'serving') { done(); return }
-    const decision = verdict(drain.state, drain.sendRetryAfter, request.orch.info.path)
+    const decision = handlingDuringShutdown(drain.state, drain.sendRetryAfter, request.orch.info.path)
     if (decision !== 'serve' && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     done(decision === 'refuse'
       ? new StatusError('TooManyRequests', 'the server is shutting down, try another one or again later', { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } })

@@ -11,7 +11,7 @@ import { Http2ServerResponse, constants, type ServerHttp2Stream } from 'node:htt
 const LINGER = 3000
 
 /** Free for requests without a body, and for HTTP/1, whose connection ends instead. */
-export function endWithAnswer (response: ServerResponse): void {
+export function resetAfterResponse (response: ServerResponse): void {
   const raw: unknown = response
   if (!(raw instanceof Http2ServerResponse)) return
   const { stream } = raw

@@ -7,7 +7,7 @@ import type { ApiObject } from '../schemas/index.js'
 import type { Span } from './trace.js'
 import type { Backend, Revision } from '../storage/backend.js'
 
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** An object that an admission decision depends on, at the version that was read. */
 export interface Precondition {
@@ -27,7 +27,7 @@ export interface AdmissionReader {
 }
 
 export interface AdmissionRequest {
-  readonly operation: Operation
+  readonly operation: AdmissionOperation
   /** Group and version of the stored object; the request may use another version. */
   readonly group: string
   readonly version: string
@@ -77,7 +77,7 @@ export interface AdmissionRequest {
 
 /** Which requests a plugin handles. `*` matches all. */
 export interface AdmissionRule {
-  readonly operations: readonly Operation[] | '*'
+  readonly operations: readonly AdmissionOperation[] | '*'
   readonly groups: readonly string[] | '*'
   /** `pods`, `pods/status` or `pods/*`; `*` matches every resource without subresources, a star on both sides of the slash matches everything. */
   readonly resources: readonly string[] | '*'
@@ -126,7 +126,7 @@ export interface TypedRequest<T extends ApiObject> extends Omit<AdmissionRequest
 export const typed = <T extends ApiObject>(request: AdmissionRequest): TypedRequest<T> => request as unknown as TypedRequest<T>
 
 export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 'name' | 'sideEffects' | 'reinvocation'> {
-  readonly operations: readonly Operation[]
+  readonly operations: readonly AdmissionOperation[]
   /** '' is the object itself, which is the default. */
   readonly subresources?: readonly string[]
   mutate?: (request: TypedRequest<T>, pass: Pass) => void | Promise<void>

@@ -19,7 +19,7 @@ export interface RegistryOptions extends Omit<ResourceStoreOptions, 'type' | 'ba
 }
 
 /** The implementation of a virtual resource or a subresource. */
-export interface Operation {
+export interface VirtualOperation {
   /** Message of request and response, if it is not that of the resource. */
   readonly message?: Message<ApiObject>
   /** Other versions of that message, chosen by apiVersion. */
@@ -39,7 +39,7 @@ export interface ResourceName { readonly group: string, readonly version: string
 export class ResourceRegistry {
   readonly #options: RegistryOptions
   readonly #stores = new Map<string, ResourceStore>()
-  readonly #operations = new Map<string, Operation>()
+  readonly #operations = new Map<string, VirtualOperation>()
   readonly #sources = new Map<string, Source>()
   /** Keyed by plural only: a key of all three would allocate a string per request. */
   readonly #served = new Map<string, ResourceStore[]>()
@@ -62,11 +62,11 @@ export class ResourceRegistry {
     return () => { this.#listeners.delete(listener) }
   }
 
-  /** Adds a type without serving it. @param through a back end of its own over that of the resource; nothing is then cached. @throws TypeError if it exists */
-  add (type: ResourceType, through?: (backend: Backend) => Backend): ResourceStore {
+  /** Adds a type without serving it. @param wrapBackend a back end of its own over that of the resource; nothing is then cached. @throws TypeError if it exists */
+  add (type: ResourceType, wrapBackend?: (backend: Backend) => Backend): ResourceStore {
     const name = `${type.group}/${type.plural}`
     if (this.#stores.has(name)) throw new TypeError(`resource ${name} is there already`)
-    const store = this.#storeOf(type, through)
+    const store = this.#storeOf(type, wrapBackend)
     this.#stores.set(name, store)
     // Stores added later load their caches at once; earlier requests wait for that.
     if (this.#opened) store.open().catch((error: unknown) => { this.#options.log(`${type.plural} could not be loaded`, error) })
@@ -77,8 +77,8 @@ export class ResourceRegistry {
    * Serves another version of a type in a store of its own, whose back end converts. `find` and `all` do not return it, as its objects
    * are those of the type. @returns a function that removes it
    */
-  serveApart (type: ResourceType, through: (backend: Backend) => Backend): () => void {
-    const store = this.#storeOf(type, through)
+  serveConvertedVersion (type: ResourceType, wrapBackend: (backend: Backend) => Backend): () => void {
+    const store = this.#storeOf(type, wrapBackend)
     const { stored } = type
     this.#enter(type.plural, store)
     return () => {
@@ -87,15 +87,15 @@ export class ResourceRegistry {
     }
   }
 
-  #storeOf (type: ResourceType, through?: (backend: Backend) => Backend): ResourceStore {
+  #storeOf (type: ResourceType, wrapBackend?: (backend: Backend) => Backend): ResourceStore {
     const { backendOf, windowSizeOf, allocationOf, observerOf, ...rest } = this.#options
     const { group, plural } = type
     const backend = backendOf(group, plural)
     return new ResourceStore({
       ...rest,
       type,
-      backend: through?.(backend) ?? backend,
-      windowSize: type.virtual || through !== undefined ? 0 : windowSizeOf(group, plural),
+      backend: wrapBackend?.(backend) ?? backend,
+      windowSize: type.virtual || wrapBackend !== undefined ? 0 : windowSizeOf(group, plural),
       allocation: allocationOf?.(group, plural),
       observer: type.virtual ? undefined : observerOf?.(type)
     })
@@ -163,11 +163,11 @@ export class ResourceRegistry {
   }
 
   /** Registers what creating a virtual object, or posting to a subresource, does. Call it before the type is served. */
-  provideOperation (type: Pick<ResourceType, 'group' | 'plural'>, subresource: string, operation: Operation): void {
+  provideOperation (type: Pick<ResourceType, 'group' | 'plural'>, subresource: string, operation: VirtualOperation): void {
     this.#operations.set(`${type.group}/${type.plural}/${subresource}`, operation)
   }
 
-  operation (type: Pick<ResourceType, 'group' | 'plural'>, subresource = ''): Operation | undefined {
+  operation (type: Pick<ResourceType, 'group' | 'plural'>, subresource = ''): VirtualOperation | undefined {
     return this.#operations.get(`${type.group}/${type.plural}/${subresource}`)
   }
 

@@ -180,11 +180,11 @@ export class ResourceStore {
   }
 
   /** The stored object as decoding makes it. Treat it as frozen. */
-  readStored (entry: Entry): ApiObject { return entry.written ?? withoutNulls(this.stored.message, entry.read()) }
+  readStored (entry: Entry): ApiObject { return entry.decoded ?? withoutNulls(this.stored.message, entry.read()) }
 
   /** As `readStored`, in steps. Treat it as frozen. */
   * readingStored (entry: Entry): Steps<ApiObject> {
-    if (entry.written !== undefined) return entry.written
+    if (entry.decoded !== undefined) return entry.decoded
     const object = entry.read()
     yield
     return withoutNulls(this.stored.message, object)

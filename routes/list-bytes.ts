@@ -6,22 +6,22 @@ const COMMA = 0x2c
 /** Visiting this many entries, which may not be in the CPU cache, takes a millisecond or two. */
 const MAX_SUMMED_PER_TURN = 16_384
 
-/** Entries of a list that are already joined, each followed by a comma. */
-export interface JoinedEntries { readonly at: number, readonly count: number, readonly bytes: Buffer }
+/** The JSON of entries that form a whole leaf of the cache, each followed by a comma. */
+export interface LeafJson { readonly at: number, readonly count: number, readonly bytes: Buffer }
 
 /** Total JSON bytes, with one separator per entry. Yields to the event loop. */
-export async function bytesOf (entries: readonly Entry[], ready: readonly JoinedEntries[] = []): Promise<number> {
+export async function bytesOf (entries: readonly Entry[], ready: readonly LeafJson[] = []): Promise<number> {
   let bytes = 0
-  let run = 0
+  let next = 0
   let seen = 0
   for (let at = 0; at < entries.length;) {
     // Yield before the first entry as well: collecting them took long.
     if (seen++ % MAX_SUMMED_PER_TURN === 0 && entries.length > MAX_SUMMED_PER_TURN) await nextTurn()
-    const joined = ready[run]
-    if (joined?.at === at) {
-      bytes += joined.bytes.length
-      at += joined.count
-      run++
+    const leaf = ready[next]
+    if (leaf?.at === at) {
+      bytes += leaf.bytes.length
+      at += leaf.count
+      next++
     } else {
       bytes += entries[at++]?.json.length ?? 0
     }
@@ -40,12 +40,12 @@ export class ListBytes {
   /** Bytes copied of the head, the item or the tail. */
   #done = 0
 
-  readonly #ready: readonly JoinedEntries[]
-  /** Index of the next joined entries. */
-  #nextRun = 0
+  readonly #ready: readonly LeafJson[]
+  /** Index of the next leaf in `#ready`. */
+  #nextLeaf = 0
 
   /** `size` is the result of `bytesOf`; `ready` is in order. */
-  constructor (head: string, entries: readonly Entry[], size: number, tail: string, ready: readonly JoinedEntries[] = []) {
+  constructor (head: string, entries: readonly Entry[], size: number, tail: string, ready: readonly LeafJson[] = []) {
     this.#ready = ready
     this.#head = Buffer.from(head)
     this.#tail = Buffer.from(tail)
@@ -53,19 +53,19 @@ export class ListBytes {
     this.length = this.#head.length + size - (entries.length > 0 ? 1 : 0) + this.#tail.length
   }
 
-  /** The next joined bytes, if they are next: shared, to be sent unchanged. */
+  /** Returns the bytes of the leaf at the current position, if any. Shared: send them unchanged. */
   next (): Buffer | undefined {
-    const run = this.#ready[this.#nextRun]
-    if (run === undefined || run.at !== this.#at || this.#done > 0) return undefined
-    this.#nextRun++
-    this.#at += run.count
-    return this.#at === this.#entries.length ? run.bytes.subarray(0, -1) : run.bytes
+    const leaf = this.#ready[this.#nextLeaf]
+    if (leaf === undefined || leaf.at !== this.#at || this.#done > 0) return undefined
+    this.#nextLeaf++
+    this.#at += leaf.count
+    return this.#at === this.#entries.length ? leaf.bytes.subarray(0, -1) : leaf.bytes
   }
 
-  /** Fills the chunk; returns the bytes used. Fewer than the chunk only at the end and before joined bytes. */
+  /** Fills the chunk; returns the bytes used. Fewer than the chunk only at the end and before the bytes of a leaf. */
   fill (chunk: Buffer): number {
     const entries = this.#entries
-    const stop = this.#ready[this.#nextRun]?.at ?? entries.length
+    const stop = this.#ready[this.#nextLeaf]?.at ?? entries.length
     const last = entries.length - 1
     let used = 0
     if (this.#at === -1) {

@@ -9,7 +9,7 @@ import type { Representation } from '../schemas/index.js'
 import { OpenApi3 } from '../schemas/openapi/v3.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
-import { inFewTurns } from '../storage/turns.js'
+import { runStepsWithinBudget } from '../storage/turns.js'
 import { CachedDocument } from './cached-document.js'
 import { discoveryPaths } from './issuer-discovery.js'
 
@@ -65,7 +65,7 @@ class Generation {
   /** protobufjs is loaded with the first request for its form. */
   async #make (format: Format): Promise<CachedDocument> {
     const write = format === 'json' ? swaggerJson : (await import('../schemas/openapi/v2-protobuf.js')).swaggerProtobuf
-    return new CachedDocument(await inFewTurns(write(this.#resources, this.#info, this.#remote.specs())))
+    return new CachedDocument(await runStepsWithinBudget(write(this.#resources, this.#info, this.#remote.specs())))
   }
 
   v3 (name: string): CachedDocument | undefined {
@@ -77,7 +77,7 @@ class Generation {
 
   /** Builds all documents, because their addresses contain their hashes. */
   index (): Promise<CachedDocument> {
-    this.#index ??= inFewTurns(this.#paths()).then(paths => new CachedDocument(Buffer.from(JSON.stringify({ paths }))))
+    this.#index ??= runStepsWithinBudget(this.#paths()).then(paths => new CachedDocument(Buffer.from(JSON.stringify({ paths }))))
     return this.#index
   }
 

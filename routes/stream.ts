@@ -6,7 +6,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, constants, type Gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListBytes } from './list-bytes.js'
-import { afterWork } from '../storage/together.js'
+import { afterWork } from '../storage/batching.js'
 import { nextTurn, turnIsOver } from '../storage/turns.js'
 import { ChunkWriter, CHUNK_BYTES, Chunks, makeChunk } from './chunks.js'
 import { unframedSocket } from '../serving/wire/raw-bodies.js'
@@ -23,7 +23,7 @@ export function acceptsGzip (request: FastifyRequest): boolean {
   })
 }
 
-/** Sends the response together with those of other requests (`storage/together.ts`). Its seat is free at once: it waits for nothing more than that. */
+/** Sends the response together with those of other requests (`storage/batching.ts`). Its seat is free at once: it waits for nothing more than that. */
 function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buffer): FastifyReply {
   request.orch.handedOver(bytes.length)
   afterWork(() => {

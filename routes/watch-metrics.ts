@@ -17,7 +17,7 @@ interface Metrics {
   readonly histogram: (name: string, help: string, bounds: readonly number[], labels: readonly string[]) => { with: (...values: string[]) => { observe: (value: number, times?: number) => void } }
 }
 
-export function observeWatches ({ counter, histogram }: Metrics): (shown: Representation) => WatchObserver {
+export function observeWatches ({ counter, histogram }: Metrics): (representation: Representation) => WatchObserver {
   const kind = ['group', 'version', 'kind']
   const events = counter('apiserver_watch_events_total', 'Events sent to watches, by group, version and kind.', kind)
   const sizes = histogram('apiserver_watch_events_sizes', 'Bytes of events sent to watches, those sent together by their mean, by group, version and kind.', SIZE_BUCKETS, kind)

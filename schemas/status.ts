@@ -171,8 +171,8 @@ export const listed = (findings: readonly string[]): string => findings.length =
 /** `Required value: …`, with values cut to a bounded length. */
 export function describe ({ type, value, detail }: FieldError): string {
   // As upstream, a nil value prints as "null".
-  const shown = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value ?? 'null') ?? String(value))}`
-  return `${PHRASES[type]}${shown}${detail ? `: ${detail}` : ''}`
+  const valueText = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value ?? 'null') ?? String(value))}`
+  return `${PHRASES[type]}${valueText}${detail ? `: ${detail}` : ''}`
 }
 
 const clip = (text: string): string => cut(text, 200)

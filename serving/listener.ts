@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
 import { continueInTurn, currentResponse, readAsStream } from './wire/pipelines.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
-import { afterReads } from '../storage/together.js'
+import { afterPoll } from '../storage/batching.js'
 import { stopAccepting } from './wire/stop-accepting.js'
 import { serveUpgrade } from './wire/upgrades.js'
 import { GracefulGoaway } from './goaway.js'
@@ -126,7 +126,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     // Up to Node 26.10, a client certificate with a wrong signature leaves an error in OpenSSL's queue, which ends the connection at the end of the read that
     // completes the handshake. That read may bring the first request, whose 401 must be written before.
     if (isFirst || refusal !== undefined) serve(request, response, refusal)
-    else afterReads(() => { if (!target.destroyed) serve(request, response, refusal) })
+    else afterPoll(() => { if (!target.destroyed) serve(request, response, refusal) })
   }
   const serve = (request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined = refusalOf(request)): void => {
     const { url = '' } = request

@@ -1,6 +1,6 @@
 /** Observes one resource type in the store, for metrics. Calls are synchronous and must not throw. */
 import type { Backend } from './backend.js'
-import { wraps } from './wrapped.js'
+import { registerWrapper } from './wrapped.js'
 
 export interface StoreObserver {
   /** A list was served from memory: objects examined and returned. */
@@ -31,7 +31,7 @@ export function timed (backend: Backend, called: StoreObserver['called']): Backe
       called(operation, (performance.now() - since) / 1000)
     }
   }
-  return wraps({
+  return registerWrapper({
     name: backend.name,
     get: (key, revision) => measure('get', backend.get(key, revision)),
     list: request => measure('list', backend.list(request)),

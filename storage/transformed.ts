@@ -5,7 +5,7 @@
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision, WatchRequest, WriteResult } from './backend.js'
 import { StorageError } from './errors.js'
 import { callSafely } from './watch-callbacks.js'
-import { wraps } from './wrapped.js'
+import { registerWrapper } from './wrapped.js'
 
 export interface Transformation {
   /** Values as readers see them, one for one and in order. A rejection fails the read or ends the watch. */
@@ -28,7 +28,7 @@ export function transformedBackend (inner: Backend, transformation: Transformati
   const watches: Watches = { open: new Set(), delayed: new Set() }
   const one = async (kv: KeyValue | undefined): Promise<KeyValue | undefined> => kv === undefined ? undefined : (await read([kv]))[0]
   const outcome = async (result: WriteResult): Promise<WriteResult> => result.succeeded || result.current === undefined ? result : { ...result, current: await one(result.current) }
-  return wraps({
+  return registerWrapper({
     name: inner.name,
     get: async (key, revision) => {
       const { kv, ...result } = await inner.get(key, revision)

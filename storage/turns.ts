@@ -66,7 +66,7 @@ export function nextTurn (): Promise<void> {
 }
 
 /** Call before the first step with a large object: resolves in an event loop turn when little other work is half done. */
-export function firstTurn (): Promise<void> {
+export function yieldToStarted (): Promise<void> {
   return new Promise(resolve => {
     starting.push(resolve)
     schedule()
@@ -88,12 +88,12 @@ export async function yieldToEventLoop (bytes: number): Promise<void> {
 }
 
 /** Runs all steps, for large objects in separate event loop turns. Hot paths check `isLarge` first. */
-export async function stepped<T> (steps: Steps<T>, bytes: number): Promise<T> {
-  return isLarge(bytes) ? await inTurns(steps) : finish(steps)
+export async function runSteps<T> (steps: Steps<T>, bytes: number): Promise<T> {
+  return isLarge(bytes) ? await runStepsYielding(steps) : finish(steps)
 }
 
 /** Runs each step in a separate event loop turn. */
-export async function inTurns<T> (steps: Steps<T>): Promise<T> {
+export async function runStepsYielding<T> (steps: Steps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
@@ -102,7 +102,7 @@ export async function inTurns<T> (steps: Steps<T>): Promise<T> {
 }
 
 /** Runs many short steps, as many in a turn as its budget allows. */
-export async function inFewTurns<T> (steps: Steps<T>): Promise<T> {
+export async function runStepsWithinBudget<T> (steps: Steps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value

@@ -1,6 +1,6 @@
 /** Writes the AdmissionReview for webhooks, with the same fields in v1 and v1beta1. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { AdmissionRequest, Operation } from '../../registry/admission.js'
+import type { AdmissionRequest, AdmissionOperation } from '../../registry/admission.js'
 import type { Form, Kind } from './forms.js'
 import type { ReviewVersion } from './hook.js'
 import type { RequestedKind } from './hook-set.js'
@@ -11,9 +11,9 @@ export const GROUP = 'admission.orch.io'
 /** The user of the server's own writes. */
 const SERVER: UserInfo = { username: 'system:apiserver', uid: '', groups: ['system:masters', 'system:authenticated'], extra: {} }
 
-const OPTIONS: Readonly<Record<Operation, string | undefined>> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined }
+const OPTIONS: Readonly<Record<AdmissionOperation, string | undefined>> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined }
 /** Members of the options of each operation, in order. */
-const MEMBERS: Readonly<Record<Operation, readonly string[]>> = {
+const MEMBERS: Readonly<Record<AdmissionOperation, readonly string[]>> = {
   CREATE: ['fieldManager', 'fieldValidation'],
   UPDATE: ['fieldManager', 'fieldValidation'],
   DELETE: ['gracePeriodSeconds', 'preconditions', 'orphanDependents', 'propagationPolicy'],

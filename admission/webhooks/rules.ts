@@ -1,10 +1,10 @@
 /** Matches webhook rules with requests, by names only. */
 import type { RuleWithOperations } from '../../schemas/api/admissionregistration/webhooks.js'
-import type { Operation } from '../../registry/admission.js'
+import type { AdmissionOperation } from '../../registry/admission.js'
 
 /** The attributes of a request that rules match. */
 export interface Subject {
-  readonly operation: Operation
+  readonly operation: AdmissionOperation
   readonly group: string
   readonly version: string
   readonly resource: string

@@ -3,7 +3,7 @@ import type { AuditOptions } from '../../plugins/audit/index.js'
 import { AuditPolicy } from '../../schemas/config/audit-policy.js'
 import { bool } from '../flag.js'
 import { audit as log, auditWebhook as webhook } from '../flags/audit.js'
-import { as, members, milliseconds, needed, number, object, string, whole, type Option, type Table } from '../option.js'
+import { fromFlag, members, milliseconds, needed, number, object, string, wholeNumber, type Option, type Table } from '../option.js'
 import { endpoint } from './calls.js'
 import { configured } from './files.js'
 
@@ -13,33 +13,33 @@ type Webhook = NonNullable<AuditOptions['webhook']>
 
 /** The same for both back ends. */
 const DELIVERY: Table<Pick<AuditOptions, 'mode' | 'batch' | 'truncate'>> = {
-  mode: as(log['audit-log-mode']),
+  mode: fromFlag(log['audit-log-mode']),
   batch: members<Batch>({
-    bufferSize: as(log['audit-log-batch-buffer-size']),
-    maxSize: as(log['audit-log-batch-max-size']),
-    maxWait: as(log['audit-log-batch-max-wait']),
-    maxCharacters: whole({ min: 1 }),
-    throttle: members<NonNullable<Batch['throttle']>>({ qps: needed(number()), burst: needed(whole()) })
+    bufferSize: fromFlag(log['audit-log-batch-buffer-size']),
+    maxSize: fromFlag(log['audit-log-batch-max-size']),
+    maxWait: fromFlag(log['audit-log-batch-max-wait']),
+    maxCharacters: wholeNumber({ min: 1 }),
+    throttle: members<NonNullable<Batch['throttle']>>({ qps: needed(number()), burst: needed(wholeNumber()) })
   }),
   truncate: members<Truncate>({
-    maxEventSize: as(log['audit-log-truncate-max-event-size']),
-    maxBatchSize: as(log['audit-log-truncate-max-batch-size'])
+    maxEventSize: fromFlag(log['audit-log-truncate-max-event-size']),
+    maxBatchSize: fromFlag(log['audit-log-truncate-max-batch-size'])
   })
 }
 
 export const audit: Option<AuditOptions> = members<AuditOptions>({
   policy: configured(AuditPolicy),
   path: string(),
-  format: as(log['audit-log-format']),
+  format: fromFlag(log['audit-log-format']),
   maxAgeDays: number(),
-  maxBackups: as(log['audit-log-maxbackup']),
+  maxBackups: fromFlag(log['audit-log-maxbackup']),
   maxSizeMegabytes: number(),
-  compress: as(log['audit-log-compress']),
-  shared: members<NonNullable<AuditOptions['shared']>>({ rotates: needed(as(bool(false, ''))) }),
+  compress: fromFlag(log['audit-log-compress']),
+  shared: members<NonNullable<AuditOptions['shared']>>({ rotates: needed(fromFlag(bool(false, ''))) }),
   ...DELIVERY,
   webhook: members<Webhook>({
     endpoint: needed(endpoint),
-    initialBackoff: as(webhook['audit-webhook-initial-backoff']),
+    initialBackoff: fromFlag(webhook['audit-webhook-initial-backoff']),
     client: object(),
     ...DELIVERY
   }),

@@ -15,69 +15,69 @@ import type { AuthorizationWebhookOptions } from '../../plugins/authorization/we
 import { choice } from '../flag.js'
 import { authentication as flags } from '../flags/authentication.js'
 import { authorization as modeFlags } from '../flags/authorization.js'
-import { as, callback, each, either, having, members, needed, object, string, whole, type Option } from '../option.js'
+import { fromFlag, callback, each, either, withMethod, members, needed, object, string, wholeNumber, type Option } from '../option.js'
 import { certificateMaterial, endpoint } from './calls.js'
 import { certificates, parsed } from './files.js'
 
 const authorities: Option<string | Authorities> = ({
-  check: (value, path) => { (typeof value === 'string' ? certificates : having<Authorities>('onChange')).check(value, path) }
+  check: (value, path) => { (typeof value === 'string' ? certificates : withMethod<Authorities>('onChange')).check(value, path) }
 })
 
 export const authentication: Option<AuthenticationOptions> = members<AuthenticationOptions>({
-  anonymous: either(as(choice(['health'], 'health', '')), as(flags['anonymous-auth'])),
-  audiences: as(flags['api-audiences']),
+  anonymous: either(fromFlag(choice(['health'], 'health', '')), fromFlag(flags['anonymous-auth'])),
+  audiences: fromFlag(flags['api-audiences']),
   tokens: parsed(parseTokenFile),
-  clientCertificates: as(flags['anonymous-auth']),
+  clientCertificates: fromFlag(flags['anonymous-auth']),
   clientAuthorities: authorities,
   requestHeader: members<RequestHeaderOptions>({
     authorities: needed(authorities),
-    allowedNames: as(flags['requestheader-allowed-names']),
-    usernameHeaders: needed(as(flags['requestheader-username-headers'])),
-    groupHeaders: as(flags['requestheader-group-headers']),
-    extraHeaderPrefixes: as(flags['requestheader-extra-headers-prefix'])
+    allowedNames: fromFlag(flags['requestheader-allowed-names']),
+    usernameHeaders: needed(fromFlag(flags['requestheader-username-headers'])),
+    groupHeaders: fromFlag(flags['requestheader-group-headers']),
+    extraHeaderPrefixes: fromFlag(flags['requestheader-extra-headers-prefix'])
   }),
   serviceAccounts: members<NonNullable<AuthenticationOptions['serviceAccounts']>>({
-    issuers: as(flags['service-account-issuer']),
+    issuers: fromFlag(flags['service-account-issuer']),
     signingKey: parsed(parseSigningKey),
     verificationKeys: each(parsed(parseTokenKeys)),
-    lookup: as(flags['service-account-lookup']),
-    maxExpirationSeconds: whole(),
-    extendExpiration: as(flags['service-account-extend-token-expiration']),
-    keysUri: as(flags['service-account-jwks-uri']),
+    lookup: fromFlag(flags['service-account-lookup']),
+    maxExpirationSeconds: wholeNumber(),
+    extendExpiration: fromFlag(flags['service-account-extend-token-expiration']),
+    keysUri: fromFlag(flags['service-account-jwks-uri']),
     certificateAuthority: certificates
   }),
-  bootstrapTokens: as(flags['enable-bootstrap-token-auth']),
+  bootstrapTokens: fromFlag(flags['enable-bootstrap-token-auth']),
   oidc: members<OidcOptions>({
-    issuer: needed(as(flags['oidc-issuer-url'])),
-    clientId: needed(as(flags['oidc-client-id'])),
-    algorithms: as(flags['oidc-signing-algs']),
+    issuer: needed(fromFlag(flags['oidc-issuer-url'])),
+    clientId: needed(fromFlag(flags['oidc-client-id'])),
+    algorithms: fromFlag(flags['oidc-signing-algs']),
     authority: certificateMaterial,
     usernameClaim: string(),
     usernamePrefix: string(),
     groupsClaim: string(),
     groupsPrefix: string(),
-    requiredClaims: as(flags['oidc-required-claim']),
+    requiredClaims: fromFlag(flags['oidc-required-claim']),
     client: object(),
     now: callback()
   }),
   webhook: members<TokenWebhookOptions>({
     endpoint: needed(endpoint),
-    version: as(flags['authentication-token-webhook-version']),
-    cacheTtl: as(flags['authentication-token-webhook-cache-ttl']),
+    version: fromFlag(flags['authentication-token-webhook-version']),
+    cacheTtl: fromFlag(flags['authentication-token-webhook-cache-ttl']),
     client: object()
   }),
-  authenticators: each(having<Authenticator>('authenticate'))
+  authenticators: each(withMethod<Authenticator>('authenticate'))
 })
 
 export const authorization: Option<AuthorizationOptions> = members<AuthorizationOptions>({
-  modes: each(as(choice(AUTHORIZATION_MODES, 'AlwaysAllow', ''))),
+  modes: each(fromFlag(choice(AUTHORIZATION_MODES, 'AlwaysAllow', ''))),
   policies: parsed(parsePolicies),
   webhook: members<AuthorizationWebhookOptions>({
     endpoint: needed(endpoint),
-    version: as(modeFlags['authorization-webhook-version']),
-    authorizedTtl: as(modeFlags['authorization-webhook-cache-authorized-ttl']),
-    unauthorizedTtl: as(modeFlags['authorization-webhook-cache-unauthorized-ttl']),
+    version: fromFlag(modeFlags['authorization-webhook-version']),
+    authorizedTtl: fromFlag(modeFlags['authorization-webhook-cache-authorized-ttl']),
+    unauthorizedTtl: fromFlag(modeFlags['authorization-webhook-cache-unauthorized-ttl']),
     client: object()
   }),
-  authorizers: each(having<Authorizer>('authorize'))
+  authorizers: each(withMethod<Authorizer>('authorize'))
 })

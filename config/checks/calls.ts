@@ -1,7 +1,7 @@
 /** Options of calls to other servers. */
 import type { CallerCredentials, Endpoint, Material } from '../../clients/kubeconfig.js'
 import { bool } from '../flag.js'
-import { as, members, needed, secret, secretString, string, url, type Option } from '../option.js'
+import { fromFlag, members, needed, secret, secretString, string, url, type Option } from '../option.js'
 import { certificates, privateKey } from './files.js'
 
 /** A file, or its contents. */
@@ -25,7 +25,7 @@ const credentials: Option<CallerCredentials> = members<CallerCredentials>({
 export const endpoint: Option<Endpoint> = members<Endpoint>({
   server: needed(url),
   authority: certificateMaterial,
-  insecure: needed(as(bool(false, ''))),
+  insecure: needed(fromFlag(bool(false, ''))),
   serverName: string(),
   proxy: url,
   credentials: needed(credentials)

@@ -2,18 +2,18 @@
 import { DESTINATIONS, type EgressOptions, type EgressProxy } from '../../clients/egress/index.js'
 import { MAX_SOCKET_PATH } from '../../schemas/limits.js'
 import { choice } from '../flag.js'
-import { as, members, needed, string, type Option } from '../option.js'
+import { fromFlag, members, needed, string, type Option } from '../option.js'
 
 const httpUrl = string(value => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) ? undefined : 'must be https://HOST:PORT or http://HOST:PORT')
 
 const atUrl = members<Extract<EgressProxy, { readonly url: string }>>({
-  protocol: needed(as(choice(['HTTPConnect'], 'HTTPConnect', ''))),
+  protocol: needed(fromFlag(choice(['HTTPConnect'], 'HTTPConnect', ''))),
   url: needed(httpUrl),
   files: members<NonNullable<Extract<EgressProxy, { readonly url: string }>['files']>>({ authority: string(), certificate: string(), key: string() })
 })
 
 const atSocket = members<Extract<EgressProxy, { readonly socket: string }>>({
-  protocol: needed(as(choice(['HTTPConnect', 'GRPC'], 'HTTPConnect', ''))),
+  protocol: needed(fromFlag(choice(['HTTPConnect', 'GRPC'], 'HTTPConnect', ''))),
   socket: needed(string(value => value === '' || Buffer.byteLength(value) > MAX_SOCKET_PATH ? `must be a path of at most ${MAX_SOCKET_PATH} bytes` : undefined))
 })
 

@@ -10,7 +10,7 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, as, callback, checkMembers, each, either, members, milliseconds, needed, object, option, promise, record, string, whole, type Table } from '../option.js'
+import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, needed, object, option, promise, record, string, wholeNumber, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
@@ -23,7 +23,7 @@ import { storage, watchCache } from './storage.js'
 
 type Group<K extends keyof ServerOptions> = NonNullable<ServerOptions[K]>
 
-const boolean = as(bool(false, ''))
+const boolean = fromFlag(bool(false, ''))
 const port = { min: 1, max: 65535 }
 
 const OPTIONS: Table<ServerOptions> = {
@@ -32,31 +32,31 @@ const OPTIONS: Table<ServerOptions> = {
   authentication,
   authorization,
   admission: members<AdmissionOptions>({
-    enabled: as(features['enable-admission-plugins']),
-    disabled: as(features['disable-admission-plugins']),
+    enabled: fromFlag(features['enable-admission-plugins']),
+    disabled: fromFlag(features['disable-admission-plugins']),
     plugins: each(object<AdmissionPlugin>()),
     configuration: record(members<NonNullable<AdmissionOptions['configuration']>[string]>({ value: anything, file: string(), folder: string() }), admissionProblem),
     tolerationSeconds: members<NonNullable<AdmissionOptions['tolerationSeconds']>>({
-      notReady: needed(as(cluster['default-not-ready-toleration-seconds'])),
-      unreachable: needed(as(cluster['default-unreachable-toleration-seconds']))
+      notReady: needed(fromFlag(cluster['default-not-ready-toleration-seconds'])),
+      unreachable: needed(fromFlag(cluster['default-unreachable-toleration-seconds']))
     })
   }),
   audit,
-  allowPrivileged: as(cluster['allow-privileged']),
+  allowPrivileged: fromFlag(cluster['allow-privileged']),
   egress,
   outbound: members<Group<'outbound'>>({
     client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: needed(certificateMaterial), key: needed(keyMaterial) }),
-    toEndpoints: as(features['enable-aggregator-routing'])
+    toEndpoints: fromFlag(features['enable-aggregator-routing'])
   }),
   limits: members<Group<'limits'>>({
     requestTimeout: milliseconds(),
-    minRequestTimeoutSeconds: as(limits['min-request-timeout']),
-    priorityAndFairness: as(limits['enable-priority-and-fairness']),
-    maxRequestsInflight: as(limits['max-requests-inflight']),
-    maxMutatingRequestsInflight: as(limits['max-mutating-requests-inflight']),
-    maxBodyBytesInflight: whole({ min: 1 }),
-    deleteCollectionWorkers: as(stores['delete-collection-workers']),
-    connectionBytesPerSecond: as(limits['max-connection-bytes-per-sec'])
+    minRequestTimeoutSeconds: fromFlag(limits['min-request-timeout']),
+    priorityAndFairness: fromFlag(limits['enable-priority-and-fairness']),
+    maxRequestsInflight: fromFlag(limits['max-requests-inflight']),
+    maxMutatingRequestsInflight: fromFlag(limits['max-mutating-requests-inflight']),
+    maxBodyBytesInflight: wholeNumber({ min: 1 }),
+    deleteCollectionWorkers: fromFlag(stores['delete-collection-workers']),
+    connectionBytesPerSecond: fromFlag(limits['max-connection-bytes-per-sec'])
   }),
   rootCA: members<Group<'rootCA'>>({ certificates: needed(certificates), shared: boolean }),
   services: members<Group<'services'>>({
@@ -65,46 +65,46 @@ const OPTIONS: Table<ServerOptions> = {
       const problem = serviceRangeProblem((list as string[]).join(','))
       if (problem !== undefined) throw new Problem(problem)
     })),
-    nodePorts: as(cluster['service-node-port-range'])
+    nodePorts: fromFlag(cluster['service-node-port-range'])
   }),
   orchService: members<Group<'orchService'>>({
-    namespace: as(cluster['master-service-namespace']),
+    namespace: fromFlag(cluster['master-service-namespace']),
     address: needed(string(ipAddress)),
-    port: needed(whole(port)),
-    nodePort: as(cluster['orch-service-node-port']),
-    reconciler: as(features['endpoint-reconciler-type']),
-    count: as(features['apiserver-count'])
+    port: needed(wholeNumber(port)),
+    nodePort: fromFlag(cluster['orch-service-node-port']),
+    reconciler: fromFlag(features['endpoint-reconciler-type']),
+    count: fromFlag(features['apiserver-count'])
   }),
   identityLease: members<Group<'identityLease'>>({
-    durationSeconds: as(features['identity-lease-duration-seconds']),
-    renewIntervalSeconds: as(features['identity-lease-renew-interval-seconds'])
+    durationSeconds: fromFlag(features['identity-lease-duration-seconds']),
+    renewIntervalSeconds: fromFlag(features['identity-lease-renew-interval-seconds'])
   }),
   connections: members<Group<'connections'>>({
     nodeAgents: members<NonNullable<Group<'connections'>['nodeAgents']>>({
       files: members<{ readonly authority?: string, readonly certificate?: string, readonly key?: string }>({ authority: string(), certificate: string(), key: string() }),
-      preferredAddressTypes: as(cluster['node-agent-preferred-address-types']),
-      timeout: as(cluster['node-agent-timeout'])
+      preferredAddressTypes: fromFlag(cluster['node-agent-preferred-address-types']),
+      timeout: fromFlag(cluster['node-agent-timeout'])
     }),
     nearby: boolean
   }),
   leadership: members<Group<'leadership'>>({ elected: needed(promise), lead: needed(callback()), led: needed(promise) }),
-  profiling: members<Group<'profiling'>>({ contention: as(observability['contention-profiling']), setVerbosity: callback() }),
+  profiling: members<Group<'profiling'>>({ contention: fromFlag(observability['contention-profiling']), setVerbosity: callback() }),
   tracing: members<Group<'tracing'>>({
-    receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(endpointProblem), samplingRatePerMillion: whole({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
+    receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(endpointProblem), samplingRatePerMillion: wholeNumber({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
     passOn: boolean
   }),
-  requestLog: members<Group<'requestLog'>>({ verbosity: needed(either(callback<() => number>(), as(observability.v))), safe: needed(callback()) }),
+  requestLog: members<Group<'requestLog'>>({ verbosity: needed(either(callback<() => number>(), fromFlag(observability.v))), safe: needed(callback()) }),
   securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
   api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string(hostnameProblem) }),
-  health: members<Group<'health'>>({ livezGracePeriod: as(health['livez-grace-period']) }),
-  shutdown: members<Group<'shutdown'>>({ delay: as(health['shutdown-delay-duration']), sendRetryAfter: as(health['shutdown-send-retry-after']) }),
+  health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),
+  shutdown: members<Group<'shutdown'>>({ delay: fromFlag(health['shutdown-delay-duration']), sendRetryAfter: fromFlag(health['shutdown-send-retry-after']) }),
   metrics: members<Group<'metrics'>>({
     process: string(),
     others: callback(),
-    disabled: as(observability['disabled-metrics']),
-    allowedLabels: as(observability['allow-metric-labels']),
-    countInterval: as(stores['etcd-count-metric-poll-period']),
-    sizeInterval: as(stores['etcd-db-metric-poll-interval'])
+    disabled: fromFlag(observability['disabled-metrics']),
+    allowedLabels: fromFlag(observability['allow-metric-labels']),
+    countInterval: fromFlag(stores['etcd-count-metric-poll-period']),
+    sizeInterval: fromFlag(stores['etcd-db-metric-poll-interval'])
   }),
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }

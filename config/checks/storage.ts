@@ -5,8 +5,8 @@ import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/op
 import { encryptionProblem } from '../encryption.js'
 import { choice } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
-import { meant } from '../meant.js'
-import { as, callback, checkMembers, members, needed, object, OptionError, record, string, whole, type Option, type Table } from '../option.js'
+import { didYouMean } from '../suggestions.js'
+import { fromFlag, callback, checkMembers, members, needed, object, OptionError, record, string, wholeNumber, type Option, type Table } from '../option.js'
 import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
 import { certificateBytes, privateKeyBytes } from './files.js'
 
@@ -14,13 +14,13 @@ type Kind = NonNullable<BackendOptions['kind']>
 type Own<K extends Kind> = Omit<Extract<BackendOptions, { readonly kind?: K }>, 'kind' | 'prefix' | 'healthcheckTimeout'>
 
 const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
-  prefix: as(flags['etcd-prefix']),
-  mediaType: as(flags['storage-media-type']),
-  compactionInterval: as(flags['etcd-compaction-interval']),
-  healthcheckTimeout: as(flags['etcd-healthcheck-timeout']),
-  eventTtl: as(flags['event-ttl']),
-  leaseReuseSeconds: as(flags['lease-reuse-duration-seconds']),
-  garbageCollection: as(flags['enable-garbage-collector']),
+  prefix: fromFlag(flags['etcd-prefix']),
+  mediaType: fromFlag(flags['storage-media-type']),
+  compactionInterval: fromFlag(flags['etcd-compaction-interval']),
+  healthcheckTimeout: fromFlag(flags['etcd-healthcheck-timeout']),
+  eventTtl: fromFlag(flags['event-ttl']),
+  leaseReuseSeconds: fromFlag(flags['lease-reuse-duration-seconds']),
+  garbageCollection: fromFlag(flags['enable-garbage-collector']),
   encryption: {
     check: (value, path) => {
       object().check(value, path)
@@ -30,17 +30,17 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   }
 }
 
-const servers: Option<readonly string[]> = as(flags['etcd-servers'])
+const servers: Option<readonly string[]> = fromFlag(flags['etcd-servers'])
 const resource = (name: string): string | undefined => resourceProblem(name, groupAndPlural)
 
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'shared' | 'etcd']: Table<Own<K>> } = {
   memory: {},
-  embedded: { directory: needed(string()), minFree: whole(), note: callback() },
+  embedded: { directory: needed(string()), minFree: wholeNumber(), note: callback() },
   shared: { directory: needed(string()) },
   etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
 }
 
-const kind = as(choice(BACK_END_KINDS, 'memory', ''))
+const kind = fromFlag(choice(BACK_END_KINDS, 'memory', ''))
 
 export const storage: Option<StorageOptions> = {
   check: (value, path) => {
@@ -57,12 +57,12 @@ export const storage: Option<StorageOptions> = {
         const [other] = Object.entries(BY_KIND).find(([, table]) => Object.hasOwn(table, name)) ?? []
         const names = Object.keys(table)
         if (other !== undefined) return `is no option of ${given.kind === undefined ? 'memory, the default kind' : `kind ${given.kind}`}; it is one of kind ${other}`
-        return `is no option${meant(name, names) || `; the options here are ${names.join(', ')}`}`
+        return `is no option${didYouMean(name, names) || `; the options here are ${names.join(', ')}`}`
       })
   }
 }
 
 export const watchCache: Option<WatchCacheOptions> = members<WatchCacheOptions>({
-  size: as(flags['default-watch-cache-size']),
-  sizes: record(whole(), name => cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/'))))
+  size: fromFlag(flags['default-watch-cache-size']),
+  sizes: record(wholeNumber(), name => cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/'))))
 })

@@ -1,6 +1,6 @@
 /** `orch-apiserver compact`: forgets the history of a store, and gives its free space back to the disk. */
-import type { Compacted } from '../../storage/carry/contents.js'
-import { compactStore } from '../../storage/carry/open.js'
+import type { Compacted } from '../../storage/transfer/stores.js'
+import { compactStore } from '../../storage/transfer/open.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { Command } from './command.js'
 import { mebibytes, Progress } from './progress.js'

@@ -1,9 +1,9 @@
 /** `orch-apiserver migrate --from=… --to=…`: copies a store that no server uses to one of the other kind. */
-import { openContents, openTarget } from '../../storage/carry/open.js'
+import { openReader, openWriter } from '../../storage/transfer/open.js'
 import { ArgumentError } from '../command-line.js'
 import type { Flag } from '../flag.js'
 import type { Command } from './command.js'
-import { carry } from './carry.js'
+import { copyStore } from './copy-store.js'
 import { COMMAND_FLAGS, ETCD_FLAGS, FOLDER_FLAGS, HELP_FLAG, isRemote, placeOf, storeNamed } from './stores.js'
 
 export const MIGRATE: Command = {
@@ -20,12 +20,12 @@ Exit code: 0 it is copied, 1 it is not, and nothing is left of it.`,
   run: async (parsed, { interruption, stream }) => {
     const [source, target] = [await storeNamed('from', parsed), await storeNamed('to', parsed)]
     if (isRemote(String(parsed.values.from)) === isRemote(String(parsed.values.to))) throw new ArgumentError('one of --from and --to is a folder, the other the servers of an etcd; copies of the same kind are made with snapshot and restore')
-    const contents = await openContents(source, true)
+    const reader = await openReader(source, true)
     try {
-      const { what, revision } = await carry(contents, () => openTarget(target, contents), { name: 'migrate', stream, interruption })
-      return `copied ${placeOf(source)} to ${placeOf(target)}: ${what}, at revision ${contents.revision}; it continues at revision ${revision}. Start no server on the first any more`
+      const { what, revision } = await copyStore(reader, () => openWriter(target, reader), { name: 'migrate', stream, interruption })
+      return `copied ${placeOf(source)} to ${placeOf(target)}: ${what}, at revision ${reader.revision}; it continues at revision ${revision}. Start no server on the first any more`
     } finally {
-      await contents.close()
+      await reader.close()
     }
   }
 }

@@ -39,7 +39,7 @@ export class Progress {
     this.#stream.write(this.#stream.isTTY === true ? `\r${line}\u001b[K` : `${line}\n`)
   }
 
-  /** Ends the line on a terminal. @returns what was carried, for the last line */
+  /** Ends the line on a terminal. @returns what was copied, for the last line */
   end (): string {
     if (this.#shown && this.#stream.isTTY === true) this.#stream.write('\r\u001b[K')
     const seconds = (this.#now() - this.#start) / 1000

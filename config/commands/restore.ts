@@ -1,9 +1,9 @@
 /** `orch-apiserver restore FILE`: makes a store of a snapshot, where there is none. */
 import { createReadStream } from 'node:fs'
-import { openTarget } from '../../storage/carry/open.js'
-import { readSnapshot, SnapshotError } from '../../storage/carry/snapshot-reader.js'
+import { openWriter } from '../../storage/transfer/open.js'
+import { readSnapshot, SnapshotError } from '../../storage/transfer/snapshot-reader.js'
 import type { Command } from './command.js'
-import { carry } from './carry.js'
+import { copyStore } from './copy-store.js'
 import { HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
 
 const CHUNK_BYTES = 1024 * 1024
@@ -25,12 +25,12 @@ Exit code: 0 it is restored, 1 it is not, and nothing is left of it.`,
     const store = await storeOf(parsed)
     const chunks = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: CHUNK_BYTES })
     try {
-      const contents = await readSnapshot(chunks)
+      const reader = await readSnapshot(chunks)
       try {
-        const { what, revision } = await carry(contents, () => openTarget(store, contents), { name: 'restore', stream, interruption })
-        return `restored ${placeOf(store)} from ${file === '-' ? 'standard input' : file}: ${what}, as of ${new Date(contents.taken).toISOString()}, revision ${contents.revision}; it continues at revision ${revision}`
+        const { what, revision } = await copyStore(reader, () => openWriter(store, reader), { name: 'restore', stream, interruption })
+        return `restored ${placeOf(store)} from ${file === '-' ? 'standard input' : file}: ${what}, as of ${new Date(reader.takenAt).toISOString()}, revision ${reader.revision}; it continues at revision ${revision}`
       } finally {
-        await contents.close()
+        await reader.close()
       }
     } catch (error) {
       throw error instanceof SnapshotError ? new Error(`${file === '-' ? 'standard input' : file}: ${error.message}`, { cause: error }) : error

@@ -2,8 +2,8 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { packageVersion } from '../../schemas/meta/release.js'
-import { openContents, type WholeStore } from '../../storage/carry/open.js'
-import { snapshotOf } from '../../storage/carry/snapshot-writer.js'
+import { openReader, type WholeStore } from '../../storage/transfer/open.js'
+import { snapshotOf } from '../../storage/transfer/snapshot-writer.js'
 import type { Flag } from '../flag.js'
 import type { Command, Context } from './command.js'
 import { Progress } from './progress.js'
@@ -36,12 +36,12 @@ Exit code: 0 it is written, 1 it is not.`,
 }
 
 async function written (store: WholeStore, file: string, sink: Sink, { interruption, stream }: Context): Promise<string> {
-  const contents = await openContents(store, false)
+  const reader = await openReader(store, false)
   try {
-    const progress = new Progress(stream, 'snapshot', contents.count)
+    const progress = new Progress(stream, 'snapshot', reader.count)
     const checkSpace = spaceCheck(store, file)
     let bytes = 0
-    for await (const chunk of snapshotOf(contents, `orch-apiserver ${packageVersion()}`, progress.add)) {
+    for await (const chunk of snapshotOf(reader, `orch-apiserver ${packageVersion()}`, progress.add)) {
       interruption.check()
       checkSpace(chunk.length)
       await sink.write(chunk)
@@ -49,9 +49,9 @@ async function written (store: WholeStore, file: string, sink: Sink, { interrupt
     }
     interruption.check()
     await sink.finish()
-    return `wrote ${file === '-' ? 'standard output' : file}: ${progress.end()}, at revision ${contents.revision} of ${placeOf(store)} (${bytes} bytes)`
+    return `wrote ${file === '-' ? 'standard output' : file}: ${progress.end()}, at revision ${reader.revision} of ${placeOf(store)} (${bytes} bytes)`
   } finally {
-    await contents.close()
+    await reader.close()
   }
 }
 

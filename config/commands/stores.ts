@@ -1,5 +1,5 @@
 /** Flags that name the store of a command, with the same meaning as for a server, and how they are read. */
-import type { WholeStore } from '../../storage/carry/open.js'
+import type { WholeStore } from '../../storage/transfer/open.js'
 import { checkCombinations } from '../combinations.js'
 import { ArgumentError, type Parsed, type ParsedCommand } from '../command-line.js'
 import { bool, type Flag, FlagError, path, Problem } from '../flag.js'

@@ -9,14 +9,14 @@ import type { Convert, PlainObject } from './conversion.js'
 
 export interface Versions {
   /** As readers see objects. */
-  readonly shown: string
+  readonly served: string
   /** As objects are stored. */
   readonly stored: string
 }
 
-export function convertingBackend (inner: Backend, convert: Convert, { shown, stored }: Versions): Backend {
+export function convertingBackend (inner: Backend, convert: Convert, { served, stored }: Versions): Backend {
   return transformedBackend(inner, {
-    read: kvs => convertValues(kvs, convert, shown),
+    read: kvs => convertValues(kvs, convert, served),
     write: async (_key, value) => bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject), // one for one
     tooSlow: 'the conversion webhook is too slow for this watch'
   })

@@ -8,7 +8,7 @@ import type { Gates } from '../../schemas/gates.js'
 import { sameValue, type ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
-import { storeOf } from '../../storage/wrapped.js'
+import { unwrap } from '../../storage/wrapped.js'
 import { now, serverContext, type WriteContext } from '../../registry/operations/context.js'
 import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
@@ -142,7 +142,7 @@ export class Definitions implements Controller {
       }
       if (seen > 0) return 'again' // only an empty list after the mark is final
       // Other servers of the store may not have seen the mark yet.
-      const isShared = storeOf(objects.backend).shared === true || objects.backend.revisionNow() === undefined
+      const isShared = unwrap(objects.backend).shared === true || objects.backend.revisionNow() === undefined
       if (isShared && Date.now() - Date.parse(definition.metadata.deletionTimestamp ?? '') < OTHERS_SEE_MS) return 'later'
     }
     await change(store, { namespace: '', name }, context, base => {

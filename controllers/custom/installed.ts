@@ -47,10 +47,10 @@ export class InstalledTypes {
     if (!isServed(definition)) return this.remove(name)
     const fingerprint = JSON.stringify([uid, generation, deletionTimestamp === undefined, acceptedNames, storedVersions])
     if (this.#types.get(name)?.fingerprint === fingerprint) return
-    const [type, ...apart] = customResources(definition, this.#gates)
+    const [type, ...converted] = customResources(definition, this.#gates)
     this.remove(name)
     if (type === undefined || this.#resources.find(type.group, type.plural) !== undefined) return // damaged, or a built-in resource
-    const removals = this.#serve(definition, type, apart)
+    const removals = this.#serve(definition, type, converted)
     this.#types.set(name, { type, fingerprint, remove: () => { for (const remove of removals) remove() } })
   }
 
@@ -63,16 +63,16 @@ export class InstalledTypes {
   /** Ends conversions that are on their way. */
   close (): void { this.#closing.abort() }
 
-  #serve (definition: CustomResourceDefinition, type: ResourceType, apart: readonly ResourceType[]): Array<() => void> {
+  #serve (definition: CustomResourceDefinition, type: ResourceType, converted: readonly ResourceType[]): Array<() => void> {
     const { spec: { versions = [] }, status: { storedVersions = [] } } = definition
     const isOn = (version: string): boolean => versions.some(({ name, served }) => served && name === version)
-    const through = apart.length === 0
+    const wrapBackend = converted.length === 0
       ? undefined
-      : (shown: string) => (backend: Backend) => convertingBackend(backend, webhookConversion(definition, this.#caller, this.#closing.signal), { shown, stored: type.stored.apiVersion })
+      : (version: string) => (backend: Backend) => convertingBackend(backend, webhookConversion(definition, this.#caller, this.#closing.signal), { served: version, stored: type.stored.apiVersion })
     // Objects that may be stored in another version have to be converted, so they are not cached.
-    this.#resources.add(type, storedVersions.some(version => version !== type.stored.version) ? through?.(type.stored.apiVersion) : undefined)
+    this.#resources.add(type, storedVersions.some(version => version !== type.stored.version) ? wrapBackend?.(type.stored.apiVersion) : undefined)
     for (const representation of type.representations) if (isOn(representation.version)) this.#resources.serve(representation)
-    const others = apart.filter(({ stored }) => isOn(stored.version)).map(other => this.#resources.serveApart(other, backend => through?.(other.stored.apiVersion)(backend) ?? backend))
+    const others = converted.filter(({ stored }) => isOn(stored.version)).map(other => this.#resources.serveConvertedVersion(other, backend => wrapBackend?.(other.stored.apiVersion)(backend) ?? backend))
     return [() => { this.#resources.remove(type) }, ...others]
   }
 }

@@ -16,7 +16,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { ServiceAllocation } from '../../registry/services/allocation.js'
 import type { Bitmap } from '../../registry/services/bitmap.js'
-import { addressesOf, nodePortsOf } from '../../registry/services/held.js'
+import { addressesOf, nodePortsOf } from '../../registry/services/service-values.js'
 import { ownerOf, type Owner, type Pool } from '../../registry/services/pool.js'
 
 export interface ServiceRepairOptions extends ControllerOptions {

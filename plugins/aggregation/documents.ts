@@ -5,7 +5,7 @@
 import type { RegisteredService, RegisteredServices } from '../../controllers/aggregation/registered-services.js'
 import { specOf, type RemoteSpec } from '../../schemas/openapi/remote.js'
 import type { Steps } from '../../schemas/steps.js'
-import { inFewTurns, nextTurn } from '../../storage/turns.js'
+import { runStepsWithinBudget, nextTurn } from '../../storage/turns.js'
 import type { Fetch } from './fetch.js'
 import { packed, samePacked, unpacked, type PackedSpec } from './packed-spec.js'
 import { discoveryPath } from './target.js'
@@ -128,7 +128,7 @@ export class RemoteDocuments {
       await nextTurn()
       const document = JSON.parse(body.toString()) as unknown
       await nextTurn()
-      const spec = await inFewTurns(packed(await inFewTurns(specOf(document, root))))
+      const spec = await runStepsWithinBudget(packed(await runStepsWithinBudget(specOf(document, root))))
       if (!samePacked(spec, known.spec)) this.#changed = true
       Object.assign(known, { etag, spec })
     } else if (status !== 304 && status !== 404) throw new Error(`/openapi/v2 was answered with ${status}`)

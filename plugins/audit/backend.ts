@@ -14,7 +14,7 @@ export interface TruncateOptions {
   readonly maxBatchSize?: number
 }
 
-export interface BackendOptions {
+export interface AuditBackendOptions {
   readonly mode: Mode
   readonly batch?: BatchOptions | undefined
   readonly truncate?: TruncateOptions | undefined
@@ -30,14 +30,14 @@ export interface BackendContext {
   readonly close: () => Promise<void>
 }
 
-export interface Backend {
+export interface AuditBackend {
   readonly strict: boolean
   /** False if the event is known to be lost. Batch mode does not wait for delivery. */
   write: (event: AuditEvent) => Promise<boolean> | boolean
   close: () => Promise<void>
 }
 
-export function openBackend ({ mode, batch = {}, truncate }: BackendOptions, context: BackendContext): Backend {
+export function openBackend ({ mode, batch = {}, truncate }: AuditBackendOptions, context: BackendContext): AuditBackend {
   const { text = eventJson, lost, maxInFlight = 1 } = context
   const deliver = truncate === undefined ? context.deliver : inParts(context.deliver, truncate.maxBatchSize ?? 10_485_760)
   const textOf = (event: AuditEvent): string | undefined => {

@@ -2,19 +2,19 @@
 import type { FastifyInstance } from 'fastify'
 import { reasonOf } from '../../storage/errors.js'
 import type { Counter, Metric } from '../metric-series.js'
-import { occasionally } from '../occasionally.js'
+import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
-import { openBackend, type Backend, type BackendOptions } from './backend.js'
+import { openBackend, type AuditBackend, type AuditBackendOptions } from './backend.js'
 import type { BatchOptions, Lost } from './batches.js'
 import { jsonLine, type AuditEvent } from './event.js'
 import type { SinkOptions } from './sink.js'
 import type { AuditWebhookOptions } from './webhook.js'
 
-export interface BackendsOptions extends Partial<SinkOptions>, Partial<BackendOptions> {
+export interface BackendsOptions extends Partial<SinkOptions>, Partial<AuditBackendOptions> {
   /** `json` for objects of audit.orch.io/v1, `legacy` for text lines. Default json. */
   readonly format?: 'json' | 'legacy'
   /** In addition to the log, or instead of it. Default mode batch. */
-  readonly webhook?: AuditWebhookOptions & Partial<BackendOptions>
+  readonly webhook?: AuditWebhookOptions & Partial<AuditBackendOptions>
   /** Milliseconds for pending events to be delivered at shutdown. Default 30,000. */
   readonly closeGrace?: number
 }
@@ -36,7 +36,7 @@ export interface Backends {
 /** @throws ClientError 'Config' if one of the webhook's files cannot be read */
 export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orch: { metrics, egress }, log }: FastifyInstance): Promise<Backends> {
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.', ['plugin'])
-  const backends: Backend[] = []
+  const backends: AuditBackend[] = []
   let abort = (): void => {}
   if (path !== undefined) {
     const lost = counting(errors, 'log', occasionally((error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY))

@@ -32,7 +32,7 @@ export interface AuditEvent {
   readonly legacy: () => string
 }
 
-export interface Moment {
+export interface EventDetails {
   readonly stage: Stage
   readonly level: Level
   readonly at: Date
@@ -41,9 +41,9 @@ export interface Moment {
   readonly response?: string | undefined
 }
 
-export function eventOf (subject: Subject, moment: Moment): AuditEvent {
+export function eventOf (subject: Subject, details: EventDetails): AuditEvent {
   const { facts: { info, receivedAt }, impersonatedUser, object, annotations } = subject
-  const { stage, level, at, outcome, request, response } = moment
+  const { stage, level, at, outcome, request, response } = details
   const known = stage === 'RequestReceived' ? undefined : object
   const head = `"level":"${level}",${subject.id},"stage":"${stage}",${subject.who}` +
     (impersonatedUser === undefined ? '' : `,"impersonatedUser":${userJson(impersonatedUser)}`) + `,${subject.how}` +

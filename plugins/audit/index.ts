@@ -7,8 +7,8 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { attempted } from './attempted.js'
-import { CLOSED_EARLY, eventOf, type Moment, type Outcome } from './event.js'
+import { attempted } from './attempted-credentials.js'
+import { CLOSED_EARLY, eventOf, type EventDetails, type Outcome } from './event.js'
 import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
 import { Recording } from './recording.js'
@@ -39,8 +39,8 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   const pending = new Set<Promise<boolean>>()
 
   /** False if a strict back end lost the event. */
-  const write = (stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<Moment> = {}): boolean | Promise<boolean> => {
-    const { level, omitStages } = recording.ruling
+  const write = (stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<EventDetails> = {}): boolean | Promise<boolean> => {
+    const { level, omitStages } = recording.auditConfig
     if (omitStages.has(stage)) return true
     const { subject } = recording
     const { user, impersonator, annotations } = request.orch
@@ -55,16 +55,16 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     return waited
   }
   const outcomeOf = (request: FastifyRequest, reply: FastifyReply, { answered }: Recording): Outcome => ({ code: reply.raw.statusCode, status: request.orch.failure?.status ?? answered })
-  const answeredWith = (request: FastifyRequest, reply: FastifyReply, recording: Recording): Partial<Moment> =>
+  const answeredWith = (request: FastifyRequest, reply: FastifyReply, recording: Recording): Partial<EventDetails> =>
     ({ outcome: reply.raw.headersSent || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY, request: recording.requestJson, response: recording.responseJson })
   const open = (request: FastifyRequest): Recording | undefined => {
     request.orch.audited = true
     const { user, impersonator, info } = request.orch
     const asking = impersonator ?? user
-    const ruling = ruler(asking, info)
-    countOf.get(ruling.level)?.add()
-    if (ruling.level === 'None') return undefined
-    const recording = new Recording(ruling, requestFacts(request, asking))
+    const auditConfig = ruler(asking, info)
+    countOf.get(auditConfig.level)?.add()
+    if (auditConfig.level === 'None') return undefined
+    const recording = new Recording(auditConfig, requestFacts(request, asking))
     request.orch.recorder = recording
     return recording
   }

@@ -3,29 +3,29 @@ import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { AuditPolicy, AuditRule, Level, Stage } from '../../schemas/config/audit-policy.js'
 
-export interface Ruling {
+export interface RequestAuditConfig {
   readonly level: Level
   /** Stages without events. */
   readonly omitStages: ReadonlySet<Stage>
   readonly omitManagedFields: boolean
 }
 
-export type Ruler = (user: UserInfo | undefined, info: RequestInfo) => Ruling
+export type PolicyRuleEvaluator = (user: UserInfo | undefined, info: RequestInfo) => RequestAuditConfig
 
 const NO_STAGES: ReadonlySet<Stage> = new Set()
-const NOTHING: Ruling = { level: 'None', omitStages: NO_STAGES, omitManagedFields: false }
-const EVERYTHING: Ruling = { level: 'Metadata', omitStages: NO_STAGES, omitManagedFields: false }
+const NOTHING: RequestAuditConfig = { level: 'None', omitStages: NO_STAGES, omitManagedFields: false }
+const EVERYTHING: RequestAuditConfig = { level: 'Metadata', omitStages: NO_STAGES, omitManagedFields: false }
 
 /** Without a policy, records the metadata of all requests. */
-export function compilePolicy (policy: AuditPolicy | undefined): Ruler {
+export function compilePolicy (policy: AuditPolicy | undefined): PolicyRuleEvaluator {
   if (policy === undefined) return () => EVERYTHING
   const { rules = [], omitStages = [], omitManagedFields = false } = policy
   const compiled = rules.map(rule => ({
     matches: compileRule(rule),
-    ruling: { level: rule.level as Level, omitStages: new Set([...omitStages, ...rule.omitStages ?? []] as Stage[]), omitManagedFields: rule.omitManagedFields ?? omitManagedFields } // validated
+    auditConfig: { level: rule.level as Level, omitStages: new Set([...omitStages, ...rule.omitStages ?? []] as Stage[]), omitManagedFields: rule.omitManagedFields ?? omitManagedFields } // validated
   }))
   return (user, info) => {
-    for (const { matches, ruling } of compiled) if (matches(user, info)) return ruling
+    for (const { matches, auditConfig } of compiled) if (matches(user, info)) return auditConfig
     return NOTHING
   }
 }

@@ -3,14 +3,14 @@ import { parseExactly, stringify } from '../../schemas/index.js'
 import type { Status } from '../../schemas/status.js'
 import type { ObjectRecorder, Recorded } from '../context.js'
 import { TRUNCATED } from './event.js'
-import type { Ruling } from './policy.js'
+import type { RequestAuditConfig } from './policy.js'
 import { Subject, type RequestFacts } from './subject.js'
 
 /** Maximum characters of an object; a larger one is omitted and the event annotated. */
 const MAX_OBJECT_LENGTH = 16 * 1024 * 1024
 
 export class Recording implements ObjectRecorder {
-  readonly ruling: Ruling
+  readonly auditConfig: RequestAuditConfig
   readonly subject: Subject
   readonly wantsRequest: boolean
   readonly wantsResponse: boolean
@@ -21,11 +21,11 @@ export class Recording implements ObjectRecorder {
   /** True if an object was omitted because of its size. */
   truncated = false
 
-  constructor (ruling: Ruling, facts: RequestFacts) {
-    this.ruling = ruling
+  constructor (auditConfig: RequestAuditConfig, facts: RequestFacts) {
+    this.auditConfig = auditConfig
     this.subject = new Subject(facts)
-    this.wantsResponse = ruling.level === 'RequestResponse'
-    this.wantsRequest = this.wantsResponse || ruling.level === 'Request'
+    this.wantsResponse = auditConfig.level === 'RequestResponse'
+    this.wantsRequest = this.wantsResponse || auditConfig.level === 'Request'
   }
 
   request (sent: Recorded | undefined, json: () => string): void {
@@ -56,7 +56,7 @@ export class Recording implements ObjectRecorder {
       return undefined
     }
     const text = json.endsWith('\n') ? json.slice(0, -1) : json
-    return this.ruling.omitManagedFields && text.includes('"managedFields"') ? withoutManagedFields(text) : text
+    return this.auditConfig.omitManagedFields && text.includes('"managedFields"') ? withoutManagedFields(text) : text
   }
 }
 

@@ -28,7 +28,7 @@ const MAX_SIGNATURE_CHECKS = 100
 
 const isValidAt = (certificate: X509Certificate, now: number): boolean => Date.parse(certificate.validFrom) <= now && now <= Date.parse(certificate.validTo)
 
-export interface Between {
+export interface ChainOptions {
   /** Untrusted certificates that may link the leaf to a trusted one. */
   readonly intermediates?: readonly X509Certificate[]
   /** Milliseconds since 1970; the time at which certificates must be valid. */
@@ -36,7 +36,7 @@ export interface Between {
 }
 
 /** Returns the issuers of a certificate up to a trusted one, or undefined. @param trusted certificates that end the chain */
-export function issuers (leaf: X509Certificate, trusted: readonly X509Certificate[], { intermediates = [], now = Date.now() }: Between = {}): X509Certificate[] | undefined {
+export function issuers (leaf: X509Certificate, trusted: readonly X509Certificate[], { intermediates = [], now = Date.now() }: ChainOptions = {}): X509Certificate[] | undefined {
   let left = MAX_SIGNATURE_CHECKS
   const hasIssued = (authority: X509Certificate, below: X509Certificate): boolean =>
     // Node calls the extended key usages keyUsage.

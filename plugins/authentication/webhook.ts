@@ -12,7 +12,7 @@ import { isReview } from '../../auth/review-answer.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { OrchServer } from '../server.js'
 import { reasonOf } from '../../storage/errors.js'
-import { occasionally } from '../occasionally.js'
+import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
 import { reviewMetrics } from '../review-metrics.js'
 import { bearerToken } from './token-file.js'
@@ -60,7 +60,7 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
       throw error
     })
     try {
-      const found = verdict(answered, apiVersion, requested, own)
+      const found = readTokenReview(answered, apiVersion, requested, own)
       if (found === undefined || audiences !== undefined) return { found }
       const { audiences: _confirmed, ...user } = found // the caller requested no audiences
       return { found: user }
@@ -88,7 +88,7 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
 }
 
 /** @throws TypeError for an invalid review, Error with the webhook's error message */
-export function verdict (answered: unknown, apiVersion: string, requested: readonly string[] | undefined, own: readonly string[]): Authenticated | undefined {
+export function readTokenReview (answered: unknown, apiVersion: string, requested: readonly string[] | undefined, own: readonly string[]): Authenticated | undefined {
   const review = fields(answered, 'the answer')
   const { status } = review
   if (!isReview(review, { kind: 'TokenReview', apiVersion })) throw new TypeError(`the answer is no TokenReview of ${apiVersion}`)

@@ -8,7 +8,7 @@ import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { isReview } from '../../auth/review-answer.js'
 import { reasonOf } from '../../storage/errors.js'
-import { occasionally } from '../occasionally.js'
+import { occasionally } from '../rate-limited.js'
 import type { TimeReview } from '../review-metrics.js'
 import { AnswerCache, type Answer } from '../../clients/answer-cache.js'
 
@@ -41,7 +41,7 @@ export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTt
 
   const lookup = async (spec: string): Promise<Answer<Ruling>> => {
     const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`
-    const value = verdict(await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })), apiVersion)
+    const value = readAccessReview(await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })), apiVersion)
     const positive = value.decision === 'Allow'
     const isCached = value.evaluationError === undefined && spec.length <= MAX_CACHED_SPEC
     return { value, positive, keepMs: isCached ? (positive ? authorizedTtl : unauthorizedTtl) : 0 }
@@ -79,7 +79,7 @@ const isFilled = (value: unknown): boolean => typeof value === 'object' && value
 const filled = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value)))
 
 /** @throws TypeError for an invalid review */
-export function verdict (answered: unknown, apiVersion: string): Ruling {
+export function readAccessReview (answered: unknown, apiVersion: string): Ruling {
   const review = (answered ?? {}) as Record<string, unknown> // each member is checked below
   const { status } = review
   if (!isReview(review, { kind: 'SubjectAccessReview', apiVersion })) throw new TypeError(`the answer is no SubjectAccessReview of ${apiVersion}`)

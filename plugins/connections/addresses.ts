@@ -35,7 +35,7 @@ export function isProxyable (address: string): boolean {
 
 export const notProxyable = () => badRequest('address not allowed')
 
-export interface Reach {
+export interface AddressPolicy {
   /** True allows pods and nodes on this machine. */
   readonly nearby: boolean
   /** True if a proxy resolves names, and connects to what they mean where it is. */
@@ -43,7 +43,7 @@ export interface Reach {
 }
 
 /** @throws StatusError 400 */
-export function checkAddress (address: string, { nearby }: Reach): void {
+export function checkAddress (address: string, { nearby }: AddressPolicy): void {
   if (isIP(address) === 0 || !(nearby || isProxyable(address))) throw notProxyable()
 }
 
@@ -51,7 +51,7 @@ export function checkAddress (address: string, { nearby }: Reach): void {
  * Resolves a host and returns its first address; all of them must be allowed. Callers connect to this address, so that a second lookup
  * cannot return another one. @throws StatusError 400, 500
  */
-export async function resolveHost (host: string, reach: Reach): Promise<string> {
+export async function resolveHost (host: string, reach: AddressPolicy): Promise<string> {
   if (reach.remote === true && isIP(host) === 0) return host
   const found = await lookup(host, { all: true }).catch((cause: unknown) => { throw unexplained(`lookup ${host}: no such host`, cause) })
   for (const { address } of found) checkAddress(address, reach)

@@ -3,7 +3,7 @@ import type { EndpointAddress } from '../../schemas/api/core/endpoints.js'
 import { podAddress } from '../../schemas/api/core/pod-status.js'
 import { isStatusError, serviceUnavailable } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { checkAddress, type Reach } from './addresses.js'
+import { checkAddress, type AddressPolicy } from './addresses.js'
 import type { NodeAgents } from './node-agents.js'
 import { find, partsOf } from './objects.js'
 
@@ -23,7 +23,7 @@ export type Locate = (namespace: string, id: string) => Promise<Destination>
 export interface DestinationTools {
   readonly resources: ResourceRegistry
   readonly agents: NodeAgents
-  readonly reach: Reach
+  readonly reach: AddressPolicy
   /** Returns a number from 0 to less than 1. */
   readonly random?: () => number
 }

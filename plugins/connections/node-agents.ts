@@ -5,7 +5,7 @@ import type { Lifecycle } from '../../auth/lifecycle.js'
 import { TlsFiles, type TlsFilePaths } from '../../clients/tls-files.js'
 import { unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { resolveHost, type Reach } from './addresses.js'
+import { resolveHost, type AddressPolicy } from './addresses.js'
 import { find } from './objects.js'
 
 /** Used if the node's status has no port. */
@@ -35,9 +35,9 @@ export class NodeAgents implements Lifecycle {
   readonly #types: readonly string[]
   readonly #files: TlsFiles
   readonly #resources: ResourceRegistry
-  readonly #reach: Reach
+  readonly #reach: AddressPolicy
 
-  constructor (resources: ResourceRegistry, reach: Reach, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions) {
+  constructor (resources: ResourceRegistry, reach: AddressPolicy, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions) {
     this.#resources = resources
     this.#reach = reach
     this.#types = preferredAddressTypes

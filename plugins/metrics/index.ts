@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { inFewTurns } from '../../storage/turns.js'
+import { runStepsWithinBudget } from '../../storage/turns.js'
 import { buildInfo } from './build-info.js'
 import { processText } from './process.js'
 import type { Exposition } from './merged.js'
@@ -99,7 +99,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   })
   const ofAll = async (collect: NonNullable<typeof others>): Promise<Buffer> => {
     const [text, expositions, { merged }] = await Promise.all([own.exposition(), collect(), import('./merged.js')])
-    return await inFewTurns(merged([{ process, text }, ...expositions]))
+    return await runStepsWithinBudget(merged([{ process, text }, ...expositions]))
   }
   fastify.get('/metrics', async (_request, reply) => {
     return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(others === undefined ? await own.exposition() : await ofAll(others))

@@ -9,7 +9,7 @@ import type { LocalSubjectAccessReview, NonResourceAttributes, ResourceAttribute
 import { sameValue, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import type { Operation } from '../../registry/resource-registry.js'
+import type { VirtualOperation } from '../../registry/resource-registry.js'
 
 type AccessAttributes = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'nonResourceAttributes'>
 
@@ -17,7 +17,7 @@ type AccessAttributes = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'no
 const EXPLAIN = 'authorization.orch.io/explain'
 
 /** @param explain the decision in words */
-export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly subject: Operation, readonly self: Operation, readonly local: Operation } {
+export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly subject: VirtualOperation, readonly self: VirtualOperation, readonly local: VirtualOperation } {
   const answer = async (user: UserInfo, requested: AccessAttributes, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
     const attributes = { user, info: infoOf(requested) }
     const { decision, reason: short = '', evaluationError } = await authorizer.authorize(attributes)

@@ -2,7 +2,7 @@
 import type { ComponentStatus } from '../../schemas/api/core/componentstatuses.js'
 import type { Backend } from '../../storage/backend.js'
 import { reasonOf } from '../../storage/errors.js'
-import { storeOf } from '../../storage/wrapped.js'
+import { unwrap } from '../../storage/wrapped.js'
 import type { Source } from '../../registry/resource-registry.js'
 
 /** Maximum milliseconds for a store's health check. */
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 2000
 type Store = Pick<Backend, 'status'>
 
 export const componentStatuses = (resources: { readonly all: () => ReadonlyArray<{ readonly backend: Store }> }): Source => async () => {
-  const backends = new Set(resources.all().map(({ backend }) => storeOf(backend)))
+  const backends = new Set(resources.all().map(({ backend }) => unwrap(backend)))
   return await Promise.all([...backends].map(async (backend, at) => statusOf(`etcd-${at}`, await problemOf(backend))))
 }
 

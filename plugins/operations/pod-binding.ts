@@ -6,11 +6,11 @@ import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'
 import { change, requireUid } from '../../registry/operations/update.js'
-import type { Operation, ResourceRegistry } from '../../registry/resource-registry.js'
+import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 
 const BINDING = { group: '', resource: 'pods/binding' }
 
-export const podBinding = (resources: ResourceRegistry): Operation => ({
+export const podBinding = (resources: ResourceRegistry): VirtualOperation => ({
   message: Binding,
   answer: Status,
   run: async (object, { namespace, name: named, subresource = '' }, context) => {

@@ -14,7 +14,7 @@ import { admissionRequest } from '../../registry/operations/admission-request.js
 import type { Target, WriteContext } from '../../registry/operations/context.js'
 import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/operations/delete.js'
 import { current } from '../../registry/operations/rewrite.js'
-import type { Operation, ResourceRegistry } from '../../registry/resource-registry.js'
+import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { budgetsOf, isMet, stillProcessed, takeDisruption } from './disruption-budget.js'
 
@@ -22,7 +22,7 @@ const PODS = { group: '', resource: 'pods' }
 /** Maximum attempts to delete a pod that keeps changing. */
 const MAX_ATTEMPTS = 20
 
-export const podEviction = (resources: ResourceRegistry): Operation => ({
+export const podEviction = (resources: ResourceRegistry): VirtualOperation => ({
   message: v1.Eviction,
   otherMessages: [v1beta1.Eviction],
   answer: Status,

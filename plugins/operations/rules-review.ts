@@ -3,9 +3,9 @@ import type { SelfSubjectRulesReview } from '../../schemas/api/authorization/rul
 import type { Authorizer } from '../../auth/authorizer.js'
 import { badRequest } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import type { Operation } from '../../registry/resource-registry.js'
+import type { VirtualOperation } from '../../registry/resource-registry.js'
 
-export const rulesReview = (authorizer: Authorizer): Operation => ({
+export const rulesReview = (authorizer: Authorizer): VirtualOperation => ({
   run: async (object, _target, { user }) => {
     const { kind, apiVersion, spec } = object as SelfSubjectRulesReview // registered for this kind only
     if (user === undefined) throw badRequest('no user present on request')

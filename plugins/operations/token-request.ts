@@ -9,7 +9,7 @@ import { timestamp, type ApiObject, type FieldError } from '../../schemas/index.
 import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'
 import { current } from '../../registry/operations/rewrite.js'
-import type { Operation, ResourceRegistry } from '../../registry/resource-registry.js'
+import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
@@ -28,7 +28,7 @@ export interface TokenRequestOptions {
   readonly now?: () => number
 }
 
-export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequestOptions): Operation => ({
+export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequestOptions): VirtualOperation => ({
   message: TokenRequest,
   run: async (object, target, context) => {
     const request = object as TokenRequest // decoded by its message

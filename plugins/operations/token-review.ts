@@ -3,13 +3,13 @@ import type { TokenReview, TokenReviewStatus } from '../../schemas/api/authentic
 import { tokenCredentials, type Authenticator } from '../../auth/authenticator.js'
 import { badRequest, isStatusError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
-import type { Operation } from '../../registry/resource-registry.js'
+import type { VirtualOperation } from '../../registry/resource-registry.js'
 
 /** Error for unknown tokens, and prefix of an authenticator's error. */
 const INVALID = 'invalid bearer token'
 
 /** @param own audiences of this server */
-export const tokenReview = (authenticator: Authenticator, own: readonly string[] = []): Operation => {
+export const tokenReview = (authenticator: Authenticator, own: readonly string[] = []): VirtualOperation => {
   const answer = async ({ token = '', audiences = [] }: TokenReview['spec']): Promise<TokenReviewStatus> => {
     const requested = audiences.length === 0 ? own : audiences
     try {

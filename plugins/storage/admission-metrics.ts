@@ -1,6 +1,6 @@
 /** Admission durations and rejections, by plugin and in total, with upstream's names. */
 import type { ObserveAdmission, Phase } from '../../admission/chain.js'
-import type { Operation } from '../../registry/admission.js'
+import type { AdmissionOperation } from '../../registry/admission.js'
 import type { Histogram } from '../metric-series.js'
 import type { OrchServer } from '../server.js'
 
@@ -11,8 +11,8 @@ export function observeAdmission ({ histogram, summary }: OrchServer['metrics'])
   const steps = histogram('apiserver_admission_step_admission_duration_seconds', 'Seconds all admission plugins took together, by operation, type and whether one refused.', SECONDS, ['type', 'operation', 'rejected'])
   const quantiles = summary('apiserver_admission_step_admission_duration_seconds_summary', 'Seconds all admission plugins took together in the last five hours, by operation, type and whether one refused.', ['type', 'operation', 'rejected'])
   /** Cached series of accepting plugins: a label lookup takes as long as most plugins. */
-  const accepted = new Map<string, { admit: Partial<Record<Operation, Histogram>>, validate: Partial<Record<Operation, Histogram>> }>()
-  const passed = (plugin: string, phase: Phase, operation: Operation): Histogram => {
+  const accepted = new Map<string, { admit: Partial<Record<AdmissionOperation, Histogram>>, validate: Partial<Record<AdmissionOperation, Histogram>> }>()
+  const passed = (plugin: string, phase: Phase, operation: AdmissionOperation): Histogram => {
     let known = accepted.get(plugin)
     if (known === undefined) accepted.set(plugin, known = { admit: {}, validate: {} })
     return known[phase][operation] ??= plugins.with(plugin, operation, 'false', phase)

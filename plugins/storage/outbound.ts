@@ -4,13 +4,13 @@ import { endpointOf, readKubeconfig, type Material } from '../../clients/kubecon
 import type { AdmissionCallers } from '../../admission/options.js'
 import { admissionReader } from '../../admission/reader.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { occasionally } from '../occasionally.js'
+import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
 import type { OrchServer } from '../server.js'
 import { hookCaller } from './webhook-caller.js'
 import { hookCredentials } from './webhook-credentials.js'
 import { hookMetrics } from './webhook-metrics.js'
-import { callWords } from './webhook-messages.js'
+import { describeCallError } from './webhook-messages.js'
 
 export interface OutboundOptions {
   /** Client certificate for webhooks without credentials in a kubeconfig, `--proxy-client-cert-file` and `--proxy-client-key-file`. */
@@ -47,7 +47,7 @@ export function outboundCallers ({ client, toEndpoints = false, resources, metri
         try {
           return await client.json({ method: 'POST', body: JSON.stringify(review), signal, traceparent, headers: { accept: 'application/json, */*' }, retry: { attempts: 5, first: backoff, factor: 1.5 } })
         } catch (error) {
-          throw new Error(callWords(error, endpoint.server.href)[0], { cause: error })
+          throw new Error(describeCallError(error, endpoint.server.href)[0], { cause: error })
         }
       }
     },

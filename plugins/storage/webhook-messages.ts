@@ -7,7 +7,7 @@ const MAX_BODY_LENGTH = 2048
 
 /** @param url the called URL, with its query */
 export function hookFailure (error: unknown, url: string): HookFailure {
-  const [words, code] = callWords(error, url)
+  const [words, code] = describeCallError(error, url)
   const called = (why: string): string => `failed to call webhook: ${why}`
   // Keep the response body out of the client's message, and the error that contains it out of the log.
   if (isClientError(error, 'BadStatus')) return new HookFailure(called(words), code, { clientMessage: called(`Post ${JSON.stringify(url)}: it answered ${error.status ?? ''}`) })
@@ -15,7 +15,7 @@ export function hookFailure (error: unknown, url: string): HookFailure {
 }
 
 /** @returns message and HTTP status, the latter for metrics */
-export function callWords (error: unknown, url: string): [words: string, code: number] {
+export function describeCallError (error: unknown, url: string): [words: string, code: number] {
   if (!isClientError(error)) return [error instanceof Error ? error.message : String(error), 500]
   return error.code === 'BadStatus' ? ofStatus(error) : [`Post ${JSON.stringify(url)}: ${ofConnection(error)}`, 400]
 }

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { bare } from '../../clients/tunnel.js'
-import { atMost, occasionally } from '../occasionally.js'
+import { rateLimited, occasionally } from '../rate-limited.js'
 import { isLongRunning } from '../request-kinds.js'
 import { attributesOf, fieldsOf, nameOf } from './described.js'
 import type { OpenTelemetry, Sampled } from './open-telemetry.js'
@@ -45,7 +45,7 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   }
 
   // An overloaded server is slow with every request and must not log each one.
-  const logSlow = atMost(MAX_SLOW_PER_SECOND, SECOND, (request: FastifyRequest, suppressed) => {
+  const logSlow = rateLimited(MAX_SLOW_PER_SECOND, SECOND, (request: FastifyRequest, suppressed) => {
     const everything = log.level === 'debug' || log.level === 'trace' // the level may have changed since the start
     log.info(slowLine(request.orch.trace, nameOf(request), fieldsOf(request), everything))
     if (suppressed > 0) log.info(`${suppressed} slow requests before this one are not logged, as there were more than ${MAX_SLOW_PER_SECOND} in a second`)

@@ -1,12 +1,12 @@
 /** Server-side apply: merges the applied configuration into the live object and removes fields that the manager no longer applies. */
 import { clone } from '../../schemas/index.js'
-import { without, union, isEmpty, intersection, part, below, isMember, difference, EMPTY, type FieldSet } from './field-set.js'
+import { without, union, isEmpty, intersection, part, childElements, isMember, difference, EMPTY, type FieldSet } from './field-set.js'
 import { UNCHANGED, type Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
-import { cap, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
+import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
 import { merge, type Order } from './merge.js'
 import { prune } from './prune.js'
-import { lose, remaining } from './update.js'
+import { withoutChangedFields, remaining } from './update.js'
 import type { Steps } from '../../schemas/steps.js'
 import { Comparison, type Versions } from './versions.js'
 
@@ -78,12 +78,12 @@ export function * apply ({ versions, live, config, managers, identity, complete,
   if (conflicts.length > 0) return { object: live, managers, conflicts }
   const left: Manager[] = []
   for (const manager of managers) {
-    left.push(manager === last ? manager : lose(manager, changesIn(manager.apiVersion)))
+    left.push(manager === last ? manager : withoutChangedFields(manager, changesIn(manager.apiVersion)))
     yield
   }
   // A change in the order of items alone does not count as a change.
   const stays = order.moved && changes === UNCHANGED
-  return { object: stays ? yield * build({ ofLive: true, moved: false }) : object, managers: cap(put(remaining(left), identity, fields, now), identity), conflicts }
+  return { object: stays ? yield * build({ ofLive: true, moved: false }) : object, managers: limitManagers(put(remaining(left), identity, fields, now), identity), conflicts }
 }
 
 /** Fields that the configuration sets to null or to an empty value count as changed, not as removed. */
@@ -93,7 +93,7 @@ function effectiveChanges (changes: Changes, configFields: FieldSet): Changes {
 }
 
 function zeros (removed: FieldSet, configFields: FieldSet): FieldSet {
-  const found = below(configFields).flatMap((element): Array<[string, FieldSet]> => {
+  const found = childElements(configFields).flatMap((element): Array<[string, FieldSet]> => {
     const [removedPart, mine] = [removed[element], configFields[element] ?? EMPTY]
     if (removedPart === undefined) return []
     if (isEmpty(removedPart)) return isMember(mine) ? [[element, EMPTY]] : []
@@ -110,5 +110,5 @@ function conflictsWith (other: Manager, changes: Changes | undefined): Conflict[
 }
 
 /** Subtracts some fields from conflicts, and conflicts without fields. */
-export const except = (conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] =>
+export const conflictsOutside = (conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] =>
   conflicts.map(conflict => ({ ...conflict, fields: difference(conflict.fields, allowed) })).filter(({ fields }) => !isEmpty(fields))

@@ -1,6 +1,6 @@
 /** Compares two objects of a type; the result is sets of fields. One walk over both objects; allocates only where they differ. */
 import { fieldElement, sortElements } from './elements.js'
-import { part, asMember, partWithout, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
+import { part, asMember, subtractSubtrees, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import { wholePart } from './fields-of.js'
 import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
 
@@ -25,7 +25,7 @@ const CHANGED: Parts = { changed: EMPTY, removed: undefined }
 
 /** Removes ignored fields from partial results. */
 function outside (parts: Parts | undefined, ignored: FieldSet): Parts | undefined {
-  const left = (part: FieldSet | undefined): FieldSet | undefined => part === undefined ? undefined : partWithout(part, ignored)
+  const left = (part: FieldSet | undefined): FieldSet | undefined => part === undefined ? undefined : subtractSubtrees(part, ignored)
   return parts === undefined ? undefined : { changed: left(parts.changed), removed: left(parts.removed) }
 }
 

@@ -37,7 +37,7 @@ function isOfKind (shape: Shape, value: unknown): boolean {
 
 /** Reports values that cannot be merged: of another type, list items without their keys, duplicate items. */
 export function validateConfig (shape: Shape, config: unknown, report: (error: FieldError) => void, at = ''): void {
-  const below = (name: string): string => at === '' ? name : `${at}.${name}`
+  const memberPath = (name: string): string => at === '' ? name : `${at}.${name}`
   if (!isOfKind(shape, config)) return report({ type: 'FieldValueTypeInvalid', field: at, value: nameOfType(config), detail: `must be ${EXPECTED[shape.kind] ?? ''}` })
   switch (shape.kind) {
     case 'items':
@@ -45,7 +45,7 @@ export function validateConfig (shape: Shape, config: unknown, report: (error: F
     case 'struct':
       for (const [name, value] of Object.entries(membersOf(config))) {
         const field = shape.field(name)
-        if (field !== undefined) validateConfig(field, value, report, below(name))
+        if (field !== undefined) validateConfig(field, value, report, memberPath(name))
       }
       return
     case 'entries':

@@ -18,7 +18,7 @@ export function isEmpty (set: FieldSet): boolean {
 export const isMember = (part: FieldSet): boolean => part[SELF] !== undefined || isEmpty(part)
 
 /** The elements below a node. */
-export function below (part: FieldSet): string[] {
+export function childElements (part: FieldSet): string[] {
   const elements = Object.keys(part)
   return part[SELF] === undefined ? elements : elements.filter(element => element !== SELF)
 }
@@ -54,7 +54,7 @@ export const unionAll = (sets: readonly FieldSet[]): FieldSet => unionOfAll(sets
 function unionOfAll (sets: readonly FieldSet[], member: boolean): FieldSet {
   const byElement = new Map<string, FieldSet[]>()
   for (const set of sets) {
-    for (const element of below(set)) {
+    for (const element of childElements(set)) {
       const parts = byElement.get(element)
       if (parts === undefined) byElement.set(element, [set[element] as FieldSet]) // its own element
       else parts.push(set[element] as FieldSet) // likewise
@@ -69,14 +69,14 @@ const unionOfParts = (a: FieldSet, b: FieldSet): FieldSet => a === b ? a : union
 function unionWith (a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   const added: string[] = []
   const changed = new Map<string, FieldSet>()
-  for (const element of below(b)) {
+  for (const element of childElements(b)) {
     const [mine, other] = [a[element], b[element] as FieldSet] // its own element
     if (mine === undefined) added.push(element)
     const both = mine === undefined ? other : unionOfParts(mine, other)
     if (both !== mine) changed.set(element, both)
   }
   if (changed.size === 0 && (!member || isMember(a))) return a
-  const elements = below(a)
+  const elements = childElements(a)
   const all = added.length === 0 ? elements : sortElements([...elements, ...added])
   return part(member, all.map(element => [element, changed.get(element) ?? a[element] as FieldSet])) ?? EMPTY // from one of both
 }
@@ -89,7 +89,7 @@ export function difference (a: FieldSet, b: FieldSet): FieldSet {
 function remainder (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
   let same = member === (a[SELF] !== undefined || isEmpty(a))
   const children: Array<[string, FieldSet]> = []
-  for (const element of below(a)) {
+  for (const element of childElements(a)) {
     const [mine, other] = [a[element] as FieldSet, b[element]] // its own element
     const left = other === undefined ? mine : remainder(mine, other, isMember(mine) && !isMember(other))
     if (left !== mine) same = false
@@ -104,7 +104,7 @@ export function intersection (a: FieldSet, b: FieldSet): FieldSet {
 
 function shared (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
   const children: Array<[string, FieldSet]> = []
-  for (const element of below(b)) {
+  for (const element of childElements(b)) {
     const [mine, other] = [a[element], b[element] as FieldSet] // its own element
     const both = mine === undefined ? undefined : shared(mine, other, isMember(mine) && isMember(other))
     if (both !== undefined) children.push([element, both])
@@ -114,16 +114,16 @@ function shared (a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefine
 
 /** The set without the given fields and everything below them. Returns the same set if nothing changes. */
 export function without (set: FieldSet, others: FieldSet): FieldSet {
-  return isEmpty(others) ? set : partWithout(set, others, false) ?? EMPTY
+  return isEmpty(others) ? set : subtractSubtrees(set, others, false) ?? EMPTY
 }
 
 /** `without` for a node; undefined if nothing remains. */
-export function partWithout (set: FieldSet, others: FieldSet, member = isMember(set)): FieldSet | undefined {
+export function subtractSubtrees (set: FieldSet, others: FieldSet, member = isMember(set)): FieldSet | undefined {
   let same = true
   const kept: Array<[string, FieldSet]> = []
-  for (const element of below(set)) {
+  for (const element of childElements(set)) {
     const [mine, other] = [set[element] as FieldSet, others[element]] // its own element
-    const left = other === undefined ? mine : isMember(other) ? undefined : partWithout(mine, other)
+    const left = other === undefined ? mine : isMember(other) ? undefined : subtractSubtrees(mine, other)
     if (left !== mine) same = false
     if (left !== undefined) kept.push([element, left])
   }
@@ -169,7 +169,7 @@ export function size (set: FieldSet): number {
 
 /** The path of each field. */
 export function * paths (set: FieldSet, at: readonly string[] = []): Generator<string[]> {
-  for (const element of below(set)) {
+  for (const element of childElements(set)) {
     const path = [...at, element]
     const child = set[element] as FieldSet // its own element
     if (isMember(child)) yield path

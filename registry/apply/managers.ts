@@ -5,12 +5,12 @@
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
 import { parseFieldSet, isEmpty, equals, unionAll, EMPTY, type FieldSet } from './field-set.js'
 
-export type Operation = 'Apply' | 'Update'
+export type ManagedFieldsOperation = 'Apply' | 'Update'
 
 /** Identifies the author of a change. */
 export interface ManagerIdentity {
   readonly manager: string
-  readonly operation: Operation
+  readonly operation: ManagedFieldsOperation
   readonly apiVersion: string
   readonly subresource: string
 }
@@ -101,9 +101,9 @@ export function put (managers: readonly Manager[], identity: ManagerIdentity, fi
  * needs force, and their next apply no longer removes fields.
  * @param keep the current manager, whose entry is never merged
  */
-export function cap (managers: readonly Manager[], keep?: ManagerIdentity): readonly Manager[] {
+export function limitManagers (managers: readonly Manager[], keep?: ManagerIdentity): readonly Manager[] {
   const appliers = managers.filter(({ operation }) => operation === 'Apply')
-  if (appliers.length <= MAX_APPLIERS) return capUpdaters(managers)
+  if (appliers.length <= MAX_APPLIERS) return limitUpdaters(managers)
   const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0 // the current manager counts as the youngest
   const pools = new Map<string, Manager[]>()
   for (const old of appliers.sort((a, b) => age(a) - age(b) || byAge(a, b)).slice(0, appliers.length - MAX_APPLIERS)) {
@@ -113,12 +113,12 @@ export function cap (managers: readonly Manager[], keep?: ManagerIdentity): read
   }
   for (const one of managers) if (one.manager === LEGACY && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
   const merged = new Set([...pools.values()].flat())
-  return capUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(merge)])
+  return limitUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(merge)])
 }
 
 const byAge = (a: Manager, b: Manager): number => text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager)
 
-function capUpdaters (managers: readonly Manager[]): readonly Manager[] {
+function limitUpdaters (managers: readonly Manager[]): readonly Manager[] {
   const updaters = managers.filter(({ operation }) => operation === 'Update')
   if (updaters.length <= MAX_UPDATERS) return managers
   const pools = new Map<string, Set<Manager>>()

@@ -1,6 +1,6 @@
 /** Merges applied configurations into live objects, and removes fields from them. All functions change their input. */
 import { setMember } from '../../schemas/language/values.js'
-import { below, EMPTY, isMember, type FieldSet } from './field-set.js'
+import { childElements, EMPTY, isMember, type FieldSet } from './field-set.js'
 import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
 
 /** How to merge lists. */
@@ -75,7 +75,7 @@ function arrange (existing: ReadonlyArray<[element: string, item: unknown]>, sha
 export function remove (shape: Shape, value: unknown, fields: FieldSet): unknown {
   if (shape.kind === 'items' || shape.kind === 'set') return Array.isArray(value) ? removeItems(shape, value, fields) : value
   if (shape.kind === 'leaf' || !isObject(value)) return value
-  for (const element of below(fields)) {
+  for (const element of childElements(fields)) {
     const [name, part] = [element.slice(2), fields[element] ?? EMPTY]
     const [field, existing] = [shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(value, name)]
     if (field === undefined || existing === undefined) continue
@@ -95,7 +95,7 @@ function removeItems (shape: Shape, items: readonly unknown[], fields: FieldSet)
 
 /** Only the fields of the set and their containers; shares parts with the object. */
 export function extract (shape: Shape, value: unknown, fields: FieldSet): unknown {
-  if (isMember(fields) && below(fields).length === 0) return value
+  if (isMember(fields) && childElements(fields).length === 0) return value
   if (shape.kind === 'items' || shape.kind === 'set') {
     return itemsOf(value).flatMap(item => {
       const part = fields[shape.elementOf(item)]
@@ -104,7 +104,7 @@ export function extract (shape: Shape, value: unknown, fields: FieldSet): unknow
     })
   }
   const made: Record<string, unknown> = {}
-  for (const element of below(fields)) {
+  for (const element of childElements(fields)) {
     const name = element.slice(2)
     const [field, existing] = [shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(membersOf(value), name)]
     if (field !== undefined && existing !== undefined) setMember(made, name, extract(field, existing, fields[element] ?? EMPTY))

@@ -1,7 +1,7 @@
 /** Prunes fields that a manager applied last time, no longer applies, and no other manager owns. */
 import { clone } from '../../schemas/index.js'
 import { compare } from './compare.js'
-import { isEmpty, intersection, part, below, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
+import { isEmpty, intersection, part, childElements, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
 import { childOf, type Shape } from './shape.js'
@@ -72,7 +72,7 @@ const without = (shape: Shape, object: object, fields: FieldSet): object => remo
  */
 function unowned (shape: Shape, fields: FieldSet, owned: FieldSet, whole = true): FieldSet {
   const remaining: Array<[string, FieldSet]> = []
-  for (const element of below(fields)) {
+  for (const element of childElements(fields)) {
     const [mine, ownedBelow] = [fields[element] ?? EMPTY, owned[element]]
     const child = childOf(shape, element)
     if (ownedBelow === undefined) remaining.push([element, whole && shape.kind === 'struct' ? EMPTY : mine])
@@ -88,7 +88,7 @@ function unowned (shape: Shape, fields: FieldSet, owned: FieldSet, whole = true)
 /** The applied fields that were removed, with everything below them. */
 function removedFields (applied: FieldSet, removed: FieldSet): FieldSet {
   const found: Array<[string, FieldSet]> = []
-  for (const element of below(applied)) {
+  for (const element of childElements(applied)) {
     const theirs = removed[element]
     const sub = theirs === undefined || isMember(theirs) ? EMPTY : removedFields(applied[element] ?? EMPTY, theirs)
     if (theirs !== undefined && (isMember(theirs) || !isEmpty(sub))) found.push([element, sub])

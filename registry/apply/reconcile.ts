@@ -2,7 +2,7 @@
  * Adapts field sets to a type whose schema changed. Owners of a part of a field that became atomic now own all of it. A field that was atomic and became
  * granular keeps its set, because the owned parts are unknown.
  */
-import { isEmpty, part, below, isMember, EMPTY, type FieldSet } from './field-set.js'
+import { isEmpty, part, childElements, isMember, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
 import { childOf, type Shape } from './shape.js'
 import type { Versions } from './versions.js'
@@ -17,7 +17,7 @@ export function reconciled (manager: Manager, versions: Versions): Manager {
 
 function ofShape (shape: Shape, fields: FieldSet, member = isMember(fields)): FieldSet {
   let same = true
-  const found = below(fields).map((element): [string, FieldSet] => {
+  const found = childElements(fields).map((element): [string, FieldSet] => {
     const mine = fields[element] ?? EMPTY
     const child = childOf(shape, element)
     const now = isEmpty(mine) || child === undefined ? mine : child.kind === 'leaf' ? EMPTY : ofShape(child, mine)

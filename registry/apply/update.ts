@@ -1,7 +1,7 @@
 /** Ownership after a write other than apply: the author of a change owns the changed fields exclusively. */
 import { UNCHANGED, type Changes } from './compare.js'
 import { without, union, holds, isEmpty, difference, EMPTY, type FieldSet } from './field-set.js'
-import { cap, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
+import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
 import type { Steps } from '../../schemas/steps.js'
 import { Comparison, type Versions } from './versions.js'
 
@@ -22,11 +22,11 @@ export interface Update {
 export function * update ({ versions, before, after, managers, identity, now, ignored = EMPTY }: Update): Steps<readonly Manager[]> {
   const comparison = new Comparison(versions, identity.apiVersion, before, after, ignored)
   const changes = comparison.in(identity.apiVersion) ?? UNCHANGED
-  if (changes === UNCHANGED) return cap(managers) // a client may have sent too many
+  if (changes === UNCHANGED) return limitManagers(managers) // a client may have sent too many
   yield
   const others: Manager[] = []
   for (const manager of managers) {
-    others.push(isSame(manager, identity) ? manager : lose(manager, comparison.in(manager.apiVersion)))
+    others.push(isSame(manager, identity) ? manager : withoutChangedFields(manager, comparison.in(manager.apiVersion)))
     yield
   }
   const own = managers.find(manager => isSame(manager, identity))?.fields ?? EMPTY
@@ -34,11 +34,11 @@ export function * update ({ versions, before, after, managers, identity, now, ig
   const fields = isEmpty(changes.removed) && holds(own, changes.changed) ? own : union(lostFields(own, changes), changes.changed)
   yield
   const owners = put(remaining(others), identity, fields, now)
-  return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : cap(owners)
+  return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : limitManagers(owners)
 }
 
 /** Removes changed fields from a manager's set. */
-export function lose (manager: Manager, changes: Changes | undefined): Manager {
+export function withoutChangedFields (manager: Manager, changes: Changes | undefined): Manager {
   if (changes === undefined) return manager
   const fields = lostFields(manager.fields, changes)
   return fields === manager.fields ? manager : { ...manager, fields }

@@ -1,7 +1,7 @@
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { clone, type ApiObject } from '../../schemas/index.js'
 import type { Span } from '../trace.js'
-import type { AdmissionReader, AdmissionRequest, Operation } from '../admission.js'
+import type { AdmissionReader, AdmissionRequest, AdmissionOperation } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Caller, Target, WriteContext } from './context.js'
 
@@ -15,7 +15,7 @@ const NO_OPTIONS = Object.freeze({})
  * collection.
  */
 class Request implements AdmissionRequest {
-  readonly operation: Operation
+  readonly operation: AdmissionOperation
   readonly group: string
   readonly version: string
   readonly resource: string
@@ -39,7 +39,7 @@ class Request implements AdmissionRequest {
   readonly waited: AdmissionRequest['waited']
   readonly #caller: Caller
 
-  constructor (store: ResourceStore, context: WriteContext, target: Target, operation: Operation, object: ApiObject | undefined, oldObject: ApiObject | undefined, overrides: Overrides) {
+  constructor (store: ResourceStore, context: WriteContext, target: Target, operation: AdmissionOperation, object: ApiObject | undefined, oldObject: ApiObject | undefined, overrides: Overrides) {
     const { group, version, plural, kind } = store.stored
     this.operation = operation
     this.group = group
@@ -71,7 +71,7 @@ class Request implements AdmissionRequest {
 }
 
 /** Builds the admission request of an operation. The name may be set later, once it is generated. */
-export function admissionRequest (store: ResourceStore, context: WriteContext, target: Target, operation: Operation, object: ApiObject | undefined, oldObject: ApiObject | undefined, overrides: Overrides = {}): AdmissionRequest & { name: string } {
+export function admissionRequest (store: ResourceStore, context: WriteContext, target: Target, operation: AdmissionOperation, object: ApiObject | undefined, oldObject: ApiObject | undefined, overrides: Overrides = {}): AdmissionRequest & { name: string } {
   return new Request(store, context, target, operation, object, oldObject, overrides)
 }
 

@@ -6,15 +6,15 @@ import { decode, type ApiObject } from '../../schemas/index.js'
 import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { except, apply as applied, type Application, type Applied } from '../apply/apply.js'
+import { conflictsOutside, apply as applied, type Application, type Applied } from '../apply/apply.js'
 import { applyConflict } from '../apply/conflicts.js'
 import type { FieldSet } from '../apply/field-set.js'
 import { KUBECTL, keepLastApplied, unchangedSince } from '../apply/last-applied.js'
 import type { Manager, ManagerIdentity } from '../apply/managers.js'
 import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
-import { bounded } from './object-limits.js'
-import { stepped, yieldToEventLoop } from '../../storage/turns.js'
+import { reportTooLarge } from './object-limits.js'
+import { runSteps, yieldToEventLoop } from '../../storage/turns.js'
 import type { Steps } from '../../schemas/steps.js'
 import { now, type Target, type WriteContext } from './context.js'
 import { create } from './create.js'
@@ -79,16 +79,16 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
   const identity = managerIdentity(store, context, 'Apply', target.subresource)
   const ignored = fieldsKept(store, target.subresource ?? '')
   const complete = function * (made: object): Steps<ApiObject> {
-    const { object } = bounded(() => decode(message, made))
+    const { object } = reportTooLarge(() => decode(message, made))
     yield
     view?.complete(object)
     applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
     return object
   }
-  const owners = await stepped(ownersOf(store, live, identity, ignored), size)
+  const owners = await runSteps(ownersOf(store, live, identity, ignored), size)
   const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, identity, force, now, ignored }
-  const outcome = await stepped(applied(application), size)
-  const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await stepped(applied({ ...application, force: true }), size)
+  const outcome = await runSteps(applied(application), size)
+  const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await runSteps(applied({ ...application, force: true }), size)
   await yieldToEventLoop(size)
   if (identity.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   const typed = object as ApiObject // it is complete
@@ -110,7 +110,7 @@ function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, identity: M
 function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.identity
-  const remaining = manager === KUBECTL && viewVersion === undefined ? except(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
+  const remaining = manager === KUBECTL && viewVersion === undefined ? conflictsOutside(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
   if (remaining.length > 0) throw applyConflict(remaining, viewVersion)
   return false
 }

@@ -8,7 +8,7 @@
 import type { Precondition } from '../admission.js'
 import type { Backend, Revision, WriteOptions, WriteResult } from '../../storage/backend.js'
 import { StorageError } from '../../storage/errors.js'
-import { storeOf } from '../../storage/wrapped.js'
+import { unwrap } from '../../storage/wrapped.js'
 
 /** How often a compensating delete is retried. */
 const MAX_ATTEMPTS = 20
@@ -16,7 +16,7 @@ const MAX_ATTEMPTS = 20
 /** As `Backend.create`; fails with `current` undefined when the precondition has changed. */
 export function createOn (basis: Precondition | undefined, backend: Backend, key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
   if (basis === undefined) return backend.create(key, value, options)
-  return storeOf(basis.backend) === storeOf(backend) ? backend.create(key, value, { ...options, guard: basis }) : createApart(basis, backend, key, value, options)
+  return unwrap(basis.backend) === unwrap(backend) ? backend.create(key, value, { ...options, guard: basis }) : createApart(basis, backend, key, value, options)
 }
 
 async function createApart (basis: Precondition, backend: Backend, key: string, value: Uint8Array, options: WriteOptions | undefined): Promise<WriteResult> {

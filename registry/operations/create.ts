@@ -10,7 +10,7 @@ import type { Manager } from '../apply/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { SUFFIX_LENGTH, randomSuffix } from './suffix.js'
 import { finish } from '../../schemas/steps.js'
-import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
+import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
 import { allocating } from './allocation.js'
 import { trackOwnership } from './track-ownership.js'
 import { admissionRequest } from './admission-request.js'
@@ -50,7 +50,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
     await nextTurn()
   }
   if (applied !== undefined) setOwners(object, applied)
-  else if (large) await inTurns(trackCreation(store, object, context))
+  else if (large) await runStepsYielding(trackCreation(store, object, context))
   else finish(trackCreation(store, object, context))
   if (large) await nextTurn()
   let { managedFields } = object.metadata

@@ -13,7 +13,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest } from './admission-request.js'
 import { now, type Target, type WriteContext } from './context.js'
 import { admitDeletion } from './delete-admission.js'
-import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { removeAndRelease, removable, replace, rewrite, type Outcome } from './rewrite.js'
 import { isLarge, nextTurn } from '../../storage/turns.js'
 import { transact } from './transact.js'
 
@@ -90,7 +90,7 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, reque
   const marked = mark(store, base, request)
   if (isLarge(length)) await nextTurn()
   if (!removable(store, marked)) return withDone(await replace(store, base, marked, context, Infinity), entry => ({ entry, removed: false }))
-  if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await eraseAllocated(store, base, object, context), removed)
+  if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await removeAndRelease(store, base, object, context), removed)
   return await eraseMarked(store, base, marked, context)
 }
 
@@ -103,7 +103,7 @@ const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Out
 async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject, context: WriteContext): Promise<Outcome<Deleted>> {
   const marking = await replace(store, base, marked, context, Infinity)
   if (context.dryRun || !('done' in marking)) return withDone(marking, removed)
-  const outcome = withDone(await eraseAllocated(store, marking.done, marking.done.read(), context), removed)
+  const outcome = withDone(await removeAndRelease(store, marking.done, marking.done.read(), context), removed)
   // Another client may remove the object in between, which completes this deletion.
   return 'instead' in outcome && outcome.instead === undefined ? { done: removed(marking.done), unwritten: false } : outcome
 }

@@ -24,12 +24,12 @@ export function get (store: ResourceStore, namespace: string, name: string, reso
   const key = store.key(namespace, name)
   const { cache } = store
   if (cache === undefined) return stored(store, key, name, resourceVersion)
-  const wait = freshness(cache, resourceVersion)
+  const wait = waitForResourceVersion(cache, resourceVersion)
   return wait === undefined ? find(store, cache, key, name) : wait.then(() => find(store, cache, key, name))
 }
 
 /** Waits until the cache has reached the version; undefined if it already has. */
-export function freshness (cache: WatchCache, resourceVersion: string): Promise<void> | undefined {
+export function waitForResourceVersion (cache: WatchCache, resourceVersion: string): Promise<void> | undefined {
   if (resourceVersion === '') return cache.fresh()
   const revision = parseRevision(resourceVersion)
   if (!cache.loaded) return cache.ready().then(() => cache.reach(revision))
@@ -44,14 +44,14 @@ function find (store: ResourceStore, cache: WatchCache, key: string, name: strin
 
 /** Reads from the back end, whose newest state satisfies any valid version. */
 async function stored (store: ResourceStore, key: string, name: string, resourceVersion: string): Promise<Entry> {
-  if (resourceVersion !== '') await reached(store.backend, parseRevision(resourceVersion))
+  if (resourceVersion !== '') await waitForRevision(store.backend, parseRevision(resourceVersion))
   const { kv } = await store.backend.get(key)
   if (kv === undefined) throw notFound(store.resource, name)
   return store.decode(kv, kv.modRevision)
 }
 
 /** Resolves when the store has reached the revision. @throws StorageError 'FutureRevision' after FUTURE_WAIT_MS */
-export async function reached (backend: Backend, revision: Revision): Promise<void> {
+export async function waitForRevision (backend: Backend, revision: Revision): Promise<void> {
   const until = performance.now() + FUTURE_WAIT_MS
   for (;;) {
     const newest = revision === 0 ? 0 : await backend.revision()

@@ -10,7 +10,7 @@ import type { Snapshot, WatchCache } from '../../storage/cache/watch-cache.js'
 import { decodeToken, encodeToken, NEWEST } from './continue-token.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
-import { freshness, parseRevision, reached } from './get.js'
+import { waitForResourceVersion, parseRevision, waitForRevision } from './get.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import { quote } from '../../schemas/quote.js'
 
@@ -31,7 +31,7 @@ export interface ListResult {
   readonly revision: Revision
   readonly entries: Entry[]
   /** Entries that form whole leaves of the cache, with the index of their first. */
-  readonly runs?: ReadonlyArray<{ readonly at: number, readonly entries: readonly Entry[] }>
+  readonly leaves?: ReadonlyArray<{ readonly at: number, readonly entries: readonly Entry[] }>
   /** '' on the last page. */
   readonly continue: string
   /** Undefined on the last page, and with selectors, where it is unknown. */
@@ -87,15 +87,15 @@ export async function list (store: ResourceStore, request: ListRequest): Promise
   if (state.kind !== 'exact') {
     const version = state.kind === 'newest' ? '' : state.revision
     if (cache === undefined) {
-      await reached(backend, version === '' ? 0 : parseRevision(version))
+      await waitForRevision(backend, version === '' ? 0 : parseRevision(version))
       return await history(store, request, 0, state.from)
     }
-    const wait = freshness(cache, version)
+    const wait = waitForResourceVersion(cache, version)
     if (wait !== undefined) await wait
     if (!cache.loaded) await cache.ready()
     return await page(store, cache, request, cache.snapshot, state.from)
   }
-  await (cache === undefined ? reached(backend, state.revision) : cache.reach(state.revision))
+  await (cache === undefined ? waitForRevision(backend, state.revision) : cache.reach(state.revision))
   const known = cache?.snapshotAt(state.revision)
   if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
   return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
@@ -120,7 +120,7 @@ async function page (store: ResourceStore, cache: WatchCache, request: ListReque
   else cache.get(exact)
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
-  const runs: Array<{ at: number, entries: readonly Entry[] }> = []
+  const leaves: Array<{ at: number, entries: readonly Entry[] }> = []
   let next: string | undefined = exact ?? first
   if (next !== first) {
     const entry = map.get(next)
@@ -129,15 +129,15 @@ async function page (store: ResourceStore, cache: WatchCache, request: ListReque
     return { revision, entries, continue: '', remaining: undefined }
   }
   while (next !== undefined) {
-    next = everything ? collectAll(map, next, end, limit, entries, runs) : collect(map, next, end, limit, matches, entries)
+    next = everything ? collectAll(map, next, end, limit, entries, leaves) : collect(map, next, end, limit, matches, entries)
     if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
     else break
   }
   store.observer?.listedFromCache(everything ? entries.length : map.count(first, next ?? end), entries.length)
   const more = next !== undefined && map.count(next, end) > 0
-  if (!more || next === undefined) return { revision, entries, runs, continue: '', remaining: undefined }
+  if (!more || next === undefined) return { revision, entries, leaves, continue: '', remaining: undefined }
   cache.pin(snapshot)
-  return { revision, entries, runs, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
+  return { revision, entries, leaves, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
 }
 
 /** The only key that matches, for a field selector on the name in one namespace. */
@@ -164,12 +164,12 @@ function collect (map: Snapshot['map'], from: string, end: string, limit: number
 }
 
 /** As `collect`, without a filter and leaf by leaf. */
-function collectAll (map: Snapshot['map'], from: string, end: string, limit: number, entries: Entry[], runs: Array<{ at: number, entries: readonly Entry[] }>): string | undefined {
+function collectAll (map: Snapshot['map'], from: string, end: string, limit: number, entries: Entry[], leaves: Array<{ at: number, entries: readonly Entry[] }>): string | undefined {
   let seen = 0
   let next: string | undefined
   map.forEachRun(from, end, ({ keys, values, from: first, to }) => {
     const last = Math.min(to, first + limit - entries.length)
-    if (first === 0 && last === values.length) runs.push({ at: entries.length, entries: values })
+    if (first === 0 && last === values.length) leaves.push({ at: entries.length, entries: values })
     for (let at = first; at < last; at++) entries.push(values[at] as Entry) // within the leaf
     if (entries.length < limit && (++seen % LEAVES_PER_CHECK !== 0 || !turnIsOver())) return true
     next = `${keys[last - 1] as string}\0`

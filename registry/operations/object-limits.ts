@@ -35,7 +35,7 @@ export function bytesOf (object: ApiObject, from: number, mayGrow = false): numb
 }
 
 /** Runs `make` on a patched or applied object. @throws StatusError 413 if the object has too many values; any error of `make` */
-export function bounded<T> (make: () => T): T {
+export function reportTooLarge<T> (make: () => T): T {
   try {
     return make()
   } catch (error) {

@@ -6,7 +6,7 @@ import { decode, applyDefaults, UNBOUNDED, type Subresource, type Representation
 import { validateManagedFields } from '../../schemas/meta/metadata.js'
 import { fieldElement } from '../apply/elements.js'
 import { setOf, EMPTY, type FieldSet } from '../apply/field-set.js'
-import { stored, entriesOf, submitted, isReset, type Manager, type Operation, type ManagerIdentity } from '../apply/managers.js'
+import { stored, entriesOf, submitted, isReset, type Manager, type ManagedFieldsOperation, type ManagerIdentity } from '../apply/managers.js'
 import { reconciled } from '../apply/reconcile.js'
 import { isIdentical, shapesOf, type Shape } from '../apply/shape.js'
 import { update } from '../apply/update.js'
@@ -18,7 +18,7 @@ import { now, refuse, type WriteContext } from './context.js'
 /** The manager of the server's own writes. */
 const SERVER = 'orch-apiserver'
 
-export function managerIdentity (store: ResourceStore, { fieldManager }: WriteContext, operation: Operation, subresource = ''): ManagerIdentity {
+export function managerIdentity (store: ResourceStore, { fieldManager }: WriteContext, operation: ManagedFieldsOperation, subresource = ''): ManagerIdentity {
   return { manager: fieldManager ?? SERVER, operation, apiVersion: store.representation.apiVersion, subresource }
 }
 

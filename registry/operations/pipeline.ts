@@ -14,7 +14,7 @@ import { validateSubresource, emptyField, validateObject, nextGeneration, sameVa
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
-import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
+import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
 import { refuse, type WriteContext } from './context.js'
 
 type Members = Record<string, unknown>
@@ -47,7 +47,7 @@ function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | un
 
 /** Validates a new object. @throws StatusError 422 */
 export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>): Promise<void> {
-  refuse(store, object, [...validateObject(store.stored, object, store.gates), ...await inTurns(validateVersion(store.representation, object, undefined, '', store.gates))])
+  refuse(store, object, [...validateObject(store.stored, object, store.gates), ...await runStepsYielding(validateVersion(store.representation, object, undefined, '', store.gates))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -70,7 +70,7 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, warn: WriteContext['warn']): Promise<void> {
   const named = subresourceOf(store, subresource)
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old, store.gates) : validateSubresource(store.stored, object, old, named, store.gates)
-  refuse(store, object, [...findings, ...await inTurns(validateVersion(store.representation, object, old, subresource, store.gates))])
+  refuse(store, object, [...findings, ...await runStepsYielding(validateVersion(store.representation, object, old, subresource, store.gates))])
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()

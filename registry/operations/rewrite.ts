@@ -9,7 +9,7 @@ import { forgetEmpty, type ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { holdWritten } from '../../storage/cache/written.js'
+import { keepDecoded } from '../../storage/cache/recent-objects.js'
 import type { ResourceStore } from '../resource-store.js'
 import { isLarge } from '../../storage/turns.js'
 import type { Target, WriteContext } from './context.js'
@@ -82,7 +82,7 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   const { value, entry } = expectWrite(store, base.key, object, isLarge(json.length) ? await encodeLarge(store, object, json, maxBytes) : { json, value: store.encode(object) })
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
-  if ('done' in outcome) holdWritten(outcome.done, object, base)
+  if ('done' in outcome) keepDecoded(outcome.done, object, base)
   return outcome
 }
 
@@ -96,7 +96,7 @@ async function erase (store: ResourceStore, base: Entry, object: ApiObject, cont
 }
 
 /** Deletes `base` and releases its allocations. */
-export async function eraseAllocated (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
+export async function removeAndRelease (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext): Promise<Outcome<Entry>> {
   const outcome = await erase(store, base, object, context)
   if (store.allocation !== undefined && 'done' in outcome && !context.dryRun) await store.allocation.release(store.readStored(base))
   return outcome

@@ -7,7 +7,7 @@ import { conflict, invalid, isStatusError, notFound } from '../../schemas/status
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { finish, type Steps } from '../../schemas/steps.js'
-import { inTurns, isLarge, nextTurn } from '../../storage/turns.js'
+import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
 import type { Target, WriteContext } from './context.js'
@@ -17,7 +17,7 @@ import { bytesOf, refuseTooLarge } from './object-limits.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
-import { eraseAllocated, removable, replace, rewrite, type Outcome } from './rewrite.js'
+import { removeAndRelease, removable, replace, rewrite, type Outcome } from './rewrite.js'
 
 /** Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to refuse. */
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
@@ -80,7 +80,7 @@ export async function change (store: ResourceStore, target: Target, context: Wri
  */
 export async function attempt (store: ResourceStore, base: Entry, target: Target, context: WriteContext, make: Change, track: Track = (object, old) => trackChange(store, object, old, context, target.subresource ?? '')): Promise<Outcome<Entry>> {
   let size = Math.max(context.size ?? 0, base.json.length)
-  const old = isLarge(base.json.length) ? await inTurns(store.readingStored(base)) : store.readStored(base)
+  const old = isLarge(base.json.length) ? await runStepsYielding(store.readingStored(base)) : store.readStored(base)
   if (isLarge(size)) await nextTurn()
   const object = await make(base, old)
   size = bytesOf(object, size, context.mayGrow)
@@ -103,7 +103,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   if (!allocates) await validate()
   // Before allocation: the client does not own allocated values.
   const tracking = track(object, old)
-  if (large) await inTurns(tracking)
+  if (large) await runStepsYielding(tracking)
   else finish(tracking)
   store.strategy.settle?.(object, old)
   const write = async (): Promise<Outcome<Entry>> => {
@@ -114,7 +114,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   if (removable(store, object)) {
     await store.admission.validate(request)
     forgetEmpty(store.stored.message, object)
-    return await eraseAllocated(store, base, object, context)
+    return await removeAndRelease(store, base, object, context)
   }
   if (!allocates) return await write()
   return await allocating(store, object, old, context.dryRun, async () => {

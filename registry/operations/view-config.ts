@@ -13,7 +13,7 @@ export function completeView (view: SubresourceView, object: ApiObject): void {
   if (replicasOf(view.read(object)) === undefined) view.write(object, decode(view.message, {}).object)
 }
 
-const replicasOf = (shown: object): number | undefined => (shown as { spec?: { replicas?: number | null } }).spec?.replicas ?? undefined
+const replicasOf = (view: object): number | undefined => (view as { spec?: { replicas?: number | null } }).spec?.replicas ?? undefined
 
 /**
  * The configuration in the stored version. Finds the fields behind the view by writing two different views and comparing the results.

@@ -14,7 +14,7 @@ import type { Subscriber } from '../../storage/cache/subscribers.js'
 import type { Snapshot } from '../../storage/cache/watch-cache.js'
 import { rangeOf } from '../../storage/key.js'
 import type { ResourceStore } from '../resource-store.js'
-import { freshness, parseRevision } from './get.js'
+import { waitForResourceVersion, parseRevision } from './get.js'
 import { exactKey, list } from './list.js'
 
 export interface WatchRequest {
@@ -69,7 +69,7 @@ export async function watch (store: ResourceStore, request: WatchRequest, subscr
     return makeWatch(view, undefined, historyFeed(after))
   }
   if (after === 0) {
-    const wait = freshness(cache, resourceVersion)
+    const wait = waitForResourceVersion(cache, resourceVersion)
     if (wait !== undefined) await wait
   }
   if (!cache.loaded) await cache.ready()

@@ -31,7 +31,7 @@ const WITH_FROM: ReadonlySet<unknown> = new Set<Name>(['move', 'copy'])
 
 type Pointer = readonly string[]
 
-export interface Operation {
+export interface JsonPatchOperation {
   readonly op: Name
   /** The operation as error messages quote it. */
   readonly text: string
@@ -41,7 +41,7 @@ export interface Operation {
 }
 
 /** @throws StatusError 400 that names the malformed operation, 413 for too many operations */
-export function parseJsonPatch (value: unknown): Operation[] {
+export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations')
   if (value.length > MAX_OPERATIONS) throw tooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${value.length}`)
   return value.map((operation: unknown, at) => {
@@ -72,10 +72,10 @@ function pointer (text: unknown, at: number, member: string): Pointer {
  * Changes `document` but never the operations, which a retry applies again.
  * @throws StatusError 422 if an operation does not fit the object, a failed `test` included; 413 if the patch takes too long
  */
-export async function applyJsonPatch (document: unknown, operations: readonly Operation[]): Promise<unknown> {
+export async function applyJsonPatch (document: unknown, operations: readonly JsonPatchOperation[]): Promise<unknown> {
   const patching = new JsonPatcher(document)
   for (let at = 0; at < operations.length; at++) {
-    const operation = operations[at] as Operation // below the length
+    const operation = operations[at] as JsonPatchOperation // below the length
     try {
       patching.apply(operation)
     } catch (error) {
@@ -116,7 +116,7 @@ class JsonPatcher {
     if (--this.#remaining < 0) throw tooLarge(`the JSON patch goes through more than ${MAX_STEPS} values`)
   }
 
-  apply ({ op, path, from, value }: Operation): void {
+  apply ({ op, path, from, value }: JsonPatchOperation): void {
     switch (op) {
       case 'add': return this.#put(path, clone(value), true)
       case 'replace': return this.#put(path, clone(value), false)

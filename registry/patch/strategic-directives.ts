@@ -11,7 +11,7 @@ export const malformed = (at: string, why: string) => badRequest(`the strategic 
 /** A Status for a patch that does not fit the object. */
 export const patchMismatch = (at: string, why: string) => new StatusError('Invalid', `the strategic merge patch does not fit the object: ${at === '' ? '' : `${at}: `}${why}`)
 
-export const below = (at: string, name: string): string => at === '' ? name : `${at}.${name}`
+export const memberPath = (at: string, name: string): string => at === '' ? name : `${at}.${name}`
 
 const PATCH = '$patch'
 const RETAIN_KEYS = '$retainKeys'
@@ -83,7 +83,7 @@ export function contentOf (value: unknown, at: string): unknown {
 export function contentOfMembers ({ changes }: ObjectPatch, at: string): Plain {
   const made: Plain = {}
   for (const [name, value] of changes) {
-    const content = value === null ? undefined : contentOf(value, below(at, name))
+    const content = value === null ? undefined : contentOf(value, memberPath(at, name))
     if (content !== undefined) put(made, name, content)
   }
   return made

@@ -37,7 +37,7 @@ export function placesBefore (keys: readonly unknown[], deleted: ReadonlySet<unk
 /**
  * Returns items with `desired` keys in that order, the others in their order `before`. An item of the others precedes a desired one only if it did so before.
  */
-export function arranged (items: readonly unknown[], keys: readonly unknown[], desired: ReadonlyMap<unknown, number>, before: ReadonlyMap<unknown, number>): unknown[] {
+export function reorder (items: readonly unknown[], keys: readonly unknown[], desired: ReadonlyMap<unknown, number>, before: ReadonlyMap<unknown, number>): unknown[] {
   const named: number[] = []
   const others: number[] = []
   keys.forEach((key, index) => { (desired.has(key) ? named : others).push(index) })

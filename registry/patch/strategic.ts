@@ -11,8 +11,8 @@ import { planOf } from '../../schemas/language/plan.js'
 import type { Message } from '../../schemas/language/types.js'
 import { tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
-import { contentOfItems, malformed, patchMismatch, isObject, put, below, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
-import { arranged, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
+import { contentOfItems, malformed, patchMismatch, isObject, put, memberPath, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
+import { reorder, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
 import { placeOf, type Place, type Members } from './strategic-places.js'
 import { quote } from '../../schemas/quote.js'
 
@@ -46,13 +46,13 @@ class StrategicMerger {
     }
     const before = orders.map(([name]) => ownMember(object, name))
     for (const [name, value] of changes) {
-      const made = value === null ? undefined : await this.#value(members, ownMember(object, name), name, value, below(at, name))
+      const made = value === null ? undefined : await this.#value(members, ownMember(object, name), name, value, memberPath(at, name))
       if (made === undefined) Reflect.deleteProperty(object, name)
       else put(object, name, made)
     }
     orders.forEach(([name, order], index) => {
       const place = placeOf(members, name, order)
-      const list = this.#ordered(place, { before: before[index], patch: ownMember(patch, name), after: ownMember(object, name), order }, below(at, name))
+      const list = this.#ordered(place, { before: before[index], patch: ownMember(patch, name), after: ownMember(object, name), order }, memberPath(at, name))
       if (list !== undefined) put(object, name, list)
     })
     for (const [name, deletedItems] of deletions) {
@@ -105,7 +105,7 @@ class StrategicMerger {
         keys.push(key)
       } else items[index] = await this.object(place.members, items[index] as Plain, item, path) // objects with a merge key
     }
-    return arranged(items, keys, positions(changes.map(({ key }) => key)), order)
+    return reorder(items, keys, positions(changes.map(({ key }) => key)), order)
   }
 
   /** Sorts a list by its $setElementOrder; undefined if the list is missing. */
@@ -126,7 +126,7 @@ class StrategicMerger {
     const keyIn = (item: unknown): unknown => mergeKey !== undefined && isObject(item) ? ownMember(item, mergeKey) : item
     const deleted = new Set((patch ?? []).filter((_, index) => directives[index] === 'delete').map(keyIn))
     const existing = placesBefore(Array.isArray(before) ? before.map(keyIn) : [], deleted, patchKeys)
-    return arranged(after, keysOf(after, mergeKey, at), positions(desiredKeys), existing)
+    return reorder(after, keysOf(after, mergeKey, at), positions(desiredKeys), existing)
   }
 
   /** Counts steps; returns whether to yield to the event loop. @throws StatusError 413 */
@@ -150,5 +150,5 @@ function replaced (list: readonly unknown[], at: string): unknown[] {
 function mergedValues (existing: readonly unknown[], patch: readonly unknown[], at: string): unknown[] {
   const added = keysOf(patch, undefined, at)
   const all = [...new Set([...existing, ...added])]
-  return arranged(all, all, positions(added), positions(existing))
+  return reorder(all, all, positions(added), positions(existing))
 }

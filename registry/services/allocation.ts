@@ -5,10 +5,10 @@ import { invalid } from '../../schemas/status.js'
 import type { Backend } from '../../storage/backend.js'
 import type { Allocated, Allocation } from '../operations/allocation.js'
 import { newAddresses, isHeadless, hasAddresses, settleFamilies, type Family } from './families.js'
-import { addressesOf, allocatesNodePorts, hasNodePorts, needsHealthCheckPort, nodePortsOf } from './held.js'
+import { addressesOf, allocatesNodePorts, hasNodePorts, needsHealthCheckPort, nodePortsOf } from './service-values.js'
 import { Pool, type PoolObserver } from './pool.js'
 import { addressValues, canonicalAddress, portValues } from './value-range.js'
-import { Taking, type Noun } from './taking.js'
+import { AllocationAttempt, type ValueNames } from './value-allocation.js'
 
 export interface ServiceRanges {
   /** CIDRs, at most one per IP family; the first is the default. */
@@ -28,8 +28,8 @@ export interface ServiceAllocationOptions extends ServiceRanges {
   readonly observe?: (range: string) => PoolObserver
 }
 
-const ADDRESS: Noun = { one: 'IP', many: 'IPs', provided: name => `the provided IP (${name})` }
-const PORT: Noun = { one: 'port', many: 'ports', provided: () => 'provided port' }
+const ADDRESS: ValueNames = { one: 'IP', many: 'IPs', provided: name => `the provided IP (${name})` }
+const PORT: ValueNames = { one: 'port', many: 'ports', provided: () => 'provided port' }
 const NOTHING: Allocated = { commit: async () => {}, revert: async () => {} }
 
 /** Upstream's: a sixteenth of the range, within bounds. */
@@ -71,15 +71,15 @@ export class ServiceAllocation implements Allocation {
     const sent = clone(spec)
     const findings = settleFamilies(spec, before, this.families)
     if (findings.length > 0) throw invalid({ group: '', kind: 'Service' }, name, findings)
-    const taking = new Taking({ namespace, name, uid }, dryRun)
+    const attempt = new AllocationAttempt({ namespace, name, uid }, dryRun)
     const revert = async (): Promise<void> => {
       service.spec = sent
-      await this.#quietly(() => taking.releaseAll())
+      await this.#quietly(() => attempt.releaseAll())
     }
     try {
-      await this.#takeAddresses(spec, before, taking)
-      await this.#takePorts(spec, before, taking)
-      await this.#takeHealthCheckPort(spec, before, taking)
+      await this.#takeAddresses(spec, before, attempt)
+      await this.#takePorts(spec, before, attempt)
+      await this.#takeHealthCheckPort(spec, before, attempt)
     } catch (error) {
       await revert()
       throw error
@@ -93,7 +93,7 @@ export class ServiceAllocation implements Allocation {
     await this.#release(spec, uid)
   }
 
-  async #takeAddresses (spec: ServiceSpec, before: ServiceSpec | undefined, taking: Taking): Promise<void> {
+  async #takeAddresses (spec: ServiceSpec, before: ServiceSpec | undefined, attempt: AllocationAttempt): Promise<void> {
     if (!hasAddresses(spec) || isHeadless(spec)) return
     const isNew = newAddresses(spec, before)
     const addresses = [...spec.clusterIPs ?? []]
@@ -102,9 +102,9 @@ export class ServiceAllocation implements Allocation {
       const pool = this.addresses.get(family as Family)
       if (pool === undefined) continue // the family had a range when the address was allocated
       const wanted = addresses[index] ?? ''
-      if (wanted === '') addresses[index] = await taking.any(pool, 'serviceIP')
+      if (wanted === '') addresses[index] = await attempt.any(pool, 'serviceIP')
       else {
-        await taking.named(pool, canonicalAddress(wanted) ?? wanted, why => ({ field: 'spec.clusterIPs', value: spec.clusterIPs, detail: `failed to allocate IP ${wanted}: ${why}` }), ADDRESS)
+        await attempt.named(pool, canonicalAddress(wanted) ?? wanted, why => ({ field: 'spec.clusterIPs', value: spec.clusterIPs, detail: `failed to allocate IP ${wanted}: ${why}` }), ADDRESS)
       }
     }
     if (addresses.length === 0) return
@@ -112,7 +112,7 @@ export class ServiceAllocation implements Allocation {
     spec.clusterIP = addresses[0] ?? ''
   }
 
-  async #takePorts (spec: ServiceSpec, before: ServiceSpec | undefined, taking: Taking): Promise<void> {
+  async #takePorts (spec: ServiceSpec, before: ServiceSpec | undefined, attempt: AllocationAttempt): Promise<void> {
     if (!hasNodePorts(spec)) return
     const held = before === undefined ? new Set<number>() : nodePortsOf(before)
     const ports = spec.ports ?? []
@@ -123,10 +123,10 @@ export class ServiceAllocation implements Allocation {
       if (wanted === 0 && !allocatesNodePorts(spec)) continue
       const shared = before === undefined ? byPort.get(port.port) : undefined
       const requested = wanted !== 0 ? wanted : shared ?? (before === undefined ? ports.find(({ port: number, nodePort = 0 }) => number === port.port && nodePort !== 0)?.nodePort ?? 0 : 0)
-      if (requested === 0) port.nodePort = Number(await taking.any(this.nodePorts, 'nodePort'))
+      if (requested === 0) port.nodePort = Number(await attempt.any(this.nodePorts, 'nodePort'))
       else {
         if (requested !== shared && !held.has(requested)) {
-          await taking.named(this.nodePorts, String(requested), why => ({ field: `spec.ports[${index}].nodePort`, value: requested, detail: why }), PORT)
+          await attempt.named(this.nodePorts, String(requested), why => ({ field: `spec.ports[${index}].nodePort`, value: requested, detail: why }), PORT)
           if (before !== undefined) held.add(requested)
         }
         port.nodePort = requested
@@ -135,12 +135,12 @@ export class ServiceAllocation implements Allocation {
     }
   }
 
-  async #takeHealthCheckPort (spec: ServiceSpec, before: ServiceSpec | undefined, taking: Taking): Promise<void> {
+  async #takeHealthCheckPort (spec: ServiceSpec, before: ServiceSpec | undefined, attempt: AllocationAttempt): Promise<void> {
     if (!needsHealthCheckPort(spec)) return
     const wanted = spec.healthCheckNodePort ?? 0
-    if (wanted === 0) spec.healthCheckNodePort = Number(await taking.any(this.nodePorts, 'HealthCheck NodePort'))
+    if (wanted === 0) spec.healthCheckNodePort = Number(await attempt.any(this.nodePorts, 'HealthCheck NodePort'))
     else if (before === undefined || !needsHealthCheckPort(before)) { // otherwise immutable, which validation checks
-      await taking.named(this.nodePorts, String(wanted), why => ({ field: 'spec.healthCheckNodePort', value: wanted, detail: why }), PORT)
+      await attempt.named(this.nodePorts, String(wanted), why => ({ field: 'spec.healthCheckNodePort', value: wanted, detail: why }), PORT)
     }
   }
 

@@ -34,7 +34,7 @@ export interface PoolObserver {
   readonly refused: () => void
 }
 
-export interface Taken { readonly name: string, readonly key: string, readonly revision: Revision }
+export interface AllocatedValue { readonly name: string, readonly key: string, readonly revision: Revision }
 
 const PAGE = 5000
 const REFRESH_MS = 100
@@ -79,13 +79,13 @@ export class Pool {
   }
 
   /** Undefined if the value is taken. @throws StorageError */
-  async take (name: string, owner: Owner): Promise<Taken | undefined> {
+  async take (name: string, owner: Owner): Promise<AllocatedValue | undefined> {
     const taken = await this.#take(name, owner)
     if (taken === undefined) this.#options.observer?.refused()
     return taken
   }
 
-  async #take (name: string, owner: Owner): Promise<Taken | undefined> {
+  async #take (name: string, owner: Owner): Promise<AllocatedValue | undefined> {
     const slot = this.slots.slotOf(name)
     const key = this.key(name)
     const result = await this.#options.backend.create(key, Buffer.from(JSON.stringify(owner)))
@@ -103,7 +103,7 @@ export class Pool {
   }
 
   /** Takes any free value, undefined if there is none. @throws StorageError */
-  async takeAny (owner: Owner): Promise<Taken | undefined> {
+  async takeAny (owner: Owner): Promise<AllocatedValue | undefined> {
     for (;;) {
       await this.#ensureFree()
       const slot = this.#freeSlot()
@@ -135,7 +135,7 @@ export class Pool {
   }
 
   /** Releases a value that was just taken. @throws StorageError */
-  async release ({ name, key, revision }: Taken): Promise<void> {
+  async release ({ name, key, revision }: AllocatedValue): Promise<void> {
     const { succeeded } = await this.#options.backend.delete(key, revision)
     if (succeeded) this.#free(name)
   }

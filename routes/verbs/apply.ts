@@ -12,7 +12,7 @@ import { matchTarget } from '../../registry/operations/identity.js'
 import type { Target } from '../../registry/operations/context.js'
 import { completeView, viewConfig } from '../../registry/operations/view-config.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { firstTurn, isLarge, yieldToEventLoop } from '../../storage/turns.js'
+import { yieldToStarted, isLarge, yieldToEventLoop } from '../../storage/turns.js'
 import { bodyOf, contentType, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
 import { sendEntry } from '../respond.js'
@@ -46,7 +46,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  if (isLarge(body.length)) await firstTurn()
+  if (isLarge(body.length)) await yieldToStarted()
   const { value, lines } = await during(request.orch.trace, 'Decode', () => parsed(request, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)

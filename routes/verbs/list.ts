@@ -5,14 +5,14 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.j
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/codec/encodings.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { joinedRun } from '../../storage/cache/joined-run.js'
+import { leafJson } from '../../storage/cache/leaf-json.js'
 import { list, type ListResult } from '../../registry/operations/list.js'
 import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { during } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
-import { ListBytes, bytesOf, type JoinedEntries } from '../list-bytes.js'
+import { ListBytes, bytesOf, type LeafJson } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
 import { table, includeObject, row, type Form } from '../transform.js'
 
@@ -76,7 +76,7 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
   const form = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
   if (form.format === 'json' && form.as === undefined && !form.pretty) {
     const { head, tail } = listJson(store.representation, metadataOf(result, store))
-    const ready = await joinedRuns(result)
+    const ready = await leavesJson(result)
     await sendJoined(request, reply, JSON_TYPE, new ListBytes(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
     return reply
   }
@@ -94,7 +94,7 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
 /** Converts entries to the requested version. Yields to the event loop. */
 async function toVersion (store: ResourceStore, result: ListResult): Promise<ListResult> {
   if (store.representation.conversion === undefined) return result
-  const { runs: _, ...rest } = result
+  const { leaves: _, ...rest } = result
   const entries: Entry[] = []
   for (const entry of result.entries) {
     entries.push(store.toVersion(entry))
@@ -107,7 +107,7 @@ async function toVersion (store: ResourceStore, result: ListResult): Promise<Lis
 async function sortByRank (store: ResourceStore, result: ListResult): Promise<ListResult> {
   const { tableRank } = store.type
   if (tableRank === undefined) return result
-  const { runs: _, ...rest } = result
+  const { leaves: _, ...rest } = result
   const ranks = new Map<Entry, number>()
   for (const entry of result.entries) {
     ranks.set(entry, tableRank(entry.read()))
@@ -117,12 +117,12 @@ async function sortByRank (store: ResourceStore, result: ListResult): Promise<Li
   return { ...rest, entries: [...result.entries].sort((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0)) }
 }
 
-/** Joined bytes of whole cache leaves, cached for later lists. Yields to the event loop. */
-async function joinedRuns ({ runs = [] }: VersionedList): Promise<JoinedEntries[]> {
-  const ready: JoinedEntries[] = []
-  for (const { at, entries } of runs) {
+/** The bytes of whole cache leaves, cached for later lists. Yields to the event loop. */
+async function leavesJson ({ leaves = [] }: VersionedList): Promise<LeafJson[]> {
+  const ready: LeafJson[] = []
+  for (const { at, entries } of leaves) {
     if (turnIsOver()) await nextTurn()
-    const bytes = joinedRun(entries)
+    const bytes = leafJson(entries)
     if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
   }
   return ready

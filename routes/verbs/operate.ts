@@ -6,14 +6,14 @@ import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
 import { methodNotAllowed } from '../../schemas/status.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'
 import { matchNamespace } from '../../registry/operations/identity.js'
-import type { Operation } from '../../registry/resource-registry.js'
+import type { VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { decodeBody } from '../body.js'
 import { sendObject } from '../respond.js'
 import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
-export function operationHandler (store: ResourceStore, operation: Operation | undefined) {
+export function operationHandler (store: ResourceStore, operation: VirtualOperation | undefined) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     if (operation === undefined) throw methodNotAllowed()
     const { query } = request.orch

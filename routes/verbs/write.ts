@@ -5,10 +5,10 @@ import { patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_T
 import { refusal } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { during } from '../../registry/trace.js'
-import { firstTurn, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
+import { yieldToStarted, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
-import { bounded } from '../../registry/operations/object-limits.js'
+import { reportTooLarge } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
 import { update } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -127,7 +127,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
-  if (isLarge(body.length)) await firstTurn()
+  if (isLarge(body.length)) await yieldToStarted()
   const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)
@@ -160,7 +160,7 @@ export function patchHandler (store: ResourceStore): Handler {
       type,
       patch: value,
       decode: async patched => {
-        const object = decodePatchedObject(patched, made => bounded(() => decode(store.representation.message, made)))
+        const object = decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
         await yieldToEventLoop(context.size ?? 0)
         return store.fromVersion(object)
       }

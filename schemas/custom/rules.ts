@@ -86,9 +86,9 @@ function repeatedIn ({ items, 'x-orch-list-type': type, 'x-orch-list-map-keys': 
   for (const [index, item] of list.entries()) {
     if (isSchema(items)) repeatedItems(items, item, `${at}[${index}]`, report)
     if (type !== 'set' && type !== 'map') continue
-    const shown = type === 'set' ? item : keysOf(items, item, keys)
-    const identity = sortedJson(shown)
-    if (known.has(identity)) duplicate(report, `${at}[${index}]`, shown)
+    const key = type === 'set' ? item : keysOf(items, item, keys)
+    const identity = sortedJson(key)
+    if (known.has(identity)) duplicate(report, `${at}[${index}]`, key)
     known.add(identity)
   }
 }

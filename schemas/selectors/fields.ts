@@ -118,7 +118,7 @@ function indexOf (field: string, { selectableFields, unsupportedField, namespace
   if (field === 'metadata.namespace' && (namespaced || selectableFields === undefined)) return NAMESPACE
   if (unsupportedField !== undefined) throw new DecodeError(unsupportedField(field.slice(0, 200)))
   throw new DecodeError(selectableFields === undefined
-    ? `${shown(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
+    ? `${quoted(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`
     : `field label not supported: ${field.slice(0, 200)}`)
 }
 
@@ -154,11 +154,11 @@ function unescape (value: string, whole: string): string {
       out += next
     } else if (character === '=') {
       throw new DecodeError('invalid field selector: unescaped character in value: 61') // upstream prints the code of `=`
-    } else if (character === '\0') throw new DecodeError(`the field selector ${shown(whole)} has the character NUL in a value; no field has it`)
+    } else if (character === '\0') throw new DecodeError(`the field selector ${quoted(whole)} has the character NUL in a value; no field has it`)
     else out += character
   }
   return out
 }
 
 const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
-const shown = (text: string) => JSON.stringify(bare(text))
+const quoted = (text: string) => JSON.stringify(bare(text))

@@ -171,7 +171,7 @@ class Parser {
     if (SYMBOLS.has(this.#token)) this.#refuse('identifier')
     const key = this.#next()
     const why = qualifiedName(key)
-    if (why.length > 0) throw new DecodeError(`${UNABLE}key: Invalid value: ${shown(key)}: ${why.join('; ')}`)
+    if (why.length > 0) throw new DecodeError(`${UNABLE}key: Invalid value: ${quoted(key)}: ${why.join('; ')}`)
     if (not) return { key, operator: '!', values: [] }
     switch (this.#token) {
       case '': case ',': return { key, operator: 'exists', values: [] }
@@ -180,7 +180,7 @@ class Parser {
       case '>': case '<': {
         const operator = this.#next() === '>' ? '>' : '<'
         const value = this.#only(key)
-        if (!isInteger(value)) throw new DecodeError(`${UNABLE}values[0]: Invalid value: ${shown(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
+        if (!isInteger(value)) throw new DecodeError(`${UNABLE}values[0]: Invalid value: ${quoted(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
         return { key, operator, values: [value] }
       }
       case 'in': case 'notin': return { key, operator: this.#next() === 'in' ? 'in' : 'notin', values: this.#values(key) }
@@ -223,11 +223,11 @@ function checked (key: string, values: string[]): string[] {
   if (values.every(value => labelValue(value).length === 0)) return values
   const findings = [...new Set(values)].sort().flatMap((value, index) => {
     const why = labelValue(value)
-    return why.length === 0 ? [] : [`values[${index}][${key}]: Invalid value: ${shown(value)}: ${why.join('; ')}`]
+    return why.length === 0 ? [] : [`values[${index}][${key}]: Invalid value: ${quoted(value)}: ${why.join('; ')}`]
   })
   throw new DecodeError(UNABLE + listed(findings.slice(0, MAX_FINDINGS)))
 }
 
 const MAX_FINDINGS = 20
 const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
-const shown = (text: string) => JSON.stringify(bare(text))
+const quoted = (text: string) => JSON.stringify(bare(text))

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 /** Maximum number of connections that wait while there is no process; further ones are closed. */
 const MAX_WAITING = 1000
 
-export interface Taker {
+export interface ServingProcess {
   /** Sends a connection to the process and keeps it open here. Called again only after `accepted`. */
   readonly take: (socket: Socket) => void
 }
@@ -21,61 +21,61 @@ interface Share {
 }
 
 export class Connections {
-  readonly #shares = new Map<Taker, Share>()
+  readonly #shares = new Map<ServingProcess, Share>()
   readonly #waiting: Socket[] = []
 
   /** Number of connections of each process, in the order in which they were added or last chosen. */
   get counts (): number[] { return [...this.#shares.values()].map(({ open }) => open) }
 
-  add (taker: Taker): void {
-    this.#shares.set(taker, { open: 0, underWay: undefined, queue: [] })
+  add (process: ServingProcess): void {
+    this.#shares.set(process, { open: 0, underWay: undefined, queue: [] })
     for (const socket of this.#waiting.splice(0)) this.give(socket)
   }
 
   /** Passes the connections that the process has not confirmed to others; nothing was read from them. */
-  remove (taker: Taker): void {
-    const share = this.#shares.get(taker)
-    this.#shares.delete(taker)
+  remove (process: ServingProcess): void {
+    const share = this.#shares.get(process)
+    this.#shares.delete(process)
     if (share === undefined) return
     if (share.underWay !== undefined) this.give(share.underWay)
     for (const socket of share.queue) this.give(socket)
   }
 
   give (socket: Socket): void {
-    let least: [Taker, Share] | undefined
+    let least: [ServingProcess, Share] | undefined
     for (const one of this.#shares) if (least === undefined || one[1].open < least[1].open) least = one
     if (least === undefined) {
       if (this.#waiting.length < MAX_WAITING) this.#waiting.push(socket)
       else socket.destroy()
       return
     }
-    const [taker, share] = least
+    const [process, share] = least
     // Processes with equal counts take turns.
-    this.#shares.delete(taker)
-    this.#shares.set(taker, share)
+    this.#shares.delete(process)
+    this.#shares.set(process, share)
     share.open++
     share.queue.push(socket)
-    this.#next(taker, share)
+    this.#next(process, share)
   }
 
-  accepted (taker: Taker): void {
-    const share = this.#shares.get(taker)
+  accepted (process: ServingProcess): void {
+    const share = this.#shares.get(process)
     if (share === undefined) return
     share.underWay?.destroy() // it stays open in the process
     share.underWay = undefined
-    this.#next(taker, share)
+    this.#next(process, share)
   }
 
-  ended (taker: Taker, connections: number): void {
-    const share = this.#shares.get(taker)
+  ended (process: ServingProcess, connections: number): void {
+    const share = this.#shares.get(process)
     if (share !== undefined) share.open -= connections
   }
 
   close (): void { for (const socket of this.#waiting.splice(0)) socket.destroy() }
 
-  #next (taker: Taker, share: Share): void {
+  #next (process: ServingProcess, share: Share): void {
     if (share.underWay !== undefined) return
     share.underWay = share.queue.shift()
-    if (share.underWay !== undefined) taker.take(share.underWay)
+    if (share.underWay !== undefined) process.take(share.underWay)
   }
 }

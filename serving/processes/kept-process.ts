@@ -1,7 +1,7 @@
 /** A child process of the supervisor: the same program with the same flags and its own role. */
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { ROLE, type News, type Order } from './messages.js'
+import { ROLE, type Report, type Command } from './messages.js'
 import { wholeLines } from './whole-lines.js'
 
 export interface Ended { readonly code: number | null, readonly signal: NodeJS.Signals | null }
@@ -11,7 +11,7 @@ export interface KeptOptions {
   readonly name: string
   /** Value of the environment variable `ROLE`. */
   readonly role: string
-  readonly news: (news: News) => void
+  readonly report: (report: Report) => void
   /** Called once, after the process has ended and all its output was forwarded. */
   readonly ended: (how: Ended) => void
   /** Called with complete lines that the process wrote to standard error. */
@@ -26,7 +26,7 @@ export class KeptProcess {
   ended = false
   readonly #child: ChildProcess
 
-  constructor ({ name, role, news, ended, log }: KeptOptions) {
+  constructor ({ name, role, report, ended, log }: KeptOptions) {
     this.name = name
     // Only the supervisor reports to systemd.
     const { NOTIFY_SOCKET: _, ...environment } = process.env
@@ -34,7 +34,7 @@ export class KeptProcess {
     const { stdout, stderr } = this.#child
     if (stdout !== null) wholeLines(stdout, lines => { process.stdout.write(lines) })
     if (stderr !== null) wholeLines(stderr, log)
-    this.#child.on('message', message => { if (!this.ended) news(message as News) }) // of this program
+    this.#child.on('message', message => { if (!this.ended) report(message as Report) }) // of this program
     this.#child.on('error', () => {}) // a message that came too late; the end follows
     this.#child.once('close', (code, signal) => {
       this.ended = true
@@ -45,8 +45,8 @@ export class KeptProcess {
   get pid (): number | undefined { return this.#child.pid }
 
   /** Keeps the socket open in this process: Node would leak it if the child died before it received the socket. */
-  send (order: Order, socket?: Socket): void {
-    if (this.#child.connected) this.#child.send(order, socket, { keepOpen: true }, () => {}) // the end follows an error
+  send (command: Command, socket?: Socket): void {
+    if (this.#child.connected) this.#child.send(command, socket, { keepOpen: true }, () => {}) // the end follows an error
   }
 
   kill (): void { this.#child.kill('SIGKILL') }

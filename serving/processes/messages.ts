@@ -7,7 +7,7 @@ export const ROLE = 'ORCH_PROCESS'
 export const STORE = 'store'
 
 /** Sent to a process. */
-export type Order =
+export type Command =
   /** Start now. With `first`, create the files of a first start and log what the whole server logs once. */
   | { readonly kind: 'start', readonly first: boolean, readonly ticketKeys: Uint8Array }
   /** Comes with a socket, unless its client has disconnected. */
@@ -23,7 +23,7 @@ export type Order =
   | { readonly kind: 'end' }
 
 /** Sent by a process. */
-export type News =
+export type Report =
   /** The files of a first start exist. */
   | { readonly kind: 'prepared' }
   /** The process accepts connections. */

@@ -5,21 +5,21 @@ import { createLog } from '../../config/logging.js'
 import { embeddedOptions } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
 import { serveEmbedded } from '../../storage/open.js'
-import { survive } from '../survival.js'
-import type { Link } from './link.js'
+import { logUncaughtErrors } from '../uncaught-errors.js'
+import type { SupervisorChannel } from './supervisor-channel.js'
 import { STORE } from './messages.js'
 
 /** @throws StorageError if the store cannot be opened; the launcher reports it in one line */
-export async function runStore ({ values }: Parsed, link: Link): Promise<void> {
-  await link.start
+export async function runStore ({ values }: Parsed, supervisor: SupervisorChannel): Promise<void> {
+  await supervisor.start
   const verbosity = new Verbosity(values.v, values.vmodule)
   const log = createLog({ verbosity, format: values['logging-format'], process: STORE })
   const served = await serveEmbedded({ ...embeddedOptions(values), note: text => { log.warn(text) } }, error => {
     log.error({ err: error }, 'the revision of the store cannot be shared')
     process.exit(1)
   })
-  survive(log)
-  link.serve({
+  logUncaughtErrors(log)
+  supervisor.serve({
     connection: socket => { socket.destroy() },
     end: () => { end(served, log) },
     report: () => {},

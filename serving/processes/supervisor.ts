@@ -15,12 +15,12 @@ import { Verbosity } from '../../config/verbosity.js'
 import { listenOn } from '../listen-on.js'
 import { reportReadiness } from '../service-manager.js'
 import { endOnSignals, reportOnSignals } from '../signals.js'
-import { survive } from '../survival.js'
+import { logUncaughtErrors } from '../uncaught-errors.js'
 import { Collections } from './collections.js'
-import { Connections, type Taker } from './connections.js'
-import { Deaths, TOO_MANY } from './deaths.js'
+import { Connections, type ServingProcess } from './connections.js'
+import { RestartLimit, LIMIT_EXCEEDED } from './restart-limit.js'
 import { howEnded, KeptProcess, type Ended } from './kept-process.js'
-import { STORE, type News, type Order } from './messages.js'
+import { STORE, type Report, type Command } from './messages.js'
 
 /** Milliseconds before a dead process is replaced, so that a process that cannot start does not busy the machine. */
 const PAUSE = 100
@@ -33,7 +33,7 @@ export async function supervise (parsed: Parsed): Promise<void> {
   new Supervisor(parsed, server).start()
 }
 
-class Serving extends KeptProcess implements Taker {
+class ServingChild extends KeptProcess implements ServingProcess {
   take (socket: Socket): void {
     this.send({ kind: 'connection' }, socket)
   }
@@ -50,11 +50,11 @@ class Supervisor {
   readonly #verbosity: Verbosity
   readonly #connections = new Connections()
   readonly #collections: Collections
-  readonly #deaths = new Deaths()
+  readonly #restartLimit = new RestartLimit()
   readonly #ticketKeys = randomBytes(48)
-  readonly #serving = new Map<number, Serving>()
+  readonly #serving = new Map<number, ServingChild>()
   #store: KeptProcess | undefined
-  #leader: Serving | undefined
+  #leader: ServingChild | undefined
   /** The leader has finished the steps that readiness waits for. */
   #led = false
   /** The first process has created the files of a first start. */
@@ -62,7 +62,7 @@ class Supervisor {
   /** All processes have started; from now on, one that ends is replaced. */
   #started = false
   /** The verbosity that a client has set, for processes that start later. */
-  #changedVerbosity: Extract<Order, { readonly kind: 'verbosity' }> | undefined
+  #changedVerbosity: Extract<Command, { readonly kind: 'verbosity' }> | undefined
   readonly #leaving = new AbortController()
   #exitCode = 0
   /** Error lines of failed starts: every process writes the same one, the log gets it once. */
@@ -86,7 +86,7 @@ class Supervisor {
     })
     this.#server.on('error', error => { this.#log.error({ err: error }, 'connections cannot be accepted') })
     process.stdout.on('error', () => {}) // a closed reader of the audit log
-    survive(this.#log)
+    logUncaughtErrors(this.#log)
     endOnSignals({ end: signal => { this.#end(signal) }, now: () => { this.#abort(1) } })
     reportOnSignals(this.#log, () => { for (const one of this.#serving.values()) one.send({ kind: 'report' }) })
     process.on('exit', () => { for (const one of this.#all) one.kill() })
@@ -99,44 +99,44 @@ class Supervisor {
   #isReady (): boolean { return this.#serving.size === this.#count && [...this.#serving.values()].every(({ ready }) => ready) }
 
   #startServing (number: number): void {
-    const one: Serving = new Serving({
+    const one: ServingChild = new ServingChild({
       name: String(number),
       role: `${number}/${this.#count}`,
-      news: news => { this.#hear(one, news) },
+      report: report => { this.#handle(one, report) },
       ended: how => { this.#servingEnded(number, one, how) },
       log: lines => { this.#write(lines) }
     })
     this.#serving.set(number, one)
     if (this.#leader === undefined) this.#lead(one)
     if (this.#led) one.send({ kind: 'led' })
-    if (this.#prepared || number === 1) this.#orderStart(one)
+    if (this.#prepared || number === 1) this.#sendStart(one)
   }
 
   /** Until the files of a first start exist, the process that starts creates them. */
-  #orderStart (one: KeptProcess): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
+  #sendStart (one: KeptProcess): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
 
   #startStore (): void {
     const store: KeptProcess = new KeptProcess({
       name: STORE,
       role: STORE,
-      news: news => { this.#hear(store, news) },
+      report: report => { this.#handle(store, report) },
       ended: how => { this.#storeEnded(how) },
       log: lines => { this.#write(lines) }
     })
     this.#store = store
-    if (this.#prepared) this.#orderStart(store)
+    if (this.#prepared) this.#sendStart(store)
   }
 
-  #hear (from: KeptProcess, news: News): void {
-    switch (news.kind) {
+  #handle (from: KeptProcess, report: Report): void {
+    switch (report.kind) {
       case 'prepared':
         this.#prepared = true
-        for (const one of this.#all) if (one !== from) this.#orderStart(one)
+        for (const one of this.#all) if (one !== from) this.#sendStart(one)
         return
       case 'serving':
         from.serving = true
         if (this.#changedVerbosity !== undefined) from.send(this.#changedVerbosity)
-        if (from instanceof Serving) this.#connections.add(from)
+        if (from instanceof ServingChild) this.#connections.add(from)
         this.#started ||= this.#serving.size === this.#count && this.#all.every(({ serving }) => serving)
         return
       case 'ready':
@@ -147,33 +147,33 @@ class Supervisor {
         for (const one of this.#serving.values()) one.send({ kind: 'led' })
         return
       case 'accepted':
-        this.#connections.accepted(from as Serving)
+        this.#connections.accepted(from as ServingChild)
         return
       case 'ended':
-        this.#connections.ended(from as Serving, news.connections)
+        this.#connections.ended(from as ServingChild, report.connections)
         return
       case 'stopped':
         this.#server.close()
         return
       case 'verbosity':
-        this.#verbosity.set(news.v)
-        this.#changedVerbosity = news
-        for (const one of this.#all) if (one !== from) one.send(news)
+        this.#verbosity.set(report.v)
+        this.#changedVerbosity = report
+        for (const one of this.#all) if (one !== from) one.send(report)
         return
       case 'collect':
-        this.#collections.begin(from, news.request)
+        this.#collections.begin(from, report.request)
         return
       case 'exposition':
-        this.#collections.add(from, news.request, news.text)
+        this.#collections.add(from, report.request, report.text)
     }
   }
 
-  #lead (one: Serving): void {
+  #lead (one: ServingChild): void {
     this.#leader = one
     one.send({ kind: 'lead' })
   }
 
-  #servingEnded (number: number, one: Serving, how: Ended): void {
+  #servingEnded (number: number, one: ServingChild, how: Ended): void {
     this.#serving.delete(number)
     this.#connections.remove(one)
     if (this.#leaving.signal.aborted) return this.#oneLess(one, how)
@@ -201,8 +201,8 @@ class Supervisor {
       return false
     }
     const what = `${titleOf(one)} (pid ${one.pid}) ended ${howEnded(how)}`
-    if (this.#deaths.add()) {
-      this.#log.error(`${what}: ${TOO_MANY}, the server ends`)
+    if (this.#restartLimit.recordDeath()) {
+      this.#log.error(`${what}: ${LIMIT_EXCEEDED}, the server ends`)
       this.#abort(1)
       return false
     }

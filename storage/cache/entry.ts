@@ -32,8 +32,8 @@ export class Entry {
   readonly fields: FieldValues
   /** Derived values of this entry. */
   forms: Derived | undefined = undefined
-  /** The object it was encoded from, while `holdWritten` keeps it. Shared: treat it as frozen. */
-  written: ApiObject | undefined = undefined
+  /** The object it was encoded from, while `keepDecoded` keeps it. Shared: treat it as frozen. */
+  decoded: ApiObject | undefined = undefined
 
   constructor (key: string, revision: Revision, json: Buffer, labels: Readonly<Record<string, string>> | undefined, fields: FieldValues) {
     this.key = key

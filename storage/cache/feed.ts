@@ -9,7 +9,7 @@ import { Place, type Subscriber } from './subscribers.js'
 import type { WatchCache } from './watch-cache.js'
 import type { EventWindow } from './window.js'
 
-export interface Taken {
+export interface FeedBatch {
   readonly events: readonly CacheEvent[]
   /** Two results with the same id have the same events, so that encodings can be shared. '' if empty. */
   readonly id: string
@@ -22,13 +22,13 @@ export interface Feed {
    * Returns up to `max` events after the last ones taken, in order; fewer once their JSON reaches `bytes`.
    * @throws StorageError 'Compacted' if events were dropped before they were taken
    */
-  take: (max: number, bytes?: number) => Taken
+  take: (max: number, bytes?: number) => FeedBatch
   /** The feed has delivered everything relevant up to this revision. Undefined while events are pending. */
   revision: () => Revision | undefined
   close: () => void
 }
 
-export const NOTHING: Taken = { events: [], id: '', more: false }
+export const NOTHING: FeedBatch = { events: [], id: '', more: false }
 
 /**
  * @param scope a path that ends in '/', for all keys below it, or one key
@@ -54,7 +54,7 @@ class CacheFeed extends Place implements Feed {
     }
   }
 
-  take (max: number, bytes = Infinity): Taken {
+  take (max: number, bytes = Infinity): FeedBatch {
     const from = this.first
     if (from < 0) return NOTHING
     const window = this.#window
@@ -87,10 +87,10 @@ class CacheFeed extends Place implements Feed {
 }
 
 /** The latest result of `newest`. */
-let lastNewest: { readonly window: EventWindow, readonly number: number, readonly taken: Taken } | undefined
+let lastNewest: { readonly window: EventWindow, readonly number: number, readonly taken: FeedBatch } | undefined
 
 /** The newest event alone, the usual case; all feeds that are up to date share the result. */
-function newest (window: EventWindow, number: number): Taken {
+function newest (window: EventWindow, number: number): FeedBatch {
   if (lastNewest?.window !== window || lastNewest.number !== number) {
     lastNewest = { window, number, taken: { events: [window.at(number) as CacheEvent], id: `${window.serial}/${number}`, more: false } } // below the end
   }

@@ -7,7 +7,7 @@ import type { StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
-import { NOTHING, cacheFeed, type Feed, type Taken } from './feed.js'
+import { NOTHING, cacheFeed, type Feed, type FeedBatch } from './feed.js'
 import type { Subscriber } from './subscribers.js'
 import type { WatchCache } from './watch-cache.js'
 
@@ -50,7 +50,7 @@ export class HistoryFeed implements Feed {
     this.#follow()
   }
 
-  take (most: number, bytes = Infinity): Taken {
+  take (most: number, bytes = Infinity): FeedBatch {
     if (this.#joined !== undefined) return this.#joined.take(most, bytes)
     if (this.#head === this.#pending.length) {
       if (this.#failure !== undefined) throw this.#failure

@@ -1,6 +1,6 @@
 import type { Revision } from '../backend.js'
 import type { Entry, KeyIndex, Version, VersionLog } from './history.js'
-import { Pace } from './pace.js'
+import { Yielder } from './yielder.js'
 
 /** Versions per batch of the medium. */
 const BATCH = 512
@@ -17,7 +17,7 @@ export async function * compactChains (index: KeyIndex, log: VersionLog, revisio
     touched.add(version.entry)
   }
   log.forget(revision)
-  const pace = new Pace()
+  const yielder = new Yielder()
   let garbage: Version[] = []
   for (const entry of touched) {
     cutChain(entry, revision, garbage)
@@ -26,7 +26,7 @@ export async function * compactChains (index: KeyIndex, log: VersionLog, revisio
       yield garbage
       garbage = []
     }
-    if (pace.spent()) await pace.rest()
+    if (yielder.isDue()) await yielder.yield()
   }
   if (garbage.length > 0) yield garbage
 }

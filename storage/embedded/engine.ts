@@ -15,7 +15,7 @@ import { compactChains } from './compaction.js'
 import { type Entry, KeyIndex, Version, VersionLog, visibleAt } from './history.js'
 import { Leases } from './leases.js'
 import type { Change, Medium } from './medium.js'
-import { Pace } from './pace.js'
+import { Yielder } from './yielder.js'
 import { countAt, FreshEvent, keyValue, replay, valuesOf, versionsAt } from './snapshot.js'
 import { WatchHub } from './watches.js'
 
@@ -325,7 +325,7 @@ export class Engine implements Backend {
   }
 
   async #expire (id: number, keys: ReadonlySet<string>): Promise<void> {
-    const pace = new Pace()
+    const yielder = new Yielder()
     const outcomes: Array<Promise<void>> = []
     for (const key of keys) {
       const entry = this.#index.get(key)
@@ -335,7 +335,7 @@ export class Engine implements Backend {
       outcomes.push(new Promise((resolve, reject) => this.#committer.push({
         changes: [{ type: 'put', version, frees: true }], version, done: resolve, failed: reject
       })))
-      if (pace.spent()) await pace.rest()
+      if (yielder.isDue()) await yielder.yield()
       // The next start finds the expired lease and continues.
       if (this.#closing !== undefined) break
     }
@@ -351,7 +351,7 @@ export class Engine implements Backend {
     const { compacted, revision: newest, leases } = this.#medium.state()
     this.#compacted = compacted
     const garbage: Version[] = []
-    const pace = new Pace()
+    const yielder = new Yielder()
     let last = Math.max(1, compacted, newest)
     for (const batch of this.#medium.versions()) {
       for (const { key, revision, created, lease } of batch) {
@@ -368,7 +368,7 @@ export class Engine implements Backend {
           garbage.push(older)
         }
       }
-      await pace.rest()
+      await yielder.yield()
     }
     this.#assigned = this.#durable = this.#delivered = last
     this.#index.recount()

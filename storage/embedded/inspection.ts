@@ -2,7 +2,7 @@
  * Reads an embedded store that no server has open, from its file instead of through LMDB, so that any damage can be reported. Damage of the store prevents a
  * start; damaged single values do not affect the others.
  */
-import { addKey, CHECKED, faultOfTally, FIRST_FORMAT, FORMAT, metaKey, parseLease, parseTally, parseVersionKey, TALLY_KEY, UNCHECKED, unseal, type Tally } from './record.js'
+import { addKey, CHECKED, describeTotalsMismatch, FIRST_FORMAT, FORMAT, metaKey, parseLease, parseTotals, parseVersionKey, TOTALS_KEY, UNCHECKED, unseal, type Totals } from './record.js'
 import { walkPages } from './pages.js'
 
 export interface Inspection {
@@ -44,7 +44,7 @@ class Reader {
   #revision = 0
   #records = 0
   #format: string | undefined
-  #tally: Tally | undefined
+  #totals: Totals | undefined
   #badPage = ''
 
   problem (text: string): void {
@@ -59,7 +59,7 @@ class Reader {
       if (kind === 0) this.#meta(key, value)
       else if (kind === 1) parseLease(value)
       else if (kind === UNCHECKED || kind === CHECKED) this.#version(key, value)
-      else if (key.equals(TALLY_KEY)) this.#tally = parseTally(value) ?? this.#report('the count of its versions can not be read')
+      else if (key.equals(TOTALS_KEY)) this.#totals = parseTotals(value) ?? this.#report('the count of its versions can not be read')
       else this.problem(`it has a record of the unknown kind ${kind}`)
     } catch (error) {
       this.problem(error instanceof Error ? error.message : String(error))
@@ -72,12 +72,12 @@ class Reader {
   }
 
   end (): Inspection {
-    const tally = this.#tally
+    const totals = this.#totals
     const empty = this.#problems.length === 0 && this.#records === 0
     if (this.#problems.length === 0) {
       if (this.#format === undefined) this.problem('it holds the data of another program, or nothing')
-      else if (tally === undefined && this.#format === FORMAT && this.#versions > 0) this.problem('the count of its versions is missing')
-      else if (tally !== undefined) this.#report(faultOfTally({ revision: this.#revision, versions: this.#versions, keys: this.#keys }, tally))
+      else if (totals === undefined && this.#format === FORMAT && this.#versions > 0) this.problem('the count of its versions is missing')
+      else if (totals !== undefined) this.#report(describeTotalsMismatch({ revision: this.#revision, versions: this.#versions, keys: this.#keys }, totals))
     }
     return { problems: this.#problems, values: this.#values, versions: this.#versions, keys: this.#live.size, bytes: this.#bytes, empty }
   }

@@ -12,9 +12,9 @@ import type { Version } from './history.js'
 import type { DirectoryLock } from './lock.js'
 import type { Change, Medium, StoredLease, StoredState, StoredVersion } from './medium.js'
 import {
-  addKey, CHECKED, faultOfTally, FIRST_FORMAT, FORMAT, formatTally, LEASES_START, leaseIdOf, leaseKey, metaKey, parseLease, parseTally, parseVersionKey, seal, TALLY_KEY, type Tally, UNCHECKED, unseal, VERSIONS_END, VERSIONS_START, versionKey
+  addKey, CHECKED, describeTotalsMismatch, FIRST_FORMAT, FORMAT, formatTotals, LEASES_START, leaseIdOf, leaseKey, metaKey, parseLease, parseTotals, parseVersionKey, seal, TOTALS_KEY, type Totals, UNCHECKED, unseal, VERSIONS_END, VERSIONS_START, versionKey
 } from './record.js'
-import { DEFAULT_MIN_FREE, freeBytesOf, Space } from './space.js'
+import { DEFAULT_MIN_FREE, freeBytesOf, DiskSpace } from './disk-space.js'
 
 const LOAD_BATCH = 4096
 const EMPTY = Buffer.alloc(0)
@@ -51,12 +51,12 @@ export class LmdbMedium implements Medium {
   readonly #table: Table
   readonly #file: string
   readonly #lock: DirectoryLock
-  readonly #space: Space
+  readonly #space: DiskSpace
   readonly #pageSize: number
   /** Versions up to this revision are in the first format. */
   #unchecked = 0
   /** As last written. */
-  #tally: Tally = { revision: 0, versions: 0, keys: 0 }
+  #totals: Totals = { revision: 0, versions: 0, keys: 0 }
   /** Whether the store is still marked with the first format. */
   #firstFormat: boolean
   readonly #note: EmbeddedOptions['note']
@@ -71,7 +71,7 @@ export class LmdbMedium implements Medium {
     this.#pageSize = pageCounts(table).size
     const directory = path.dirname(file)
     const { clock = systemClock } = options
-    this.#space = new Space({
+    this.#space = new DiskSpace({
       directory,
       minFree: options.minFree ?? DEFAULT_MIN_FREE,
       freeBytes: options.freeBytes ?? (() => freeBytesOf(directory)),
@@ -95,8 +95,8 @@ export class LmdbMedium implements Medium {
     for (const { key, value } of this.#table.getRange({ start: LEASES_START, end: VERSIONS_START })) {
       leases.push({ ...parseLease(value), id: leaseIdOf(key) })
     }
-    this.#tally = this.#readTally() ?? this.#tally
-    return { compacted, revision: this.#tally.revision, leases }
+    this.#totals = this.#readTotals() ?? this.#totals
+    return { compacted, revision: this.#totals.revision, leases }
   }
 
   * versions (): Iterable<StoredVersion[]> {
@@ -123,32 +123,32 @@ export class LmdbMedium implements Medium {
     this.#check({ revision, versions, keys })
   }
 
-  #readTally (): Tally | undefined {
-    const sealed = this.#table.getBinary(TALLY_KEY)
-    const tally = sealed && parseTally(sealed)
-    if (sealed !== undefined && tally === undefined) throw new RangeError('the count of its versions can not be read')
-    return tally
+  #readTotals (): Totals | undefined {
+    const sealed = this.#table.getBinary(TOTALS_KEY)
+    const totals = sealed && parseTotals(sealed)
+    if (sealed !== undefined && totals === undefined) throw new RangeError('the count of its versions can not be read')
+    return totals
   }
 
-  /** Compares the records found with the tally. @throws RangeError */
-  #check (found: Tally): void {
-    const tally = this.#readTally()
-    // A store in the first format has no tally until its first batch.
-    if (tally === undefined && this.#firstFormat) {
-      this.#tally = found
+  /** Compares the records found with the totals. @throws RangeError */
+  #check (found: Totals): void {
+    const totals = this.#readTotals()
+    // A store in the first format has no totals until its first batch.
+    if (totals === undefined && this.#firstFormat) {
+      this.#totals = found
       return
     }
-    const fault = faultOfTally(found, this.#tally)
+    const fault = describeTotalsMismatch(found, this.#totals)
     if (fault !== undefined) throw new RangeError(fault)
   }
 
   async commit (changes: readonly Change[]): Promise<void> {
     this.#space.admit(this.#maxGrowth(changes), changes.some(grows))
-    const tally = this.#tallyAfter(changes)
+    const totals = this.#totalsAfter(changes)
     let failure: unknown
     try {
-      if (await this.#table.batch(() => this.#applyAll(changes, tally))) {
-        this.#tally = tally
+      if (await this.#table.batch(() => this.#applyAll(changes, totals))) {
+        this.#totals = totals
         this.#noteUpgrade()
         // A snapshot that was killed still counts as a reader, whose pages are not reused.
         if (changes.some(change => change.type === 'compacted')) this.#table.readerCheck()
@@ -205,8 +205,8 @@ export class LmdbMedium implements Medium {
     return versionKey(version.revision <= this.#unchecked ? UNCHECKED : CHECKED, version)
   }
 
-  #tallyAfter (changes: readonly Change[]): Tally {
-    let { revision, versions, keys } = this.#tally
+  #totalsAfter (changes: readonly Change[]): Totals {
+    let { revision, versions, keys } = this.#totals
     for (const change of changes) {
       if (change.type === 'put') {
         revision = Math.max(revision, change.version.revision)
@@ -220,11 +220,11 @@ export class LmdbMedium implements Medium {
     return { revision, versions, keys }
   }
 
-  #applyAll (changes: readonly Change[], tally: Tally): void {
+  #applyAll (changes: readonly Change[], totals: Totals): void {
     const writer: Writer = this.#table
     for (const change of changes) this.#apply(writer, change)
     if (this.#firstFormat) writer.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
-    if (this.#firstFormat || tally.versions !== this.#tally.versions || tally.revision !== this.#tally.revision) writer.put(TALLY_KEY, formatTally(tally))
+    if (this.#firstFormat || totals.versions !== this.#totals.versions || totals.revision !== this.#totals.revision) writer.put(TOTALS_KEY, formatTotals(totals))
   }
 
   #noteUpgrade (): void {

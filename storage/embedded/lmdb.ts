@@ -12,7 +12,7 @@ import { type EmbeddedOptions, LmdbMedium, type Table } from './lmdb-medium.js'
 import { type DirectoryLock, lockDirectory } from './lock.js'
 import { walkPages } from './pages.js'
 import { FIRST_FORMAT, FORMAT, metaKey } from './record.js'
-import { checkOpening, freeBytesOf } from './space.js'
+import { checkOpening, freeBytesOf } from './disk-space.js'
 
 /** File name in the data directory. */
 export const STORE_FILE = 'data.mdb'

@@ -5,7 +5,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Revision } from '../backend.js'
-import { continuesAt, endsSoon, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
+import { firstRevision, expiresSoon, type StoreReader, type Lease, type StoredObject, type StoreWriter } from '../transfer/stores.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { makeFolder, sync } from '../folder.js'
 import { Entry, Version } from './history.js'
@@ -27,9 +27,9 @@ export interface NewStoreOptions {
  * Begins a store in a folder that holds none. Creates the folder if missing, with mode 0700.
  * @throws StorageError 'Unavailable'
  */
-export async function newStore (directory: string, contents: Contents, options: NewStoreOptions): Promise<Target> {
-  const revision = continuesAt(contents)
-  if (revision >= MAX_REVISION) throw new StorageError('Unavailable', `revision ${contents.revision} is too large for an embedded store`)
+export async function newEmbeddedStore (directory: string, reader: StoreReader, options: NewStoreOptions): Promise<StoreWriter> {
+  const revision = firstRevision(reader)
+  if (revision >= MAX_REVISION) throw new StorageError('Unavailable', `revision ${reader.revision} is too large for an embedded store`)
   makeFolder(directory, 0o700)
   const lock = await lockDirectory(directory)
   try {
@@ -47,7 +47,7 @@ export async function newStore (directory: string, contents: Contents, options: 
   }
 }
 
-class NewStore implements Target {
+class NewStore implements StoreWriter {
   readonly #directory: string
   readonly #medium: LmdbMedium
   readonly #lock: DirectoryLock
@@ -68,7 +68,7 @@ class NewStore implements Target {
     const now = Date.now()
     const changes: Change[] = []
     for (const { key, value, createRevision, modRevision, lease } of objects) {
-      if (endsSoon(lease, now)) continue
+      if (expiresSoon(lease, now)) continue
       changes.push({ type: 'put', version: new Version(new Entry(key), this.#free(modRevision), createRevision, lease === undefined ? 0 : this.#lease(lease, changes), undefined, value), frees: false })
     }
     if (changes.length > 0) await this.#commit(changes)

@@ -5,7 +5,7 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { headOf, META_PAGES, NO_PAGE, wide, type Head, type Tree } from './header.js'
-import { Pace } from './pace.js'
+import { Yielder } from './yielder.js'
 
 const HEADER = 24
 const NODE = 8
@@ -72,7 +72,7 @@ class PageWalker {
   readonly #visitor: PagesVisitor
   /** A bit for each page in use. */
   readonly #used: Uint8Array
-  readonly #pace = new Pace()
+  readonly #yielder = new Yielder()
   /** One page buffer per level of a tree. */
   readonly #pages: Page[]
   #value = Buffer.alloc(0)
@@ -123,7 +123,7 @@ class PageWalker {
   async #page (number: number, level: number, tree: Tree, free: boolean): Promise<void> {
     const { problem, enough } = this.#visitor
     if (enough() || !this.#markUsed(number, 1)) return
-    if (this.#pace.spent()) await this.#pace.rest()
+    if (this.#yielder.isDue()) await this.#yielder.yield()
     const page = this.#pages[level - 1] as Page // level <= depth
     if (!this.#read(page.bytes, number, this.#head.pageSize)) return
     const branch = level < tree.depth

@@ -5,7 +5,7 @@
  *     1 lease id                                → time to live and end of a lease, JSON
  *     2 revision · created · lease · key        → the value; created 0 marks a deletion
  *     3 as kind 2                               → checksum · value
- *     4                                         → what the store contains, written with each batch: a `Tally`
+ *     4                                         → what the store contains, written with each batch: a `Totals`
  *
  * Numbers are unsigned 48-bit, big-endian, so versions are ordered by revision. The key describes a version completely, so a start reads only keys. Versions
  * of kind 2 come from the first format and are older than any of kind 3. Checksums are CRC-32 of the record's key and value, so that a value under a wrong
@@ -20,16 +20,16 @@ export const FIRST_FORMAT = 'orch-store 1'
 export const LEASES_START = Buffer.from([1])
 export const VERSIONS_START = Buffer.from([2])
 export const VERSIONS_END = Buffer.from([4])
-export const TALLY_KEY = Buffer.from([4])
+export const TOTALS_KEY = Buffer.from([4])
 
 export const UNCHECKED = 2
 export const CHECKED = 3
 const KEY_HEADER_BYTES = 19
 const CHECKSUM_BYTES = 4
-const TALLY_BYTES = 16
+const TOTALS_BYTES = 16
 
 /** The contents of the store after a batch, as counts and checksums. */
-export interface Tally {
+export interface Totals {
   /** The newest revision ever written. */
   readonly revision: number
   /** Number of versions. */
@@ -97,25 +97,25 @@ export function unseal (recordKey: Uint8Array, sealed: Uint8Array): Uint8Array |
 /** Adds a key to the sum, or subtracts it. */
 export const addKey = (keys: number, key: Uint8Array, by: 1 | -1): number => (keys + by * crc32(key)) >>> 0
 
-export function formatTally ({ revision, versions, keys }: Tally): Buffer {
-  const bytes = Buffer.alloc(TALLY_BYTES)
+export function formatTotals ({ revision, versions, keys }: Totals): Buffer {
+  const bytes = Buffer.alloc(TOTALS_BYTES)
   bytes.writeUIntBE(revision, 0, 6)
   bytes.writeUIntBE(versions, 6, 6)
   bytes.writeUInt32BE(keys, 12)
-  return seal(TALLY_KEY, bytes)
+  return seal(TOTALS_KEY, bytes)
 }
 
-/** Describes how the records differ from the tally; undefined if they match. */
-export function faultOfTally (found: Tally, tally: Tally): string | undefined {
-  if (found.versions !== tally.versions) return `it has ${found.versions} versions of objects where there are to be ${tally.versions}`
-  if (found.revision > tally.revision) return `it has revision ${found.revision}, where the newest is to be ${tally.revision}`
-  return found.keys === tally.keys ? undefined : 'the keys of its versions are not those that were written'
+/** Describes how the records differ from the totals; undefined if they match. */
+export function describeTotalsMismatch (found: Totals, totals: Totals): string | undefined {
+  if (found.versions !== totals.versions) return `it has ${found.versions} versions of objects where there are to be ${totals.versions}`
+  if (found.revision > totals.revision) return `it has revision ${found.revision}, where the newest is to be ${totals.revision}`
+  return found.keys === totals.keys ? undefined : 'the keys of its versions are not those that were written'
 }
 
 /** Undefined if damaged. */
-export function parseTally (sealed: Uint8Array): Tally | undefined {
-  const bytes = unseal(TALLY_KEY, sealed)
-  if (bytes === undefined || bytes.byteLength !== TALLY_BYTES) return undefined
+export function parseTotals (sealed: Uint8Array): Totals | undefined {
+  const bytes = unseal(TOTALS_KEY, sealed)
+  if (bytes === undefined || bytes.byteLength !== TOTALS_BYTES) return undefined
   return { revision: asBuffer(bytes).readUIntBE(0, 6), versions: asBuffer(bytes).readUIntBE(6, 6), keys: asBuffer(bytes).readUInt32BE(12) }
 }
 

@@ -1,14 +1,14 @@
 /** Gives the free space of an embedded store back to its disk, while no server uses it: its history is compacted, and the rest copied into a new file. */
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { BATCH_BYTES, type Compacted } from '../carry/contents.js'
+import { BATCH_BYTES, type Compacted } from '../transfer/stores.js'
 import { StorageError } from '../errors.js'
 import { inspect } from './inspection.js'
 import { checkStore, openEmbedded, STORE_FILE } from './lmdb.js'
 import { pageCounts, type Table } from './lmdb-medium.js'
 import { lockDirectory } from './lock.js'
 import { makePartial, publishPartial, removePartial } from './new-store.js'
-import { DEFAULT_MIN_FREE, freeBytesOf, mebibytes } from './space.js'
+import { DEFAULT_MIN_FREE, freeBytesOf, mebibytes } from './disk-space.js'
 
 /** Records and their bytes that were copied since the last call. */
 type OnCopied = (records: number, bytes: number) => void

@@ -2,7 +2,7 @@
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
 import { isStorageError, type StorageError } from '../errors.js'
 import { type KeyIndex, type Version, type VersionLog, visibleAt } from './history.js'
-import { Pace } from './pace.js'
+import { Yielder } from './yielder.js'
 
 const EMPTY: Uint8Array = new Uint8Array(0)
 
@@ -62,13 +62,13 @@ export class FreshEvent {
 /** The versions a reader of [start, end) sees, in order, at most `limit` of them (0 for all). */
 export async function versionsAt (index: KeyIndex, start: string, end: string, revision: Revision, limit: number): Promise<Version[]> {
   const found: Version[] = []
-  const pace = new Pace()
+  const yielder = new Yielder()
   let from = start
   let more = true
   while (more) {
     more = false
     index.walk(from, end, entry => {
-      if (pace.spent()) {
+      if (yielder.isDue()) {
         from = entry.key
         more = true
         return false
@@ -77,17 +77,17 @@ export async function versionsAt (index: KeyIndex, start: string, end: string, r
       if (version !== undefined) found.push(version)
       return limit === 0 || found.length < limit
     })
-    if (more) await pace.rest()
+    if (more) await yielder.yield()
   }
   return found
 }
 
 export async function valuesOf (versions: readonly Version[], valueOf: ValueOf): Promise<KeyValue[]> {
-  const pace = new Pace()
+  const yielder = new Yielder()
   const kvs: KeyValue[] = []
   for (const version of versions) {
     kvs.push(keyValue(version, valueOf))
-    if (pace.spent()) await pace.rest()
+    if (yielder.isDue()) await yielder.yield()
   }
   return kvs
 }
@@ -110,7 +110,7 @@ export async function countAt (index: KeyIndex, log: VersionLog, start: string, 
 /** Changes of the range in (after, upTo], as many as fit in one turn, and the revision reached. */
 export function replay (log: VersionLog, start: string, end: string, after: Revision, upTo: Revision, valueOf: ValueOf): { events: BackendEvent[], revision: Revision } {
   const events: BackendEvent[] = []
-  const pace = new Pace()
+  const yielder = new Yielder()
   let reached = after
   for (let at = log.after(after); ; at++) {
     const version = log.at(at)
@@ -118,6 +118,6 @@ export function replay (log: VersionLog, start: string, end: string, after: Revi
     const { key } = version.entry
     if (key >= start && key < end) events.push(eventOf(version, valueOf))
     reached = version.revision
-    if (pace.spent()) return { events, revision: reached }
+    if (yielder.isDue()) return { events, revision: reached }
   }
 }

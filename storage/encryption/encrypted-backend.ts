@@ -65,7 +65,7 @@ async function readRest (kvs: readonly KeyValue[], readOne: Read, all: KeyValue[
 function decrypted (kv: KeyValue, fromStorage: Providers['fromStorage']): KeyValue | Promise<KeyValue> {
   if (kv.damage !== undefined || kv.value.length === 0) return kv // also deletions
   const plain = fromStorage(kv.key, kv.value)
-  return plain instanceof Promise ? plain.then(one => shown(kv, one)) : shown(kv, plain)
+  return plain instanceof Promise ? plain.then(one => decryptedKeyValue(kv, one)) : decryptedKeyValue(kv, plain)
 }
 
-const shown = (kv: KeyValue, { value, damage }: Plain): KeyValue => damage === undefined ? { ...kv, value } : { ...kv, value, damage }
+const decryptedKeyValue = (kv: KeyValue, { value, damage }: Plain): KeyValue => damage === undefined ? { ...kv, value } : { ...kv, value, damage }

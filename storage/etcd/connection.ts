@@ -1,14 +1,14 @@
 /**
- * Connections to the servers of one etcd cluster. Reads, writes and watches use a thin gRPC transport; rare calls use `etcd3` (see `etcd3-line.ts`).
+ * Connections to the servers of one etcd cluster. Reads, writes and watches use a thin gRPC transport; rare calls use `etcd3` (see `etcd3-endpoint.ts`).
  *
  * After a failed call, the next call goes to the next server. Reads are retried here, writes never: a failed write reports whether it may have been sent.
  */
 import { encodeBatch, leasesIn, type BatchMessage } from './bulk-messages.js'
 import { ClientCertificate, type ClientCertificateOptions } from './client-certificate.js'
-import { Etcd3Line, type Service } from './etcd3-line.js'
+import { Etcd3Channel, type Service } from './etcd3-channel.js'
 import { beforeRestore, CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
-import type { Compacted } from '../carry/contents.js'
+import type { Compacted } from '../transfer/stores.js'
 import { isStorageError } from '../errors.js'
 import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
@@ -22,9 +22,9 @@ export interface ConnectionOptions extends ClientCertificateOptions {
   readonly sockets?: Readonly<Record<string, string>>
 }
 
-interface Line {
+interface Endpoint {
   readonly transport: Transport
-  readonly etcd3: Etcd3Line
+  readonly etcd3: Etcd3Channel
 }
 
 const CALL_TIMEOUT_MS = 10_000
@@ -34,7 +34,7 @@ const CONNECT_TIMEOUT_MS = 3_000
 const RETRY_PAUSE_MS = 50
 
 export class Connection {
-  readonly #lines: Line[]
+  readonly #endpoints: Endpoint[]
   #current = 0
   /** What revisions here are above those of etcd. Set once, before anything else is called. */
   offset: Revision = 0
@@ -52,9 +52,9 @@ export class Connection {
     if (secure !== 0 && secure !== servers.length) throw new TypeError(`etcd servers are either all https or all not: ${servers.join(', ')}`)
     for (const server of servers) if (!/^(https?:\/\/)?[^/\s]+$/.test(server)) throw new TypeError(`an etcd server is given as scheme://host:port, not '${server}'`)
     const credentials: Credentials | undefined = secure === 0 ? undefined : { ca: options.ca === undefined ? undefined : Buffer.from(options.ca), client: new ClientCertificate(options) }
-    this.#lines = servers.map(server => ({
+    this.#endpoints = servers.map(server => ({
       transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS, options.sockets?.[server]),
-      etcd3: new Etcd3Line(server, credentials, options.sockets?.[server])
+      etcd3: new Etcd3Channel(server, credentials, options.sockets?.[server])
     }))
     // A random start spreads several API servers over the cluster.
     this.#current = Math.floor(Math.random() * servers.length)
@@ -68,7 +68,7 @@ export class Connection {
   async #range (message: RangeMessage, milliseconds: number): Promise<Buffer> {
     if (message.revision !== undefined && message.revision !== 0 && message.revision <= this.offset) throw beforeRestore(message.revision)
     const bytes = encodeRange(message, this.offset)
-    return await this.#read(milliseconds, async (line, remaining) => await line.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + remaining))
+    return await this.#read(milliseconds, async (endpoint, remaining) => await endpoint.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + remaining))
   }
 
   /** As `range`, with the lease of each value, '0' for none. */
@@ -80,17 +80,17 @@ export class Connection {
   /** Several changes at once if the guard's key is as expected. Idempotent, so it may be retried. Errors as `#read`. @returns false if the guard's key differs */
   async batch (message: BatchMessage, milliseconds = CALL_TIMEOUT_MS): Promise<boolean> {
     const bytes = encodeBatch(message, this.offset)
-    return await this.#read(milliseconds, async (line, remaining) => decodeTxn(await line.transport.call('/etcdserverpb.KV/Txn', bytes, performance.now() + remaining)).succeeded)
+    return await this.#read(milliseconds, async (endpoint, remaining) => decodeTxn(await endpoint.transport.call('/etcdserverpb.KV/Txn', bytes, performance.now() + remaining)).succeeded)
   }
 
   /** Gives the free space of each server's database back to its disk, one server after the other. Each answers nothing meanwhile. @throws StorageError */
   async defragment (milliseconds: number, done: (file: Compacted) => void): Promise<void> {
-    const sizeOf = async ({ transport }: Line): Promise<number> => decodeSize(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + CALL_TIMEOUT_MS))
-    for (const line of this.#lines) {
+    const sizeOf = async ({ transport }: Endpoint): Promise<number> => decodeSize(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + CALL_TIMEOUT_MS))
+    for (const endpoint of this.#endpoints) {
       try {
-        const before = await sizeOf(line)
-        await line.etcd3.call('Maintenance', 'defragment', {}, milliseconds)
-        done({ place: line.transport.server, before, after: await sizeOf(line) })
+        const before = await sizeOf(endpoint)
+        await endpoint.etcd3.call('Maintenance', 'defragment', {}, milliseconds)
+        done({ place: endpoint.transport.server, before, after: await sizeOf(endpoint) })
       } catch (error) {
         throw error instanceof CallError ? failureOf(error) : error
       }
@@ -99,14 +99,14 @@ export class Connection {
 
   /** Database size in bytes of the server that responds. Errors as `#read`. */
   async size (milliseconds = CALL_TIMEOUT_MS): Promise<number> {
-    return await this.#read(milliseconds, async (line, remaining) =>
-      decodeSize(await line.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + remaining)))
+    return await this.#read(milliseconds, async (endpoint, remaining) =>
+      decodeSize(await endpoint.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + remaining)))
   }
 
   /** Writes a key without a value. Idempotent, so it may be retried. Errors as `#read`. @returns its revision */
   async mark (key: Uint8Array, milliseconds = CALL_TIMEOUT_MS): Promise<Revision> {
     const bytes = encodeMark(key)
-    return await this.#read(milliseconds, async (line, remaining) => decodeRevision(await line.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining), this.offset))
+    return await this.#read(milliseconds, async (endpoint, remaining) => decodeRevision(await endpoint.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining), this.offset))
   }
 
   /** Errors as `#read`. @param physical whether to wait until the space is free @returns false if it was compacted this far before */
@@ -123,7 +123,7 @@ export class Connection {
   /** A call through `etcd3` that may be retried. Errors as `#read`. */
   async other<Answer> (service: Service, method: string, payload: unknown, milliseconds = CALL_TIMEOUT_MS): Promise<Answer> {
     // The protocol defines the type of the response.
-    return await this.#read(milliseconds, async (line, remaining) => await line.etcd3.call(service, method, payload, remaining) as Answer)
+    return await this.#read(milliseconds, async (endpoint, remaining) => await endpoint.etcd3.call(service, method, payload, remaining) as Answer)
   }
 
   /**
@@ -134,14 +134,14 @@ export class Connection {
     const bytes = encodeTxn(message, this.offset)
     const began = performance.now()
     for (let attempts = 1; ; attempts++) {
-      const line = this.#line()
+      const endpoint = this.#endpoint()
       try {
-        const answer = await line.transport.call('/etcdserverpb.KV/Txn', bytes, began + TXN_TIMEOUT_MS)
+        const answer = await endpoint.transport.call('/etcdserverpb.KV/Txn', bytes, began + TXN_TIMEOUT_MS)
         this.#succeeded()
         return decodeTxn(answer, this.offset)
       } catch (error) {
         if (!(error instanceof CallError)) throw error
-        if (error.transient) this.#failed(line, began)
+        if (error.transient) this.#failed(endpoint, began)
         if (this.#closed && !error.sent) throw closedError()
         // Retry only what was certainly not sent.
         if (error.sent || !error.transient || this.#shouldGiveUp(began + CONNECT_TIMEOUT_MS, attempts)) throw error
@@ -155,10 +155,10 @@ export class Connection {
    * @throws CallError, StorageError 'Closed'
    */
   async watchStream (listener: StreamListener): Promise<{ stream: MessageStream, moveOn: () => void }> {
-    const line = this.#line()
-    const moveOn = () => this.#moveOn(line)
+    const endpoint = this.#endpoint()
+    const moveOn = () => this.#moveOn(endpoint)
     try {
-      const stream = await line.transport.open('/etcdserverpb.Watch/Watch', listener, { hasleader: 'true' })
+      const stream = await endpoint.transport.open('/etcdserverpb.Watch/Watch', listener, { hasleader: 'true' })
       this.#succeeded()
       return { stream, moveOn }
     } catch (error) {
@@ -169,7 +169,7 @@ export class Connection {
 
   close (): void {
     this.#closed = true
-    for (const { transport, etcd3 } of this.#lines) {
+    for (const { transport, etcd3 } of this.#endpoints) {
       transport.close()
       etcd3.close()
     }
@@ -179,21 +179,21 @@ export class Connection {
    * Retries a call on all servers in turn until the timeout.
    * @throws StorageError 'Compacted', 'FutureRevision', 'NotFound', 'Unavailable', 'Closed'
    */
-  async #read<Answer> (milliseconds: number, attempt: (line: Line, remaining: number) => Promise<Answer>): Promise<Answer> {
+  async #read<Answer> (milliseconds: number, attempt: (endpoint: Endpoint, remaining: number) => Promise<Answer>): Promise<Answer> {
     const began = performance.now()
     const deadline = began + milliseconds
     const connectDeadline = began + Math.min(milliseconds, CONNECT_TIMEOUT_MS)
     for (let attempts = 1; ; attempts++) {
-      const line = this.#line()
+      const endpoint = this.#endpoint()
       try {
-        const answer = await attempt(line, deadline - performance.now())
+        const answer = await attempt(endpoint, deadline - performance.now())
         this.#succeeded()
         return answer
       } catch (error) {
         if (this.#closed) throw closedError()
         if (!(error instanceof CallError)) throw error
         if (!error.transient) throw failureOf(error)
-        this.#failed(line, began)
+        this.#failed(endpoint, began)
         if (error.sent ? performance.now() + RETRY_PAUSE_MS >= deadline : this.#shouldGiveUp(connectDeadline, attempts)) throw failureOf(error, this.failingSince)
         await new Promise(resolve => setTimeout(resolve, RETRY_PAUSE_MS))
       }
@@ -204,9 +204,9 @@ export class Connection {
     this.#unreachableSince = this.failingSince = undefined
   }
 
-  #failed (line: Line, began: number): void {
+  #failed (endpoint: Endpoint, began: number): void {
     this.failingSince ??= Date.now() - (performance.now() - began)
-    this.#moveOn(line)
+    this.#moveOn(endpoint)
   }
 
   /**
@@ -216,18 +216,18 @@ export class Connection {
   #shouldGiveUp (deadline: number, attempts: number): boolean {
     const soon = performance.now() + RETRY_PAUSE_MS
     this.#unreachableSince ??= soon - RETRY_PAUSE_MS
-    return soon >= deadline || (attempts >= this.#lines.length && soon >= this.#unreachableSince + CONNECT_TIMEOUT_MS)
+    return soon >= deadline || (attempts >= this.#endpoints.length && soon >= this.#unreachableSince + CONNECT_TIMEOUT_MS)
   }
 
-  #line (): Line {
+  #endpoint (): Endpoint {
     if (this.#closed) throw closedError()
-    const line = this.#lines[this.#current]
-    if (line === undefined) throw new RangeError('no such server')
-    return line
+    const endpoint = this.#endpoints[this.#current]
+    if (endpoint === undefined) throw new RangeError('no such server')
+    return endpoint
   }
 
   /** Switches to the next server, unless another call already has. */
-  #moveOn (line: Line): void {
-    if (this.#lines[this.#current] === line) this.#current = (this.#current + 1) % this.#lines.length
+  #moveOn (endpoint: Endpoint): void {
+    if (this.#endpoints[this.#current] === endpoint) this.#current = (this.#current + 1) % this.#endpoints.length
   }
 }

@@ -1,5 +1,5 @@
 /** Forgets the history of an etcd, which is that of all its programs, and gives the free space of each server's database back to its disk. */
-import type { Compacted } from '../carry/contents.js'
+import type { Compacted } from '../transfer/stores.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 
 /** A server of the largest databases. */

@@ -3,11 +3,11 @@
  * each transaction compares it, so two restores never mix. One that was interrupted is removed by the next.
  *
  * etcd's revisions cannot be set: objects get new ones. The format has an offset, so that the revisions that clients see are above all that
- * the store of the contents ever had. Those up to the last of this restore are compacted.
+ * the old store ever had. Those up to the last of this restore are compacted.
  */
 import { randomUUID } from 'node:crypto'
 import type { KeyValue, Revision } from '../backend.js'
-import { BATCH_BYTES, bytesOf, continuesAt, endsSoon, type Contents, type Lease, type StoredObject, type Target } from '../carry/contents.js'
+import { BATCH_BYTES, bytesOf, firstRevision, expiresSoon, type StoreReader, type Lease, type StoredObject, type StoreWriter } from '../transfer/stores.js'
 import { StorageError } from '../errors.js'
 import { checkKey, rangeOf } from '../key.js'
 import type { BatchMessage } from './bulk-messages.js'
@@ -37,7 +37,7 @@ type Put = NonNullable<Changes['puts']>[number]
 interface Offsets { readonly before: number, readonly after: number }
 
 /** @throws StorageError 'Unavailable' if the range holds a store */
-export async function newEtcdStore (contents: Contents, options: NewEtcdStoreOptions): Promise<Target> {
+export async function newEtcdStore (reader: StoreReader, options: NewEtcdStoreOptions): Promise<StoreWriter> {
   const connection = new Connection(options)
   try {
     const { prefix } = options
@@ -48,7 +48,7 @@ export async function newEtcdStore (contents: Contents, options: NewEtcdStoreOpt
     if (interrupted === undefined && (format === undefined || format.format > FORMAT)) throw new StorageError('Unavailable', faultOfMark(prefix, mark, FORMAT))
     const before = interrupted ?? format?.offset ?? 0
     const expected = await replaceMark(connection, key, mark, restoringText(randomUUID(), before))
-    const store = new NewEtcdStore(connection, prefix, key, expected, { before, after: Math.max(before, continuesAt(contents) - revision) })
+    const store = new NewEtcdStore(connection, prefix, key, expected, { before, after: Math.max(before, firstRevision(reader) - revision) })
     if (interrupted !== undefined) await store.clear()
     else if (!await store.isEmpty()) {
       await store.settle(before)
@@ -74,7 +74,7 @@ async function replaceMark (connection: Connection, key: Uint8Array, mark: KeyVa
 
 const taken = (): StorageError => new StorageError('Unavailable', 'another server or restore has begun to use the range: name another --etcd-prefix, or end that one')
 
-class NewEtcdStore implements Target {
+class NewEtcdStore implements StoreWriter {
   readonly #connection: Connection
   readonly #prefix: string
   readonly #formatKey: Buffer
@@ -122,7 +122,7 @@ class NewEtcdStore implements Target {
     const batches: StoredObject[][] = []
     let bytes = Infinity
     for (const object of objects) {
-      if (endsSoon(object.lease, now)) continue
+      if (expiresSoon(object.lease, now)) continue
       checkKey(object.key)
       if (!object.key.startsWith(scope) || object.key.startsWith('.', scope.length)) throw new StorageError('Unavailable', `the key ${object.key} is not below --etcd-prefix=${this.#prefix}: name the prefix of the contents`)
       bytes += bytesOf(object)

@@ -2,7 +2,7 @@
  * Advances the position of a feed when the latest writes of the store are outside its range, so that no event arrives.
  *
  * etcd reports progress on request: once the watch has caught up, it responds with its revision, behind all events up to it. Until then it stays silent, so
- * the request is repeated. Before 3.4.25 and 3.5.8 the response may overtake queued events (etcd issue 15220); `feed.ts` detects such servers. For these, a
+ * the request is repeated. Before 3.4.25 and 3.5.8 the response may overtake queued events (etcd issue 15220); `shared-watch.ts` detects such servers. For these, a
  * key in the range is written instead, at the price of a write: its event arrives behind all others on any version. The same happens if no response arrives
  * at all, as before 3.4.31 and 3.5.13 for a watch without events yet (issue 17507).
  *

@@ -234,7 +234,7 @@ export class Transport {
       this.#pinger = undefined
       return
     }
-    const timer = setTimeout(() => session.destroy(new Error('the line is dead')), PONG_TIMEOUT_MS).unref()
+    const timer = setTimeout(() => session.destroy(new Error('the connection is dead')), PONG_TIMEOUT_MS).unref()
     session.ping(() => clearTimeout(timer))
   }
 }

@@ -6,7 +6,7 @@ import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../back
 import { StorageError } from '../errors.js'
 import { newEventsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
 import { closedError } from './failures.js'
-import { Feed, type FeedSource } from './feed.js'
+import { SharedWatch, type SharedWatchSource } from './shared-watch.js'
 
 /** Limits of the history. */
 const KEPT_EVENTS = 1024
@@ -22,7 +22,7 @@ class Watch implements BackendWatch {
   readonly #owner: Watches
   position: Revision
   /** The feed that serves it; undefined until assigned. */
-  feed: Feed | undefined
+  feed: SharedWatch | undefined
   ended = false
   eagerUntil = 0
 
@@ -74,7 +74,7 @@ class Watch implements BackendWatch {
 }
 
 /** The back end as the watches use it. */
-export interface StoreFacts extends FeedSource {
+export interface StoreFacts extends SharedWatchSource {
   /** The newest revision of any response, 0 before the first. */
   readonly newestSeen: () => Revision
   /** Whether events include previous values. */
@@ -88,9 +88,9 @@ export interface StoreFacts extends FeedSource {
 export class Watches {
   readonly #store: StoreFacts
   readonly #attached = new Set<Watch>()
-  readonly #catchingUp = new Map<Watch, Feed>()
+  readonly #catchingUp = new Map<Watch, SharedWatch>()
   readonly #waiting = new Set<Watch>()
-  #main: Feed | undefined
+  #main: SharedWatch | undefined
   #revisionRequest: Promise<void> | undefined
   #kept: Array<{ events: BackendEvent[], bytes: number, revision: Revision } | undefined> = []
   /** Number of dropped batches at the front of the history. */
@@ -166,7 +166,7 @@ export class Watches {
   #openMain (after: Revision): void {
     this.#floor = after
     this.#forget()
-    this.#main = new Feed(this.#store, Math.max(1, after), {
+    this.#main = new SharedWatch(this.#store, Math.max(1, after), {
       previous: this.#store.previous,
       events: (events, revision) => {
         this.#keep(events, revision)
@@ -200,7 +200,7 @@ export class Watches {
   }
 
   #catchUp (watch: Watch): void {
-    const feed = new Feed(this.#store, Math.max(1, watch.position), {
+    const feed = new SharedWatch(this.#store, Math.max(1, watch.position), {
       previous: this.#store.previous,
       events: (events, revision) => {
         watch.take(events, revision)

@@ -1,6 +1,6 @@
 /**
  * The back end of a process whose store is opened by another process of the same server. Reads are consistent: the revision of the newest
- * acknowledged write comes from a register that all processes share, or from a call. A write is never sent twice: when the connection is lost, its
+ * acknowledged write comes from a file that all processes share, or from a call. A write is never sent twice: when the connection is lost, its
  * outcome is read from the store, as over etcd. Calls wait a short time while the process of the store restarts.
  */
 import { connect } from 'node:net'
@@ -11,8 +11,8 @@ import { isStorageError, StorageError } from '../errors.js'
 import { checkGuard, checkKey, wholeSeconds } from '../key.js'
 import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from '../outcome.js'
 import { type Frame, type FrameWriter, Kind } from './frames.js'
-import { Line } from './line.js'
-import { ReadRegister } from './register.js'
+import { FrameConnection } from './frame-connection.js'
+import { RevisionFileReader } from './revision-file.js'
 import { socketIn, type SocketPath } from './socket-path.js'
 import { Watches } from './watches.js'
 
@@ -32,7 +32,7 @@ interface Call {
 const closedError = (): StorageError => new StorageError('Closed', 'the store is closed')
 
 /** The connection was lost after the call had been sent. */
-class LostLine extends Error {}
+class ConnectionLost extends Error {}
 
 /**
  * @param directory of the store, which another process serves there
@@ -56,8 +56,8 @@ class SharedBackend implements Backend {
   readonly #watches = new Watches()
   readonly #calls = new Map<number, Call>()
   #last = 0
-  #line: Line | undefined
-  #register: ReadRegister | undefined
+  #connection: FrameConnection | undefined
+  #revisionFile: RevisionFileReader | undefined
   #compacted: Revision = 0
   #shortage: StorageError | undefined
   #waiters: Array<() => void> = []
@@ -70,10 +70,10 @@ class SharedBackend implements Backend {
     this.#connect()
   }
 
-  /** Resolves to the line. @throws StorageError 'Unavailable' */
-  async connected (patience = PATIENCE): Promise<Line> {
+  /** Resolves to the connection. @throws StorageError 'Unavailable' */
+  async connected (patience = PATIENCE): Promise<FrameConnection> {
     const until = performance.now() + patience
-    while (this.#line === undefined) {
+    while (this.#connection === undefined) {
       const left = until - performance.now()
       if (this.#closing !== undefined) throw closedError()
       if (left <= 0) throw new StorageError('Unavailable', 'the process of the store cannot be reached', { since: this.#lostAt })
@@ -85,7 +85,7 @@ class SharedBackend implements Backend {
         })
       })
     }
-    return this.#line
+    return this.#connection
   }
 
   async get (key: string, revision: Revision = 0): Promise<ReadResult> {
@@ -153,7 +153,7 @@ class SharedBackend implements Backend {
   compactedRevision (): Revision { return this.#compacted }
 
   revision (): Promise<Revision> {
-    const known = this.#closing === undefined ? this.#registered() : undefined
+    const known = this.#closing === undefined ? this.#sharedRevision() : undefined
     if (known !== undefined) return this.#watches.reached(known).then(() => known) // then watches know it too
     // A call that has not been sent yet answers all callers until then.
     if (this.#pendingRevision === undefined) {
@@ -167,7 +167,7 @@ class SharedBackend implements Backend {
   revisionNow (): Revision | undefined {
     const { position, isWhole } = this.#watches
     if (!isWhole) return undefined
-    const newest = this.#registered()
+    const newest = this.#sharedRevision()
     return newest !== undefined && newest <= position ? position : undefined
   }
 
@@ -190,17 +190,17 @@ class SharedBackend implements Backend {
   }
 
   async #close (): Promise<void> {
-    const line = this.#line
+    const connection = this.#connection
     await Promise.resolve() // so that calls see that it is closing
     for (const wake of this.#waiters.splice(0)) wake()
-    while (this.#calls.size > 0 && line?.isOpen === true) await new Promise(resolve => { setTimeout(resolve, 1) })
+    while (this.#calls.size > 0 && connection?.isOpen === true) await new Promise(resolve => { setTimeout(resolve, 1) })
     this.#watches.close(closedError())
-    line?.end()
-    this.#register?.close()
+    connection?.end()
+    this.#revisionFile?.close()
   }
 
   /** The newest revision without a call, while connected: a store that has ended acknowledges no writes. */
-  #registered (): Revision | undefined { return this.#line === undefined ? undefined : this.#register?.read() }
+  #sharedRevision (): Revision | undefined { return this.#connection === undefined ? undefined : this.#revisionFile?.read() }
 
   #connect (): void {
     if (this.#closing !== undefined) return
@@ -212,37 +212,37 @@ class SharedBackend implements Backend {
       return again() // the store has not made its directory
     }
     const socket = connect(place.path)
-    const line: Line = new Line(socket, {
-      frame: frame => { this.#take(frame, line) },
+    const connection: FrameConnection = new FrameConnection(socket, {
+      frame: frame => { this.#take(frame, connection) },
       closed: () => {
         place.close()
-        if (this.#line === line) this.#lost()
+        if (this.#connection === connection) this.#lost()
         again()
       }
     })
   }
 
   #lost (): void {
-    this.#line = undefined
+    this.#connection = undefined
     this.#lostAt = Date.now()
     this.#watches.disconnected()
-    this.#register?.close()
-    this.#register = undefined
-    const error = new LostLine('the process of the store ended or closed the line')
+    this.#revisionFile?.close()
+    this.#revisionFile = undefined
+    const error = new ConnectionLost('the process of the store ended or closed the connection')
     for (const { fail } of [...this.#calls.values()]) fail(error)
     this.#calls.clear()
   }
 
-  #take (frame: Frame, line: Line): void {
+  #take (frame: Frame, connection: FrameConnection): void {
     switch (frame.kind) {
       case Kind.hello: {
         this.name = frame.text()
         const revision = frame.revision()
         this.#compacted = Math.max(this.#compacted, frame.revision())
         this.#shortage = undefined
-        this.#register = new ReadRegister(this.#directory)
-        this.#line = line
-        this.#watches.connected(line, revision)
+        this.#revisionFile = new RevisionFileReader(this.#directory)
+        this.#connection = connection
+        this.#watches.connected(connection, revision)
         for (const wake of this.#waiters.splice(0)) wake()
         return
       }
@@ -264,17 +264,17 @@ class SharedBackend implements Backend {
     }
   }
 
-  /** @throws LostLine */
+  /** @throws ConnectionLost */
   async #call<T> (kind: Kind, ask: (frame: FrameWriter) => unknown, answer: (frame: Frame) => T, beforeSending?: () => void): Promise<T> {
     if (this.#closing !== undefined) throw closedError()
-    const line = this.#line ?? await this.connected()
+    const connection = this.#connection ?? await this.connected()
     return await new Promise((resolve, reject) => {
       const number = this.#last = (this.#last + 1) % 2 ** 32
       this.#calls.set(number, { take: frame => { resolve(answer(frame)) }, fail: reject })
-      const frame = line.begin(kind, number)
+      const frame = connection.begin(kind, number)
       ask(frame)
       frame.end()
-      if (beforeSending !== undefined) line.beforeSending(beforeSending)
+      if (beforeSending !== undefined) connection.beforeSending(beforeSending)
     })
   }
 
@@ -283,12 +283,12 @@ class SharedBackend implements Backend {
     try {
       return await this.#call(kind, ask, answer, beforeSending)
     } catch (error) {
-      if (!(error instanceof LostLine)) throw error
+      if (!(error instanceof ConnectionLost)) throw error
     }
     try {
       return await this.#call(kind, ask, answer)
     } catch (error) {
-      throw error instanceof LostLine ? new StorageError('Unavailable', error.message, { since: this.#lostAt, cause: error }) : error
+      throw error instanceof ConnectionLost ? new StorageError('Unavailable', error.message, { since: this.#lostAt, cause: error }) : error
     }
   }
 
@@ -300,7 +300,7 @@ class SharedBackend implements Backend {
         return succeeded ? { succeeded, revision } : { succeeded, revision, current: frame.optional() }
       })
     } catch (error) {
-      if (!(error instanceof LostLine)) throw error
+      if (!(error instanceof ConnectionLost)) throw error
       await this.connected(OUTCOME_TIMEOUT_MS).catch(() => {}) // the outcome is unknown then
       return await outcomeOf(this, attempt, before, error)
     }

@@ -5,12 +5,12 @@
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
 import { Kind } from './frames.js'
-import type { Line } from './line.js'
+import type { FrameConnection } from './frame-connection.js'
 
 /** While more bytes than this wait to be sent, the watch is paused. */
 const MAX_WAITING = 1024 * 1024
 
-export interface PushedRequest {
+export interface WatchRequest {
   readonly start: string
   readonly end: string
   readonly after: Revision
@@ -21,18 +21,18 @@ export interface PushedRequest {
 
 export class PushedWatch {
   readonly #backend: Backend
-  readonly #line: Line
+  readonly #connection: FrameConnection
   readonly #number: number
-  readonly #request: PushedRequest
+  readonly #request: WatchRequest
   readonly #over: () => void
   #watch: BackendWatch | undefined
   #position: Revision
   #wantsProgress = false
   #isOver = false
 
-  constructor (backend: Backend, line: Line, number: number, request: PushedRequest, over: () => void) {
+  constructor (backend: Backend, connection: FrameConnection, number: number, request: WatchRequest, over: () => void) {
     this.#backend = backend
-    this.#line = line
+    this.#connection = connection
     this.#number = number
     this.#request = request
     this.#over = over
@@ -61,7 +61,7 @@ export class PushedWatch {
       onEvents: (events, revision) => { this.#send(events, revision) },
       onProgress: revision => {
         this.#wantsProgress = false
-        this.#line.begin(follows ? Kind.reached : Kind.caughtUp, this.#number).number(revision).end()
+        this.#connection.begin(follows ? Kind.reached : Kind.caughtUp, this.#number).number(revision).end()
         if (!follows) this.#finish()
       },
       onEnd: error => { this.#end(error) }
@@ -71,16 +71,16 @@ export class PushedWatch {
 
   #send (events: readonly BackendEvent[], revision: Revision): void {
     this.#position = revision
-    const frame = this.#line.begin(Kind.events, this.#number).number(revision).number(events.length)
+    const frame = this.#connection.begin(Kind.events, this.#number).number(revision).number(events.length)
     for (const event of events) frame.event(event, this.#request.previous ? event.previous : undefined)
     frame.end()
-    if (this.#line.waiting <= MAX_WAITING) return
+    if (this.#connection.waiting <= MAX_WAITING) return
     this.#watch?.cancel()
-    this.#line.whenDrained(() => { if (!this.#isOver) this.#open() })
+    this.#connection.whenDrained(() => { if (!this.#isOver) this.#open() })
   }
 
   #end (error: StorageError): void {
-    this.#line.begin(Kind.ended, this.#number).error(error).end()
+    this.#connection.begin(Kind.ended, this.#number).error(error).end()
     this.#finish()
   }
 

@@ -7,8 +7,8 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Backend, BackendEvent, BackendWatch, Revision, WriteOptions, WriteResult } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { type Frame, type FrameWriter, Kind } from './frames.js'
-import { Line } from './line.js'
-import { WrittenRegister } from './register.js'
+import { FrameConnection } from './frame-connection.js'
+import { RevisionFileWriter } from './revision-file.js'
 import { PushedWatch } from './pushed-watch.js'
 import { socketIn } from './socket-path.js'
 
@@ -27,13 +27,13 @@ export interface StoreServer {
 
 /**
  * The caller closes the back end, after the server.
- * @param failed the register cannot be written any more: the process must end
+ * @param failed the revision file cannot be written any more: the process must end
  * @throws Error of the system
  */
 export async function serveStore (backend: Backend, directory: string, failed: (error: unknown) => void): Promise<StoreServer> {
   const { path, close } = socketIn(directory)
   rmSync(path, { force: true }) // of a process that was killed; the directory is locked
-  const hub = new Hub(backend, new WrittenRegister(directory), failed)
+  const hub = new Hub(backend, new RevisionFileWriter(directory), failed)
   const server = createServer({ noDelay: true }, socket => { hub.add(socket) })
   await listen(server, path)
   return {
@@ -62,9 +62,9 @@ async function listen (server: Server, path: string): Promise<void> {
 
 class Hub {
   readonly #backend: Backend
-  readonly #register: WrittenRegister
+  readonly #revisionFile: RevisionFileWriter
   readonly #failed: (error: unknown) => void
-  readonly #lines = new Set<StoreLine>()
+  readonly #connections = new Set<ProcessConnection>()
   readonly #watch: BackendWatch
   readonly #looking: NodeJS.Timeout
   /** Changes published in this turn and not yet pushed. */
@@ -72,12 +72,12 @@ class Hub {
   #revision: Revision
   #shortage: StorageError | undefined
 
-  constructor (backend: Backend, register: WrittenRegister, failed: (error: unknown) => void) {
+  constructor (backend: Backend, revisionFile: RevisionFileWriter, failed: (error: unknown) => void) {
     this.#backend = backend
-    this.#register = register
+    this.#revisionFile = revisionFile
     this.#failed = failed
     this.#revision = backend.revisionNow() ?? 0
-    register.write(this.#revision)
+    revisionFile.write(this.#revision)
     this.#watch = backend.watch({
       start: '',
       end: '\x7f',
@@ -85,37 +85,37 @@ class Hub {
       previous: false,
       onEvents: (events, revision) => { this.#publish(events, revision) },
       onProgress: () => {},
-      onEnd: () => { for (const line of this.#lines) line.destroy() }
+      onEnd: () => { for (const connection of this.#connections) connection.destroy() }
     })
     this.#looking = setInterval(() => { this.#lookAtSpace() }, SPACE_INTERVAL).unref()
   }
 
   add (socket: Socket): void {
-    this.#push() // so that the line begins after it
-    const line = new StoreLine(socket, this.#backend, this)
-    this.#lines.add(line)
-    line.greet(this.#revision, this.#shortage)
+    this.#push() // so that the connection begins after it
+    const connection = new ProcessConnection(socket, this.#backend, this)
+    this.#connections.add(connection)
+    connection.greet(this.#revision, this.#shortage)
   }
 
-  drop (line: StoreLine): void { this.#lines.delete(line) }
+  drop (connection: ProcessConnection): void { this.#connections.delete(connection) }
 
-  compacted (): void { for (const line of this.#lines) line.sendCompacted() }
+  compacted (): void { for (const connection of this.#connections) connection.sendCompacted() }
 
   async close (): Promise<void> {
     clearInterval(this.#looking)
     this.#watch.cancel()
-    await Promise.all([...this.#lines].map(line => line.end()))
-    this.#register.close()
+    await Promise.all([...this.#connections].map(connection => connection.end()))
+    this.#revisionFile.close()
   }
 
-  /** Called in the order of revisions, before writers are answered: the register must have a revision before its write is acknowledged. */
+  /** Called in the order of revisions, before writers are answered: the revision file must have a revision before its write is acknowledged. */
   #publish (events: readonly BackendEvent[], revision: Revision): void {
     try {
-      this.#register.write(revision)
+      this.#revisionFile.write(revision)
     } catch (error) {
       this.#failed(error)
     }
-    if (this.#pending.length === 0) queueMicrotask(() => { this.#push() }) // after the watches of single lines
+    if (this.#pending.length === 0) queueMicrotask(() => { this.#push() }) // after the watches of single connections
     this.#pending.push(...events)
     this.#revision = revision
   }
@@ -123,20 +123,20 @@ class Hub {
   #push (): void {
     const events = this.#pending.splice(0)
     if (events.length === 0) return
-    for (const line of this.#lines) line.sendChanges(events, this.#revision)
+    for (const connection of this.#connections) connection.sendChanges(events, this.#revision)
   }
 
   #lookAtSpace (): void {
     const shortage = this.#backend.shortage?.()
     if (shortage?.message === this.#shortage?.message) return
     this.#shortage = shortage
-    for (const line of this.#lines) line.sendShortage(shortage)
+    for (const connection of this.#connections) connection.sendShortage(shortage)
   }
 }
 
 /** The connection of one process. */
-class StoreLine {
-  readonly #line: Line
+class ProcessConnection {
+  readonly #connection: FrameConnection
   readonly #backend: Backend
   readonly #hub: Hub
   readonly #watches = new Map<number, PushedWatch>()
@@ -146,7 +146,7 @@ class StoreLine {
   constructor (socket: Socket, backend: Backend, hub: Hub) {
     this.#backend = backend
     this.#hub = hub
-    this.#line = new Line(socket, {
+    this.#connection = new FrameConnection(socket, {
       frame: frame => { this.#take(frame) },
       closed: () => {
         hub.drop(this)
@@ -157,31 +157,31 @@ class StoreLine {
   }
 
   greet (revision: Revision, shortage: StorageError | undefined): void {
-    this.#line.begin(Kind.hello, 0).text(this.#backend.name).number(revision).number(this.#backend.compactedRevision()).end()
+    this.#connection.begin(Kind.hello, 0).text(this.#backend.name).number(revision).number(this.#backend.compactedRevision()).end()
     if (shortage !== undefined) this.sendShortage(shortage)
   }
 
   sendChanges (events: readonly BackendEvent[], revision: Revision): void {
-    if (this.#line.waiting > MAX_CHANGES_WAITING) return this.#line.destroy()
-    const frame = this.#line.begin(Kind.changes, 0).number(revision).number(events.length)
+    if (this.#connection.waiting > MAX_CHANGES_WAITING) return this.#connection.destroy()
+    const frame = this.#connection.begin(Kind.changes, 0).number(revision).number(events.length)
     for (const event of events) frame.event(event, undefined)
     frame.end()
   }
 
-  sendCompacted (): void { this.#line.begin(Kind.compacted, 0).number(this.#backend.compactedRevision()).end() }
+  sendCompacted (): void { this.#connection.begin(Kind.compacted, 0).number(this.#backend.compactedRevision()).end() }
 
   sendShortage (shortage: StorageError | undefined): void {
-    const frame = this.#line.begin(Kind.shortage, 0)
+    const frame = this.#connection.begin(Kind.shortage, 0)
     if (shortage === undefined) frame.byte(0).end()
     else frame.byte(1).error(shortage).end()
   }
 
-  destroy (): void { this.#line.destroy() }
+  destroy (): void { this.#connection.destroy() }
 
   /** Answers the calls received so far, then closes the connection. */
   async end (): Promise<void> {
     if (this.#calls > 0) await new Promise<void>(resolve => { this.#idle = resolve })
-    this.#line.end()
+    this.#connection.end()
   }
 
   #take (frame: Frame): void {
@@ -194,18 +194,18 @@ class StoreLine {
     }
     if (kind === Kind.progress) return this.#watches.get(number)?.requestProgress()
     this.#calls++
-    if (this.#line.waiting > MAX_WAITING) {
-      this.#line.pause()
-      this.#line.whenDrained(() => { this.#line.resume() })
+    if (this.#connection.waiting > MAX_WAITING) {
+      this.#connection.pause()
+      this.#connection.whenDrained(() => { this.#connection.resume() })
     }
     this.#call(frame).then(
       write => {
-        const answer = this.#line.begin(Kind.result, number)
+        const answer = this.#connection.begin(Kind.result, number)
         write(answer)
         answer.end()
       },
-      (error: unknown) => { this.#line.begin(Kind.failure, number).error(error instanceof StorageError ? error : new StorageError('Unavailable', `the store failed: ${String(error)}`)).end() }
-    ).finally(() => { if (--this.#calls === 0) this.#idle?.() }).catch(() => this.#line.destroy())
+      (error: unknown) => { this.#connection.begin(Kind.failure, number).error(error instanceof StorageError ? error : new StorageError('Unavailable', `the store failed: ${String(error)}`)).end() }
+    ).finally(() => { if (--this.#calls === 0) this.#idle?.() }).catch(() => this.#connection.destroy())
   }
 
   async #call (frame: Frame): Promise<(answer: FrameWriter) => void> {
@@ -258,7 +258,7 @@ class StoreLine {
 
   #watch (number: number, frame: Frame): void {
     const request = { start: frame.ascii(), end: frame.ascii(), after: frame.revision(), follows: frame.byte() === 1, previous: frame.byte() === 1 }
-    this.#watches.set(number, new PushedWatch(this.#backend, this.#line, number, request, () => { this.#watches.delete(number) }))
+    this.#watches.set(number, new PushedWatch(this.#backend, this.#connection, number, request, () => { this.#watches.delete(number) }))
   }
 }
 

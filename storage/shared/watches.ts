@@ -1,13 +1,13 @@
 /**
  * The watches of one process on the store of another. All changes are pushed to the process once; a watch takes what is in its range. A watch
- * of the past, and each watch after the line was lost, is served by itself until it has caught up with them. One that needs previous
+ * of the past, and each watch after the connection was lost, is served by itself until it has caught up with them. One that needs previous
  * values is served by itself to its end.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { callOnEnd, callSafely, newEventsOf } from '../watch-callbacks.js'
 import { Kind, type Frame } from './frames.js'
-import type { Line } from './line.js'
+import type { FrameConnection } from './frame-connection.js'
 
 class Watch implements BackendWatch {
   readonly number: number
@@ -66,7 +66,7 @@ export class Watches {
   readonly #live = new Set<Watch>()
   /** Watches that must first receive what they missed while the connection was lost. */
   readonly #resuming = new Set<Watch>()
-  #line: Line | undefined
+  #connection: FrameConnection | undefined
   #last = 0
   /** The live watches have received all changes up to this revision. */
   #position: Revision = 0
@@ -77,11 +77,11 @@ export class Watches {
   get position (): Revision { return this.#position }
 
   /** True if the process is connected and no watch is still catching up. */
-  get isWhole (): boolean { return this.#line !== undefined && this.#resuming.size === 0 }
+  get isWhole (): boolean { return this.#connection !== undefined && this.#resuming.size === 0 }
 
   /** Resolves when the changes up to the revision have been pushed, or the connection is lost. */
   reached (revision: Revision): Promise<void> {
-    if (this.#position >= revision || this.#line === undefined) return Promise.resolve()
+    if (this.#position >= revision || this.#connection === undefined) return Promise.resolve()
     return new Promise(resolve => { this.#waiters.push({ revision, resolve }) })
   }
 
@@ -91,22 +91,22 @@ export class Watches {
     if (this.#closed !== undefined) {
       const error = this.#closed
       setImmediate(() => { watch.finish(error) })
-    } else if (this.#line !== undefined) this.#open(watch, this.#line)
+    } else if (this.#connection !== undefined) this.#open(watch, this.#connection)
     return watch
   }
 
   /** Called with a new connection, on which all changes after the revision are pushed. */
-  connected (line: Line, revision: Revision): void {
-    this.#line = line
+  connected (connection: FrameConnection, revision: Revision): void {
+    this.#connection = connection
     this.#position = Math.max(this.#position, revision)
     for (const watch of this.#all.values()) {
       if (watch.position < revision || watch.follows) this.#resuming.add(watch)
-      this.#open(watch, line)
+      this.#open(watch, connection)
     }
   }
 
   disconnected (): void {
-    this.#line = undefined
+    this.#connection = undefined
     this.#live.clear()
     this.#resuming.clear()
     for (const { resolve } of this.#waiters.splice(0)) resolve()
@@ -136,14 +136,14 @@ export class Watches {
   }
 
   progress (watch: Watch): void {
-    if (watch.follows) this.#line?.begin(Kind.progress, watch.number).end()
+    if (watch.follows) this.#connection?.begin(Kind.progress, watch.number).end()
     else if (this.#live.has(watch)) queueMicrotask(() => { if (this.#live.has(watch)) watch.reached(this.#position) })
   }
 
   drop (watch: Watch): void {
     this.#all.delete(watch.number)
     this.#resuming.delete(watch)
-    if (!this.#live.delete(watch)) this.#line?.begin(Kind.cancel, watch.number).end()
+    if (!this.#live.delete(watch)) this.#connection?.begin(Kind.cancel, watch.number).end()
   }
 
   close (error: StorageError): void {
@@ -162,14 +162,14 @@ export class Watches {
     for (const waiter of waiting) if (waiter.revision <= revision) waiter.resolve()
   }
 
-  #open (watch: Watch, line: Line): void {
+  #open (watch: Watch, connection: FrameConnection): void {
     const { position, follows, request: { start, end } } = watch
     if (!follows && position >= this.#position) {
       this.#live.add(watch)
       if (watch.wantsProgress) this.progress(watch)
       return
     }
-    line.begin(Kind.watch, watch.number).ascii(start).ascii(end).number(position).byte(follows ? 1 : 0).byte(follows ? 1 : 0).end()
-    if (follows && (watch.wantsProgress || this.#resuming.has(watch))) line.begin(Kind.progress, watch.number).end()
+    connection.begin(Kind.watch, watch.number).ascii(start).ascii(end).number(position).byte(follows ? 1 : 0).byte(follows ? 1 : 0).end()
+    if (follows && (watch.wantsProgress || this.#resuming.has(watch))) connection.begin(Kind.progress, watch.number).end()
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs'
 import { open } from 'lmdb'
-import { readSnapshot } from '../../storage/carry/snapshot-reader.js'
+import { readSnapshot } from '../../storage/transfer/snapshot-reader.js'
 
 const [what, from = '', to = ''] = process.argv.slice(2)
 const chunks = createReadStream(from, { highWaterMark: 1024 * 1024 })

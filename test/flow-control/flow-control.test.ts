@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from '../../flow-control/defaults.js'
 import { distinguisher, FlowControl } from '../../flow-control/flow-control.js'
-import { startLater } from '../../storage/together.js'
+import { startInNextTurn } from '../../storage/batching.js'
 import { FakeClock } from '../storage/fake-clock.js'
 import { enter, type NotedTicket } from './tickets.js'
 
@@ -11,7 +11,7 @@ const ALICE = { username: 'alice', uid: '', groups: ['system:authenticated'], ex
 const PODS = { path: '', isResourceRequest: true, verb: 'list', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'here', name: '' }
 
 /** However slow the machine is. */
-const ENDLESS = { isOver: () => false, next: startLater }
+const ENDLESS = { isOver: () => false, next: startInNextTurn }
 
 function build (seats = 600) {
   const limits = new Map<string, number>()

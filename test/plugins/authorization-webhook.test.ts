@@ -1,7 +1,7 @@
 /** Another service that is asked what somebody may do: what it is sent, how long its word holds, and what it can do to us. */
 import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
-import { verdict } from '../../plugins/authorization/webhook.js'
+import { readAccessReview } from '../../plugins/authorization/webhook.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
 
@@ -99,10 +99,10 @@ t.test('a service that is not well allows nothing, and is told with its host', a
 
 t.test('an answer that allows too much is read strictly', async t => {
   const review = (status: object): object => ({ apiVersion: 'a/v1', kind: 'SubjectAccessReview', status })
-  t.same(verdict(review({ allowed: true, denied: true }), 'a/v1'), { decision: 'Deny', reason: '', evaluationError: new Error('status.allowed and status.denied are both true') })
-  t.throws(() => verdict(null, 'a/v1'), TypeError)
-  t.throws(() => verdict(review({ allowed: true, reason: 1 }), 'a/v1'), TypeError)
-  t.throws(() => verdict({ ...review({ allowed: true }), kind: 'TokenReview' }, 'a/v1'), TypeError)
+  t.same(readAccessReview(review({ allowed: true, denied: true }), 'a/v1'), { decision: 'Deny', reason: '', evaluationError: new Error('status.allowed and status.denied are both true') })
+  t.throws(() => readAccessReview(null, 'a/v1'), TypeError)
+  t.throws(() => readAccessReview(review({ allowed: true, reason: 1 }), 'a/v1'), TypeError)
+  t.throws(() => readAccessReview({ ...review({ allowed: true }), kind: 'TokenReview' }, 'a/v1'), TypeError)
 })
 
 t.test('answers about very long requests are not cached', async t => {

@@ -4,7 +4,7 @@ import { auditIdOf } from '../../plugins/audit-id.js'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import type { Attributes } from '../../auth/authorizer.js'
-import { agree, parseRequest, watches } from '../../plugins/request-info.js'
+import { routeMatches, parseRequest, watches } from '../../plugins/request-info.js'
 import { listen } from '../build.js'
 
 const info = (method: string, path: string, query = '') => {
@@ -91,7 +91,7 @@ t.test('a route serves its own path and no other', async t => {
   for (const [route, path, expected] of [
     ['/version', '/version', true], ['/version', '/version/', true], ['/version/', '/version/', true], ['/version', '/VERSION', false], ['/version', '/version;x', false],
     ['/readyz/*', '/readyz/etcd', true], ['/readyz/*', '/readyz', false], ['/apis/:group', '/apis/g', true], ['/apis/:group', '/apis/g/v', false], ['/', '/', true]
-  ] as const) t.equal(agree(route, path), expected, `${route} ${path}`)
+  ] as const) t.equal(routeMatches(route, path), expected, `${route} ${path}`)
 })
 
 t.test('what a lenient router of a host finds is not served under another name', async t => {

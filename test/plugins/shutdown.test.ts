@@ -2,7 +2,7 @@ import t from 'tap'
 import { once } from 'node:events'
 import { request as httpRequest, Agent, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import shutdown, { verdict, type ShutdownOptions } from '../../plugins/shutdown.js'
+import shutdown, { handlingDuringShutdown, type ShutdownOptions } from '../../plugins/shutdown.js'
 import { bareServer, type Test } from './bare-server.js'
 
 async function build (test: Test, options: ShutdownOptions) {
@@ -20,12 +20,12 @@ async function build (test: Test, options: ShutdownOptions) {
 }
 
 t.test('each state decides what a new request meets', async t => {
-  t.equal(verdict('serving', true, '/api'), 'serve')
-  t.equal(verdict('delaying', true, '/api'), 'serve')
-  t.equal(verdict('draining', false, '/api'), 'serve-and-close')
-  t.equal(verdict('draining', true, '/api'), 'refuse')
-  t.equal(verdict('draining', true, '/readyz/ping'), 'serve-and-close', 'probes are answered to the end')
-  t.equal(verdict('draining', true, '/readyzzz'), 'refuse')
+  t.equal(handlingDuringShutdown('serving', true, '/api'), 'serve')
+  t.equal(handlingDuringShutdown('delaying', true, '/api'), 'serve')
+  t.equal(handlingDuringShutdown('draining', false, '/api'), 'serve-and-close')
+  t.equal(handlingDuringShutdown('draining', true, '/api'), 'refuse')
+  t.equal(handlingDuringShutdown('draining', true, '/readyz/ping'), 'serve-and-close', 'probes are answered to the end')
+  t.equal(handlingDuringShutdown('draining', true, '/readyzzz'), 'refuse')
 })
 
 t.test('a drain waits for the request under way and reports that none was left', async t => {

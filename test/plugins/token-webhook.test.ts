@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { TokenCache } from '../../plugins/authentication/token-cache.js'
-import { verdict } from '../../plugins/authentication/webhook.js'
+import { readTokenReview } from '../../plugins/authentication/webhook.js'
 import type { OrchServer } from '../../plugins/server.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import type { Json } from '../build.js'
@@ -151,10 +151,10 @@ t.test('a service that hangs is given up, and a token that fits in no header is 
 
 t.test('a review is read strictly', async t => {
   const review = (status: object): object => ({ apiVersion: 'a/v1', kind: 'TokenReview', status })
-  t.same(verdict(review({ authenticated: true, user: { username: 'a', groups: null, extra: null } }), 'a/v1', undefined, []), { username: 'a', uid: '', groups: [], extra: {} })
-  t.equal(verdict(review({}), 'a/v1', undefined, []), undefined)
-  t.throws(() => verdict(review({ error: 'closed' }), 'a/v1', undefined, []), { message: 'closed' })
-  t.throws(() => verdict({}, 'a/v1', undefined, []), TypeError)
+  t.same(readTokenReview(review({ authenticated: true, user: { username: 'a', groups: null, extra: null } }), 'a/v1', undefined, []), { username: 'a', uid: '', groups: [], extra: {} })
+  t.equal(readTokenReview(review({}), 'a/v1', undefined, []), undefined)
+  t.throws(() => readTokenReview(review({ error: 'closed' }), 'a/v1', undefined, []), { message: 'closed' })
+  t.throws(() => readTokenReview({}, 'a/v1', undefined, []), TypeError)
 })
 
 t.test('a kubeconfig with missing parts ends the start with its flag', async t => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ListBytes, bytesOf, type JoinedEntries } from '../../routes/list-bytes.js'
+import { ListBytes, bytesOf, type LeafJson } from '../../routes/list-bytes.js'
 import { Entry } from '../../storage/cache/entry.js'
 import { random } from '../random.js'
 
@@ -44,7 +44,7 @@ t.test('what is joined already is taken as it is, wherever it lies', async t => 
   for (let round = 0; round < 500; round++) {
     const items = Array.from({ length: int(30) }, (_, at) => String.fromCharCode(97 + at % 26).repeat(1 + int(200)))
     const entries = items.map(entry)
-    const ready: JoinedEntries[] = []
+    const ready: LeafJson[] = []
     for (let at = 0; at < entries.length;) {
       const count = 1 + int(6)
       if (next() < 0.5 && at + count <= entries.length) ready.push({ at, count, bytes: Buffer.from(items.slice(at, at + count).map(item => `${item},`).join('')) })

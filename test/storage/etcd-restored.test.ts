@@ -1,14 +1,14 @@
 /** An etcd whose revisions have an offset, as after a restore, is a back end like any other. */
 import t from 'tap'
 import type { Backend } from '../../storage/backend.js'
-import { openTarget } from '../../storage/carry/open.js'
+import { openWriter } from '../../storage/transfer/open.js'
 import { openStores } from '../../storage/open.js'
 import { backendContract } from '../contracts/backend.js'
 import { startEtcd } from '../etcd-process.js'
 
 const prefix = '/restored'
 const etcd = await startEtcd(t)
-const target = await openTarget({ kind: 'etcd', servers: [etcd.url], prefix }, { source: 'etcd', revision: 5, taken: Date.now(), prefix, count: 0, objects: async function * () {}, unchanged: async () => {}, close: async () => {} })
+const target = await openWriter({ kind: 'etcd', servers: [etcd.url], prefix }, { source: 'etcd', revision: 5, takenAt: Date.now(), prefix, count: 0, objects: async function * () {}, unchanged: async () => {}, close: async () => {} })
 const restored = await target.finish()
 
 const open = async (): Promise<Backend> => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openBackend } from '../../storage/open.js'
 import { serveStore } from '../../storage/shared/server.js'
 import { done } from '../contracts/backend.js'
-import { eventually } from '../processes/server.js'
+import { eventually } from '../serving/processes/server.js'
 import { Observed } from '../contracts/observed.js'
 
 t.test('a long history comes whole and in order, in parts as it is taken, and is followed by what is new', { timeout: 100_000 }, async t => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { firstTurn, inTurns, nextTurn, turnIsOver } from '../../storage/turns.js'
+import { yieldToStarted, runStepsYielding, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { resumed, spin } from './turn-counter.js'
 
 t.test('those who wait go on in their order, in each turn until it has lasted long enough', async t => {
@@ -25,7 +25,7 @@ t.test('what others did in a turn counts too', async t => {
 t.test('whoever has begun with a large object goes before those who have not', async t => {
   const order: string[] = []
   const work = async (name: string): Promise<void> => {
-    await firstTurn()
+    await yieldToStarted()
     for (const step of [1, 2]) {
       order.push(`${name}${step}`)
       await nextTurn()
@@ -43,7 +43,7 @@ t.test('those who have not begun do so in the end, however many others go on', a
       await nextTurn()
     }
   }))
-  for (let at = 0; at < 3; at++) await firstTurn()
+  for (let at = 0; at < 3; at++) await yieldToStarted()
   over.abort()
   await others
   t.pass('they have')
@@ -57,7 +57,7 @@ t.test('work in steps gives a turn to others between any two', async t => {
     if (counting) setImmediate(count)
   }
   setImmediate(count)
-  t.equal(await inTurns((function * () {
+  t.equal(await runStepsYielding((function * () {
     for (let step = 0; step < 5; step++) yield
     return 'made'
   })()), 'made')

@@ -76,10 +76,10 @@ export class ValueValidator {
     }
   }
 
-  #say (found: Found[], name: string, detail: string, shown: unknown, type: FieldError['type'] = 'FieldValueInvalid'): void {
+  #say (found: Found[], name: string, detail: string, value: unknown, type: FieldError['type'] = 'FieldValueInvalid'): void {
     if (found.length > 0 && this.#steps > this.#most) return
-    this.#steps += sizeOf(shown, this.#most)
-    found.push({ name, field: '', type, value: shown, detail })
+    this.#steps += sizeOf(value, this.#most)
+    found.push({ name, field: '', type, value, detail })
   }
 
   #text ({ maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, found: Found[], said: (words: string) => void): void {

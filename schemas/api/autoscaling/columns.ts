@@ -31,8 +31,8 @@ function distance ({ type, external, pods, object, resource, containerResource }
 
 function targets ({ spec: { metrics = [] }, status: { currentMetrics = [] } }: v2.HorizontalPodAutoscaler): string {
   if (metrics.length === 0) return NONE
-  const shown = metrics.slice(0, MAX_METRICS).map((metric, index) => distance(metric, currentMetrics[index])).join(', ')
-  return metrics.length > MAX_METRICS ? `${shown} + ${metrics.length - MAX_METRICS} more...` : shown
+  const text = metrics.slice(0, MAX_METRICS).map((metric, index) => distance(metric, currentMetrics[index])).join(', ')
+  return metrics.length > MAX_METRICS ? `${text} + ${metrics.length - MAX_METRICS} more...` : text
 }
 
 export const autoscalerColumns: ReadonlyArray<Column<v2.HorizontalPodAutoscaler>> = [

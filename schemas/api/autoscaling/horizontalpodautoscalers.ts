@@ -63,12 +63,12 @@ function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPo
   Object.assign(autoscaler, toV1(sent))
 }
 
-const shown = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler>()
+const converted = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler>()
 
 /** The v2 form, for table columns; converted once for all cells of a row. */
 function asV2 (autoscaler: v1.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {
-  let made = shown.get(autoscaler)
-  if (made === undefined) shown.set(autoscaler, made = fromV1(autoscaler))
+  let made = converted.get(autoscaler)
+  if (made === undefined) converted.set(autoscaler, made = fromV1(autoscaler))
   return made
 }
 

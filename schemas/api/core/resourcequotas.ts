@@ -52,8 +52,8 @@ export const ResourceQuota = kind('ResourceQuota', 'Limits on the total resource
 const isLimit = ([name]: [string, string]): boolean => name.startsWith('limits.')
 
 /** Usage and limit by resource, as `cpu: 1/2`. */
-function use ({ status: { hard = {}, used = {} } }: ResourceQuota, shown: (entry: [string, string]) => boolean): string {
-  return Object.entries(hard).filter(shown).sort(byFirst).map(([name, most]) => `${name}: ${Object.hasOwn(used, name) ? used[name] : '0'}/${most}`).join(', ')
+function use ({ status: { hard = {}, used = {} } }: ResourceQuota, isIncluded: (entry: [string, string]) => boolean): string {
+  return Object.entries(hard).filter(isIncluded).sort(byFirst).map(([name, most]) => `${name}: ${Object.hasOwn(used, name) ? used[name] : '0'}/${most}`).join(', ')
 }
 
 const columns: ReadonlyArray<Column<ResourceQuota>> = [

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { NO_CREDENTIALS } from '../../../clients/kubeconfig.js'
-import { openBackend, type BackendOptions } from '../../../plugins/audit/backend.js'
+import { openBackend, type AuditBackendOptions } from '../../../plugins/audit/backend.js'
 import { Batches } from '../../../plugins/audit/batches.js'
 import { eventJson, eventOf, type AuditEvent } from '../../../plugins/audit/event.js'
 import { Subject } from '../../../plugins/audit/subject.js'
@@ -31,7 +31,7 @@ const event = (name: string, request?: string): AuditEvent => eventOf(new Subjec
 
 const idOf = (item: string): string => (JSON.parse(item) as Json)['auditID']
 
-function opened (options: BackendOptions, deliver: (items: readonly string[]) => Promise<void> = async () => {}) {
+function opened (options: AuditBackendOptions, deliver: (items: readonly string[]) => Promise<void> = async () => {}) {
   const batches: string[][] = []
   let lost = 0
   const parts = new Set<string | undefined>()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { stored, cap, entriesOf, put, submitted, isReset, type Manager } from '../../../registry/apply/managers.js'
+import { stored, limitManagers, entriesOf, put, submitted, isReset, type Manager } from '../../../registry/apply/managers.js'
 import { Play } from './scenario.js'
 
 const time = (second: number): string => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`
@@ -15,33 +15,33 @@ t.test('entries are sorted: appliers first, then by age, name, version and subre
 
 t.test('of more than ten updaters the oldest of a version become one', async t => {
   const ten = Array.from({ length: 10 }, (_, at) => updater(`u${at}`, at))
-  t.equal(cap(ten), ten)
-  const capped = cap([...ten, updater('new', 20)])
+  t.equal(limitManagers(ten), ten)
+  const capped = limitManagers([...ten, updater('new', 20)])
   t.same(capped.map(({ manager }) => manager).sort(), ['ancient-changes', 'new', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8', 'u9'])
   t.match(capped.find(({ manager }) => manager === 'ancient-changes'), { operation: 'Update', apiVersion: 'v1', time: time(1), fields: { 'f:u0': {}, 'f:u1': {} } })
-  const again = cap([...capped, updater('newer', 21)])
+  const again = limitManagers([...capped, updater('newer', 21)])
   t.equal(again.length, 10)
   t.same(again.find(({ manager }) => manager === 'ancient-changes')?.fields, { 'f:u0': {}, 'f:u1': {}, 'f:u2': {} }, 'what was merged before goes along')
-  const versions = cap([updater('old', 0, 'v2'), ...ten])
+  const versions = limitManagers([updater('old', 0, 'v2'), ...ten])
   t.same(versions.filter(({ manager }) => manager === 'ancient-changes').map(({ apiVersion, fields }) => [apiVersion, Object.keys(fields)]), [['v1', ['f:u0', 'f:u1']]])
-  t.equal(cap([...ten, { ...updater('applier', 30), operation: 'Apply' }]).length, 11, 'appliers count for themselves')
+  t.equal(limitManagers([...ten, { ...updater('applier', 30), operation: 'Apply' }]).length, 11, 'appliers count for themselves')
 })
 
 t.test('of more appliers than an object may have the oldest become one updater of their version', async t => {
   const appliers = Array.from({ length: 32 }, (_, at): Manager => ({ ...updater(`a${at}`, at), operation: 'Apply' }))
-  t.equal(cap(appliers), appliers)
-  const capped = cap([...appliers, { ...updater('new', 40), operation: 'Apply' }, { ...updater('other', 41, 'v2'), operation: 'Apply' }])
+  t.equal(limitManagers(appliers), appliers)
+  const capped = limitManagers([...appliers, { ...updater('new', 40), operation: 'Apply' }, { ...updater('other', 41, 'v2'), operation: 'Apply' }])
   t.equal(capped.length, 33)
   t.same(capped.filter(({ operation }) => operation === 'Update'), [{ manager: 'ancient-changes', operation: 'Update', apiVersion: 'v1', subresource: '', time: time(1), fields: { 'f:a0': {}, 'f:a1': {} } }])
   const writer: Manager = { ...updater('a', 0), operation: 'Apply' }
-  t.ok(cap([...appliers, writer], writer).includes(writer), 'who writes keeps an entry of its own')
-  const again = cap([...capped, { ...updater('newer', 42), operation: 'Apply' }])
+  t.ok(limitManagers([...appliers, writer], writer).includes(writer), 'who writes keeps an entry of its own')
+  const again = limitManagers([...capped, { ...updater('newer', 42), operation: 'Apply' }])
   t.same(again.find(({ operation }) => operation === 'Update')?.fields, { 'f:a0': {}, 'f:a1': {}, 'f:a2': {} }, 'what was merged before goes along')
 })
 
 t.test('thousands of managers are merged and pruned in time that grows with them', async t => {
   const start = process.cpuUsage()
-  t.equal(cap(Array.from({ length: 6000 }, (_, at) => updater(`u${at}`, at % 60))).length, 10)
+  t.equal(limitManagers(Array.from({ length: 6000 }, (_, at) => updater(`u${at}`, at % 60))).length, 10)
   const play = new Play()
   play.do({ by: 'a', apply: { text: 'x', count: 2 } })
   play.managers = [...play.managers, ...Array.from({ length: 6000 }, (_, at): Manager => ({ ...updater(`m${at}`, 0, 'toys/v1'), operation: 'Apply', fields: { 'f:entries': { [`f:e${at}`]: {} } } }))]

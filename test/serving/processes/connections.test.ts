@@ -1,11 +1,11 @@
 import t from 'tap'
 import type { Socket } from 'node:net'
-import { Connections, type Taker } from '../../../serving/processes/connections.js'
+import { Connections, type ServingProcess } from '../../../serving/processes/connections.js'
 
 /** A connection that only says whether it was closed. */
 const connection = (): Socket & { closed: boolean } => Object.assign({} as Socket, { closed: false, destroy (this: { closed: boolean }) { this.closed = true } }) as unknown as Socket & { closed: boolean }
 
-function taker (connections: Connections): Taker & { readonly taken: Socket[], readonly accept: () => void } {
+function taker (connections: Connections): ServingProcess & { readonly taken: Socket[], readonly accept: () => void } {
   const taken: Socket[] = []
   const own = { taken, take: (socket: Socket) => { taken.push(socket) }, accept: () => { connections.accepted(own) } }
   connections.add(own)

@@ -60,7 +60,7 @@ export function validateAtomicMembers ({ items, [LIST]: kind }: Schema, at: stri
 const MAX_QUOTED = 250
 
 /** The keys that fit into an error message. Each key may have an error that lists all keys. */
-function shownOf (keys: readonly string[]): string[] {
+function valueOf (keys: readonly string[]): string[] {
   let length = 0
   return keys.filter(({ length: own }) => (length += own + 1) - own <= MAX_QUOTED).map(key => key.slice(0, MAX_QUOTED))
 }
@@ -72,14 +72,14 @@ function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | un
   else if (items.type !== 'object') invalid(report, `${at}.items.type`, items.type ?? '', `must be object if parent array's ${LIST} is map`)
   if (items?.type !== 'object') return
   const seen = new Set<string>()
-  const shown = shownOf(keys)
+  const value = valueOf(keys)
   for (const key of keys) {
     const property = items.properties !== undefined && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined
-    if (property === undefined) invalid(report, `${at}.${KEYS}`, shown, 'entries must all be names of item properties')
+    if (property === undefined) invalid(report, `${at}.${KEYS}`, value, 'entries must all be names of item properties')
     else if (property.type === 'array' || property.type === 'object') {
       invalid(report, `${at}.items.properties[${key}].type`, items.type, `must be a scalar type if parent array's ${LIST} is map`)
     }
-    if (seen.has(key)) invalid(report, `${at}.${KEYS}`, shown, 'must not contain duplicate entries')
+    if (seen.has(key)) invalid(report, `${at}.${KEYS}`, value, 'must not contain duplicate entries')
     seen.add(key)
   }
 }

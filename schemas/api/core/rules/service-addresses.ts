@@ -68,7 +68,7 @@ export function validateServiceAddressUpdate (spec: ServiceSpec, old: ServiceSpe
 }
 
 function validateKept ({ ipFamilyPolicy, clusterIPs = [] }: ServiceSpec, values: readonly string[] = [], before: readonly string[] = [], list: string, one: string, report: Report): void {
-  const changed = (index: number, shown = values): void => { invalid(report, `spec.${list}[${index}]`, shown, 'may not change once set') }
+  const changed = (index: number, value = values): void => { invalid(report, `spec.${list}[${index}]`, value, 'may not change once set') }
   if (values.length === before.length) {
     before.forEach((value, index) => { if (value !== values[index]) changed(list === 'ipFamilies' ? 0 : index) })
     return

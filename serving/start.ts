@@ -1,0 +1,239 @@
+/** Starts and stops the server. Modules needed only after the flags are validated are imported here, so that `--help` and mistakes respond immediately. */
+import type { Server } from 'node:http'
+import { createServer } from 'node:net'
+import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { hostPort, listenHost } from '../config/addresses.js'
+import type { Parsed } from '../config/command-line.js'
+import { createLog, loggable } from '../config/logging.js'
+import { dividedOptions } from '../config/divided-options.js'
+import { configuration } from '../config/options.js'
+import { storeText } from '../config/store.js'
+import type { ServerOptions } from '../config/server-options.js'
+import { Verbosity } from '../config/verbosity.js'
+import { followCertificates } from './certificate-files.js'
+import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
+import { listenOn } from './listen-on.js'
+import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
+import { localAdministrator, writeKubeconfig } from './local.js'
+import type { SupervisorChannel } from './processes/supervisor-channel.js'
+import { runtimeWarnings } from './runtime.js'
+import { reportReadiness, whenReady } from './service-manager.js'
+import { withServiceAccountKey } from './service-accounts.js'
+import { endOnSignals, reportOnSignals } from './signals.js'
+import { logUncaughtErrors } from './uncaught-errors.js'
+import { tlsSetup } from './tls.js'
+
+/** Milliseconds for the remaining responses after the drain. */
+const LAST_ANSWERS = 5000
+/** Minimum interval of log lines about connections. */
+const MINUTE = 60_000
+
+export interface Running {
+  readonly root: FastifyInstance
+  /** The scope that contains the server's decorators. */
+  readonly scope: FastifyInstance
+  readonly listener: Listener
+  readonly log: FastifyBaseLogger
+}
+
+/** The plugin of `app.ts`, a higher layer. */
+type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
+
+/**
+ * @param fail ends the process with one line, for errors that come at any time
+ * @param supervisor the channel to the process that listens; undefined for the one process of a server
+ * @throws any start-up error; the launcher reports it in one line
+ */
+export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never, supervisor?: SupervisorChannel): Promise<Running> {
+  const { values } = parsed
+  const { first, ticketKeys: keys } = await supervisor?.start ?? { first: true, ticketKeys: [] }
+  const ticketKeys = Buffer.from(keys)
+  if (supervisor === undefined) await refuseUsedPort(values)
+  const administrator = localAdministrator(parsed)
+  const { options: configured, warnings, serviceWarnings, authorities } = await configuration(parsed)
+  const { options: tls, pairs, context, chain, notes } = tlsSetup(parsed)
+  const { options: whole, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
+  const options = supervisor === undefined ? whole : ofOneProcess(whole, supervisor)
+  if (first) supervisor?.send({ kind: 'prepared' })
+  const certificates = options.authentication?.serviceAccounts?.certificateAuthority
+  const verbosity = new Verbosity(values.v, values.vmodule)
+  const log = createLog({ verbosity, format: values['logging-format'], ...(supervisor === undefined ? {} : { process: supervisor.name }) })
+  const launchLog = log.child({ module: 'launch' })
+  const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
+
+  let listener: Listener | undefined
+  const root = Fastify({
+    // Avoid Fastify's request logging, which would create a logger and timer per request.
+    childLoggerFactory: () => log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => '', // requests are identified by their audit-id
+    routerOptions: { maxParamLength: 1000, querystringParser: () => NO_QUERY },
+    return503OnClosing: false,
+    serverFactory: handler => {
+      listener = createListener(handler, {
+        tls: supervisor === undefined ? tls : { ...tls, ticketKeys },
+        maxStreams: values['http2-max-streams-per-connection'],
+        requestTimeout: values['request-timeout'],
+        goawayChance: values['goaway-chance'],
+        onFull: () => outOfDescriptors('connection limit reached: new connections are closed until others end'),
+        onConnectionError: error => launchLog.debug({ err: error }, 'connection failed'),
+        onHandshakeError: () => { if (scope !== undefined) handshakeErrors(scope).add() }
+      })
+      return listener.server as unknown as Server // it serves both HTTP versions
+    },
+    clientErrorHandler: answerBadRequest,
+    frameworkErrors: ({ statusCode }, _request, reply) => {
+      const answer = reply as unknown as FastifyReply // its type is parameterized by schemas, which are unused
+      const code = statusCode === 414 ? 414 : 400
+      answer.code(code).headers({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
+        .send(badRequestBody(code, 'BadRequest', 'the request path is not valid: it is no percent-encoded UTF-8 or has too long a part'))
+    },
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } }
+  })
+  root.log = log
+  if (listener === undefined) throw new Error('Fastify made no server')
+
+  let scope: FastifyInstance | undefined
+  await root.register(async instance => {
+    scope = instance
+    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity, supervisor), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
+  })
+  await root.ready()
+  if (scope === undefined) throw new Error('the server was not loaded')
+  handshakeErrors(scope) // registers the metric at start-up
+
+  listener.bound(roomForConnections())
+  watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
+  const running: Running = { root, scope, listener, log }
+  // Before it listens: a client that gets an answer may send a signal at once.
+  if (supervisor === undefined) {
+    endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
+    reportOnSignals(log, () => { logReport(running) })
+    await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  } else serveFor(supervisor, running, verbosity)
+  logUncaughtErrors(log)
+  const { server } = listener
+  const reloads = certificateReloads(scope)
+  const followed = await followCertificates({ pairs, bundles: authorities, server, context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (supervisor === undefined || supervisor.part.number === 1) log[level](message) } })
+  server.once('close', () => { followed.close() })
+  if (!first) return running // what follows is said once
+  for (const note of [...notes, ...keyNotes]) log.info(note)
+  const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
+  for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...runtimeWarnings()]) log.warn(warning)
+  announce(log, parsed)
+  if (administrator !== undefined) log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
+  return running
+}
+
+/** A store that this release cannot read ends the process as soon as it is known, which is after the start if etcd was away. */
+function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never): Pick<ServerOptions, 'storage'> {
+  return storage !== undefined && 'servers' in storage ? { storage: { ...storage, refused: fail } } : {}
+}
+
+/** Request lines, from -v=3. Without profiling the verbosity cannot change, so requests do not check it. */
+function observed ({ profiling }: ServerOptions, verbosity: Verbosity, supervisor: SupervisorChannel | undefined): Pick<ServerOptions, 'profiling' | 'requestLog'> {
+  const level = (): number => Math.min(verbosity.of('request-log'), 10)
+  if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
+  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); supervisor?.send({ kind: 'verbosity', v }) } } }
+}
+
+/** The process of the store opens it; the others share it. */
+function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storage'> {
+  if (storage === undefined || !('kind' in storage) || storage.kind !== 'embedded') return {}
+  const { minFree: _, ...options } = storage
+  return { storage: { ...options, kind: 'shared' } }
+}
+
+/** The options of one process of several. */
+function ofOneProcess (options: ServerOptions, supervisor: SupervisorChannel): ServerOptions {
+  return {
+    ...dividedOptions(options, supervisor.part),
+    ...sharedStorage(options),
+    leadership: { elected: supervisor.elected, led: supervisor.led, lead: () => { supervisor.send({ kind: 'led' }) } },
+    metrics: { ...options.metrics, process: supervisor.name, others: () => supervisor.collect() }
+  }
+}
+
+/** Serves the connections that the supervisor passes on. */
+function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: Verbosity): void {
+  const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
+  listener.server.emit('listening') // from here on Node limits the time of requests
+  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' }) })
+  supervisor.serve({
+    connection: listener.serve,
+    end: () => { end(running) },
+    report: () => { logReport(running) },
+    verbosity: v => { verbosity.set(v) },
+    exposition: () => metrics.exposition()
+  })
+  whenReady(health.ready, shutdown.leaving).then(ready => { if (ready) supervisor.send({ kind: 'ready' }) }, (error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
+}
+
+const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
+
+const certificateReloads = ({ orch: { metrics } }: FastifyInstance): { with: (flag: string, status: string) => { add: () => void } } =>
+  metrics.counter('apiserver_certificate_reloads_total', 'Changes of certificate files of the listener, by the flag that names them and by whether they were taken.', ['flag', 'status'])
+
+/** The query is parsed lazily by request info. */
+const NO_QUERY = Object.freeze({})
+
+/** Routes have no Fastify schemas; its two compilers would add a fifth to the start-up time. */
+function noSchemas (): never {
+  throw new Error('a route has a schema, but no schema compiler is set')
+}
+
+async function hasNodes ({ orch: { resources } }: FastifyInstance): Promise<boolean> {
+  const nodes = resources.lookup({ group: '', version: 'v1', resource: 'nodes' })
+  if (nodes === undefined) return false
+  const { start, end } = nodes.range('')
+  return await nodes.backend.count(start, end).catch(() => 0) > 0
+}
+
+/** Before the first file is written, so that a port in use leaves no half-made data folder behind. @throws Error of the system */
+async function refuseUsedPort (values: Parsed['values']): Promise<void> {
+  const probe = createServer(socket => { socket.destroy() })
+  await listenOn(probe, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  await new Promise(resolve => { probe.close(resolve) })
+}
+
+function announce (log: FastifyBaseLogger, { values }: Parsed): void {
+  const modes = values['authorization-mode']
+  log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${storeText(values)}, authorization: ${modes.join(', ')}`)
+  // At any position: AlwaysDeny has no opinion and does not end the chain.
+  if (values['anonymous-auth'] && modes.includes('AlwaysAllow')) {
+    log.warn('anonymous requests are allowed and --authorization-mode has AlwaysAllow: everybody who reaches this address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
+  }
+}
+
+/** Tells systemd, if it started this process and waits for it. */
+export function reportToServiceManager ({ scope: { orch: { health, shutdown } }, log }: Running): void {
+  reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } }).catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
+}
+
+/** Logs a diagnostic report. */
+function logReport ({ scope, log }: Running): void {
+  for (const fields of scope.orch.report()) log.info(fields, 'diagnostic report')
+}
+
+/** Shuts down gracefully and exits. */
+function end (running: Running, signal?: string): void {
+  const { log } = running
+  if (signal !== undefined) log.info(`${signal}: shutting down`)
+  shutDown(running).then(() => {
+    if (signal !== undefined) log.info('shutdown complete')
+    process.exit(0)
+  }, (error: unknown) => {
+    log.error({ err: error }, 'shutdown failed')
+    process.exit(1)
+  })
+}
+
+async function shutDown ({ root, scope: { orch: { shutdown } }, listener, log }: Running): Promise<void> {
+  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) listener.stop() })
+  const left = await shutdown.begin()
+  if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are aborted')
+  listener.stop()
+  await listener.closed(left > 0 ? 0 : LAST_ANSWERS)
+  listener.destroy()
+  await root.close()
+}

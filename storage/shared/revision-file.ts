@@ -1,0 +1,64 @@
+/**
+ * The newest revision of the store, in a small file that the page cache of the system shares among processes. The store writes it before it
+ * acknowledges a write, so a reader that finds the revision of its own changes knows without a call that they are the newest. Written twice,
+ * so that a reader never takes half of one number for another.
+ */
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Revision } from '../backend.js'
+
+const NAME = 'revision'
+const BYTES = 16
+
+export const revisionFileIn = (directory: string): string => join(directory, NAME)
+
+export class RevisionFileWriter {
+  readonly #path: string
+  readonly #file: number
+  readonly #bytes = Buffer.alloc(BYTES)
+
+  /** @throws Error of the file system */
+  constructor (directory: string) {
+    this.#path = revisionFileIn(directory)
+    this.#file = openSync(this.#path, 'w+', 0o600)
+  }
+
+  write (revision: Revision): void {
+    this.#bytes.writeDoubleLE(revision, 0)
+    this.#bytes.writeDoubleLE(revision, 8)
+    writeSync(this.#file, this.#bytes, 0, BYTES, 0)
+  }
+
+  close (): void {
+    closeSync(this.#file)
+    rmSync(this.#path, { force: true })
+  }
+}
+
+export class RevisionFileReader {
+  readonly #bytes = Buffer.alloc(BYTES)
+  #file: number | undefined
+
+  constructor (directory: string) {
+    try {
+      this.#file = openSync(revisionFileIn(directory), 'r')
+    } catch {} // the store is asked
+  }
+
+  /** Undefined if the file cannot be read or is being written. */
+  read (): Revision | undefined {
+    if (this.#file === undefined) return undefined
+    try {
+      if (readSync(this.#file, this.#bytes, 0, BYTES, 0) !== BYTES) return undefined
+    } catch {
+      return undefined
+    }
+    const revision = this.#bytes.readDoubleLE(0)
+    return revision === this.#bytes.readDoubleLE(8) ? revision : undefined
+  }
+
+  close (): void {
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = undefined
+  }
+}

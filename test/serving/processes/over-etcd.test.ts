@@ -1,0 +1,51 @@
+/** Several processes over etcd: each is what a server of its own would be, but for what one of them does. */
+import t from 'tap'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { startEtcd } from '../../etcd-process.js'
+import { ask, CONFIGS, eventually, kept, several, versionOf } from './server.js'
+
+t.test('several processes over etcd are one server', { timeout: 300_000 }, async t => {
+  const { url } = await startEtcd(t)
+  // A stand-in for systemd's command, which notes what it is called with and by which process.
+  const folder = t.testdir({ 'systemd-notify': '#!/bin/sh\necho "$PPID $*" >> "$NOTIFY_SOCKET"\n' })
+  chmodSync(`${folder}/systemd-notify`, 0o755)
+  const sent = (): string[] => existsSync(`${folder}/sent`) ? readFileSync(`${folder}/sent`, 'utf8').trimEnd().split('\n') : []
+  const { PATH } = process.env
+  Object.assign(process.env, { NOTIFY_SOCKET: `${folder}/sent`, PATH: `${folder}:${PATH}` })
+  t.teardown(() => {
+    delete process.env['NOTIFY_SOCKET']
+    process.env['PATH'] = PATH
+  })
+  const server = await several(t, 2, [`--etcd-servers=${url}`])
+  const { port, children, pidOf } = server
+  t.equal(children().length, 2, 'no process has a store')
+
+  await eventually('systemd has heard that all are ready', () => sent().length > 0)
+  t.same(sent(), [`${server.process.pid} READY=1`])
+
+  const agents = [kept(t), kept(t)]
+  for (let round = 0; round < 10; round++) {
+    const created = await ask(port, 'POST', CONFIGS, JSON.stringify({ metadata: { name: `c-${round}` } }), agents[round % 2])
+    for (const agent of agents) t.equal(versionOf((await ask(port, 'GET', `${CONFIGS}/c-${round}`, undefined, agent))?.text ?? ''), versionOf(created?.text ?? ''))
+  }
+
+  t.equal((await ask(port, 'PUT', '/debug/flags/v', '4', agents[0]))?.code, 200)
+  const leader = pidOf('1')
+  process.kill(leader, 'SIGKILL')
+  // The namespaces' contents are looked after by the process that leads.
+  const made = kept(t)
+  await eventually('another process leads', async () => {
+    await ask(port, 'POST', '/api/v1/namespaces', JSON.stringify({ metadata: { name: 'later' } }), made)
+    return (await ask(port, 'GET', '/api/v1/namespaces/later/configmaps/orch-root-ca.crt', undefined, made))?.code === 200
+  })
+  await eventually('the process is replaced', () => pidOf('1') !== 0 && pidOf('1') !== leader)
+  await eventually('it is ready', async () => (await ask(port, 'GET', '/readyz'))?.code === 200)
+  const since = server.log().length
+  await eventually('it logs requests, as the others', async () => {
+    await ask(port, 'GET', '/version')
+    return server.log().slice(since).split('\n').some(line => line.includes('/version') && line.includes('process=1'))
+  })
+  server.process.kill('SIGTERM')
+  t.equal(await server.exit, 0)
+  t.same(sent().slice(1), [`${server.process.pid} STOPPING=1`])
+})

@@ -1,0 +1,62 @@
+import t from 'tap'
+import { afterPoll, afterWork, startInNextTurn } from '../../storage/batching.js'
+import { nextTurn } from '../../storage/turns.js'
+import { resumed, spin } from './turn-counter.js'
+
+t.test('queued requests that take long start in turns of their own, others many in a turn, all in their order', async t => {
+  const started = (): Promise<void> => new Promise(resolve => { startInNextTurn(resolve) })
+  const long = await resumed(10, () => { spin(3) }, started)
+  t.same(long.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  t.equal(new Set(long.map(([turn]) => turn)).size, 10, 'others are served between any two')
+  const short = await resumed(5000, () => {}, started)
+  t.ok(new Set(short.map(([turn]) => turn)).size < 2000)
+})
+
+t.test('steps come after the work at hand, in their order, one that fails included', async t => {
+  const order: string[] = []
+  const failures: unknown[] = []
+  const take = (error: unknown): void => { failures.push(error) }
+  const listeners = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException').on('uncaughtException', take)
+  for (const name of ['a', 'b', 'c']) {
+    order.push(`work of ${name}`)
+    afterWork(() => {
+      order.push(`step of ${name}`)
+      if (name === 'b') throw new Error('b fails')
+    })
+  }
+  await nextTurn()
+  process.removeListener('uncaughtException', take)
+  for (const listener of listeners) process.on('uncaughtException', listener)
+  t.same(order, ['work of a', 'work of b', 'work of c', 'step of a', 'step of b', 'step of c'])
+  t.match(failures, [{ message: 'b fails' }])
+})
+
+t.test('queued requests that start in one turn take their last steps together', async t => {
+  const order: string[] = []
+  await Promise.all(Array.from({ length: 200 }, async () => {
+    await new Promise<void>(resolve => {
+      startInNextTurn(() => {
+        order.push('start')
+        afterWork(() => {
+          order.push('end')
+          resolve()
+        })
+      })
+    })
+  }))
+  const text = order.join(' ')
+  t.match(text, /start start( end){2}/)
+  t.equal(order.filter(step => step === 'end').length, 200)
+})
+
+t.test('requests that are read in one turn are served after the last of them', async t => {
+  const order: string[] = []
+  for (const name of ['a', 'b']) {
+    order.push(`read ${name}`)
+    afterPoll(() => { order.push(`serve ${name}`) })
+    await Promise.resolve()
+  }
+  await new Promise(resolve => setImmediate(resolve))
+  t.same(order, ['read a', 'read b', 'serve a', 'serve b'])
+})

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { Entry } from '../../../storage/cache/entry.js'
+import { cachedForms, sweep } from '../../../storage/cache/forms.js'
+import { leafJson } from '../../../storage/cache/leaf-json.js'
+import { OrderedMap } from '../../../storage/cache/ordered-map.js'
+
+const entry = (key: string, text = key): Entry => new Entry(key, 1, Buffer.from(`${text}\n`), undefined, [])
+
+function leavesOf (map: OrderedMap<Entry>): Array<readonly Entry[]> {
+  const leaves: Array<readonly Entry[]> = []
+  map.forEachRun('', '\uffff', ({ values }) => { leaves.push(values); return true })
+  return leaves
+}
+
+t.test('a leaf is joined when it is listed again, shared, and let go of when nobody lists it', async t => {
+  const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b', 'c'].map(key => [key, entry(key)])))
+  t.equal(leafJson(leaf), undefined, 'once is no use')
+  const joined = leafJson(leaf)
+  t.equal(joined?.toString(), 'a,b,c,')
+  t.equal(leafJson(leaf), joined)
+  sweep()
+  t.equal(leafJson(leaf), joined)
+  sweep()
+  sweep()
+  t.equal(cachedForms().bytes, 0)
+  t.not(leafJson(leaf), joined)
+  t.equal(leafJson(leaf)?.toString(), 'a,b,c,')
+})
+
+t.test('a change makes another run of its leaf and leaves the others', async t => {
+  const map = OrderedMap.fromSorted(Array.from({ length: 200 }, (_, at) => String(at).padStart(3, '0')).map(key => [key, entry(key)]))
+  const before = leavesOf(map)
+  t.ok(before.length > 3)
+  for (const changed of [map.set('050', entry('050', 'new')), map.delete('050')]) {
+    const after = leavesOf(changed)
+    t.equal(after.filter(leaf => before.includes(leaf)).length, before.length - 1)
+  }
+})
+
+t.test('a run of large objects is not held twice', async t => {
+  const run = [entry('a', 'x'.repeat(300_000))]
+  for (let time = 0; time < 3; time++) t.equal(leafJson(run), undefined)
+})
