@@ -6,7 +6,7 @@ import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import type { RemoteService } from './registered-services.js'
 
-export interface Finding {
+export interface AvailabilityResult {
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
   readonly message: string
@@ -15,8 +15,8 @@ export interface Finding {
 /** Requests the discovery document of a service. Rejects with an Error whose message says why it was not received. */
 export type Probe = (service: RemoteService, signal: AbortSignal) => Promise<void>
 
-export const LOCAL: Finding = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
-const PASSED: Finding = { status: 'True', reason: 'Passed', message: 'all checks passed' }
+export const LOCAL: AvailabilityResult = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
+const PASSED: AvailabilityResult = { status: 'True', reason: 'Passed', message: 'all checks passed' }
 
 export const FAILED = 'FailedDiscoveryCheck'
 
@@ -25,7 +25,7 @@ const MORE_ATTEMPTS = 4
 const MAX_MESSAGE = 1000
 
 /** @param before what this server found last */
-export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: Finding): Promise<Finding> {
+export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: AvailabilityResult): Promise<AvailabilityResult> {
   const { namespace, name, port } = remote.service
   const about = `service/${name} in ${JSON.stringify(namespace)}`
   let service: Service | undefined
@@ -72,6 +72,6 @@ async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal,
   }
 }
 
-const missing = (reason: string, message: string): Finding => ({ status: 'False', reason, message })
+const missing = (reason: string, message: string): AvailabilityResult => ({ status: 'False', reason, message })
 const shortened = (text: string): string => text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 const messageOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))

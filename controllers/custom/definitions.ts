@@ -18,7 +18,7 @@ import { Informer } from '../informer.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
 import type { HookCaller } from '../../admission/webhooks/target.js'
 import { approvalOf } from './approval.js'
-import { empty } from './emptying.js'
+import { deleteAll } from './delete-objects.js'
 import { InstalledTypes } from './installed.js'
 import { isTrue, acceptNames, withCondition } from './names.js'
 import { NameIndex } from './used-names.js'
@@ -135,7 +135,7 @@ export class Definitions implements Controller {
     const type = this.#installed.typeOf(name)
     const objects = type === undefined ? undefined : this.#options.resources.find(type.group, type.plural)
     if (objects !== undefined) {
-      const { seen, remaining } = await empty(objects, context)
+      const { seen, remaining } = await deleteAll(objects, context)
       if (remaining > 0) {
         await this.#writeStatus(store, definition, status => ({ ...status, conditions: withCondition(status.conditions ?? [], IN_PROGRESS, now()) }), context)
         return 'later'

@@ -16,7 +16,7 @@ export function made (representation: Representation, more: Sent): ApiObject {
   return object
 }
 
-export function shown (type: ResourceType | Representation, more: Sent): Record<string, Cell> {
+export function cellsOf (type: ResourceType | Representation, more: Sent): Record<string, Cell> {
   const representation = 'stored' in type ? type.stored : type
   const { cells } = tableRow(representation, made(representation, more), NOW)
   return Object.fromEntries((representation.columns ?? []).map(({ name }, index) => [name, cells[index] ?? null]))

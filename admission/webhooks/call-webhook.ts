@@ -10,7 +10,7 @@ import { dryRunUnsupported } from './refusals.js'
 import type { ReviewWriter } from './review.js'
 import { HookFailure, type HookCaller } from './target.js'
 
-export interface Question {
+export interface WebhookRequest {
   readonly request: AdmissionRequest
   readonly writer: ReviewWriter
   readonly requested: RequestedKind
@@ -20,7 +20,7 @@ export interface Question {
 }
 
 /** @throws HookFailure if the call fails, StatusError 400 if the hook does not support dry runs */
-export async function ask (hook: Hook, caller: HookCaller, { request, writer, requested, objects, mutating }: Question): Promise<Verdict> {
+export async function callWebhook (hook: Hook, caller: HookCaller, { request, writer, requested, objects, mutating }: WebhookRequest): Promise<Verdict> {
   const { name, configuration, target, timeout, version, takesDryRun } = hook
   if (request.dryRun && !takesDryRun) throw dryRunUnsupported(name)
   if (version === undefined) throw new HookFailure('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)', 400)

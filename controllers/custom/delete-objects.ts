@@ -11,7 +11,7 @@ const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resour
 const WORKERS = 8
 
 /** One pass over the objects. Resolves to how many there were, and how many their finalizers still hold. */
-export async function empty (store: ResourceStore, context: WriteContext): Promise<{ seen: number, remaining: number }> {
+export async function deleteAll (store: ResourceStore, context: WriteContext): Promise<{ seen: number, remaining: number }> {
   const { entries } = await list(store, EVERYTHING)
   const queue = entries.values()
   let remaining = 0

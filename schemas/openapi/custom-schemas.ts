@@ -19,7 +19,7 @@ const PRESERVE = 'x-orch-preserve-unknown-fields'
 const LOGIC = new Set(['allOf', 'anyOf', 'oneOf', 'not'])
 
 /** The schema of a kind. @param swagger for Swagger 2.0 */
-export function givenSchema (root: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
+export function customSchema (root: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
   if (swagger && root[PRESERVE] === true) return { type: 'object' }
   const schema = converted(root, swagger, standard)
   return { ...schema, type: 'object', properties: withStandard(schema['properties'] as Plain | undefined, standard) }

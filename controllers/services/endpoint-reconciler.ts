@@ -9,7 +9,7 @@ import { rangeOf } from '../../storage/key.js'
 
 export type Reconciler = 'lease' | 'master-count' | 'none'
 
-export interface Masters {
+export interface EndpointReconciler {
   /** Registers this server and returns the sorted addresses to publish. @throws StorageError */
   readonly present: (published: readonly string[]) => Promise<readonly string[]>
   /** Unregisters this server. @throws StorageError */
@@ -27,11 +27,11 @@ export function addressProblem (address: string): string | undefined {
   return found[0]
 }
 
-export function mastersOf (reconciler: Exclude<Reconciler, 'none'>, address: string, { backend, prefix, count }: { backend: Backend, prefix: string, count: number }): Masters {
+export function endpointReconciler (reconciler: Exclude<Reconciler, 'none'>, address: string, { backend, prefix, count }: { backend: Backend, prefix: string, count: number }): EndpointReconciler {
   return reconciler === 'lease' ? byLease(address, backend, `${prefix}/masterleases/`) : byCount(address, count)
 }
 
-function byLease (address: string, backend: Backend, scope: string): Masters {
+function byLease (address: string, backend: Backend, scope: string): EndpointReconciler {
   const key = scope + address
   const all = async (): Promise<string[]> => {
     const { kvs } = await backend.list(rangeOf(scope))
@@ -56,7 +56,7 @@ function byLease (address: string, backend: Backend, scope: string): Masters {
   }
 }
 
-function byCount (address: string, count: number): Masters {
+function byCount (address: string, count: number): EndpointReconciler {
   return {
     present: async published => {
       const all = [...new Set([...published, address])].sort()

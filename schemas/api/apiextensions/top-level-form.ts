@@ -2,28 +2,28 @@
  * A definition in the form that is validated. As upstream, a schema, subresources or columns that all versions share are validated
  * once, with paths in the spec: `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`.
  */
-import { sameHeard, sameValue } from '../../language/values.js'
+import { sameValueAndPresence, sameValue } from '../../language/values.js'
 import type {
   CustomResourceColumnDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, CustomResourceSubresources, CustomResourceValidation
 } from './customresourcedefinitions.js'
 
 type Version = Omit<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns'>
-interface Said {
+interface Settings {
   readonly schema?: CustomResourceValidation | undefined
   readonly subresources?: CustomResourceSubresources | undefined
   readonly columns?: readonly CustomResourceColumnDefinition[] | undefined
 }
 
-export interface Lifted extends Said {
-  readonly versions: ReadonlyArray<Version & Said>
+export interface TopLevelForm extends Settings {
+  readonly versions: ReadonlyArray<Version & Settings>
 }
 
 const sameSchema = (a: CustomResourceValidation | undefined, b: CustomResourceValidation | undefined): boolean =>
-  sameHeard(a, b) && sameHeard(a?.openAPIV3Schema, b?.openAPIV3Schema)
+  sameValueAndPresence(a, b) && sameValueAndPresence(a?.openAPIV3Schema, b?.openAPIV3Schema)
 const sameSubresources = (a: CustomResourceSubresources | undefined, b: CustomResourceSubresources | undefined): boolean =>
-  sameHeard(a, b) && sameHeard(a?.status, b?.status) && sameHeard(a?.scale, b?.scale)
+  sameValueAndPresence(a, b) && sameValueAndPresence(a?.status, b?.status) && sameValueAndPresence(a?.scale, b?.scale)
 
-export function lift ({ versions = [] }: CustomResourceDefinitionSpec): Lifted {
+export function topLevelForm ({ versions = [] }: CustomResourceDefinitionSpec): TopLevelForm {
   const [first] = versions
   if (first === undefined) return { versions: [] }
   const { schema, subresources, additionalPrinterColumns: columns } = first
@@ -48,10 +48,10 @@ export function lift ({ versions = [] }: CustomResourceDefinitionSpec): Lifted {
 const hasStatus = (subresources: CustomResourceSubresources | undefined): boolean => subresources?.status !== undefined
 
 /** Whether any version has the status subresource. */
-export const anyStatus = ({ subresources, versions }: Lifted): boolean => hasStatus(subresources) || versions.some(version => hasStatus(version.subresources))
+export const anyStatus = ({ subresources, versions }: TopLevelForm): boolean => hasStatus(subresources) || versions.some(version => hasStatus(version.subresources))
 
 /** Names of the versions with the status subresource. If a name occurs twice, its first version counts. */
-export function withStatus ({ subresources, versions }: Lifted): ReadonlySet<string> {
+export function withStatus ({ subresources, versions }: TopLevelForm): ReadonlySet<string> {
   const own = versions.some(version => version.subresources !== undefined)
   const [seen, found] = [new Set<string>(), new Set<string>()]
   for (const version of versions) {
