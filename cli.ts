@@ -6,6 +6,7 @@ import { ArgumentError, helpText, STORE_COMMANDS, versionText, type Parsed } fro
 import { FlagError, printable } from './config/flag.js'
 import { checkedFlags } from './config/options.js'
 import { servingProcesses } from './config/serving-processes.js'
+import { storeFlag } from './config/store.js'
 import { SupervisorChannel, partOf } from './serving/processes/supervisor-channel.js'
 import { ROLE, STORE } from './serving/processes/messages.js'
 
@@ -28,7 +29,7 @@ function describeFailure (error: unknown, parsed: Parsed | undefined): string {
   }
   const text = printable(String(message ?? error), 1000)
   if (values !== undefined && error instanceof Error && error.name === 'StorageError') {
-    return values['etcd-servers'].length > 0 ? `--etcd-servers=${values['etcd-servers'].join(',')}: ${text}` : `--data-dir=${values['data-dir']}: ${text}`
+    return `${storeFlag(values)}: ${text}`
   }
   return `cannot start: ${text}`
 }

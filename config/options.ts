@@ -1,23 +1,20 @@
 /** Converts flags and the files they name to server options. Validates everything before the server opens or listens on anything. */
-import { accessSync, constants, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { hostPort, publicAddress } from './addresses.js'
 import { auditOptions } from './audit-options.js'
-import { parseCertificates, readBundle, readPair, renewedPair } from './certificates.js'
+import { parseCertificates, readBundle, readPair } from './certificates.js'
 import type { OidcOptions } from '../plugins/authentication/oidc/index.js'
 import type { RequestHeaderOptions } from '../plugins/authentication/request-header.js'
 import type { TokenWebhookOptions } from '../plugins/authentication/webhook.js'
 import type { AuthorizationWebhookOptions } from '../plugins/authorization/webhook.js'
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
-import type { BackendOptions } from '../storage/open.js'
 import { Authorities } from '../auth/authorities.js'
 import type { AuthorizationMode } from '../auth/authorization-modes.js'
 import type { EncryptionConfiguration } from '../schemas/config/encryption.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
-import { checkCombinations, hasLimits, idleFlags, storeOverrides, storeServers } from './combinations.js'
+import { checkCombinations, hasLimits, idleFlags } from './combinations.js'
 import { egressOptions } from './egress.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
-import { readFile, reasonOf } from './files.js'
+import { readFile } from './files.js'
 import { FlagError } from './flag.js'
 import type { FlagName, Values } from './flags/index.js'
 import { parseArguments, type Parsed } from './command-line.js'
@@ -27,6 +24,7 @@ import { disabledApis } from './runtime-config.js'
 import type { ServerOptions } from './server-options.js'
 import { serviceAccountOptions, serviceAccountWarnings } from './service-accounts.js'
 import { orchService, serviceOptions } from './service-options.js'
+import { backendOptions } from './store.js'
 import { tracingOptions } from './tracing.js'
 import { idleRules } from './verbosity.js'
 
@@ -210,46 +208,11 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
   extraHeaderPrefixes: values['requestheader-extra-headers-prefix']
 })
 
-const MEBIBYTE = 1024 * 1024
-
-/** The back end, and etcd servers of single resources. */
-export async function backendOptions ({ values, given }: Parsed): Promise<Extract<BackendOptions, { readonly kind: 'embedded' | 'etcd' }>> {
-  const servers = values['etcd-servers']
-  if (servers.length === 0) {
-    checkFolder('data-dir', values['data-dir'])
-    return embeddedOptions(values)
-  }
-  const overrides = storeOverrides(values['etcd-servers-overrides'])
-  for (const { resource } of overrides) {
-    const { groupAndPlural, resourceProblem } = await import('./resource-names.js')
-    const problem = resourceProblem(resource, groupAndPlural)
-    if (problem !== undefined) throw new FlagError('etcd-servers-overrides', given.get('etcd-servers-overrides'), `${resource} ${problem}`)
-  }
-  return {
-    kind: 'etcd',
-    servers: storeServers(servers),
-    ...(values['etcd-cafile'] === '' ? {} : { ca: readBundle('etcd-cafile', values['etcd-cafile']) }),
-    ...(values['etcd-certfile'] === '' ? {} : clientPair(values['etcd-certfile'], values['etcd-keyfile'])),
-    overrides: Object.fromEntries(overrides.map(({ resource, servers }) => [resource, servers]))
-  }
-}
-
-export const embeddedOptions = (values: Values): Extract<BackendOptions, { readonly kind: 'embedded' }> =>
-  ({ kind: 'embedded', directory: values['data-dir'], minFree: values['data-dir-min-free'] * MEBIBYTE })
-
-/** The client certificate for etcd, and how it is read again for each connection. */
-function clientPair (certificate: string, key: string): Pick<Extract<BackendOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {
-  return { ...readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, certificate, key), renewedPair: async () => await renewedPair(certificate, key) }
-}
-
 async function encryptionOf (path: string): Promise<{ readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }> {
   const { encryptionOptions, encryptionWarnings } = await import('./encryption.js')
   const options = encryptionOptions(path)
   return { options, warnings: encryptionWarnings(options) }
 }
-
-/** Describes the store for the log. */
-export const storeText = (values: Values): string => values['etcd-servers'].length === 0 ? `embedded in ${values['data-dir']}` : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
 
 /** Sizes by `group/plural`. */
 async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<string, number>> {
@@ -267,21 +230,6 @@ async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<strin
     const [plural = ''] = name.split('.')
     return [`${groupIn(name)}/${plural}`, size]
   }))
-}
-
-/** Checks that a folder is writable or can be created. */
-function checkFolder (flag: 'data-dir', directory: string): void {
-  for (let at = directory; ; at = dirname(at)) {
-    try {
-      if (!statSync(at).isDirectory()) throw new FlagError(flag, directory, `${at} is not a folder; name another one`)
-      accessSync(at, constants.W_OK | constants.X_OK)
-      return
-    } catch (error) {
-      if (error instanceof FlagError) throw error
-      const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!missing || dirname(at) === at) throw new FlagError(flag, directory, `cannot be written to: ${reasonOf(error)}; name another folder`, { cause: error })
-    }
-  }
 }
 
 /** Reads and validates the static token file. Errors never quote its lines. */

@@ -86,7 +86,7 @@ export interface RequestContext {
   readonly signal: AbortSignal
   /** Calls `onEnd`, then aborts `signal`. */
   end: () => void
-  /** Set while the body is read. A callback: an AbortController for each body would cost more than reading a small one. */
+  /** Set while the body is read. */
   onEnd: (() => void) | undefined
   /**
    * Called by the sender when the response has been written, with the bytes that the client has yet to read. The last call counts. For a
@@ -95,7 +95,7 @@ export interface RequestContext {
   handedOver: (bytes: number) => void
   /** Registers the request's place in the concurrency limit. A request has at most one. */
   occupy: (place: LimitPlace) => void
-  /** Runs callbacks in order when the response or its connection has closed, or immediately if it already has. Cheaper than one listener each. */
+  /** Runs callbacks in order when the response or its connection has closed, or immediately if it already has. */
   onClosed: (then: () => void) => void
 }
 

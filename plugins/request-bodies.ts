@@ -55,7 +55,7 @@ export class Budget {
 
 type Done = (error: StatusError | null, body?: Buffer) => void
 
-/** Receives one body. Listeners are methods of one object, because closures would cost more than a small body. */
+/** Receives one body. */
 class Receiving {
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage

@@ -8,7 +8,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
-import { isOwnGroup } from '../schemas/groups.js'
+import { isBuiltInGroup } from '../schemas/resources.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { pathSegment } from '../schemas/names.js'
 import { isTrue } from '../schemas/query-boolean.js'
@@ -70,7 +70,7 @@ function parsePath (method: string, path: string, query: string): RequestInfo {
     if (parts.length > at + 2 && !(core && ofNamespace(parts[at + 2] as string))) at += 2
   }
   const deeper = parts.length > at + 3
-  if (deeper && isOwnGroup(group)) return nonResource(method, plain)
+  if (deeper && isBuiltInGroup(group)) return nonResource(method, plain)
   const { [at]: resource = '', [at + 1]: name = '', [at + 2]: subresource = '' } = parts
   const verb = watched ? 'watch' : verbOf(method, name, query)
   const info = { path: plain, isResourceRequest: true, verb, group: plain === UPSTREAM_DEFINITIONS && verb === 'list' ? DEFINITIONS_GROUP : group, version, resource, subresource, namespace, name }

@@ -3,7 +3,7 @@
  * Pure functions, not a plugin.
  */
 import type { RequestInfo } from '../auth/request-info.js'
-import { isOwnGroup } from '../schemas/groups.js'
+import { isBuiltInGroup } from '../schemas/resources.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 
 /** Connecting subresources by core resource. Subresources of the same name on other types are ordinary requests. */
@@ -19,7 +19,7 @@ export const isConnection = ({ subresource, group, resource }: RequestInfo): boo
 
 /** Subresources of extension servers that may be connections. */
 const REMOTE_CONNECTIONS = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
-const isRemoteConnection = ({ subresource, group }: RequestInfo): boolean => subresource !== '' && REMOTE_CONNECTIONS.has(subresource) && !isOwnGroup(group)
+const isRemoteConnection = ({ subresource, group }: RequestInfo): boolean => subresource !== '' && REMOTE_CONNECTIONS.has(subresource) && !isBuiltInGroup(group)
 
 /** A watch or a connection. A log counts even if it does not follow, as upstream: its length is unbounded. */
 export const isLongRunning = (info: RequestInfo): boolean => info.verb === 'watch' || isConnection(info) || isRemoteConnection(info)

@@ -1,19 +1,16 @@
-/**
- * Sends large responses in reusable chunks. A chunk may be reused only after its write has called back. A response's `drain` proves nothing, as Node also
- * emits it when a later response on the connection buffers bytes.
- */
+/** Sends large responses in chunks. */
 import type { ServerResponse } from 'node:http'
 
 /** Smaller chunks would cost a TLS record and a system call each. */
 export const CHUNK_BYTES = 128 * 1024
 
-/** Unused chunks: fresh memory costs more than copying. */
-const spare: Buffer[] = []
-const MAX_SPARE = 8
+/** Its own memory: bytes that are being sent belong to one response. */
+export const makeChunk = (): Buffer => Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
-const takeChunk = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
-
-/** Writes the chunks of one response and reports back-pressure and disconnects. */
+/**
+ * Writes the chunks of one response and reports back-pressure and disconnects. A response's `drain` proves nothing, as Node also emits it when
+ * a later response on the connection buffers bytes.
+ */
 export class ChunkWriter {
   /** True once the connection is closed. */
   closed = false
@@ -36,15 +33,16 @@ export class ChunkWriter {
   }
 
   /** Writes immutable bytes. Returns false if the receiver is behind; then await `drained`. */
-  write (bytes: Uint8Array): boolean { return this.#write(bytes, undefined) }
-
-  /** Writes the first `used` bytes of a chunk, which the caller must not use again. */
-  give (chunk: Buffer, used: number): boolean {
-    return this.#write(used === chunk.length ? chunk : chunk.subarray(0, used), chunk)
+  write (bytes: Uint8Array): boolean {
+    this.#pendingWrites++
+    const { length } = bytes
+    this.unsent += length
+    return this.#out.write(bytes, () => {
+      this.#pendingWrites--
+      this.unsent -= length
+      if (this.#pendingWrites === 0) this.#proceed?.()
+    })
   }
-
-  /** Returns a chunk to fill. */
-  take (): Buffer { return takeChunk() }
 
   /** Resolves when all writes have called back, or the connection is closed. */
   async drained (): Promise<void> {
@@ -52,31 +50,15 @@ export class ChunkWriter {
     await new Promise<void>(resolve => { this.#proceed = resolve })
     this.#proceed = undefined
   }
-
-  #write (bytes: Uint8Array, chunk: Buffer | undefined): boolean {
-    this.#pendingWrites++
-    const { length } = bytes
-    this.unsent += length
-    return this.#out.write(bytes, (error?: Error | null) => {
-      this.#pendingWrites--
-      this.unsent -= length
-      // After an error the chunk may still be in use.
-      if (chunk !== undefined && (error === undefined || error === null) && spare.length < MAX_SPARE) spare.push(chunk)
-      if (this.#pendingWrites === 0) this.#proceed?.()
-    })
-  }
 }
 
 /** Collects small buffers into chunks. */
 export class Chunks {
   readonly #writer: ChunkWriter
-  #chunk: Buffer
+  #chunk: Buffer | undefined
   #used = 0
 
-  constructor (outlet: ChunkWriter) {
-    this.#writer = outlet
-    this.#chunk = outlet.take()
-  }
+  constructor (writer: ChunkWriter) { this.#writer = writer }
 
   /** Copies `bytes`; returns false if the receiver is behind. */
   add (bytes: Uint8Array): boolean {
@@ -87,16 +69,17 @@ export class Chunks {
     }
     let open = true
     if (this.#used + length > CHUNK_BYTES) open = this.flush()
-    this.#chunk.set(bytes, this.#used)
+    const chunk = this.#chunk ??= makeChunk()
+    chunk.set(bytes, this.#used)
     this.#used += length
     return open
   }
 
   flush (): boolean {
-    if (this.#used === 0) return true
-    const open = this.#writer.give(this.#chunk, this.#used)
-    this.#chunk = this.#writer.take()
+    if (this.#chunk === undefined) return true
+    const full = this.#chunk.subarray(0, this.#used)
+    this.#chunk = undefined
     this.#used = 0
-    return open
+    return this.#writer.write(full)
   }
 }

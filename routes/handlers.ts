@@ -7,6 +7,7 @@ import { isServed } from '../schemas/resource.js'
 import { dnsLabel } from '../schemas/names.js'
 import { methodNotAllowed, noSuchPath, notFound, notOffered, notSupported } from '../schemas/status.js'
 import { deprecations } from './deprecation.js'
+import { unknownPath } from './unknown-path.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
 import { deleteCollectionHandler, deleteHandler } from './verbs/delete.js'
 import { getHandler, getSourceHandler } from './verbs/get.js'
@@ -33,9 +34,20 @@ function isVerbAllowed ({ verb, namespace, name, selected, subresource }: Reques
   return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && representation.verbs.includes('create'))
 }
 
+/** Proxies to the extension server that an APIService names for the path's group version. */
+export function extensionServerHandler ({ orch: { aggregation } }: FastifyInstance): Handler {
+  return (request, reply) => {
+    const { info } = request.orch
+    const service = aggregation.find(info.path)
+    if (service === undefined) throw unknownPath(info)
+    return aggregation.proxy(service, request, reply)
+  }
+}
+
 /** Returns the handler of a resource's requests, one per store; verb and names come from the request info. */
 export function resourceHandlers (fastify: FastifyInstance): (store: ResourceStore) => Handler {
-  const { settings, shutdown, resources, connections, aggregation, metrics } = fastify.orch
+  const { settings, shutdown, resources, connections, metrics } = fastify.orch
+  const proxyToExtensionServer = extensionServerHandler(fastify)
   const noteDeprecation = deprecations(metrics.gauge)
   const watched = observeWatches(metrics)
 
@@ -74,21 +86,13 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
     return new Map([['', pick(verbs, all)], ...subresources.filter(one => isServed(one, store.gates)).map(one => [one.name, pick(one.verbs, subresourceVerbs(one))] as const)])
   }
 
-  /** An APIService names another server for the type's group version. */
-  const passOn: Handler = (request, reply) => {
-    const { info } = request.orch
-    const service = aggregation.find(info.path)
-    if (service === undefined) throw noSuchPath()
-    return aggregation.proxy(service, request, reply)
-  }
-
   const handlerFor = (store: ResourceStore): Handler => {
     const { namespaced } = store.type
     const { deprecation, group, version, plural } = store.representation
     let handlers: Map<string, Verbs> | undefined // created on demand: most resources get no requests
     return (request, reply) => {
       const { info } = request.orch
-      if (store.delegated) return passOn(request, reply)
+      if (store.delegated) return proxyToExtensionServer(request, reply)
       // The host's router may read a path differently from authorization, for example case-insensitively.
       if (!info.isResourceRequest || info.resource !== plural || info.version !== version || info.group !== group) throw noSuchPath()
       // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in one namespace would reach beyond it.

@@ -1,4 +1,4 @@
-/** Every URL of the server except health and metrics. */
+/** Registers the API: resources, discovery, OpenAPI and the keys of the issuer. Plugins register health, metrics and debugging. */
 import type { FastifyInstance } from 'fastify'
 import { representations, types } from '../schemas/index.js'
 import discovery from './discovery.js'

@@ -52,7 +52,6 @@ export function watchSelectors (query: URLSearchParams, definition: Representati
   return selection === NO_SELECTION ? NO_SELECTION : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
 }
 
-/** A class: an object literal with spread and a getter would cost as much as a small list. */
 class ParsedListRequest implements ListRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher

@@ -8,11 +8,12 @@
 import fp from 'fastify-plugin'
 import type { FastifyPluginCallback, HTTPMethods } from 'fastify'
 import type { ResourceStore } from '../registry/resource-store.js'
+import { isServed } from '../schemas/resource.js'
 import type { Handler } from './handlers.js'
 
 const METHODS: Readonly<Record<string, HTTPMethods>> = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETE' }
 
-export function resourceRoutes ({ representation, type: { namespaced, virtual } }: ResourceStore, handler: Handler): FastifyPluginCallback {
+export function resourceRoutes ({ representation, gates, type: { namespaced, virtual } }: ResourceStore, handler: Handler): FastifyPluginCallback {
   const { group, version, plural, verbs, subresources } = representation
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const all = `/${plural}`
@@ -29,7 +30,9 @@ export function resourceRoutes ({ representation, type: { namespaced, virtual } 
     if (namespaced) serve(all, virtual ? supported('list', 'create') : supported('list', 'watch'))
     serve(collection, supported('list', 'watch', 'create', 'deletecollection'))
     serve(object, supported('get', 'update', 'patch', 'delete'))
-    for (const { name, verbs } of subresources) {
+    for (const subresource of subresources) {
+      if (!isServed(subresource, gates)) continue
+      const { name, verbs } = subresource
       serve(`${object}/${name}`, verbs)
       if (name === 'proxy') serve(`${object}/${name}/*`, verbs)
     }

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListBytes } from './list-bytes.js'
 import { afterWork } from '../storage/batching.js'
 import { nextTurn, turnIsOver } from '../storage/turns.js'
-import { ChunkWriter, CHUNK_BYTES, Chunks } from './chunks.js'
+import { ChunkWriter, CHUNK_BYTES, Chunks, makeChunk } from './chunks.js'
 import { unframedSocket } from '../serving/wire/raw-bodies.js'
 
 /** Smaller responses are sent whole and uncompressed. */
@@ -111,7 +111,7 @@ function openBody (request: FastifyRequest, reply: FastifyReply, type: string, l
     raw.destroy()
     gzipStream?.destroy()
   }
-  return { outlet: writer, drained, end, destroy }
+  return { writer, drained, end, destroy }
 }
 
 /**
@@ -119,7 +119,7 @@ function openBody (request: FastifyRequest, reply: FastifyReply, type: string, l
  * ends.
  */
 export async function sendParts (request: FastifyRequest, reply: FastifyReply, type: string, parts: Iterable<Uint8Array | Promise<Uint8Array>>): Promise<void> {
-  const { outlet: writer, drained, end, destroy } = openBody(request, reply, type)
+  const { writer, drained, end, destroy } = openBody(request, reply, type)
   const chunks = new Chunks(writer)
   try {
     for (const made of parts) {
@@ -148,22 +148,18 @@ export async function sendJoined (request: FastifyRequest, reply: FastifyReply, 
     sendTogether(request, reply.header('content-type', type), whole)
     return
   }
-  const { outlet: writer, drained, end, destroy } = openBody(request, reply, type, joined.length)
+  const { writer, drained, end, destroy } = openBody(request, reply, type, joined.length)
   for (let remaining = joined.length; remaining > 0;) {
-    const ready = joined.next()
-    let accepted
-    if (ready !== undefined) {
-      remaining -= ready.length
-      accepted = writer.write(ready)
-    } else {
-      const chunk = writer.take()
-      const used = joined.fill(chunk)
-      remaining -= used
-      accepted = writer.give(chunk, used)
-    }
-    if (!accepted) await drained()
+    const bytes = joined.next() ?? filled(joined)
+    remaining -= bytes.length
+    if (!writer.write(bytes)) await drained()
     if (turnIsOver()) await nextTurn()
     if (writer.closed) return destroy()
   }
   end()
+}
+
+function filled (joined: ListBytes): Buffer {
+  const chunk = makeChunk()
+  return chunk.subarray(0, joined.fill(chunk))
 }

@@ -1,6 +1,6 @@
 /** Names, stability levels and discovery order of API groups and versions. The set itself follows from `resources.ts`. */
 
-/** Priorities of groups in discovery, the highest first; other groups have that of custom resources. apiregistration comes first, without an APIService. */
+/** Upstream's priorities of groups in discovery, the highest first; other groups have that of custom resources. apiregistration comes first, without an APIService. */
 const GROUPS: Readonly<Record<string, number>> = {
   'apiregistration.orch.io': 20000,
   '': 18000,
@@ -44,9 +44,6 @@ export const apiVersionOf = (group: string, version: string): string => group ==
 export const STAGES = ['ga', 'beta', 'alpha'] as const
 
 export const stageOf = (apiVersion: string): (typeof STAGES)[number] => apiVersion.includes('alpha') ? 'alpha' : apiVersion.includes('beta') ? 'beta' : 'ga'
-
-/** Whether a group is the product's own. */
-export const isOwnGroup = (group: string): boolean => Object.hasOwn(GROUPS, group)
 
 /** What the APIService of a version that this server serves says. */
 export function prioritiesOf (group: string, version: string): { readonly group: number, readonly version: number } {

@@ -86,6 +86,11 @@ export function findResource (group: string, version: string, plural: string): R
   return representations.find(one => one.group === group && one.version === version && one.plural === plural)
 }
 
+const GROUPS: ReadonlySet<string> = new Set(representations.map(({ group }) => group))
+
+/** Whether a group has built-in types. */
+export const isBuiltInGroup = (group: string): boolean => GROUPS.has(group)
+
 /** Every built-in apiVersion, in discovery order. */
 export const API_VERSIONS: readonly string[] = [...new Map(representations.map(one => [one.apiVersion, one])).values()]
   .sort((one, other) => compareGroups(one.group, other.group) || compareVersions(one.group, one.version, other.version))

@@ -67,7 +67,7 @@ const REFUSAL_TIMEOUT = 5000
 /** Milliseconds of silence before TCP keep-alive probes. */
 const KEEP_ALIVE = 30_000
 
-/** Active responses of an HTTP/1 connection, stored on the socket: faster than a map. */
+/** Active responses of an HTTP/1 connection, stored on its socket. */
 const ACTIVE = Symbol('answers under way')
 /** The latest active response. */
 const LATEST = Symbol('latest answer')

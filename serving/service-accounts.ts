@@ -10,6 +10,7 @@ import { FlagError } from '../config/flag.js'
 import type { Parsed } from '../config/command-line.js'
 import type { ServerOptions } from '../config/server-options.js'
 import { makeSigningKey, signingKeyProblem } from '../config/service-accounts.js'
+import { isEmbedded } from '../config/store.js'
 import { authoritiesOf } from '../auth/authorities.js'
 import { makeFolder } from '../storage/folder.js'
 import { createFile, replaceFile } from './atomic-files.js'
@@ -41,7 +42,7 @@ export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, c
 
 function keptKey ({ values, given }: Parsed): Kept {
   const directory = values['cert-dir']
-  const own = values['etcd-servers'].length === 0 ? [] : ['tokens of service accounts are signed with a key that this server alone has; for several servers give all the same --service-account-key-file, --service-account-signing-key-file and --service-account-issuer']
+  const own = isEmbedded(values) ? [] : ['tokens of service accounts are signed with a key that this server alone has; for several servers give all the same --service-account-key-file, --service-account-signing-key-file and --service-account-issuer']
   const fallback = join(values['data-dir'], 'certs')
   let problem: unknown
   for (const folder of directory === '' ? [fallback] : given.has('cert-dir') ? [directory] : [directory, fallback]) {

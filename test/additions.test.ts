@@ -22,12 +22,12 @@ interface Addition {
 const ADDITIONS: Readonly<Record<string, Addition>> = {
   'a resource': {
     files: {
-      'schemas/api/batch/errands.ts': `import { apiPackage, one, string } from '../../language/declare.js'
+      'schemas/api/errands/errands.ts': `import { apiPackage, one, string } from '../../language/declare.js'
 import type { Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { resource } from '../../resource.js'
 
-const { message, kind } = apiPackage('batch', 'v2alpha1', 'io.orch.api.batch.v2alpha1')
+const { message, kind } = apiPackage('errands.orch.io', 'v2alpha1', 'io.orch.api.errands.v2alpha1')
 
 export const ErrandSpec = message('ErrandSpec', 'What is to be done.', { task: string(1, 'What to do.', { required: true }) })
 export type Errand = Static<typeof Errand>
@@ -37,7 +37,7 @@ export const errands = resource(Errand, { plural: 'errands', namespaced: true })
 `
     },
     edits: [
-      ['schemas/resources.ts', 'import { jobs }', "import { errands } from './api/batch/errands.js'\nimport { jobs }"],
+      ['schemas/resources.ts', 'import { jobs }', "import { errands } from './api/errands/errands.js'\nimport { jobs }"],
       ['schemas/resources.ts', '  cronJobs, jobs,', '  cronJobs, jobs, errands,']
     ],
     lines: 2
@@ -49,7 +49,7 @@ import { StatusError } from '../../schemas/status.js'
 
 export const noFriday: AdmissionPlugin = {
   name: 'NoFriday',
-  handles: [{ operations: ['CREATE'], groups: ['batch'], resources: ['errands'] }],
+  handles: [{ operations: ['CREATE'], groups: ['errands.orch.io'], resources: ['errands'] }],
   validate: ({ name }) => { if (name === 'friday') throw new StatusError('Forbidden', 'not on a Friday') }
 }
 `
@@ -102,21 +102,29 @@ export async function openNoted (notes: string[]): Promise<Backend> {
 const PROGRAM = `
 import Fastify from 'fastify'
 import orch from './dist/app.js'
+import { disabledApis } from './dist/config/runtime-config.js'
+import { parseRequest } from './dist/plugins/request-info.js'
 const notes = []
 const summary = answer => answer.statusCode < 300 ? answer.statusCode : answer.statusCode + ' ' + answer.json().message
 const fastify = Fastify()
 await fastify.register(orch, { storage: { kind: 'noted', notes }, api: { disabled: [] }, authentication: { anonymous: false } })
 const headers = { 'x-badge': 'ann', 'content-type': 'application/json' }
-const url = '/apis/batch/v2alpha1/namespaces/default/errands'
+const url = '/apis/errands.orch.io/v2alpha1/namespaces/default/errands'
 const create = async name => summary(await fastify.inject({ method: 'POST', url, headers, payload: JSON.stringify({ metadata: { name }, spec: { task: 'milk' } }) }))
 const nobody = (await fastify.inject(url)).statusCode
 const codes = [await create('monday'), await create('friday'), nobody]
 const { items } = (await fastify.inject({ url, headers })).json()
-const discovered = (await fastify.inject({ url: '/apis/batch/v2alpha1', headers })).json().resources.map(({ name }) => name)
+const discovered = (await fastify.inject({ url: '/apis/errands.orch.io/v2alpha1', headers })).json().resources.map(({ name }) => name)
 const off = Fastify()
 await off.register(orch)
-const hidden = (await off.inject('/apis/batch/v2alpha1')).statusCode
-process.stdout.write(JSON.stringify({ codes, tasks: items.map(({ spec }) => spec.task), discovered, noted: notes.some(key => key.includes('monday')), hidden }))
+const hidden = (await off.inject('/apis/errands.orch.io/v2alpha1')).statusCode
+const disabled = disabledApis(new Map([['errands.orch.io/v2alpha1', 'true']]), undefined).some(api => api.startsWith('errands'))
+const deep = parseRequest('GET', '/apis/errands.orch.io/v2alpha1/namespaces/default/errands/one/two/three', '').isResourceRequest
+const registered = '/apis/apiregistration.orch.io/v1/apiservices/v2alpha1.errands.orch.io'
+let service = await fastify.inject({ url: registered, headers })
+while (service.statusCode === 404) service = await fastify.inject({ url: registered, headers })
+const { 'kube-aggregator.orch.io/automanaged': managed } = service.json().metadata.labels
+process.stdout.write(JSON.stringify({ codes, tasks: items.map(({ spec }) => spec.task), discovered, noted: notes.some(key => key.includes('monday')), hidden, disabled, deep, managed }))
 process.exit(0)
 `
 
@@ -153,5 +161,5 @@ t.test('each is a file of its own and a line or two where the others are listed'
   t.equal(built.stdout, '', 'it is built')
   writeFileSync(join(copy, 'program.js'), PROGRAM)
   const { stdout } = await run(process.execPath, ['program.js'], { cwd: copy })
-  t.same(JSON.parse(stdout), { codes: [201, '403 not on a Friday', 401], tasks: ['milk'], discovered: ['errands'], noted: true, hidden: 404 })
+  t.same(JSON.parse(stdout), { codes: [201, '403 not on a Friday', 401], tasks: ['milk'], discovered: ['errands'], noted: true, hidden: 404, disabled: false, deep: false, managed: 'onstart' })
 })

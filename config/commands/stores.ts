@@ -4,7 +4,7 @@ import { checkCombinations } from '../combinations.js'
 import { ArgumentError, type Parsed, type ParsedCommand } from '../command-line.js'
 import { bool, type Flag, FlagError, path, Problem } from '../flag.js'
 import { FLAGS, type FlagName } from '../flags/index.js'
-import { backendOptions } from '../options.js'
+import { backendOptions } from '../store.js'
 
 type Flags = Readonly<Record<string, Flag<unknown>>>
 

@@ -4,8 +4,9 @@
  * touched. Several servers may do so concurrently.
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
-import { apiVersionOf, isOwnGroup, prioritiesOf } from '../../schemas/groups.js'
+import { apiVersionOf, prioritiesOf } from '../../schemas/groups.js'
 import { sameValue } from '../../schemas/index.js'
+import { isBuiltInGroup } from '../../schemas/resources.js'
 import { isStatusError } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
 import { serverContext, type WriteContext } from '../../registry/operations/context.js'
@@ -179,7 +180,7 @@ function desired ({ group, version }: Served): APIService {
   return {
     kind: 'APIService',
     apiVersion: apiVersionOf(GROUP, 'v1'),
-    metadata: { name: nameOf(group, version), labels: { [MANAGED]: isOwnGroup(group) ? ON_START : CUSTOM } },
+    metadata: { name: nameOf(group, version), labels: { [MANAGED]: isBuiltInGroup(group) ? ON_START : CUSTOM } },
     spec: { ...(group === '' ? {} : { group }), version, groupPriorityMinimum, versionPriority }, // as it is stored
     status: {}
   }

@@ -67,7 +67,6 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
   const reading = inFlight.with('readOnly')
   const mutating = inFlight.with('mutating')
 
-  // Two-level lookup: building a joined key string for each request would be slower.
   const cache = new Map<string, Series[]>()
   let cached = 0
   const seriesOf = (request: FastifyRequest, verb: string): Series => {

@@ -2,7 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Parsed } from '../../config/command-line.js'
 import { createLog } from '../../config/logging.js'
-import { embeddedOptions } from '../../config/options.js'
+import { embeddedOptions } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
 import { serveEmbedded } from '../../storage/open.js'
 import { logUncaughtErrors } from '../uncaught-errors.js'

@@ -10,6 +10,7 @@ import { listenHost } from '../../config/addresses.js'
 import type { Parsed } from '../../config/command-line.js'
 import { createLog } from '../../config/logging.js'
 import { servingProcesses } from '../../config/serving-processes.js'
+import { isEmbedded } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
 import { listenOn } from '../listen-on.js'
 import { reportReadiness } from '../service-manager.js'
@@ -69,7 +70,7 @@ class Supervisor {
 
   constructor ({ values }: Parsed, server: Server) {
     this.#count = servingProcesses(values)
-    this.#embedded = values['etcd-servers'].length === 0
+    this.#embedded = isEmbedded(values)
     this.#server = server
     this.#verbosity = new Verbosity(values.v, values.vmodule)
     this.#log = createLog({ verbosity: this.#verbosity, format: values['logging-format'] })

@@ -1,5 +1,5 @@
 /** Ciphers of values, in upstream's stored forms. All throw an Error, without the value, for what they cannot decrypt. */
-import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export interface Cipher {
   /** @param key of the value in the store */
@@ -23,25 +23,13 @@ const NONCE = 12
 const TAG = 16
 export const BLOCK = 16
 const BOX_NONCE = 24
-/** Bytes of randomness in memory. */
-const POOL = 3072
-
-let pool = Buffer.alloc(0)
-
-/** Random bytes, used once. One system call fills the pool, because a call costs as much as the encryption of a small value. */
-function nonceOf (length: number): Uint8Array {
-  if (pool.length < length) pool = randomFillSync(Buffer.allocUnsafeSlow(POOL))
-  const bytes = pool.subarray(0, length)
-  pool = pool.subarray(length)
-  return bytes
-}
 
 /** AES-GCM: nonce, encrypted value, tag. The tag authenticates the value's key too. */
 export function aesGcm (secret: Uint8Array): LocalCipher {
   const algorithm = `aes-${secret.length * 8}-gcm` as 'aes-256-gcm' // the types have one of three lengths
   return {
     encrypt: (value, key) => {
-      const nonce = nonceOf(NONCE)
+      const nonce = randomBytes(NONCE)
       const cipher = createCipheriv(algorithm, secret, nonce).setAAD(Buffer.from(key))
       return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()])
     },
@@ -59,7 +47,7 @@ export function aesCbc (secret: Uint8Array): LocalCipher {
   const algorithm = `aes-${secret.length * 8}-cbc`
   return {
     encrypt: value => {
-      const vector = nonceOf(BLOCK)
+      const vector = randomBytes(BLOCK)
       const cipher = createCipheriv(algorithm, secret, vector)
       return Buffer.concat([vector, cipher.update(value), cipher.final()])
     },
@@ -76,7 +64,7 @@ export async function secretbox (secret: Uint8Array): Promise<LocalCipher> {
   const { xsalsa20poly1305 } = await import('@noble/ciphers/salsa.js')
   return {
     encrypt: value => {
-      const nonce = nonceOf(BOX_NONCE)
+      const nonce = randomBytes(BOX_NONCE)
       return Buffer.concat([nonce, xsalsa20poly1305(secret, nonce).encrypt(value)])
     },
     decrypt: stored => {

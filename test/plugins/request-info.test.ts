@@ -1,6 +1,6 @@
 import t from 'tap'
 import { connect } from 'node:net'
-import { nextAuditId } from '../../plugins/audit-id.js'
+import { auditIdOf } from '../../plugins/audit-id.js'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import type { Attributes } from '../../auth/authorizer.js'
@@ -111,8 +111,8 @@ t.test('the root of the server is served under a prefix too, with and without a 
 })
 
 t.test('each request has a UUID of its own', async t => {
-  const seen = new Set(Array.from({ length: 70_000 }, () => nextAuditId()))
-  t.equal(seen.size, 70_000)
+  const seen = new Set(Array.from({ length: 1000 }, () => auditIdOf({})))
+  t.equal(seen.size, 1000)
   t.equal([...seen].every(id => /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)), true)
 })
 

@@ -14,6 +14,14 @@ t.test('printRoutes shows the API, a path and its methods for each resource', as
   t.match(routes, /clusterrolebindings \(GET, POST, DELETE\)/)
 })
 
+t.test('a subresource whose feature gate is off has no route', async t => {
+  const url = '/api/v1/namespaces/:namespace/pods/:name/ephemeralcontainers'
+  const on = await build(t)
+  t.ok(on.app.hasRoute({ method: 'PATCH', url }))
+  const off = await build(t, { featureGates: { EphemeralContainers: false } })
+  t.notOk(off.app.hasRoute({ method: 'PATCH', url }))
+})
+
 t.test('hooks of a host learn the route by its URL', async t => {
   const host = Fastify()
   t.teardown(() => host.close())

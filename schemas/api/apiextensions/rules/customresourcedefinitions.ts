@@ -1,4 +1,4 @@
-/** Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec (`lifted.ts`). */
+/** Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec (`top-level-form.ts`). */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
