@@ -1,6 +1,5 @@
 /**
- * `--local`: makes the administrator, a client certificate that is its own authority, and a kubeconfig with it. Whoever can read these files may do
- * everything, so they are readable for their owner alone.
+ * `--local`: creates an administrator with a self-signed client certificate and a kubeconfig, both readable only by their owner.
  */
 import { X509Certificate } from 'node:crypto'
 import { statSync } from 'node:fs'

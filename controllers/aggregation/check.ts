@@ -20,11 +20,11 @@ const PASSED: AvailabilityResult = { status: 'True', reason: 'Passed', message: 
 
 export const FAILED = 'FailedDiscoveryCheck'
 
-/** Attempts after a first one that failed: a service may have several endpoints, and one that answers is enough. */
+/** Retries after the first failure. One reachable endpoint is enough. */
 const MORE_ATTEMPTS = 4
 const MAX_MESSAGE = 1000
 
-/** @param before what this server found last */
+/** @param before this server's last result */
 export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: AvailabilityResult): Promise<AvailabilityResult> {
   const { namespace, name, port } = remote.service
   const about = `service/${name} in ${JSON.stringify(namespace)}`
@@ -58,7 +58,7 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
   return PASSED
 }
 
-/** @param known the message of the last failure; one that goes on takes no further attempts, as it is soon checked again */
+/** @param known the previous failure message. If the failure repeats, there are no further attempts. */
 async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal, known: string | undefined): Promise<void> {
   const attempt = async (): Promise<void> => {
     if (turnIsOver()) await nextTurn() // refused connections settle in the turn they begin in

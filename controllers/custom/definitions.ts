@@ -1,6 +1,6 @@
 /**
- * Serves custom resources: accepts the names of definitions, installs their types, and empties those that are deleted. Beside the same
- * controller of another server it is harmless: both install what is stored, and a conflict is the other's success.
+ * Serves custom resources: accepts the names of definitions, installs their types, and deletes the objects of deleted types. Several servers
+ * may run it: they install the same types, and a conflict means another server has done the work.
  */
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
@@ -24,7 +24,7 @@ import { isTrue, acceptNames, withCondition } from './names.js'
 import { NameIndex } from './used-names.js'
 
 const GROUP = 'apiextensions.orch.io'
-/** Creates of objects end on every server within this time after a definition was marked; timestamps have whole seconds. */
+/** Milliseconds after which no server creates objects of a type marked for deletion. Timestamps have whole seconds. */
 const OTHERS_SEE_MS = 3000
 
 export interface DefinitionsOptions extends ControllerOptions {
@@ -104,7 +104,7 @@ export class Definitions implements Controller {
     if (isEmptying(definition) || this.#changedStatus(definition) !== undefined) this.#queue.add(name)
   }
 
-  /** Names that are free now may be wanted. */
+  /** Requeues definitions that wait for names of the group. */
   #requeue (group: string): void { for (const name of this.#names.waiting(group)) this.#queue.add(name) }
 
   async #reconcile (name: string, context: WriteContext): Promise<Verdict> {

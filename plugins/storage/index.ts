@@ -83,7 +83,7 @@ const MINUTE = 60_000
 /** Milliseconds to connect to etcd through a proxy. */
 const ETCD_CONNECT = 3000
 const TRIM_EVERY = MINUTE / 2
-/** Milliseconds that a start waits for etcd, to end before it serves if the store there is too new. Without an answer it goes on. */
+/** Maximum milliseconds to wait for etcd at start. If its store is too new, the start fails; without an answer it continues. */
 const FORMAT_WAIT = 500
 
 export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCache = {}, admission = {}, services, allowPrivileged = true, outbound = {} }) => {

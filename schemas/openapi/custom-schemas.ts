@@ -1,6 +1,6 @@
 /**
- * Schemas of custom kinds, as their definitions give them. Swagger has no word for some of what they say, and clients would refuse
- * valid objects by the rest: there it is left out, as upstream does.
+ * OpenAPI schemas of custom resources. Keywords that Swagger 2.0 lacks are omitted, with all keywords that depend on them, so that clients do
+ * not refuse valid objects. As upstream.
  */
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import type { Plain } from '../language/types.js'
