@@ -2,7 +2,7 @@
 import { closeSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { AuditOptions } from '../plugins/audit/index.js'
-import { AuditPolicy } from '../schemas/config/audit-policy.js'
+import { AuditPolicy } from '../schemas/api/audit/policy.js'
 import { makeFolder } from '../storage/folder.js'
 import { readDocument } from './documents.js'
 import { reasonOf } from './files.js'

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { bare } from '../../clients/tunnel.js'
-import type { EncryptionOptions } from '../../schemas/config/encryption.js'
+import type { EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { isServed } from '../../schemas/resource.js'
 import { loadPlugins } from '../../admission/catalogue.js'

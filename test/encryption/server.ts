@@ -1,7 +1,7 @@
 /** Servers with encryption at rest, over a store whose bytes tests look at. */
 import Fastify from '../fastify.js'
 import orch, { type ServerOptions } from '../../app.js'
-import type { EncryptionOptions } from '../../schemas/config/encryption.js'
+import type { EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import type { Backend } from '../../storage/backend.js'
 import { client, type Client, type Test } from '../build.js'
 

@@ -3,10 +3,10 @@
  *
  * @see interface, 'Audit events', `--audit-policy-file`
  */
-import { one, bool, string, list, apiPackage, type Report, type Static } from '../language/declare.js'
-import { invalid, named, notSupported, required } from '../rules/findings.js'
-import { dnsSubdomain } from '../names.js'
-import { ObjectMeta } from '../meta/object.js'
+import { one, bool, string, list, apiPackage, type Report, type Static } from '../../language/declare.js'
+import { invalid, named, notSupported, required } from '../../rules/findings.js'
+import { dnsSubdomain } from '../../names.js'
+import { ObjectMeta } from '../../meta/object.js'
 
 export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const

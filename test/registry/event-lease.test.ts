@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openMemory } from '../../storage/embedded/memory.js'
-import { SharedLease } from '../../storage/shared-lease.js'
-import { FakeClock } from './fake-clock.js'
+import { EventLease } from '../../registry/event-lease.js'
+import { FakeClock } from '../storage/fake-clock.js'
 
 /** A lease of a store in memory, and the seconds it was asked for. */
 function shared (test: { teardown: (then: () => unknown) => void }, ttlSeconds: number, reuseSeconds: number) {
@@ -16,7 +16,7 @@ function shared (test: { teardown: (then: () => unknown) => void }, ttlSeconds: 
     if (failures-- > 0) throw new Error('not now')
     return await lease.call(backend, seconds)
   }
-  return { leases: new SharedLease(backend, ttlSeconds, reuseSeconds, clock), clock, asked, fail: () => { failures = 1 } }
+  return { leases: new EventLease(backend, ttlSeconds, reuseSeconds, clock), clock, asked, fail: () => { failures = 1 } }
 }
 
 t.test('what is written within the time of reuse shares a lease that lasts so much longer', async t => {

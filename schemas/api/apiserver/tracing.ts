@@ -3,8 +3,8 @@
  *
  * @see interface, `--tracing-config-file`
  */
-import { int32, string, apiPackage, type Report, type Static } from '../language/declare.js'
-import { invalid } from '../rules/findings.js'
+import { int32, string, apiPackage, type Report, type Static } from '../../language/declare.js'
+import { invalid } from '../../rules/findings.js'
 
 const { kind } = apiPackage('apiserver.config.orch.io', 'v1alpha1', 'io.orch.apiserver.v1alpha1')
 

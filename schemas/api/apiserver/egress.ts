@@ -3,9 +3,9 @@
  *
  * @see interface, `--egress-selector-config-file`
  */
-import { apiPackage, list, one, string, type Message, type Report, type Static } from '../language/declare.js'
-import { MAX_SOCKET_PATH } from '../limits.js'
-import { duplicate, forbidden, invalid, notSupported, required, tooLong } from '../rules/findings.js'
+import { apiPackage, list, one, string, type Message, type Report, type Static } from '../../language/declare.js'
+import { MAX_SOCKET_PATH } from '../../limits.js'
+import { duplicate, forbidden, invalid, notSupported, required, tooLong } from '../../rules/findings.js'
 
 export const PROTOCOLS = ['Direct', 'HTTPConnect', 'GRPC'] as const
 /** `master` is the former name of `controlplane`. */

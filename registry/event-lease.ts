@@ -1,13 +1,13 @@
 /** One lease for all objects written within a period: a lease per object would cost the store as much as the object. */
-import type { Backend, LeaseId } from './backend.js'
-import { type Clock, systemClock } from './clock.js'
+import type { Backend, LeaseId } from '../storage/backend.js'
+import { type Clock, systemClock } from '../storage/clock.js'
 
 /** `--lease-reuse-duration-seconds` */
 const LEASE_REUSE_SECONDS = 60
 /** The reuse period extends the lease by at most this fraction of its time to live. */
 const MAX_EXTENSION = 1 / 20
 
-export class SharedLease {
+export class EventLease {
   readonly #backend: Backend
   readonly #ttlSeconds: number
   readonly #reuseSeconds: number

@@ -3,11 +3,11 @@
  *
  * @see interface, `--encryption-provider-config`
  */
-import { apiPackage, int32, list, one, string, type Report, type Static } from '../language/declare.js'
-import { MAX_SOCKET_PATH } from '../limits.js'
-import { parseDuration } from '../meta/duration.js'
-import { Duration } from '../meta/scalars.js'
-import { duplicate, invalid, required, tooLong } from '../rules/findings.js'
+import { apiPackage, int32, list, one, string, type Report, type Static } from '../../language/declare.js'
+import { MAX_SOCKET_PATH } from '../../limits.js'
+import { parseDuration } from '../../meta/duration.js'
+import { Duration } from '../../meta/scalars.js'
+import { duplicate, invalid, required, tooLong } from '../../rules/findings.js'
 
 const { message, kind } = apiPackage('apiserver.config.orch.io', 'v1', 'io.orch.apiserver.config.v1')
 
