@@ -12,7 +12,7 @@ const SHARED = [
   ['config/', 'controllers/'],
   ['examples/', 'interop/'],
   ['plugins/'],
-  ['registry/', 'storage/', 'serving/'],
+  ['files/', 'registry/', 'storage/', 'serving/'],
   ['routes/'],
   ['schemas/']
 ]

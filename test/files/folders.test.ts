@@ -1,7 +1,7 @@
 import t from 'tap'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../../storage/folder.js'
+import { makeFolder } from '../../files/folders.js'
 
 t.test('a folder and those above it are made, and one that is there is left alone', async t => {
   const root = t.testdir({ there: {} })

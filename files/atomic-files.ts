@@ -1,4 +1,4 @@
-/** Files that the server generates and reuses, written atomically. */
+/** Writes files atomically: after a crash the old content, the new content or no file is there. */
 import { chmodSync, closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Overwrites an existing file. @throws Error of the system */
