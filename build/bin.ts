@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { cachedDataVersionTag } from 'node:v8'
 import { Script } from 'node:vm'
 
-/** As `engines` of package.json has it. Checked here, where an old Node has read nothing yet that it cannot parse. */
+/** Keep in sync with `engines` of package.json. Checked here, before an old Node parses anything it does not support. */
 const [MAJOR, MINOR] = [20, 19]
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < MAJOR || (major === MAJOR && minor < MINOR)) {

@@ -34,7 +34,7 @@ function bundled (entry, into) {
   return readFileSync(into, 'utf8')
 }
 
-/** Types that are derived from a declaration are written out in its place, so that the plugin's types need none of the declaration language. */
+/** Writes derived types out in full, so that the published types do not need the declaration language. */
 function writtenOut (text) {
   for (const [line, name] of text.matchAll(/^export type (\w+) = Static<typeof \1>;\n/gm)) {
     const [declared, type = ''] = new RegExp(`^export declare const ${name}: (?:import\\("\\S+"\\)\\.)?Message<(.*|[^]*?\\n\\S.*)>;\\n`, 'm').exec(text) ?? []

@@ -1,4 +1,4 @@
-// Installs the packages that check and pack this project, unless they are there: a first step of `npm test`, `npm run lint` and `npm pack`.
+// Installs the packages of `test/package.json` if they are missing: a first step of `npm test`, `npm run lint` and `npm pack`.
 import { spawnSync } from 'node:child_process'
 import { installed, testFolder } from './test-packages.js'
 

@@ -20,18 +20,19 @@ const UP_TO_ADMISSION = [...UP_TO_REGISTRY, 'admission']
 const UP_TO_CONTROLLERS = [...UP_TO_ADMISSION, 'controllers']
 /** What each folder may import. */
 const MAY_IMPORT = {
+  files: [],
   schemas: [],
-  storage: ['schemas'],
+  storage: ['schemas', 'files'],
   auth: UP_TO_STORAGE,
   'flow-control': UP_TO_AUTH,
   registry: UP_TO_AUTH,
   admission: UP_TO_REGISTRY,
   controllers: UP_TO_ADMISSION,
   routes: [...UP_TO_REGISTRY, 'plugins/context', 'serving/wire'],
-  plugins: [...UP_TO_CONTROLLERS, 'clients', 'serving/wire'],
+  plugins: [...UP_TO_CONTROLLERS, 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
-  config: [...UP_TO_CONTROLLERS, 'clients', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'storage/folder', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
+  config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
+  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'files', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/start', 'serving/processes']

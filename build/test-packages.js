@@ -1,5 +1,5 @@
 /**
- * What only checks and packs this project is a package of its own, `test/package.json`, so that running it needs a third of the space.
+ * Packages only needed for tests, lint and packing are in `test/package.json`: running the server needs a third of the space.
  * `npm test`, `npm run lint` and `npm pack` install it in `test/node_modules` (`install.js`), `eslint.config.js` and `declarations.js` load it from there.
  */
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const packagesOf = file => {
   }
 }
 
-/** Whether what is installed is what the lock says; npm leaves a list of it. Optional packages may be for other machines. */
+/** Whether the installed packages match the lock. Optional packages may be absent on this platform. */
 export function installed () {
   const locked = packagesOf('package-lock.json')
   const there = packagesOf('node_modules/.package-lock.json')

@@ -1,6 +1,6 @@
 /** Proxies from `--egress-selector-config-file`. @see interface, `--egress-selector-config-file` */
 import type { EgressOptions, EgressProxy } from '../clients/egress/index.js'
-import { destinationOf, EGRESS_CONFIGURATIONS, type EgressConnection, type EgressSelectorConfiguration } from '../schemas/config/egress.js'
+import { destinationOf, EGRESS_CONFIGURATIONS, type EgressConnection, type EgressSelectorConfiguration } from '../schemas/api/apiserver/egress.js'
 import { checkPair, parseCertificates } from './certificates.js'
 import { readDocument } from './documents.js'
 import { ordinaryText, reasonOf } from './files.js'

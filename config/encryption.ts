@@ -1,7 +1,7 @@
 /** Encryption at rest, from `--encryption-provider-config` or a host's option. Errors never quote secrets. @see interface, `--encryption-provider-config` */
 import { existsSync } from 'node:fs'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
-import { EncryptionConfiguration } from '../schemas/config/encryption.js'
+import { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
 import { representations } from '../schemas/resources.js'
 import { documentIn } from './documents.js'
 import { FlagError } from './flag.js'

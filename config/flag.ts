@@ -185,7 +185,7 @@ export function duration (initial: number, help: string, { min = 0, max = 2 ** 3
   }, value => within(aNumber(value, 'a duration in milliseconds')))
 }
 
-/** Comma-separated and repeatable; the first occurrence replaces the default. An empty value is the empty list. Surrounding spaces are trimmed. `check` does not quote the item. */
+/** Comma-separated and repeatable; the first occurrence replaces the default. An empty value is the empty list. `check` does not quote the item. */
 export const list = (initial: readonly string[], help: string, check?: Check): Flag<readonly string[]> => ({
   type: 'strings',
   default: initial,

@@ -9,7 +9,7 @@ import type { AuthorizationWebhookOptions } from '../plugins/authorization/webho
 import type { OutboundOptions } from '../plugins/storage/outbound.js'
 import { Authorities } from '../auth/authorities.js'
 import type { AuthorizationMode } from '../auth/authorization-modes.js'
-import type { EncryptionConfiguration } from '../schemas/config/encryption.js'
+import type { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
 import { checkCombinations, hasLimits, idleFlags } from './combinations.js'
 import { egressOptions } from './egress.js'

@@ -1,5 +1,5 @@
 /** Service options from flags: address ranges, and the `orch` service. */
-import { addressProblem } from '../controllers/services/masters.js'
+import { addressProblem } from '../controllers/services/endpoint-reconciler.js'
 import { publicAddress } from './addresses.js'
 import type { Values } from './flags/index.js'
 import type { ServerOptions } from './server-options.js'

@@ -1,6 +1,6 @@
 /** Tracing options from `--tracing-config-file`. @see interface, `--tracing-config-file` */
 import type { TracingOptions } from '../plugins/tracing/index.js'
-import { TracingConfiguration } from '../schemas/config/tracing.js'
+import { TracingConfiguration } from '../schemas/api/apiserver/tracing.js'
 import { readDocument } from './documents.js'
 import { FlagError } from './flag.js'
 

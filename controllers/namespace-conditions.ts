@@ -2,7 +2,7 @@
 import { now } from '../registry/operations/context.js'
 import { shorten } from '../schemas/quote.js'
 
-export interface Left {
+export interface RemainingContents {
   /** Number of remaining objects by `RESOURCE.GROUP`, and of those held by each finalizer. */
   readonly resources: Map<string, number>
   readonly finalizers: Map<string, number>
@@ -12,7 +12,7 @@ export interface Left {
   readonly failures: string[]
 }
 
-export const nothingLeft = (): Left => ({ resources: new Map(), finalizers: new Map(), undiscovered: new Map(), failures: [] })
+export const nothingRemaining = (): RemainingContents => ({ resources: new Map(), finalizers: new Map(), undiscovered: new Map(), failures: [] })
 
 const MAX_MESSAGE = 2000
 
@@ -25,7 +25,7 @@ export function count (counts: Map<string, number>, name: string): void {
 const countsText = (counts: Map<string, number>, words: (name: string, many: number) => string): string => [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([name, many]) => words(name, many)).join(', ')
 
 /** The deletion's conditions besides all others; unchanged ones keep their time. */
-export function conditionsOf ({ resources, finalizers, undiscovered, failures }: Left, before: readonly Condition[]): Condition[] {
+export function conditionsOf ({ resources, finalizers, undiscovered, failures }: RemainingContents, before: readonly Condition[]): Condition[] {
   const content = resources.size > 0
     ? { status: 'True', reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${countsText(resources, (name, many) => `${name} has ${many} resource instances`)}` }
     : { status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' }

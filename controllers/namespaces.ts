@@ -16,7 +16,7 @@ import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer } from './informer.js'
 import type { Emptied, RemoteContents } from './aggregation/remote-contents.js'
-import { conditionsOf, count, nothingLeft, type Left, type Condition } from './namespace-conditions.js'
+import { conditionsOf, count, nothingRemaining, type RemainingContents, type Condition } from './namespace-conditions.js'
 import { WorkQueue, type Verdict } from './work-queue.js'
 
 /** Concurrent namespaces, and concurrent objects per namespace. */
@@ -76,7 +76,7 @@ export class NamespaceController implements Controller {
     if (found.object.metadata.deletionTimestamp === undefined) return 'done'
     if (!finalizersOf(found.object).includes(NAMESPACE_FINALIZER)) return 'done'
     const { uid } = found.object.metadata
-    const counts = nothingLeft()
+    const counts = nothingRemaining()
     const isCurrent = async (): Promise<boolean> => isTerminating((await current(store, store.key('', name)))?.object, uid)
     const own = await this.#deleteContents(name, context, counts, isCurrent)
     const { remote } = this.#options
@@ -98,7 +98,7 @@ export class NamespaceController implements Controller {
    * Deletes all objects in the namespace, without orphaning dependents, which are deleted too. Counts objects found and remaining. `isCurrent` checks that
    * the namespace was not replaced by another of the same name.
    */
-  async #deleteContents (namespace: string, context: WriteContext, counts: Left, isCurrent: () => Promise<boolean>): Promise<Emptied> {
+  async #deleteContents (namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<Emptied> {
     let seen = 0
     let remaining = 0
     for (const store of this.#resources.all()) {
@@ -110,7 +110,7 @@ export class NamespaceController implements Controller {
     return { seen, remaining }
   }
 
-  async #deleteResource (store: ResourceStore, namespace: string, context: WriteContext, counts: Left, isCurrent: () => Promise<boolean>): Promise<Emptied> {
+  async #deleteResource (store: ResourceStore, namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<Emptied> {
     const { entries } = await list(store, { ...EVERYTHING, namespace })
     const seen = entries.length
     if (seen === 0) return { seen, remaining: 0 }
@@ -145,7 +145,7 @@ export class NamespaceController implements Controller {
   }
 
   /** Reports remaining objects in the status. */
-  async #writeConditions (store: ResourceStore, name: string, uid: string | undefined, counts: Left, context: WriteContext): Promise<void> {
+  async #writeConditions (store: ResourceStore, name: string, uid: string | undefined, counts: RemainingContents, context: WriteContext): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'status' }, context, current => {
       const object = current.copy()
       if (!isTerminating(object, uid)) throw notFound(store.resource, name)
@@ -171,7 +171,7 @@ export class NamespaceController implements Controller {
   }
 }
 
-function tally ({ resources, finalizers }: Left, { type: { plural }, stored: { group } }: ResourceStore, { metadata }: ApiObject): void {
+function tally ({ resources, finalizers }: RemainingContents, { type: { plural }, stored: { group } }: ResourceStore, { metadata }: ApiObject): void {
   count(resources, `${plural}.${group}`)
   for (const finalizer of metadata.finalizers ?? []) count(finalizers, finalizer)
 }

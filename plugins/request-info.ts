@@ -33,8 +33,8 @@ const nonResource = (method: string, path: string): RequestInfo => ({
 })
 
 /**
- * kubectl from 1.27 lists the definitions under upstream's group before it creates an object of a type that cannot be patched, and fails without an answer.
- * That list alone is served, and authorized, as the one of this server's group.
+ * kubectl from 1.27 lists this path before it creates an object of a type without PATCH, and fails on an error. Served and authorized as the
+ * list of this server's group.
  */
 const UPSTREAM_DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const DEFINITIONS_GROUP = 'apiextensions.orch.io'

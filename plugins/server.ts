@@ -19,8 +19,8 @@ import type { Shutdown } from './shutdown.js'
 
 export interface OrchServer {
   /**
-   * `plugins/authentication/`: the authenticator chain. Adds the group of authenticated users; never returns the anonymous user. Throws a
-   * StatusError 401 for invalid credentials. Synchronous if its authenticators are.
+   * `plugins/authentication/`: the authenticator chain. Never returns the anonymous user. Synchronous if its authenticators are.
+   * @throws StatusError 401
    */
   authenticator: Authenticator
   /** Audiences of this server: `--api-audiences`, or the issuers of service account tokens. */

@@ -62,7 +62,11 @@ export class ResourceRegistry {
     return () => { this.#listeners.delete(listener) }
   }
 
-  /** Adds a type without serving it. @param wrapBackend a back end of its own over that of the resource; nothing is then cached. @throws TypeError if it exists */
+  /**
+   * Registers a type without serving it.
+   * @param wrapBackend wraps the resource's back end; the type is then not cached
+   * @throws TypeError if it exists
+   */
   add (type: ResourceType, wrapBackend?: (backend: Backend) => Backend): ResourceStore {
     const name = `${type.group}/${type.plural}`
     if (this.#stores.has(name)) throw new TypeError(`resource ${name} is there already`)
@@ -74,8 +78,9 @@ export class ResourceRegistry {
   }
 
   /**
-   * Serves another version of a type in a store of its own, whose back end converts. `find` and `all` do not return it, as its objects
-   * are those of the type. @returns a function that removes it
+   * Serves another version of a type from a store whose back end converts. `find` and `all` do not return that store, because its objects
+   * are those of the type.
+   * @returns a function that removes it
    */
   serveConvertedVersion (type: ResourceType, wrapBackend: (backend: Backend) => Backend): () => void {
     const store = this.#storeOf(type, wrapBackend)
@@ -131,7 +136,7 @@ export class ResourceRegistry {
     this.#changed()
   }
 
-  /** Serves these group versions (`apps/v1`, `v1` of the core group) no longer, because APIServices name other servers for them. Replaces the set of the last call. */
+  /** Stops serving these group versions (`apps/v1`, `v1` of the core group), because APIServices name other servers for them. Replaces the previous set. */
   delegate (apiVersions: ReadonlySet<string>): void {
     const before = this.#delegated
     this.#delegated = apiVersions

@@ -21,7 +21,7 @@ import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './operations/allocation.js'
 import { decodeStored, encodeStored, storedForm, type StorageMediaType } from './stored-form.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
-import { SharedLease } from '../storage/shared-lease.js'
+import { EventLease } from './event-lease.js'
 
 const EMPTY_READER: AdmissionReader = { get: async () => undefined, list: async () => [] }
 
@@ -90,7 +90,7 @@ export class ResourceStore {
   readonly #uncached = new Set<Subscriber>()
   /** Shared by all representations. */
   readonly #commitListeners: Set<CommitListener>
-  #leases: SharedLease | undefined
+  #leases: EventLease | undefined
 
   /** @param of the store of the stored version, for another representation */
   constructor (options: ResourceStoreOptions, representation = options.type.stored, of?: ResourceStore) {
@@ -129,7 +129,7 @@ export class ResourceStore {
   /** The lease of new objects, for types that expire. */
   async expiry (): Promise<WriteOptions> {
     const { ttlSeconds = this.type.ttlSeconds ?? 0, leaseReuseSeconds } = this.#options
-    this.#leases ??= new SharedLease(this.backend, ttlSeconds, leaseReuseSeconds, systemClock, this.observer?.leased)
+    this.#leases ??= new EventLease(this.backend, ttlSeconds, leaseReuseSeconds, systemClock, this.observer?.leased)
     return { lease: await this.#leases.current() }
   }
 

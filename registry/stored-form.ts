@@ -26,7 +26,10 @@ export function encodeStored ({ stored: { message } }: ResourceType, form: Stora
   }
 }
 
-/** Decodes an object of any form, with defaults for fields added after it was stored. @throws an error for what is not in such a form; it never quotes the object, which may be secret */
+/**
+ * Decodes an object of any stored form, with defaults for fields added after it was stored.
+ * @throws Error for damaged bytes; its message never quotes the object, which may be secret
+ */
 export function decodeStored ({ stored: { message }, anyStoredVersion }: ResourceType, value: Uint8Array): ApiObject {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   try {
@@ -40,7 +43,7 @@ export function decodeStored ({ stored: { message }, anyStoredVersion }: Resourc
   }
 }
 
-/** V8 quotes invalid JSON, and findings quote wrong values. A stack has them too, so the error is not a cause. */
+/** JSON errors and findings quote the value, which may be secret. So the new error has no cause. */
 function withoutQuotes (error: unknown): unknown {
   if (!(error instanceof Error) || !error.message.includes('"')) return error
   return new Error(error instanceof SyntaxError ? 'it is not valid JSON' : error.message.replace(/"[^]*"/, '"…"'))

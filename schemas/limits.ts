@@ -5,13 +5,13 @@ export const MAX_BODY_BYTES = 3 * 1024 * 1024
 /** Bytes of a stored object, managed fields included. etcd's default request limit; it applies to every back end. */
 export const MAX_STORED_BYTES = 1.5 * 1024 * 1024
 /**
- * List items and object members, in a body and in a stored object: what can be read can be written back. The largest
- * CustomResourceDefinitions come near. 3 MiB of the smallest values would block the event loop for a second.
+ * List items and object members of a body and of a stored object. The largest CustomResourceDefinitions come near. 3 MiB of the smallest
+ * values would block the event loop for a second.
  */
 export const MAX_VALUES = 50_000
 /**
- * Map entries, and items of lists with per-item ownership, in one object. A large CustomResourceDefinition has about 10,000.
- * Each costs up to a microsecond per step of a request, several times as much as an item of a plain list.
+ * Map entries, and items of lists with per-item ownership, in one object. A large CustomResourceDefinition has about 10,000. Each costs
+ * several times as much as an item of a plain list.
  */
 export const MAX_ENTRIES = 16_000
 /** Members of one JSON object, checked before its type is known: MAX_ENTRIES and some for its fixed fields. */

@@ -121,10 +121,10 @@ export function createListener (handler: RequestListener, options: ListenerOptio
         if (goaway.holds(stream, () => { serve(request, response, refusal) })) return
       }
     }
-    // A request that has closed meanwhile is not served: its 'close' was emitted, so its seat would never be released. A compatibility response does not know.
+    // Skip requests that have closed: their seat would never be released. Compatibility responses do not know it.
     const target = stream ?? response
-    // Up to Node 26.10, a client certificate with a wrong signature leaves an error in OpenSSL's queue, which ends the connection at the end of the read that
-    // completes the handshake. That read may bring the first request, whose 401 must be written before.
+    // Node up to 26.10 closes the connection at the end of the read that completes a handshake with a badly signed certificate. Serve the first request at once,
+    // so that its 401 is sent.
     if (isFirst || refusal !== undefined) serve(request, response, refusal)
     else afterPoll(() => { if (!target.destroyed) serve(request, response, refusal) })
   }

@@ -1,6 +1,5 @@
 /**
- * `--local`: makes the administrator, a client certificate that is its own authority, and a kubeconfig with it. Whoever can read these files may do
- * everything, so they are readable for their owner alone.
+ * `--local`: creates an administrator with a self-signed client certificate and a kubeconfig, both readable only by their owner.
  */
 import { X509Certificate } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -11,8 +10,8 @@ import type { Parsed } from '../config/command-line.js'
 import { ordinaryText, reasonOf } from '../config/files.js'
 import { FlagError } from '../config/flag.js'
 import { hasLocalAdministrator, localFiles } from '../config/local.js'
-import { makeFolder } from '../storage/folder.js'
-import { replaceFile } from './atomic-files.js'
+import { makeFolder } from '../files/folders.js'
+import { replaceFile } from '../files/atomic-files.js'
 import { certify } from './certify.js'
 import { authorityOf } from './service-accounts.js'
 

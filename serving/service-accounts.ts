@@ -12,8 +12,8 @@ import type { ServerOptions } from '../config/server-options.js'
 import { makeSigningKey, signingKeyProblem } from '../config/service-accounts.js'
 import { isEmbedded } from '../config/store.js'
 import { authoritiesOf } from '../auth/authorities.js'
-import { makeFolder } from '../storage/folder.js'
-import { createFile, replaceFile } from './atomic-files.js'
+import { makeFolder } from '../files/folders.js'
+import { createFile, replaceFile } from '../files/atomic-files.js'
 
 const NAME = 'service-account.key'
 

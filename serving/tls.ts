@@ -6,7 +6,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createSecureContext, type SecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls'
-import { makeFolder } from '../storage/folder.js'
+import { makeFolder } from '../files/folders.js'
 import { publicAddress } from '../config/addresses.js'
 import { checkPair, namesOf, parseCertificates, readBundle, readPair, type Pair } from '../config/certificates.js'
 import { ordinaryText, reasonOf } from '../config/files.js'
@@ -14,7 +14,7 @@ import { FlagError } from '../config/flag.js'
 import type { Values } from '../config/flags/index.js'
 import type { Parsed } from '../config/command-line.js'
 import { selfSigned } from './certify.js'
-import { replaceFile } from './atomic-files.js'
+import { replaceFile } from '../files/atomic-files.js'
 import { cipherString, secureVersion } from '../config/tls-names.js'
 
 /** Flags with CA bundles for client certificates. */

@@ -109,8 +109,8 @@ export interface WatchRequest {
 
 export interface BackendWatch {
   /**
-   * Requests an `onProgress` soon (for consistent reads); cheap, may be coalesced, safe when idle. The reported revision is the watch's current position. On
-   * etcd, the watch also advances to the newest revision of the store and reports each step for a few seconds.
+   * Asks for `onProgress` soon, for consistent reads. Calls may be coalesced. On etcd the watch also advances to the newest revision of the store, and
+   * reports each step for a few seconds.
    */
   requestProgress: () => void
   /** Ends the watch without an `onEnd`. Idempotent. */

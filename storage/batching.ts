@@ -1,11 +1,7 @@
-/**
- * Steps that several requests take together. A step that many take in a row costs a third to a half less than one between the other steps of its request, because
- * the processor keeps its code near (`npm run bench -- reads`): the requests that one turn of the event loop has read are served together, and their responses are
- * written together.
- */
+/** Runs the same step of several requests in a row, which keeps its code in the processor's cache. Benchmark: `npm run bench -- reads`. */
 import { afterMicrotasks, turnIsOver } from './turns.js'
 
-/** @returns adds a step to those that `schedule` runs together, in order */
+/** @returns a function that adds a step to the batch that `schedule` runs, in order */
 function batched (schedule: (run: () => void) => void): (step: () => void) => void {
   let steps: Array<() => void> = []
   const run = (): void => {
@@ -31,16 +27,13 @@ export const afterPoll = batched(setImmediate)
 let starting = false
 let afterStarts: (() => void) | undefined
 
-/** Calls back at the end of the work at hand: of this callback of the event loop with its microtasks, or of the queued requests that start in this turn. */
+/** Calls back when the current callback and its microtasks are done, or when the queued requests of this turn have started. */
 export const afterWork = batched(run => {
   if (starting) afterStarts = run
   else process.nextTick(run)
 })
 
-/**
- * Milliseconds within which a queued request must have started for another to start in the same turn, enough for a list of a hundred objects. Beside 500 eager
- * lists the median of a quiet GET was 12 ms with turns of 2 ms of starts, and 1 ms with short ones (`npm run bench -- fairness`).
- */
+/** Milliseconds. A request that starts slower than this ends the batch of the turn. Benchmark: `npm run bench -- fairness`. */
 const QUICK_START_MS = 0.25
 const queue: Array<() => void> = []
 let scheduled = false

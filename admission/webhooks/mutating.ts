@@ -4,7 +4,7 @@
  */
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { JSON_PATCH } from './answer.js'
-import { ask } from './ask.js'
+import { callWebhook } from './call-webhook.js'
 import { Configurations } from './configurations.js'
 import { formOf, type Form } from './forms.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
@@ -18,7 +18,7 @@ import { isExempt, type HookTools } from './tools.js'
 const PATCH = 'patch.webhook.admission.orch.io/'
 const MUTATION = 'mutation.webhook.admission.orch.io/'
 
-/** State of a request over both rounds. */
+/** State of a request over both runs. */
 interface Progress {
   /** Reinvocable hooks called since the last change. */
   readonly invoked: Set<string>
@@ -63,7 +63,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
     const place = `round_${round}_index_${index}`
     let changed = false
     try {
-      const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () => ask(hook, tools.caller, { request, writer, requested, objects: writer.objects(requested), mutating: true }), async ({ patch }) => {
+      const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () => callWebhook(hook, tools.caller, { request, writer, requested, objects: writer.objects(requested), mutating: true }), async ({ patch }) => {
         const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, form, request)
         if (patched === undefined) return
         changed = patched.changed

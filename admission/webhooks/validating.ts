@@ -3,7 +3,7 @@
  * the first in order of name is returned.
  */
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
-import { ask } from './ask.js'
+import { callWebhook } from './call-webhook.js'
 import { Configurations } from './configurations.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
 import { Forms } from './mutating.js'
@@ -32,7 +32,7 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
       return objects
     }
     const results = await Promise.allSettled(selected.map(async ({ hook, requested }, index) => {
-      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () => ask(hook, tools.caller, { request, writer, requested, objects: objectsIn(requested), mutating: false }), () => {})
+      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () => callWebhook(hook, tools.caller, { request, writer, requested, objects: objectsIn(requested), mutating: false }), () => {})
       if (failedOpen) request.annotate(`${FAILED_OPEN}round_0_index_${index}`, hook.name)
     }))
     const refused = results.find(one => one.status === 'rejected')

@@ -14,7 +14,7 @@ import { COMPONENT_ROLES } from '../rbac/defaults/component-roles.js'
 import { parseRule, ruleAllows } from '../rbac/rules.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { NodeGraph } from './graph.js'
-import { ALLOW, noOpinion, ownCSINode, ownLease } from './own.js'
+import { ALLOW, noOpinion, ownCSINode, ownLease } from './own-objects.js'
 import { keyOf, type Referred } from './references.js'
 
 const GROUP = 'system:nodes'

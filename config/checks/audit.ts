@@ -1,6 +1,6 @@
 /** Options of the audit log and webhook. */
 import type { AuditOptions } from '../../plugins/audit/index.js'
-import { AuditPolicy } from '../../schemas/config/audit-policy.js'
+import { AuditPolicy } from '../../schemas/api/audit/policy.js'
 import { bool } from '../flag.js'
 import { audit as log, auditWebhook as webhook } from '../flags/audit.js'
 import { fromFlag, members, milliseconds, needed, number, object, string, wholeNumber, type Option, type Table } from '../option.js'

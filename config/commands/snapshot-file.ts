@@ -2,7 +2,7 @@
 import { close, closeSync, fstatSync, fsync, linkSync, openSync, renameSync, rmSync, statSync, write } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { sync } from '../../storage/folder.js'
+import { sync } from '../../files/folders.js'
 import { ArgumentError } from '../command-line.js'
 
 export interface Sink {

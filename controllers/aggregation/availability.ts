@@ -14,7 +14,7 @@ import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
-import { check, FAILED, LOCAL, type Finding, type Probe } from './check.js'
+import { check, FAILED, LOCAL, type AvailabilityResult, type Probe } from './check.js'
 import { apiServicesOf, type RegisteredService, type RegisteredServices } from './registered-services.js'
 import { ServiceFollower } from './service-follower.js'
 import { ignoring } from '../races.js'
@@ -43,7 +43,7 @@ export class Availability implements Controller {
   readonly #queue: WorkQueue
   readonly #follower: ServiceFollower
   /** The last finding of this server, by APIService. */
-  readonly #found = new Map<string, Finding>()
+  readonly #found = new Map<string, AvailabilityResult>()
   #context: WriteContext | undefined
   #started = false
   #cancelResync: (() => void) | undefined
@@ -110,7 +110,7 @@ export class Availability implements Controller {
     return finding.reason === FAILED ? 'later' : 'done'
   }
 
-  async #write ({ name }: RegisteredService, finding: Finding, context: WriteContext): Promise<void> {
+  async #write ({ name }: RegisteredService, finding: AvailabilityResult, context: WriteContext): Promise<void> {
     const store = apiServicesOf(this.#options)
     const entry = store === undefined ? undefined : await current(store, store.key('', name))
     if (store === undefined || entry === undefined) return
@@ -126,14 +126,14 @@ export class Availability implements Controller {
   }
 
   /** Another server may describe the same failure in other words; those stay while this server's own have not changed. */
-  #differs (name: string, before: APIServiceCondition | undefined, { status, reason, message }: Finding): boolean {
+  #differs (name: string, before: APIServiceCondition | undefined, { status, reason, message }: AvailabilityResult): boolean {
     if (before?.status !== status || before.reason !== reason) return true
     return before.message !== message && this.#found.get(name)?.message !== message
   }
 }
 
 /** The time of transition is that of the last change of the status. */
-function withFinding (conditions: readonly APIServiceCondition[], finding: Finding): APIServiceCondition[] {
+function withFinding (conditions: readonly APIServiceCondition[], finding: AvailabilityResult): APIServiceCondition[] {
   const before = conditions.find(({ type }) => type === 'Available')
   const next = { type: 'Available', ...finding, lastTransitionTime: before !== undefined && before.status === finding.status ? before.lastTransitionTime : now() }
   return before === undefined ? [...conditions, next] : conditions.map(one => one === before ? next : one)

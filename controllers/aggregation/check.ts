@@ -7,7 +7,7 @@ import type { AdmissionReader } from '../../registry/admission.js'
 import type { RemoteService } from './registered-services.js'
 import { shorten } from '../../schemas/quote.js'
 
-export interface Finding {
+export interface AvailabilityResult {
   readonly status: 'True' | 'False' | 'Unknown'
   readonly reason: string
   readonly message: string
@@ -16,17 +16,17 @@ export interface Finding {
 /** Requests the discovery document of a service. Rejects with an Error whose message says why it was not received. */
 export type Probe = (service: RemoteService, signal: AbortSignal) => Promise<void>
 
-export const LOCAL: Finding = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
-const PASSED: Finding = { status: 'True', reason: 'Passed', message: 'all checks passed' }
+export const LOCAL: AvailabilityResult = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
+const PASSED: AvailabilityResult = { status: 'True', reason: 'Passed', message: 'all checks passed' }
 
 export const FAILED = 'FailedDiscoveryCheck'
 
-/** Attempts after a first one that failed: a service may have several endpoints, and one that answers is enough. */
+/** Retries after the first failure. One reachable endpoint is enough. */
 const MORE_ATTEMPTS = 4
 const MAX_MESSAGE = 1000
 
-/** @param before what this server found last */
-export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: Finding): Promise<Finding> {
+/** @param before this server's last result */
+export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: AvailabilityResult): Promise<AvailabilityResult> {
   const { namespace, name, port } = remote.service
   const about = `service/${name} in ${JSON.stringify(namespace)}`
   let service: Service | undefined
@@ -59,7 +59,7 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
   return PASSED
 }
 
-/** @param known the message of the last failure; one that goes on takes no further attempts, as it is soon checked again */
+/** @param known the previous failure message. If the failure repeats, there are no further attempts. */
 async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal, known: string | undefined): Promise<void> {
   const attempt = async (): Promise<void> => {
     if (turnIsOver()) await nextTurn() // refused connections settle in the turn they begin in
@@ -73,5 +73,5 @@ async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal,
   }
 }
 
-const missing = (reason: string, message: string): Finding => ({ status: 'False', reason, message })
+const missing = (reason: string, message: string): AvailabilityResult => ({ status: 'False', reason, message })
 const messageOf = (error: unknown): string => shorten(error instanceof Error ? error.message : String(error), MAX_MESSAGE)

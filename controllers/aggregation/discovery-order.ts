@@ -7,7 +7,7 @@ type Listed = Pick<RegisteredService, 'name' | 'group' | 'version' | 'groupPrior
 
 const byName = (one: Listed, other: Listed): number => one.name < other.name ? -1 : Number(one.name > other.name)
 
-/** @param own what this server serves; its priorities are those of its APIServices, or of the convention until they exist */
+/** @param own what this server serves; until its APIServices exist, a local group has upstream's priorities */
 export function discoveryOrder (own: Iterable<{ readonly group: string, readonly version: string }>, registered: ReadonlyMap<string, RegisteredService>): Map<string, string[]> {
   const listed = new Map<string, Listed>()
   for (const { group, version } of own) {

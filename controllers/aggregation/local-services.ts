@@ -116,7 +116,7 @@ export class LocalServices implements Controller {
     this.#queue.add(name)
   }
 
-  /** @param listed false at the start, when what an earlier run left behind is removed; later that is up to the server whose types change */
+  /** @param listed true if another server handles types that were removed meanwhile; false at start, when leftovers are deleted */
   #changed (service: APIService, listed: boolean): void {
     const { metadata: { name = '', labels }, spec } = service
     const served = this.#served.get(name)
@@ -124,7 +124,7 @@ export class LocalServices implements Controller {
     if (served === undefined ? !listed && managed === CUSTOM : managed !== undefined && !sameValue(spec, desired(served).spec)) this.#add(name)
   }
 
-  /** Once for all changes of a turn: a type that is replaced is away for a moment. */
+  /** Runs once per turn, because a replaced type is briefly absent. */
   #schedule (): void {
     if (this.#scheduled) return
     this.#scheduled = true

@@ -1,6 +1,6 @@
 /**
- * Follows the APIServices: which group versions other servers serve, and the order of all of them in discovery. What this server serves
- * itself is delegated if an APIService names a service for it; one that is kept by this server is about to be restored, and delegates nothing.
+ * Follows the APIServices: which group versions other servers serve, and the order of all of them in discovery. A local group version is
+ * delegated if an APIService names a service for it. APIServices that this server maintains never delegate: they are about to be restored.
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
 import { apiVersionOf } from '../../schemas/groups.js'

@@ -3,7 +3,7 @@
  * reported: its objects may be there, so the namespace stays, as upstream.
  */
 import { reasonOf } from '../../storage/errors.js'
-import { count, type Left } from '../namespace-conditions.js'
+import { count, type RemainingContents } from '../namespace-conditions.js'
 import type { RegisteredService, RegisteredServices, RemoteService } from './registered-services.js'
 
 /** A request as the namespace controller. Rejects if there is no whole answer in time. */
@@ -18,12 +18,12 @@ export interface RemoteContents {
    * Deletes everything in the namespace once. What is left or failed is added to `left`.
    * @param isCurrent whether the namespace is still the one to be emptied
    */
-  readonly empty: (namespace: string, left: Left, isCurrent: () => Promise<boolean>, signal: AbortSignal) => Promise<Emptied>
+  readonly empty: (namespace: string, left: RemainingContents, isCurrent: () => Promise<boolean>, signal: AbortSignal) => Promise<Emptied>
 }
 
 interface Item { readonly name: string, readonly uid: string | undefined, readonly finalizers: readonly string[] }
 interface Resource { readonly name: string, readonly verbs: readonly string[] }
-interface Task { readonly remote: RemoteService, readonly root: string, readonly namespace: string, readonly left: Left }
+interface Task { readonly remote: RemoteService, readonly root: string, readonly namespace: string, readonly left: RemainingContents }
 
 const AT_ONCE = 8
 const PAGE = 500

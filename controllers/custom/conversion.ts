@@ -1,6 +1,5 @@
 /**
- * Conversion by a webhook: objects are sent in batches, and what returns is held to what a conversion may change. Nothing of metadata
- * but labels and annotations is taken from the webhook.
+ * Conversion by webhook, in batches. A webhook may change anything but metadata, from which only labels and annotations are taken.
  */
 import { randomUUID } from 'node:crypto'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
@@ -18,7 +17,7 @@ const VERSIONS = ['v1', 'v1beta1']
 
 export interface PlainObject { apiVersion?: unknown, kind?: unknown, metadata?: Record<string, unknown>, [member: string]: unknown }
 
-/** Converts objects to a version; those that are of that version already are left alone. @throws StatusError 500 */
+/** Converts objects to a version. Objects already of that version are unchanged. @throws StatusError 500 */
 export type Convert = (objects: readonly PlainObject[], apiVersion: string) => Promise<PlainObject[]>
 
 export function webhookConversion ({ spec: { group, names: { kind }, conversion } }: CustomResourceDefinition, caller: HookCaller, signal: AbortSignal): Convert {

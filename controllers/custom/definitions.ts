@@ -1,6 +1,6 @@
 /**
- * Serves custom resources: accepts the names of definitions, installs their types, and empties those that are deleted. Beside the same
- * controller of another server it is harmless: both install what is stored, and a conflict is the other's success.
+ * Serves custom resources: accepts the names of definitions, installs their types, and deletes the objects of deleted types. Several servers
+ * may run it: they install the same types, and a conflict means another server has done the work.
  */
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
@@ -18,14 +18,14 @@ import { Informer } from '../informer.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
 import type { HookCaller } from '../../admission/webhooks/target.js'
 import { approvalOf } from './approval.js'
-import { empty } from './emptying.js'
+import { deleteAll } from './delete-objects.js'
 import { InstalledTypes } from './installed.js'
 import { isTrue, acceptNames, withCondition } from './names.js'
 import { NameIndex } from './used-names.js'
 import { ignoring } from '../races.js'
 
 const GROUP = 'apiextensions.orch.io'
-/** Creates of objects end on every server within this time after a definition was marked; timestamps have whole seconds. */
+/** Milliseconds after which no server creates objects of a type marked for deletion. Timestamps have whole seconds. */
 const OTHERS_SEE_MS = 3000
 
 export interface DefinitionsOptions extends ControllerOptions {
@@ -105,7 +105,7 @@ export class Definitions implements Controller {
     if (isEmptying(definition) || this.#changedStatus(definition) !== undefined) this.#queue.add(name)
   }
 
-  /** Names that are free now may be wanted. */
+  /** Requeues definitions that wait for names of the group. */
   #requeue (group: string): void { for (const name of this.#names.waiting(group)) this.#queue.add(name) }
 
   async #reconcile (name: string, context: WriteContext): Promise<Verdict> {
@@ -136,7 +136,7 @@ export class Definitions implements Controller {
     const type = this.#installed.typeOf(name)
     const objects = type === undefined ? undefined : this.#options.resources.find(type.group, type.plural)
     if (objects !== undefined) {
-      const { seen, remaining } = await empty(objects, context)
+      const { seen, remaining } = await deleteAll(objects, context)
       if (remaining > 0) {
         await this.#writeStatus(store, definition, status => ({ ...status, conditions: withCondition(status.conditions ?? [], IN_PROGRESS, now()) }), context)
         return 'later'

@@ -44,7 +44,7 @@ export function acceptNames ({ spec: { names }, status }: CustomResourceDefiniti
 
 const messageOf = (messages: readonly string[]): string => messages.length === 1 ? messages.join() : `[${messages.join(', ')}]`
 
-/** The conditions with a finding in its place. A condition whose status stays keeps its time. */
+/** Sets a condition. Its transition time changes only with its status. */
 export function withCondition (conditions: readonly Condition[], finding: Finding, now: string): Condition[] {
   const old = conditions.find(({ type }) => type === finding.type)
   const { type, status, reason, message } = finding

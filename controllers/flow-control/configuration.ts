@@ -13,7 +13,7 @@ import { now, serverContext } from '../../registry/operations/context.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { GROUP } from '../../flow-control/defaults.js'
-import { inWrittenVersion } from './written.js'
+import { inBootstrapVersion } from './bootstrap-version.js'
 import type { FlowControl } from '../../flow-control/flow-control.js'
 
 const MANAGER = 'api-priority-and-fairness-config-consumer-v1'
@@ -129,7 +129,7 @@ export class FlowConfiguration implements Controller {
     const written = (this.#written.get(name) ?? []).filter(one => at - one < MINUTE)
     if (written.length >= MAX_WRITES_PER_MINUTE) return 'later'
     this.#written.set(name, [...written, at])
-    await change(inWrittenVersion(store), { namespace: '', name, subresource: 'status' }, { ...serverContext(signal), fieldManager: MANAGER }, base => {
+    await change(inBootstrapVersion(store), { namespace: '', name, subresource: 'status' }, { ...serverContext(signal), fieldManager: MANAGER }, base => {
       const object = base.copy() as FlowSchema // stores of schemas contain schemas
       return this.#withStatus(object) ?? object
     }).catch((error: unknown) => {

@@ -15,7 +15,7 @@ import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from '../../flow-control/defaults.js'
-import { inWrittenVersion } from './written.js'
+import { inBootstrapVersion } from './bootstrap-version.js'
 
 const AUTOUPDATE = 'apf.orch.io/autoupdate-spec'
 const MANAGER = 'api-priority-and-fairness-config-producer-v1'
@@ -93,13 +93,13 @@ export class FlowDefaults extends AtStart {
     const found = await current(store, store.key('', name))
     if (found === undefined) {
       const made = { ...structuredClone(desired), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
-      await create(inWrittenVersion(store), made, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
+      await create(inBootstrapVersion(store), made, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server
       })
       return
     }
     if (corrected(store.readStored(found) as Configured, desired, mandatory) === undefined) return
-    await change(inWrittenVersion(store), { namespace: '', name }, this.#context, base => {
+    await change(inBootstrapVersion(store), { namespace: '', name }, this.#context, base => {
       const existing = base.copy() as Configured // of the store's type
       return corrected(existing, desired, mandatory) ?? existing
     }).catch((error: unknown) => {

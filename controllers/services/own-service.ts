@@ -14,7 +14,7 @@ import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { ServiceAllocation } from '../../registry/services/allocation.js'
-import { mastersOf, addressProblem, type Masters, type Reconciler } from './masters.js'
+import { endpointReconciler, addressProblem, type EndpointReconciler, type Reconciler } from './endpoint-reconciler.js'
 import { OwnEndpoints, PORT_NAME } from './own-endpoints.js'
 
 export interface OwnServiceSettings {
@@ -51,7 +51,7 @@ export class OwnService implements Controller {
   readonly #context: WriteContext
   readonly #namespace: string
   readonly #endpoints: OwnEndpoints
-  #masters: Masters | undefined
+  #reconciler: EndpointReconciler | undefined
   #running: Promise<void> = Promise.resolve()
   #unregistered: Promise<void> | undefined
   #cancel: (() => void) | undefined
@@ -67,7 +67,7 @@ export class OwnService implements Controller {
     if (reconciler !== 'none') {
       const problem = addressProblem(address)
       if (problem !== undefined) throw new TypeError(`orchService.address ${address}: ${problem}`)
-      this.#masters = mastersOf(reconciler, address, { backend: allocation.backend, prefix: allocation.prefix, count })
+      this.#reconciler = endpointReconciler(reconciler, address, { backend: allocation.backend, prefix: allocation.prefix, count })
     }
     leaving.addEventListener('abort', () => { this.#unregister().catch(() => {}) }, { once: true }) // expires by itself
   }
@@ -107,15 +107,15 @@ export class OwnService implements Controller {
     this.#unregistered ??= (async () => {
       this.#cancel?.()
       await this.#running.catch(() => {}) // reported to the caller of #run
-      if (this.#masters !== undefined) await this.#endpoints.publish(await this.#masters.absent(await this.#endpoints.published()), this.#context)
+      if (this.#reconciler !== undefined) await this.#endpoints.publish(await this.#reconciler.absent(await this.#endpoints.published()), this.#context)
     })()
     return this.#unregistered
   }
 
   async #reconcile (): Promise<void> {
     await this.#keepService()
-    if (this.#masters === undefined || this.#unregistered !== undefined) return
-    await this.#endpoints.publish(await this.#masters.present(await this.#endpoints.published()), this.#context)
+    if (this.#reconciler === undefined || this.#unregistered !== undefined) return
+    await this.#endpoints.publish(await this.#reconciler.present(await this.#endpoints.published()), this.#context)
   }
 
   async #keepService (): Promise<void> {

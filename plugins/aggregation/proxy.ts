@@ -105,7 +105,7 @@ function headersFor ({ orch, raw }: FastifyRequest, passing: { readonly host: st
 
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** A kept connection may end as it is used. What cannot be sent twice goes over a new one. */
+/** A kept-alive connection may close while in use. Requests that cannot be repeated use a new one. */
 async function passed ({ orch, raw }: FastifyRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool): Promise<Incoming> {
   const body = hasBody(raw) ? raw : undefined
   let current: ClientRequest | undefined

@@ -3,7 +3,7 @@
  * credentials never are.
  * @see interface, 'Audit events'
  */
-import type { Level, Stage } from '../../schemas/config/audit-policy.js'
+import type { Level, Stage } from '../../schemas/api/audit/policy.js'
 import type { Status } from '../../schemas/status.js'
 import { clip, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, micro, quotedCached, quoted, refJson, userJson, type Subject } from './subject.js'
 

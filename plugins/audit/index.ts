@@ -14,7 +14,7 @@ import { openBackends, type BackendsOptions } from './backends.js'
 import { Recording } from './recording.js'
 import { sourceIPs, type RequestFacts } from './subject.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/config/audit-policy.js'
+import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/api/audit/policy.js'
 import { StatusError } from '../../schemas/status.js'
 import { isLongRunning } from '../request-kinds.js'
 

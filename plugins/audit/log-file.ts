@@ -6,7 +6,7 @@
  */
 import { open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { makeFolder } from '../../storage/folder.js'
+import { makeFolder } from '../../files/folders.js'
 import type { RotatedFiles } from './rotated-files.js'
 
 /** The number of leading texts written completely, and the error if not all. */

@@ -1,7 +1,7 @@
 /** Compiles an audit policy. The first matching rule applies. */
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { AuditPolicy, AuditRule, Level, Stage } from '../../schemas/config/audit-policy.js'
+import type { AuditPolicy, AuditRule, Level, Stage } from '../../schemas/api/audit/policy.js'
 
 export interface RequestAuditConfig {
   readonly level: Level

@@ -1,7 +1,6 @@
 /**
- * Adds up the metrics of several processes: counters, histograms and gauges of what each has for itself, such as requests in flight. What
- * all know of the same, such as the number of stored objects, is one of them. Where a sum says nothing each process has a series of its own,
- * with the label `process`.
+ * Merges the metrics of several processes. Values that each process has for itself, such as requests in flight, are added. Values that all
+ * processes share, such as object counts, are taken once. Others get the label `process`.
  */
 import { formatNumber } from '../metric-series.js'
 import type { Steps } from '../../schemas/steps.js'

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import { bare } from '../../clients/tunnel.js'
-import type { EncryptionOptions } from '../../schemas/config/encryption.js'
+import type { EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { isServed } from '../../schemas/resource.js'
 import { loadPlugins } from '../../admission/catalogue.js'
@@ -83,7 +83,7 @@ const MINUTE = 60_000
 /** Milliseconds to connect to etcd through a proxy. */
 const ETCD_CONNECT = 3000
 const TRIM_EVERY = MINUTE / 2
-/** Milliseconds that a start waits for etcd, to end before it serves if the store there is too new. Without an answer it goes on. */
+/** Maximum milliseconds to wait for etcd at start. If its store is too new, the start fails; without an answer it continues. */
 const FORMAT_WAIT = 500
 
 export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCache = {}, admission = {}, services, allowPrivileged = true, outbound = {} }) => {

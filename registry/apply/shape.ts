@@ -29,7 +29,7 @@ export class Shape {
   readonly keys: readonly string[]
   /** Whether undeclared members are kept. */
   readonly open: boolean
-  /** Decoding kept values of another type. */
+  /** True if the decoder keeps values of another type. */
   readonly anyType: boolean
   readonly #planned: PlannedField | undefined
   readonly #plan: (() => Plan) | undefined
@@ -199,7 +199,7 @@ const NEVER_OWNED: ReadonlySet<string> = new Set([
 ])
 
 export interface Shapes {
-  /** Everything but kind and apiVersion. */
+  /** All fields, except kind and apiVersion. */
   readonly whole: Shape
   /** The fields that managers can own. */
   readonly owned: Shape

@@ -1,6 +1,6 @@
 /** Creates objects: POST, and PUT of a missing name. */
 import { randomUUID } from 'node:crypto'
-import { forgetEmpty, type ApiObject } from '../../schemas/index.js'
+import { removeUnstoredEmpty, type ApiObject } from '../../schemas/index.js'
 import { alreadyExists, badRequest, noUniqueName, timeout } from '../../schemas/status.js'
 import type { AdmissionRequest, Precondition } from '../admission.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -123,7 +123,7 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
   for (;;) {
     admitted.precondition = undefined
     await store.admission.validate(request)
-    forgetEmpty(store.stored.message, object)
+    removeUnstoredEmpty(store.stored.message, object)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
     if (context.dryRun) {
       if (isLarge(context.size ?? 0)) await encodeLarge(store, object, store.unversioned(object))

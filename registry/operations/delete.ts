@@ -141,7 +141,7 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
     const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
     metadata.deletionTimestamp = now(grace)
     metadata.deletionGracePeriodSeconds = grace
-    // Controllers must react to the new deletionTimestamp. Types with a beginning of their own count no generation for it, as upstream.
+    // Controllers must react to the new deletionTimestamp. Types with a `beginDelete` of their own count no generation for it.
     if (store.strategy.beginDelete === undefined && (metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(object)
     store.strategy.beginDelete?.(object)
   }
@@ -188,7 +188,7 @@ export function propagationOf (policy: string | undefined, orphanDependents: boo
 /** The largest offset of a date, in seconds. */
 const MAX_SECONDS = 2 ** 31 - 1
 
-/** A negative period means one second, as upstream. */
+/** A negative period means one second. */
 export function gracePeriodOf (seconds: Int64 | undefined): number | undefined {
   if (seconds === undefined) return undefined
   return seconds < 0 ? 1 : Math.min(Number(seconds), MAX_SECONDS)

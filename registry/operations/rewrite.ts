@@ -5,7 +5,7 @@
  * If reading the newest state costs a call, the first attempt starts from the cache. A successful compare-and-put proves that the cached object was current.
  * Any other outcome counts only if the cached object was current.
  */
-import { forgetEmpty, type ApiObject } from '../../schemas/index.js'
+import { removeUnstoredEmpty, type ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound, timeout } from '../../schemas/status.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -71,7 +71,7 @@ export async function rewrite<T, G = never> (store: ResourceStore, target: Targe
  */
 export async function replace (store: ResourceStore, base: Entry, object: ApiObject, context: WriteContext, maxBytes = base.json.length): Promise<Outcome<Entry>> {
   const { dryRun } = context
-  forgetEmpty(store.stored.message, object)
+  removeUnstoredEmpty(store.stored.message, object)
   const json = store.unversioned(object)
   if (json.isOf(base.json, base.revision) && (dryRun || await store.backend.outdated?.(base.key) !== true)) return { done: base, unwritten: true }
   if (dryRun) {

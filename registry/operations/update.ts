@@ -2,7 +2,7 @@
  * PUT, and the update attempt that PUT and PATCH share. On a conflict the change runs again on the current object, unless the request named a
  * resourceVersion.
  */
-import { forgetEmpty, clone, type ApiObject } from '../../schemas/index.js'
+import { removeUnstoredEmpty, clone, type ApiObject } from '../../schemas/index.js'
 import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -113,7 +113,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   // Removing the last finalizer of a terminating object deletes it.
   if (removable(store, object)) {
     await store.admission.validate(request)
-    forgetEmpty(store.stored.message, object)
+    removeUnstoredEmpty(store.stored.message, object)
     return await removeAndRelease(store, base, object, context)
   }
   if (!allocates) return await write()

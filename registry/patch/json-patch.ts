@@ -217,7 +217,7 @@ class JsonPatcher {
   }
 }
 
-/** -1 if the key is not an index below `length`. As upstream, a sign and leading zeros are valid, and negative indexes count from the end. */
+/** -1 if the key is not an index below `length`. A sign and leading zeros are valid; negative indexes count from the end. */
 function indexOf (key: string, length: number): number {
   if (!/^[+-]?\d{1,9}$/.test(key)) return -1
   const index = Number(key)

@@ -24,7 +24,7 @@ import { customRules } from './rules.js'
 export type StructuralSchema = JSONSchemaProps
 
 const { message, special } = apiPackage('', '', 'io.orch.apiextensions', { name: 'structural' })
-/** Numbers that JSON cannot write are refused, as they are when they are too large for the parser. */
+/** False for values with numbers that JSON cannot represent. */
 const hasFiniteNumbers = (value: unknown): boolean => typeof value === 'number' ? Number.isFinite(value) : typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers)
 const finite = (openapi: Plain): ReturnType<typeof jsonValue> => ({ ...jsonValue(openapi), decode: (value, refuse) => hasFiniteNumbers(value) ? value : refuse('a finite number') })
 const scalar = (name: string, openapi: Plain): Message => special(name, '', {}, finite(openapi))
@@ -153,10 +153,10 @@ class Builder {
 /** The metadata of an object that nobody has created yet. */
 const EmbeddedMeta = message('EmbeddedMeta', '', { ...ObjectMeta[Facts].fields, creationTimestamp: one(null, '', Time, { pointer: true }) })
 
-/** Members of every object in memory: reading one that was not sent would find it. */
+/** Names that every JavaScript object inherits. */
 const isInherited = (name: string): boolean => name in Object.prototype
 
-/** Properties of such names are kept as they were sent, without pruning and defaults of their own; false if there are none. */
+/** Properties with such names, or false. They are kept as sent: no pruning, no defaults. */
 function undeclarable ({ properties = {} }: JSONSchemaProps): false | ReadonlySet<string> {
   const names = Object.keys(properties).filter(isInherited)
   return names.length > 0 && new Set(names)

@@ -1,6 +1,5 @@
 /**
- * Makes functions of the syntax tree of a checked rule. A part without loop is evaluated at once; one with a loop in steps, so that a
- * rule over a long list does not hold the event loop.
+ * Compiles a checked rule into functions. Parts with loops run in steps, so that they do not hold the event loop.
  */
 import type { Steps } from '../steps.js'
 import { qualifiedName, typeNamed } from './check.js'
@@ -100,7 +99,7 @@ class Compiler {
     return { steps: function * (frame) { return yield * stepsOf(chosen(yield * stepsOf(test, frame)), frame) } }
   }
 
-  /** @param decisive the value of one operand that decides, whatever the other is */
+  /** @param decisive the operand value that decides alone (`true` for `||`) */
   #logic ([one, other]: readonly [Node, Node], decisive: boolean, scope: Scope): Code {
     const [left, right] = [this.compile(one, scope), this.compile(other, scope)]
     const combined = (first: Value, second: Value): Value => {

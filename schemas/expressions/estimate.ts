@@ -1,4 +1,4 @@
-/** The most that a rule may cost, from the sizes that its schema allows. */
+/** Estimates the maximum cost of a rule from the sizes its schema allows. */
 import { COST_OF_LIST, COST_OF_MAP, costOfCall } from './meter.js'
 import { literalOf, loopOf, type Loop, type Node } from './parse.js'
 import type { Kind, Type } from './types.js'

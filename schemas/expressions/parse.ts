@@ -53,7 +53,7 @@ export interface Loop {
   readonly result: Node | undefined
 }
 
-/** The loop that a call is, if it is one. */
+/** Returns the loop macro that a call represents, if any. */
 export function loopOf (node: Node): Loop | undefined {
   if (node.op !== 'rcall') return undefined
   const [macro, over, [variable, first, second]] = node.args

@@ -37,7 +37,7 @@ export function typeName ({ kind, key = DYN, of = DYN, name = '' }: Type): strin
   return kind === 'type' ? `type(${typeName(of)})` : kind === 'null_type' ? 'null' : kind
 }
 
-/** Types that stand for parameters. Each is bound once, so a trial is undone by forgetting the last ones. */
+/** Bindings of type parameters. Each is bound once; a failed match is undone by dropping the latest. */
 export class Bindings {
   readonly #bound = new Map<string, Type>()
   readonly #order: string[] = []

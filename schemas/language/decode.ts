@@ -136,7 +136,7 @@ class Decoding {
     switch (field.shape) {
       case 'list': {
         if (!Array.isArray(value)) return this.#refuse('a list', value)
-        if (value.length === 0 && !field.pointer && !field.heardEmpty) return undefined
+        if (value.length === 0 && !field.pointer && !field.keepsEmpty) return undefined
         return value.map((item, index) => {
           this.#path.push(index)
           const decoded = this.#element(field, item)
@@ -149,7 +149,7 @@ class Decoding {
         const target: Plain = Object.create(null)
         const source = this.#plain(value)
         const keys = Object.keys(source)
-        if (keys.length === 0 && !field.pointer && !field.heardEmpty) return undefined
+        if (keys.length === 0 && !field.pointer && !field.keepsEmpty) return undefined
         for (const key of keys) {
           if (source[key] === null && field.anyType && field.element?.nullable === false && field.element.field.default === undefined) continue
           this.#path.push(key)

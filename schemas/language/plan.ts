@@ -24,7 +24,7 @@ export class PlannedField {
   /** Written in JSON even when unset. */
   readonly written: boolean
   /** A sent empty list or map gets an owner, although it is never stored. */
-  readonly heardEmpty: boolean
+  readonly keepsEmpty: boolean
   readonly required: boolean
   readonly number: number
   readonly tag: number
@@ -52,7 +52,7 @@ export class PlannedField {
     this.pointer = field.pointer === true
     this.required = field.required === true
     this.written = this.required || field.written === true
-    this.heardEmpty = field.heardEmpty === true || (this.written && !this.pointer && (field.shape === 'list' || field.shape === 'map'))
+    this.keepsEmpty = field.keepsEmpty === true || (this.written && !this.pointer && (field.shape === 'list' || field.shape === 'map'))
     this.number = field.number ?? 0
     this.tag = this.number << 3 | (this.scalar === undefined || field.shape === 'map' ? BYTES : wireTypeOf(this.scalar))
     this.zero = this.scalar === undefined ? this.special?.zero : ZEROS[this.scalar]

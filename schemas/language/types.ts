@@ -41,7 +41,7 @@ export interface FieldOptions {
   /** Distinguishes unset from zero, and from empty for a list or map. */
   readonly pointer?: true
   /** A sent empty list or map gets an owner, although it is never stored. Implied by `written`. */
-  readonly heardEmpty?: true
+  readonly keepsEmpty?: true
   /** Computed defaults move it into other fields and clear it. Only at the top level of an object. */
   readonly writeOnly?: true
   /** null is a value, distinct from unset. */

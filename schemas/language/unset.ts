@@ -53,20 +53,20 @@ function stripItem (field: PlannedField, item: unknown): unknown {
 }
 
 const isPlainMessage = ({ message, special, alternatives }: PlannedField): boolean => message !== undefined && special === undefined && !alternatives
-const hears = anywhere(({ fields }) => fields.some(({ heardEmpty }) => heardEmpty))
-const hearing = fieldsThat(field => field.heardEmpty || (isPlainMessage(field.innermost) && hears(field.innermost.plan)))
+const mayKeepEmpty = anywhere(({ fields }) => fields.some(({ keepsEmpty }) => keepsEmpty))
+const fieldsKeepingEmpty = fieldsThat(field => field.keepsEmpty || (isPlainMessage(field.innermost) && mayKeepEmpty(field.innermost.plan)))
 
 /** Removes, in place, empty lists and maps that are not stored, and nulls: the result is what a read from the store returns. */
-export function forgetEmpty<T extends object> (message: Message<T>, object: T): void { forget(planOf(message), object as Plain) }
+export function removeUnstoredEmpty<T extends object> (message: Message<T>, object: T): void { removeEmptyIn(planOf(message), object as Plain) }
 
-function forget (plan: Plan, object: Plain): void {
-  for (const field of hearing(plan)) {
+function removeEmptyIn (plan: Plan, object: Plain): void {
+  for (const field of fieldsKeepingEmpty(plan)) {
     const value = object[field.name]
     if (typeof value !== 'object') continue
     if (value === null) {
       if (!field.nullable) delete object[field.name]
-    } else if (field.heardEmpty && Object.keys(value).length === 0) delete object[field.name]
-    else if (field.shape === 'one') forget(field.plan, value as Plain)
-    else if (isPlainMessage(field)) for (const item of Object.values(value)) forget(field.plan, item as Plain)
+    } else if (field.keepsEmpty && Object.keys(value).length === 0) delete object[field.name]
+    else if (field.shape === 'one') removeEmptyIn(field.plan, value as Plain)
+    else if (isPlainMessage(field)) for (const item of Object.values(value)) removeEmptyIn(field.plan, item as Plain)
   }
 }

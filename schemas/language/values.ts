@@ -22,7 +22,7 @@ function isEmpty (value: unknown): boolean {
 }
 
 /** The same, but presence counts too: for values whose emptiness is tracked. */
-export const sameHeard = (a: unknown, b: unknown): boolean => (a === undefined) === (b === undefined) && sameValue(a, b)
+export const sameValueAndPresence = (a: unknown, b: unknown): boolean => (a === undefined) === (b === undefined) && sameValue(a, b)
 
 /** A deep copy. Any key stays data, `__proto__` too. */
 export function clone<T> (value: T): T {

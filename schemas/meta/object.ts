@@ -54,7 +54,7 @@ export const ObjectMeta = message('ObjectMeta', 'What every stored object carrie
   ownerReferences: list(13, 'The objects this one belongs to; when all are deleted it is collected.', OwnerReference, { patchStrategy: 'merge', patchMergeKey: 'uid' }),
   finalizers: list(14, 'Who has still to clean up before the object may go, in no order.', 'string', { patchStrategy: 'merge' }),
   clusterName: string(15, 'No longer filled in.', { immutable: 'ruled' }),
-  managedFields: list(17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry, { heardEmpty: true })
+  managedFields: list(17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry, { keepsEmpty: true })
 })
 
 /** The first field of nearly every kind. */

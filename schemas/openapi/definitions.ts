@@ -7,7 +7,7 @@ import { SCALARS } from '../language/json-schema.js'
 import { ListMeta, ObjectMeta } from '../meta/object.js'
 import { planFor, type PlannedField } from '../language/plan.js'
 import type { Representation } from '../resource.js'
-import { givenSchema } from './given.js'
+import { customSchema } from './custom-schemas.js'
 import { constrain, extension, merge, unions } from './extensions.js'
 import { groupVersions, type GroupVersion } from './naming.js'
 
@@ -119,7 +119,7 @@ export class DefinitionSet<K = Plain> {
 
   #given ({ given = {}, description, type }: Declaration): Plain {
     const standard = { metadata: this.#dialect.refer(this.reference(ObjectMeta), { description: 'Standard object metadata.' }), types: typeProperties }
-    return { description, ...givenSchema(given, this.#dialect.swagger, standard), ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type))) }
+    return { description, ...customSchema(given, this.#dialect.swagger, standard), ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type))) }
   }
 
   #kinds (type: NonNullable<Declaration['type']>): Plain[] {

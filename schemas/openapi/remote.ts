@@ -52,7 +52,7 @@ function referencesIn (value: unknown): Set<string> {
   return found
 }
 
-/** Returns shared parameters. One that refers to another, and more of them than the document could hold, are refused: they would multiply. */
+/** Resolves shared parameters. References to other parameters and oversized sets are refused, because inlining would multiply them. */
 function parametersOf (shared: Plain): Refer {
   const known = new Map<string, { readonly parameter: unknown, readonly bytes: number }>()
   let left = MAX_INLINED_BYTES

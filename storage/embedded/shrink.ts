@@ -1,4 +1,4 @@
-/** Gives the free space of an embedded store back to its disk, while no server uses it: its history is compacted, and the rest copied into a new file. */
+/** Compacts the history and copies the rest to a new file, to return free space to the disk. No server may use the store. */
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { BATCH_BYTES, type Compacted } from '../transfer/stores.js'

@@ -1,6 +1,6 @@
 /**
- * Envelopes: each value has a key of its own, which a key service encrypts and which is stored before the value: two bytes of length, the
- * encrypted key, the encrypted value. As in upstream's 1.24, values are written with AES-CBC, and read with AES-GCM too.
+ * Envelope encryption: each value has its own key, which a key service encrypts. A stored value is: length of the encrypted key (2 bytes),
+ * encrypted key, encrypted value. Written with AES-CBC; AES-GCM is also read. As upstream.
  */
 import { randomBytes } from 'node:crypto'
 import { aesCbc, aesGcm, BLOCK, type Cipher, type Decrypted } from './cipher.js'

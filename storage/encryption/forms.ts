@@ -1,5 +1,5 @@
 /** The forms of stored values: one for each configured key, `orch:enc:PROVIDER:v1:NAME:` before the encrypted value. */
-import type { ProviderConfiguration } from '../../schemas/config/encryption.js'
+import type { ProviderConfiguration } from '../../schemas/api/apiserver/encryption.js'
 import { aesCbc, aesGcm, secretbox, type Cipher } from './cipher.js'
 
 export interface Form {

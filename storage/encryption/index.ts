@@ -1,6 +1,6 @@
 /** Encryption at rest: encrypts the values of configured resources in front of any back end. */
 import { applyDefaults } from '../../schemas/index.js'
-import { EncryptionConfiguration, timeoutMs, type EncryptionOptions } from '../../schemas/config/encryption.js'
+import { EncryptionConfiguration, timeoutMs, type EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import type { Backend } from '../backend.js'
 import type { Cipher } from './cipher.js'
 import { encryptedBackend } from './encrypted-backend.js'

@@ -1,7 +1,6 @@
 /**
- * The format of what is stored below the prefix of an etcd, as a number in a key of its own, so that a release that is too old does not
- * misread or damage a store. Nothing is sent before the number is known: the first answer of etcd decides, whenever it comes. The key is
- * read, and written only if it is absent or older, in a transaction that compares it, so that servers may start together.
+ * A key that holds the format of the data below the prefix, as a number. It keeps out releases that are too old. No other request is sent
+ * until it has been read. It is written only if it is absent or older, in a transaction that compares it, so that servers may start together.
  */
 import type { KeyValue } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -116,7 +115,7 @@ export class CheckedConnection implements Calls {
 
 interface Format {
   readonly format: number
-  /** What revisions of this store are above those of etcd: `FORMAT+OFFSET`, which releases without offsets refuse. */
+  /** Added to etcd's revisions. The key then holds `FORMAT+OFFSET`; releases without offsets refuse such a store. */
   readonly offset: number
 }
 

@@ -157,7 +157,7 @@ class NewEtcdStore implements StoreWriter {
     }
   }
 
-  /** A server that found the range empty just before it was marked goes on, and writes. */
+  /** A server that saw the range empty just before it was marked may still write. */
   async #refuseOthers (): Promise<void> {
     const { start, end } = rangeOf(`${this.#prefix}/`)
     const count = async (from: string, to: string): Promise<number> => (await this.#connection.range({ key: Buffer.from(from, 'latin1'), rangeEnd: Buffer.from(to, 'latin1'), countOnly: true }, BATCH_TIMEOUT_MS)).count

@@ -59,7 +59,11 @@ export class Transport {
   #streams = 0
   #closed = false
 
-  /** @param credentials undefined for unencrypted connections @param connectTime connection timeout in milliseconds @param socketPath of a socket that leads to the server */
+  /**
+   * @param credentials undefined for unencrypted connections
+   * @param connectTime connection timeout in milliseconds
+   * @param socketPath of a socket that leads to the server
+   */
   constructor (server: string, credentials: Credentials | undefined, connectTime: number, socketPath?: string) {
     this.server = server
     this.#url = server.includes('://') ? server : `http://${server}`

@@ -1,6 +1,6 @@
 /**
- * A watch of another process that needs more than the changes pushed to every process: it starts in the past, or wants previous values. The first
- * kind is served until it has caught up. It stops reading the history while the other process is slow to receive.
+ * A watch of another process that pushed changes cannot serve, because it starts in the past or needs previous values. A watch of the past ends
+ * once it has caught up. It stops reading the history while the other process is slow to receive.
  */
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'

@@ -1,7 +1,6 @@
 /**
- * The newest revision of the store, in a small file that the page cache of the system shares among processes. The store writes it before it
- * acknowledges a write, so a reader that finds the revision of its own changes knows without a call that they are the newest. Written twice,
- * so that a reader never takes half of one number for another.
+ * The newest revision of the store, in a file. The store writes it before it acknowledges a write; a process whose cache has that revision is
+ * current. The number is stored twice to detect torn reads.
  */
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

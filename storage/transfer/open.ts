@@ -25,14 +25,14 @@ export async function openReader (store: WholeStore, exclusive: boolean): Promis
   return await (await import('../etcd/store-reader.js')).etcdReader(store, exclusive)
 }
 
-/** Begins to fill an empty store. @param reader of the store or snapshot to copy @throws StorageError */
+/** Opens an empty store to fill it. @param reader of the store or snapshot to copy @throws StorageError */
 export async function openWriter (store: WholeStore, reader: StoreReader): Promise<StoreWriter> {
   if (store.kind === 'embedded') return await (await import('../embedded/new-store.js')).newEmbeddedStore(store.directory, reader, { minFree: store.minFree })
   return await (await import('../etcd/new-store.js')).newEtcdStore(reader, store)
 }
 
 /**
- * Forgets the history of a store and gives its free space back to the disk. An embedded store must have no server.
+ * Compacts the history of a store and returns its free space to the disk. No server may use an embedded store meanwhile.
  * @param compacted called for each file
  * @param copied called while an embedded store is copied
  * @throws StorageError

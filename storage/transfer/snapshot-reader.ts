@@ -1,6 +1,6 @@
 /**
- * Reads a snapshot (`format.ts`) piece by piece. Contents are complete and unchanged only once all objects have been read without an error:
- * the last frame says so.
+ * Reads a snapshot (`format.ts`) in pieces. Trust the objects only after `objects` has ended without an error: the last frame holds their
+ * number and digest.
  */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -9,7 +9,7 @@ import { ByteSource } from './byte-source.js'
 import type { StoreReader, Lease, StoredObject } from './stores.js'
 import { CHECKSUM_BYTES, type End, faultOfMagic, FRAME_HEAD_BYTES, type Header, type Kind, MAGIC, MAX_PAYLOAD_BYTES, OBJECT_HEAD_BYTES } from './format.js'
 
-/** Says what is wrong with a snapshot, and where. */
+/** The message describes what is wrong with a snapshot, and where. */
 export class SnapshotError extends Error {}
 
 interface Frame {

@@ -1,4 +1,4 @@
-/** The state of a whole store at one revision, on its way between a store, a snapshot and another store. */
+/** Readers and writers of whole stores: a snapshot, a restore and a migration copy the state of a store at one revision. */
 import type { Revision } from '../backend.js'
 
 export interface Lease {
@@ -31,23 +31,23 @@ export interface StoreReader {
    * @throws StorageError if they can't all be read
    */
   readonly objects: () => AsyncIterable<readonly StoredObject[]>
-  /** Call after all objects were read, before they are used elsewhere. @throws StorageError if a store that must not change did */
+  /** Call after all objects were read, before they are used. @throws StorageError if a store that must not change has changed */
   readonly unchanged: () => Promise<void>
   /** Idempotent. */
   readonly close: () => Promise<void>
 }
 
-/** An empty store that is filled. Until `finish` resolves no server starts on it, and a crash leaves nothing that looks complete. */
+/** Fills an empty store. Until `finish` resolves, no server starts on it; after a crash it is recognizably incomplete. */
 export interface StoreWriter {
   /** @throws StorageError */
   readonly put: (objects: readonly StoredObject[]) => Promise<void>
   /** Makes the store durable and usable. @returns its revision */
   readonly finish: () => Promise<Revision>
-  /** Removes what was put, as far as possible. Idempotent, and without effect after `finish`. */
+  /** Removes the objects that were put, as far as possible. Idempotent, and without effect after `finish`. */
   readonly discard: () => Promise<void>
 }
 
-/** A file of a store that was made smaller. */
+/** The size of a store's file before and after compaction. */
 export interface Compacted {
   /** The folder, or a server of etcd. */
   readonly place: string
@@ -63,18 +63,17 @@ export const bytesOf = ({ key, value }: StoredObject): number => key.length + va
 
 /** Revisions between the state that was read and the first one of the new store. */
 const MIN_GAP = 1_000_000_000
-/** More than a server writes. */
+/** More writes than a server can do. */
 const MAX_WRITES_A_SECOND = 25_000
 
 /**
- * The revision at which a store with these contents continues. After the state was read its own store may have gone on, and clients may know
- * those revisions. None of them may ever be given again, for a client that goes on from one would miss changes. So the new store continues
- * beyond all of them, and has compacted all up to there.
+ * The first revision of the new store. It exceeds every revision that the old store may have issued since the state was read, so that no
+ * client misses a change. Everything up to it counts as compacted.
  */
 export const firstRevision = ({ revision, takenAt }: StoreReader, now = Date.now()): Revision =>
   revision + MIN_GAP + Math.max(0, Math.ceil((now - takenAt) / 1000)) * MAX_WRITES_A_SECOND
 
-/** Objects that end within a minute are left out: old events, and the keys of servers that ran. A lease must not end while its objects are written. */
+/** Objects that expire within a minute are not copied: their lease could end during the copy. */
 const MIN_LEFT_MS = 60_000
 
 export const expiresSoon = (lease: Lease | undefined, now: number): boolean => lease !== undefined && lease.expires <= now + MIN_LEFT_MS

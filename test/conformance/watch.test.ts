@@ -1,7 +1,7 @@
 /** Interface, 'Watch' and 'Watch events', and what the resource version tables say of a watch. */
 import t from 'tap'
 import { TABLE, BINDINGS, Watch, types, listen, PROTOBUF, binding, type Json, type Listening } from '../build.js'
-import { until } from '../custom/definitions.js'
+import { until } from '../controllers/custom/definitions.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const open = (t: Parameters<typeof listen>[0], server: Listening, query: string, headers?: Record<string, string>, url = BINDINGS): Promise<Watch> => Watch.open(t, `${server.url}${url}?${query}`, headers)

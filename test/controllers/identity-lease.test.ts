@@ -3,7 +3,7 @@ import { checkedFlags } from '../../config/options.js'
 import { IdentityLease } from '../../controllers/identity-lease.js'
 import { build, type Json, type Client } from '../build.js'
 import { FakeClock, turns } from '../storage/fake-clock.js'
-import { registry } from '../registry/namespaces/race.js'
+import { registry } from './namespace-race.js'
 import { list } from '../../registry/operations/list.js'
 import { everything } from '../storage/store.js'
 

@@ -5,7 +5,7 @@ import { change } from '../../registry/operations/update.js'
 import { current, replace } from '../../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { context, deleted, makeConfig, makeNamespace, mark, registry, storeOf } from '../registry/namespaces/race.js'
+import { context, deleted, makeConfig, makeNamespace, mark, registry, storeOf } from './namespace-race.js'
 
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 

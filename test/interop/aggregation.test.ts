@@ -3,7 +3,7 @@ import t from 'tap'
 import { join } from 'node:path'
 import { CustomObjectsApi, KubeConfig, makeInformer, type KubernetesListObject, type KubernetesObject } from '@kubernetes/client-node'
 import type { Json, Test } from '../build.js'
-import { apiService, extensionServer, type ExtensionServer, GROUP, proxyPair, ROOT } from '../aggregation/extension-server.js'
+import { apiService, extensionServer, type ExtensionServer, GROUP, proxyPair, ROOT } from '../controllers/aggregation/extension-server.js'
 import { Kubectl, programs } from './kubectl.js'
 import { RunningServer, until } from './server.js'
 

@@ -32,7 +32,7 @@ function valueOf (dice: Dice, message: Declaration, depth: number): unknown {
 
 function member (dice: Dice, field: PlannedField, depth: number): unknown {
   // One that says something though it is empty is not written then: what is read is another object.
-  const least = field.heardEmpty ? 1 : 0
+  const least = field.keepsEmpty ? 1 : 0
   if (field.shape === 'list') return Array.from({ length: Math.max(least, dice.int(4)) }, () => element(dice, field, depth))
   if (field.shape === 'map') {
     const map: Plain = {}

@@ -4,7 +4,7 @@ import { serviceAccounts } from '../../plugins/authentication/service-account/in
 import type { Json } from '../build.js'
 import { defaultAccount, keys, signed } from '../plugins/authentication/tokens.js'
 import { random } from '../random.js'
-import { registry } from '../registry/namespaces/race.js'
+import { registry } from '../controllers/namespace-race.js'
 
 const TIMES = 3000
 const ISSUER = 'https://orch.default.svc.cluster.local'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { GATES } from '../../schemas/gates.js'
 import { build, type Client, type Json } from '../build.js'
-import { definition, DEFINITIONS, version } from '../custom/definitions.js'
+import { definition, DEFINITIONS, version } from '../controllers/custom/definitions.js'
 
 const FACTS = (JSON.parse(readFileSync(new URL('../../../test/facts/feature-gates.json', import.meta.url), 'utf8')) as { gates: Record<string, { default: boolean, stage: string }> }).gates
 

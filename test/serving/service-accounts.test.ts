@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { authorityOf, withServiceAccountKey } from '../../serving/service-accounts.js'
-import { createFile } from '../../serving/atomic-files.js'
+import { createFile } from '../../files/atomic-files.js'
 import { authority } from './authority.js'
 
 const CHAIN = authority('self').certificate

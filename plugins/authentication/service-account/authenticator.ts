@@ -35,7 +35,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
   readonly knowsAudiences = true
   readonly #options: AuthenticatorOptions
   readonly #known = new VerifiedTokens<Verified>()
-  /** Cache by whole header, for headers with little besides the token: avoids the digest, the most expensive step. */
+  /** Caches results by the whole header, to skip the digest, the most expensive step. Short headers only. */
   readonly #headers = new VerifiedTokens<Verified>(1024)
   /** Pending verifications by digest, shared by concurrent requests. */
   readonly #pending = new Map<string, Promise<Verified>>()

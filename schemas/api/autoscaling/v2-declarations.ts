@@ -82,7 +82,7 @@ export function declare (version: 'v2' | 'v2beta2') {
   const HPAScalingRules = message('HPAScalingRules', 'How fast the number of pods changes in one direction.', {
     stabilizationWindowSeconds: int32(3, 'Seconds of past recommendations to consider, from 0 to 3600.', { pointer: true }),
     selectPolicy: string(1, 'Which policy decides: Max, Min or Disabled; by default Max.', { pointer: true, values: ['Max', 'Min', 'Disabled'] }),
-    policies: list(2, 'Limits on the change, at least one.', HPAScalingPolicy, { heardEmpty: true, ...atomic })
+    policies: list(2, 'Limits on the change, at least one.', HPAScalingPolicy, { keepsEmpty: true, ...atomic })
   })
 
   const ObjectMetricSource = message('ObjectMetricSource', 'Target for a metric that describes one object.', {

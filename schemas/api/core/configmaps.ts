@@ -13,7 +13,7 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
   metadata,
   immutable: immutableFlag(4),
   data: map(2, 'Texts.', 'string', { default: {}, immutable: 'ruled' }),
-  binaryData: map(3, 'Bytes; no key of data again.', 'bytes', { heardEmpty: true, immutable: 'ruled' })
+  binaryData: map(3, 'Bytes; no key of data again.', 'bytes', { keepsEmpty: true, immutable: 'ruled' })
 }, {
   validate: (config, at, report) => {
     let size = 0

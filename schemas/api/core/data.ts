@@ -1,6 +1,6 @@
 /** Shared by ConfigMap and Secret: validation of keys, and immutability. */
 import { bool, type Report } from '../../language/declare.js'
-import { sameHeard } from '../../language/values.js'
+import { sameValueAndPresence } from '../../language/values.js'
 import { configKey } from '../../names.js'
 import { forbidden, named } from '../../rules/findings.js'
 
@@ -18,5 +18,5 @@ export function checkImmutable<T extends { immutable?: boolean | undefined }> (o
   if (old.immutable !== true) return
   const forbid = (field: string) => forbidden(report, field, 'field is immutable when `immutable` is set')
   if (object.immutable !== true) forbid('immutable')
-  for (const field of fields) if (!sameHeard(object[field], old[field])) forbid(field)
+  for (const field of fields) if (!sameValueAndPresence(object[field], old[field])) forbid(field)
 }

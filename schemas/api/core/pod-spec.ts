@@ -87,7 +87,7 @@ export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
   runtimeClassName: string(29, 'Runtime class the pod runs with.', { pointer: true }),
   enableServiceLinks: bool(30, 'Whether services appear as environment variables; by default true.', { pointer: true }),
   preemptionPolicy: string(31, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, values: ['PreemptLowerPriority', 'Never'], closed: 'ruled' }),
-  overhead: map(32, 'Resources the runtime itself takes for the pod, by resource name.', Quantity, { heardEmpty: true }),
+  overhead: map(32, 'Resources the runtime itself takes for the pod, by resource name.', Quantity, { keepsEmpty: true }),
   topologySpreadConstraints: list(33, 'How pods are spread over zones and nodes; all apply.', TopologySpreadConstraint, { listType: 'map', listMapKeys: ['topologyKey', 'whenUnsatisfiable'], patchStrategy: 'merge', patchMergeKey: 'topologyKey' }),
   setHostnameAsFQDN: bool(35, 'Whether the host name of the pod is its full name.', { pointer: true }),
   os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true, gate: 'IdentifyPodOS' })

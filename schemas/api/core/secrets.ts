@@ -15,7 +15,7 @@ export type Secret = Static<typeof Secret>
 export const Secret = kind('Secret', 'Data only some may read, as bytes by key.', {
   metadata,
   immutable: immutableFlag(5),
-  data: map(2, 'Bytes.', 'bytes', { heardEmpty: true, immutable: 'ruled' }),
+  data: map(2, 'Bytes.', 'bytes', { keepsEmpty: true, immutable: 'ruled' }),
   stringData: map(4, 'Texts to be merged into data; for writing only, never answered.', 'string', { writeOnly: true }),
   type: string(3, 'What the data is for; can never be changed.', { values: TYPES, default: 'Opaque', immutable: true })
 }, {

@@ -11,7 +11,7 @@ export type StorageClass = Static<typeof StorageClass>
 export const StorageClass = kind('StorageClass', 'A class of storage and how volumes of it are made.', {
   metadata,
   provisioner: string(2, 'Name of the provisioner that makes the volumes.', { required: true, immutable: 'ruled' }),
-  parameters: map(3, 'Parameters for the provisioner.', 'string', { heardEmpty: true, immutable: 'ruled' }),
+  parameters: map(3, 'Parameters for the provisioner.', 'string', { keepsEmpty: true, immutable: 'ruled' }),
   reclaimPolicy: string(4, 'What happens to volumes without claim, Delete or Retain; by default Delete.', { pointer: true, immutable: 'ruled', values: ['Recycle', 'Delete', 'Retain'], closed: true, ruled: true, default: 'Delete' }),
   mountOptions: list(5, 'Mount options of the volumes; not checked beforehand.', 'string'),
   allowVolumeExpansion: bool(6, 'Whether volumes may be made larger.', { pointer: true }),

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build, type Json } from '../../build.js'
-import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
+import type { AuditPolicy } from '../../../schemas/api/audit/policy.js'
 import { until } from '../../interop/server.js'
 import { allow, hookServer, configure, VALIDATING, patching, webhook, MUTATING, CONFIGS, deny, type Answer } from './hook-server.js'
 

@@ -1,7 +1,7 @@
 /** What webhooks are asked and what of their answers counts. Interface: Dry-run; Notable changes. */
 import t from 'tap'
 import type { AdmissionRequest } from '../../../registry/admission.js'
-import { ask } from '../../../admission/webhooks/ask.js'
+import { callWebhook } from '../../../admission/webhooks/call-webhook.js'
 import { hooksOf, type Hook } from '../../../admission/webhooks/hook.js'
 import { build, type Json } from '../../build.js'
 import { allow, configure, CONFIGS, deny, hookServer, MUTATING, patching, VALIDATING, webhook } from './hook-server.js'
@@ -92,5 +92,5 @@ t.test('dry runs ask hooks that have no side effects then, and are refused for o
   const [old] = hooksOf({ kind: 'ValidatingWebhookConfiguration', apiVersion: 'admissionregistration.orch.io/v1', metadata: { name: 'old' }, webhooks: [webhook('old', hook, { sideEffects: 'Some' })] as never })
   const never = { call: async () => { throw new Error('asked') }, retain: () => {} }
   const question = { request: { dryRun: true } as AdmissionRequest, writer: undefined as never, requested: undefined as never, objects: '', mutating: false }
-  await t.rejects(ask(old as Hook, never, question), { message: 'admission webhook "old.example.com" does not support dry run' })
+  await t.rejects(callWebhook(old as Hook, never, question), { message: 'admission webhook "old.example.com" does not support dry run' })
 })

@@ -5,7 +5,7 @@ import { corrected, FlowDefaults } from '../../../controllers/flow-control/defau
 import { MANDATORY_LEVELS, SUGGESTED_LEVELS } from '../../../flow-control/defaults.js'
 import { build } from '../../build.js'
 import { FakeClock, turns } from '../../storage/fake-clock.js'
-import { registry } from '../../registry/namespaces/race.js'
+import { registry } from '../namespace-race.js'
 
 const GROUP = '/apis/flowcontrol.apiserver.orch.io/v1beta2'
 const ON = { limits: { priorityAndFairness: true } }

@@ -130,9 +130,9 @@ t.test('several servers are behind it together, each as long as it is there', as
 })
 
 t.test('more servers than are said to be take one another out, in the same order', async t => {
-  const { mastersOf } = await import('../../../controllers/services/masters.js')
+  const { endpointReconciler } = await import('../../../controllers/services/endpoint-reconciler.js')
   const { backend } = await serviceServer(t, RANGES)
-  const masters = mastersOf('master-count', '192.0.2.2', { backend, prefix: '/registry', count: 2 })
+  const masters = endpointReconciler('master-count', '192.0.2.2', { backend, prefix: '/registry', count: 2 })
   t.same(await masters.present(['192.0.2.1', '192.0.2.3']), ['192.0.2.1', '192.0.2.2'])
   t.same(await masters.present(['192.0.2.1', '192.0.2.2']), ['192.0.2.1', '192.0.2.2'])
   t.same(await masters.absent(['192.0.2.1', '192.0.2.2']), ['192.0.2.1'])

@@ -16,7 +16,7 @@ import { Subject } from '../../../plugins/audit/subject.js'
 import { build, type Json } from '../../build.js'
 import { flagged, SERVER_FILES } from '../../flagged-server.js'
 import { kubeconfig } from '../../reviewer.js'
-import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
+import type { AuditPolicy } from '../../../schemas/api/audit/policy.js'
 import { authority } from '../../serving/authority.js'
 
 const event = (name: string, request?: string): AuditEvent => eventOf(new Subject({

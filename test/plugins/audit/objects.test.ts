@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Authorizer } from '../../../auth/authorizer.js'
-import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
+import type { AuditPolicy } from '../../../schemas/api/audit/policy.js'
 import { build, listen, Watch, type Client, type Json, type Test } from '../../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'

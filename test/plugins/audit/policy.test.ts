@@ -5,7 +5,7 @@ import t from 'tap'
 import { checkedFlags, configuration } from '../../../config/options.js'
 import { compilePolicy } from '../../../plugins/audit/policy.js'
 import type { RequestInfo } from '../../../auth/request-info.js'
-import type { AuditPolicy } from '../../../schemas/config/audit-policy.js'
+import type { AuditPolicy } from '../../../schemas/api/audit/policy.js'
 
 type Rules = NonNullable<AuditPolicy['rules']>
 const policy = (...rules: Rules): AuditPolicy => ({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules })

@@ -6,7 +6,7 @@ import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { Secret } from '../../../schemas/api/core/secrets.js'
 import { applyDefaults, decode } from '../../../schemas/index.js'
 import { create } from '../../../registry/operations/create.js'
-import { context, registry, storeOf } from '../../registry/namespaces/race.js'
+import { context, registry, storeOf } from '../../controllers/namespace-race.js'
 
 const SECRETS = '/api/v1/namespaces/orch-system/secrets'
 const TOKEN = 'abc123.0123456789abcdef'

@@ -5,7 +5,7 @@ import type { Entry } from '../../../storage/cache/entry.js'
 import { create } from '../../../registry/operations/create.js'
 import { current } from '../../../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
-import { context, storeOf } from '../../registry/namespaces/race.js'
+import { context, storeOf } from '../../controllers/namespace-race.js'
 
 export interface Keys { readonly pem: string, readonly publicPem: string, readonly privateKey: KeyObject, readonly alg: string, readonly kid: string }
 

@@ -1,6 +1,6 @@
 /** What a service can't have is told before what else is wrong with it, and alone; whatever refuses it, nothing stays taken. */
 import t from 'tap'
-import { causes } from '../../routes/updates/cases.js'
+import { causes } from '../../routes/verbs/updates/cases.js'
 import type { Json } from '../../build.js'
 import { SERVICES, serviceServer } from './server.js'
 

@@ -10,7 +10,7 @@ import { pods, type Pod } from '../../../schemas/api/core/pods.js'
 import { podTemplates } from '../../../schemas/api/core/podtemplates.js'
 import { volumeAttachments } from '../../../schemas/api/storage/volumeattachments.js'
 import type { ResourceType } from '../../../schemas/index.js'
-import { made } from './shown.js'
+import { made } from './cells.js'
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { restartPolicy: 'Never', containers: [{ name: 'web', image: 'nginx:1.21' }] } }
 /** The spec as it is stored, in each version. */

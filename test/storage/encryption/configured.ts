@@ -2,7 +2,7 @@
 import type { Backend } from '../../../storage/backend.js'
 import { openEncryption } from '../../../storage/encryption/index.js'
 import type { TransformationObserver } from '../../../storage/encryption/observer.js'
-import type { EncryptionOptions, ProviderConfiguration } from '../../../schemas/config/encryption.js'
+import type { EncryptionOptions, ProviderConfiguration } from '../../../schemas/api/apiserver/encryption.js'
 import type { Test } from '../../build.js'
 
 export type Provider = ProviderConfiguration

@@ -1,4 +1,4 @@
-/** Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec (`lifted.ts`). */
+/** Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec (`top-level-form.ts`). */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
@@ -9,7 +9,7 @@ import { validateApproval } from './approval.js'
 import { validateConversion } from './conversion.js'
 import { areRulesOn } from './expressions.js'
 import { validateGivenNames, validateOne } from './names.js'
-import { anyStatus, withStatus, lift, type Lifted } from '../lifted.js'
+import { anyStatus, withStatus, topLevelForm, type TopLevelForm } from '../top-level-form.js'
 import { validateValidation } from './openapi.js'
 import { Patterns } from '../patterns.js'
 import { askedOf, type Asked } from './ratchets.js'
@@ -51,7 +51,7 @@ function * validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, repor
   if (spec.preserveUnknownFields === true && schemasOf(spec).some(schema => someSchema(schema, part => part.default !== undefined))) {
     invalid(report, 'spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')
   }
-  const [lifted, patterns] = [lift(spec), new Patterns()]
+  const [lifted, patterns] = [topLevelForm(spec), new Patterns()]
   yield
   yield * validateVersions(lifted, asked, patterns, report)
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if ((names[field] ?? '') === '') required(report, `spec.names.${field}`)
@@ -70,7 +70,7 @@ function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomR
   }
 }
 
-function * validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
+function * validateVersions (lifted: TopLevelForm, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
   const statuses = withStatus(lifted)
   for (const [index, version] of lifted.versions.entries()) {
     const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
@@ -92,7 +92,7 @@ function * validateVersions (lifted: Lifted, asked: Asked, patterns: Patterns, r
 }
 
 /** Validates what all versions share. */
-function * validateLifted (lifted: Lifted, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
+function * validateLifted (lifted: TopLevelForm, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
   yield * validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', asked, patterns, report)
   validateSubresources(lifted.subresources, 'spec.subresources', report)
   for (const [index, column] of (lifted.columns ?? []).entries()) validateColumn(column, `spec.additionalPrinterColumns[${index}]`, report)

@@ -1,6 +1,6 @@
 /** Validation of StorageClasses. */
 import type { Report } from '../../../language/types.js'
-import { sameHeard } from '../../../language/values.js'
+import { sameValueAndPresence } from '../../../language/values.js'
 import { qualifiedName } from '../../../names.js'
 import { duplicate, forbidden, invalid, named, notSupported, required, tooLong } from '../../../rules/findings.js'
 import type { StorageClass } from '../storageclasses.js'
@@ -65,7 +65,7 @@ function validateTerm (terms: readonly Term[], field: string, report: Report): v
 
 export function validateStorageClassUpdate (object: StorageClass, old: StorageClass, report: Report): void {
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const) {
-    if (!sameHeard(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
+    if (!sameValueAndPresence(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
   }
   if (object.volumeBindingMode !== old.volumeBindingMode) invalid(report, 'volumeBindingMode', object.volumeBindingMode, 'field is immutable')
 }

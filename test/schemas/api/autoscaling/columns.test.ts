@@ -3,7 +3,7 @@ import { applyDefaults, decode } from '../../../../schemas/index.js'
 import { autoscalerColumns, scaleColumns } from '../../../../schemas/api/autoscaling/columns.js'
 import { Scale } from '../../../../schemas/api/autoscaling/scale.js'
 import { HorizontalPodAutoscaler } from '../../../../schemas/api/autoscaling/v2.js'
-import { minutesAgo, NOW } from '../shown.js'
+import { minutesAgo, NOW } from '../cells.js'
 
 const metadata = { name: 'web', namespace: 'shop', creationTimestamp: minutesAgo(90) }
 

@@ -2,25 +2,25 @@ import t from 'tap'
 import { parseFieldSelector, findResource, fieldValues, type Representation } from '../../../../schemas/index.js'
 import { cronJobs } from '../../../../schemas/api/batch/cronjobs.js'
 import { jobs } from '../../../../schemas/api/batch/jobs.js'
-import { made, minutesAgo, shown } from '../shown.js'
+import { made, minutesAgo, cellsOf } from '../cells.js'
 
 const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'pi', image: 'perl:5.34' }] } }
 const selector = { matchLabels: { 'controller-uid': 'u' } }
 
 t.test('a job shows how much of it is done, and how long it took', async t => {
-  t.same(shown(jobs, { spec: { completions: 3, selector, template }, status: { succeeded: 1, startTime: minutesAgo(90) } }),
+  t.same(cellsOf(jobs, { spec: { completions: 3, selector, template }, status: { succeeded: 1, startTime: minutesAgo(90) } }),
     { Name: 'web', Completions: '1/3', Duration: '90m', Age: '24h', Containers: 'pi', Images: 'perl:5.34', Selector: 'controller-uid=u' })
-  t.hasStrict(shown(jobs, { spec: { template }, status: { succeeded: 1, startTime: minutesAgo(90), completionTime: minutesAgo(85) } }), { Completions: '1/1', Duration: '5m', Selector: '<none>' })
-  t.hasStrict(shown(jobs, { spec: { parallelism: 4, template } }), { Completions: '0/1 of 4', Duration: '' }, 'pods that take work from a queue')
-  t.hasStrict(shown(jobs, { spec: { parallelism: 1, template } }), { Completions: '0/1' })
+  t.hasStrict(cellsOf(jobs, { spec: { template }, status: { succeeded: 1, startTime: minutesAgo(90), completionTime: minutesAgo(85) } }), { Completions: '1/1', Duration: '5m', Selector: '<none>' })
+  t.hasStrict(cellsOf(jobs, { spec: { parallelism: 4, template } }), { Completions: '0/1 of 4', Duration: '' }, 'pods that take work from a queue')
+  t.hasStrict(cellsOf(jobs, { spec: { parallelism: 1, template } }), { Completions: '0/1' })
 })
 
 t.test('a cron job shows when it makes jobs', async t => {
   const spec = { schedule: '*/5 * * * *', jobTemplate: { spec: { template } } }
   const expected = { Name: 'web', Schedule: '*/5 * * * *', Suspend: 'False', Active: 0, 'Last Schedule': '<none>', Age: '24h', Containers: 'pi', Images: 'perl:5.34', Selector: '<none>' }
-  for (const representation of cronJobs.representations) t.same(shown(representation, { spec }), expected, representation.apiVersion)
+  for (const representation of cronJobs.representations) t.same(cellsOf(representation, { spec }), expected, representation.apiVersion)
   const active = [{ kind: 'Job', name: 'web-1' }, { kind: 'Job', name: 'web-2' }]
-  t.hasStrict(shown(cronJobs, { spec: { ...spec, suspend: true }, status: { active, lastScheduleTime: minutesAgo(3) } }), { Suspend: 'True', Active: 2, 'Last Schedule': '3m' })
+  t.hasStrict(cellsOf(cronJobs, { spec: { ...spec, suspend: true }, status: { active, lastScheduleTime: minutesAgo(3) } }), { Suspend: 'True', Active: 2, 'Last Schedule': '3m' })
 })
 
 t.test('jobs can be selected by how many pods have succeeded', async t => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fieldValues, parseFieldSelector } from '../../../../schemas/index.js'
 import { nodes } from '../../../../schemas/api/core/nodes.js'
-import { made, shown } from '../shown.js'
+import { made, cellsOf } from '../cells.js'
 
 const nodeInfo = { kubeletVersion: 'v1.24.0', osImage: 'Debian GNU/Linux 11 (bullseye)', kernelVersion: '5.10.0-13-amd64', containerRuntimeVersion: 'containerd://1.6.4' }
 const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady' }
@@ -9,27 +9,27 @@ const addresses = [{ type: 'Hostname', address: 'node-1' }, { type: 'InternalIP'
 
 t.test('a node that runs pods', async t => {
   const labels = { 'node-role.orch.io/worker': '', 'node-role.orch.io/control-plane': '', 'node-role.orch.io/': '', 'orch.io/role': 'gpu', 'orch.io/os': 'linux' }
-  t.same(shown(nodes, { metadata: { name: 'node-1', labels }, status: { nodeInfo, addresses, conditions: [{ type: 'MemoryPressure', status: 'False' }, ready] } }), {
+  t.same(cellsOf(nodes, { metadata: { name: 'node-1', labels }, status: { nodeInfo, addresses, conditions: [{ type: 'MemoryPressure', status: 'False' }, ready] } }), {
     Name: 'node-1', Status: 'Ready', Roles: 'control-plane,gpu,worker', Age: '24h', Version: 'v1.24.0',
     'Internal-IP': '10.0.0.5', 'External-IP': '<none>', 'OS-Image': 'Debian GNU/Linux 11 (bullseye)', 'Kernel-Version': '5.10.0-13-amd64', 'Container-Runtime': 'containerd://1.6.4'
   })
 })
 
 t.test('a node nothing is known of yet', async t => {
-  t.same(shown(nodes, { metadata: { name: 'node-2' } }), {
+  t.same(cellsOf(nodes, { metadata: { name: 'node-2' } }), {
     Name: 'node-2', Status: 'Unknown', Roles: '<none>', Age: '24h', Version: '',
     'Internal-IP': '<none>', 'External-IP': '<none>', 'OS-Image': '<unknown>', 'Kernel-Version': '<unknown>', 'Container-Runtime': '<unknown>'
   })
 })
 
 t.test('a node that is cordoned, one that is ill, one that has an address outside', async t => {
-  t.hasStrict(shown(nodes, { spec: { unschedulable: true }, status: { conditions: [ready] } }), { Status: 'Ready,SchedulingDisabled' })
-  t.hasStrict(shown(nodes, { status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }] } }), { Status: 'NotReady' })
-  t.hasStrict(shown(nodes, { status: { addresses: [...addresses, { type: 'ExternalIP', address: '203.0.113.9' }] } }), { 'External-IP': '203.0.113.9' })
+  t.hasStrict(cellsOf(nodes, { spec: { unschedulable: true }, status: { conditions: [ready] } }), { Status: 'Ready,SchedulingDisabled' })
+  t.hasStrict(cellsOf(nodes, { status: { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }] } }), { Status: 'NotReady' })
+  t.hasStrict(cellsOf(nodes, { status: { addresses: [...addresses, { type: 'ExternalIP', address: '203.0.113.9' }] } }), { 'External-IP': '203.0.113.9' })
 })
 
 t.test('of conditions that are there twice the last one counts', async t => {
-  t.hasStrict(shown(nodes, { status: { conditions: [ready, { ...ready, status: 'False' }] } }), { Status: 'NotReady' })
+  t.hasStrict(cellsOf(nodes, { status: { conditions: [ready, { ...ready, status: 'False' }] } }), { Status: 'NotReady' })
 })
 
 t.test('nodes can be selected by whether they are cordoned, and not by a namespace', async t => {

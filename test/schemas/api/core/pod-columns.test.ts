@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fieldValues, parseFieldSelector, tableRow } from '../../../../schemas/index.js'
 import { pods } from '../../../../schemas/api/core/pods.js'
-import { made, minutesAgo, NOW, shown } from '../shown.js'
+import { made, minutesAgo, NOW, cellsOf } from '../cells.js'
 
 const running = { running: { startedAt: minutesAgo(60) } }
 const waiting = (reason?: string) => ({ waiting: reason === undefined ? {} : { reason } })
@@ -15,38 +15,38 @@ const pod = (phase: string, containerStatuses: object[], more: { metadata?: obje
 })
 
 t.test('a running pod', async t => {
-  t.same(shown(pods, pod('Running', [status('web', running), status('log', running)])), {
+  t.same(cellsOf(pods, pod('Running', [status('web', running), status('log', running)])), {
     Name: 'web', Ready: '2/2', Status: 'Running', Restarts: '0', Age: '24h', IP: '10.1.0.7', Node: 'node-1', 'Nominated Node': '<none>', 'Readiness Gates': '<none>'
   })
 })
 
 t.test('a pod that no node has taken', async t => {
-  t.same(shown(pods, { spec: { containers: [container('web')] }, status: { phase: 'Pending', nominatedNodeName: 'node-2' } }), {
+  t.same(cellsOf(pods, { spec: { containers: [container('web')] }, status: { phase: 'Pending', nominatedNodeName: 'node-2' } }), {
     Name: 'web', Ready: '0/1', Status: 'Pending', Restarts: '0', Age: '24h', IP: '<none>', Node: '<none>', 'Nominated Node': 'node-2', 'Readiness Gates': '<none>'
   })
 })
 
 t.test('what keeps containers from running is the status of the pod', async t => {
   const crashing = status('web', waiting('CrashLoopBackOff'), { restartCount: 3, lastState: terminated(1, 'Error', 5) })
-  t.hasStrict(shown(pods, pod('Running', [crashing, status('log', running)])), { Ready: '1/2', Status: 'CrashLoopBackOff', Restarts: '3 (5m ago)' })
-  t.hasStrict(shown(pods, pod('Pending', [status('web', waiting('ContainerCreating'))])), { Ready: '0/1', Status: 'ContainerCreating' })
-  t.hasStrict(shown(pods, pod('Running', [status('web', running), status('log', waiting('ImagePullBackOff'))])), { Ready: '1/2', Status: 'ImagePullBackOff' })
-  t.hasStrict(shown(pods, pod('Running', [status('web', waiting('ErrImagePull')), status('log', terminated(1, 'Error'))])), { Status: 'ErrImagePull' }, 'the first container is heard')
-  t.hasStrict(shown(pods, pod('Failed', [status('web', terminated(137, 'OOMKilled'))])), { Status: 'OOMKilled' })
-  t.hasStrict(shown(pods, pod('Failed', [status('web', terminated(3))])), { Status: 'ExitCode:3' })
-  t.hasStrict(shown(pods, pod('Failed', [status('web', { terminated: { exitCode: 137, signal: 9 } })])), { Status: 'Signal:9' })
-  t.hasStrict(shown(pods, pod('Running', [status('web', running, { ready: false })])), { Ready: '0/1', Status: 'Running' })
-  t.hasStrict(shown(pods, pod('Running', [status('web', {}), { name: 'log' }])), { Ready: '0/2', Status: 'Running', Restarts: '0' }, 'containers that say nothing')
-  t.hasStrict(shown(pods, pod('', [status('web', waiting(''))])), { Status: '' })
+  t.hasStrict(cellsOf(pods, pod('Running', [crashing, status('log', running)])), { Ready: '1/2', Status: 'CrashLoopBackOff', Restarts: '3 (5m ago)' })
+  t.hasStrict(cellsOf(pods, pod('Pending', [status('web', waiting('ContainerCreating'))])), { Ready: '0/1', Status: 'ContainerCreating' })
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running), status('log', waiting('ImagePullBackOff'))])), { Ready: '1/2', Status: 'ImagePullBackOff' })
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', waiting('ErrImagePull')), status('log', terminated(1, 'Error'))])), { Status: 'ErrImagePull' }, 'the first container is heard')
+  t.hasStrict(cellsOf(pods, pod('Failed', [status('web', terminated(137, 'OOMKilled'))])), { Status: 'OOMKilled' })
+  t.hasStrict(cellsOf(pods, pod('Failed', [status('web', terminated(3))])), { Status: 'ExitCode:3' })
+  t.hasStrict(cellsOf(pods, pod('Failed', [status('web', { terminated: { exitCode: 137, signal: 9 } })])), { Status: 'Signal:9' })
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running, { ready: false })])), { Ready: '0/1', Status: 'Running' })
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', {}), { name: 'log' }])), { Ready: '0/2', Status: 'Running', Restarts: '0' }, 'containers that say nothing')
+  t.hasStrict(cellsOf(pods, pod('', [status('web', waiting(''))])), { Status: '' })
 })
 
 t.test('restarts of all containers count, and the latest of them is told', async t => {
   const containers = [status('web', running, { restartCount: 2, lastState: terminated(1, 'Error', 300) }), status('log', running, { restartCount: 1, lastState: terminated(0, 'Completed', 30) })]
-  t.hasStrict(shown(pods, pod('Running', containers)), { Restarts: '3 (30m ago)' })
+  t.hasStrict(cellsOf(pods, pod('Running', containers)), { Restarts: '3 (30m ago)' })
 })
 
 t.test('init containers come first', async t => {
-  const starting = (initContainerStatuses: object[]) => shown(pods, pod('Pending', [status('web', waiting('PodInitializing'), { restartCount: 9 })], {
+  const starting = (initContainerStatuses: object[]) => cellsOf(pods, pod('Pending', [status('web', waiting('PodInitializing'), { restartCount: 9 })], {
     spec: { initContainers: [container('fetch'), container('migrate')] }, status: { initContainerStatuses }
   }))
   const done = status('fetch', terminated(0, 'Completed'))
@@ -62,24 +62,24 @@ t.test('init containers come first', async t => {
 })
 
 t.test('a pod that has ended', async t => {
-  t.hasStrict(shown(pods, pod('Succeeded', [status('web', terminated(0, 'Completed'))])), { Ready: '0/1', Status: 'Completed' })
+  t.hasStrict(cellsOf(pods, pod('Succeeded', [status('web', terminated(0, 'Completed'))])), { Ready: '0/1', Status: 'Completed' })
   const half = [status('web', terminated(0, 'Completed')), status('log', running)]
-  t.hasStrict(shown(pods, pod('Running', half)), { Ready: '1/2', Status: 'Running' }, 'not while another container is running')
-  t.hasStrict(shown(pods, pod('Running', half, { status: { conditions: [{ type: 'Ready', status: 'False' }] } })), { Ready: '1/2', Status: 'NotReady' })
-  t.hasStrict(shown(pods, { spec: { containers: [container('web')] }, status: { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' } }), { Ready: '0/1', Status: 'Evicted' })
+  t.hasStrict(cellsOf(pods, pod('Running', half)), { Ready: '1/2', Status: 'Running' }, 'not while another container is running')
+  t.hasStrict(cellsOf(pods, pod('Running', half, { status: { conditions: [{ type: 'Ready', status: 'False' }] } })), { Ready: '1/2', Status: 'NotReady' })
+  t.hasStrict(cellsOf(pods, { spec: { containers: [container('web')] }, status: { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' } }), { Ready: '0/1', Status: 'Evicted' })
 })
 
 t.test('a pod that is to go', async t => {
   const metadata = { deletionTimestamp: minutesAgo(0), deletionGracePeriodSeconds: 30 }
-  t.hasStrict(shown(pods, pod('Running', [status('web', running)], { metadata })), { Ready: '1/1', Status: 'Terminating' })
-  t.hasStrict(shown(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })), { Status: 'Unknown' }, 'its node is not heard of')
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata })), { Ready: '1/1', Status: 'Terminating' })
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })), { Status: 'Unknown' }, 'its node is not heard of')
 })
 
 t.test('readiness gates are counted', async t => {
   const spec = { readinessGates: [{ conditionType: 'example.com/a' }, { conditionType: 'example.com/b' }] }
   const conditions = [{ type: 'example.com/a', status: 'True' }, { type: 'example.com/b', status: 'False' }]
-  t.hasStrict(shown(pods, pod('Running', [status('web', running)], { spec, status: { conditions } })), { 'Readiness Gates': '1/2' })
-  t.hasStrict(shown(pods, pod('Running', [status('web', running)], { spec, status: { conditions: [...conditions, { type: 'example.com/b', status: 'True' }] } })), { 'Readiness Gates': '1/2' }, 'each by the first condition of its type')
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { spec, status: { conditions } })), { 'Readiness Gates': '1/2' })
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { spec, status: { conditions: [...conditions, { type: 'example.com/b', status: 'True' }] } })), { 'Readiness Gates': '1/2' }, 'each by the first condition of its type')
 })
 
 t.test('rows of pods that have ended say so', async t => {

@@ -3,19 +3,19 @@ import { endpointSlices } from '../../../../schemas/api/discovery/endpointslices
 import { ingressClasses } from '../../../../schemas/api/networking/ingressclasses.js'
 import { ingresses } from '../../../../schemas/api/networking/ingresses.js'
 import { networkPolicies } from '../../../../schemas/api/networking/networkpolicies.js'
-import { shown } from '../shown.js'
+import { cellsOf } from '../cells.js'
 
 const rules = (...hosts: string[]) => hosts.map(host => ({ host }))
 
 t.test('an ingress', async t => {
   const status = { loadBalancer: { ingress: [{ hostname: 'lb.example' }, { ip: '203.0.113.7' }, { ip: '203.0.113.7' }] } }
-  t.same(shown(ingresses, { spec: { ingressClassName: 'nginx', tls: [{ secretName: 'cert' }], rules: rules('a.example', 'b.example') }, status }),
+  t.same(cellsOf(ingresses, { spec: { ingressClassName: 'nginx', tls: [{ secretName: 'cert' }], rules: rules('a.example', 'b.example') }, status }),
     { Name: 'web', Class: 'nginx', Hosts: 'a.example,b.example', Address: '203.0.113.7,lb.example', Ports: '80, 443', Age: '24h' })
-  t.same(shown(ingresses, { spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } } }), { Name: 'web', Class: '<none>', Hosts: '*', Address: '', Ports: '80', Age: '24h' })
+  t.same(cellsOf(ingresses, { spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } } }), { Name: 'web', Class: '<none>', Hosts: '*', Address: '', Ports: '80', Age: '24h' })
 })
 
 t.test('of many hosts an ingress shows three', async t => {
-  const hosts = (...names: string[]) => shown(ingresses, { spec: { rules: rules(...names) } })['Hosts']
+  const hosts = (...names: string[]) => cellsOf(ingresses, { spec: { rules: rules(...names) } })['Hosts']
   t.equal(hosts('a', 'b', 'c'), 'a,b,c')
   t.equal(hosts('a', 'b', 'c', 'd', 'e'), 'a,b,c + 2 more...')
   t.equal(hosts('', 'a', 'b', ''), 'a,b', 'rules for any host have none to show')
@@ -26,13 +26,13 @@ t.test('of many hosts an ingress shows three', async t => {
 
 t.test('an ingress class', async t => {
   const spec = { controller: 'example.com/ingress' }
-  t.same(shown(ingressClasses, { metadata: { name: 'nginx' }, spec }), { Name: 'nginx', Controller: 'example.com/ingress', Parameters: '<none>', Age: '24h' })
-  t.hasStrict(shown(ingressClasses, { spec: { ...spec, parameters: { apiGroup: 'example.com', kind: 'Settings', name: 'outside' } } }), { Parameters: 'Settings.example.com/outside' })
-  t.hasStrict(shown(ingressClasses, { spec: { ...spec, parameters: { kind: 'ConfigMap', name: 'outside' } } }), { Parameters: 'ConfigMap/outside' })
+  t.same(cellsOf(ingressClasses, { metadata: { name: 'nginx' }, spec }), { Name: 'nginx', Controller: 'example.com/ingress', Parameters: '<none>', Age: '24h' })
+  t.hasStrict(cellsOf(ingressClasses, { spec: { ...spec, parameters: { apiGroup: 'example.com', kind: 'Settings', name: 'outside' } } }), { Parameters: 'Settings.example.com/outside' })
+  t.hasStrict(cellsOf(ingressClasses, { spec: { ...spec, parameters: { kind: 'ConfigMap', name: 'outside' } } }), { Parameters: 'ConfigMap/outside' })
 })
 
 t.test('a network policy shows what pods it is for', async t => {
-  const policy = (podSelector: object) => shown(networkPolicies, { spec: { podSelector } })
+  const policy = (podSelector: object) => cellsOf(networkPolicies, { spec: { podSelector } })
   t.same(policy({ matchLabels: { app: 'web' } }), { Name: 'web', 'Pod-Selector': 'app=web', Age: '24h' })
   t.hasStrict(policy({}), { 'Pod-Selector': '<none>' })
   t.hasStrict(policy({ matchLabels: { z: '1', a: '2' }, matchExpressions: [{ key: 'm', operator: 'NotIn', values: ['y', 'x'] }, { key: 'b', operator: 'DoesNotExist' }, { key: 'c', operator: 'Exists' }] }),
@@ -43,7 +43,7 @@ t.test('a network policy shows what pods it is for', async t => {
 
 t.test('an endpoint slice, in both versions', async t => {
   for (const representation of endpointSlices.representations) {
-    const slice = (ports: object[], ...addresses: string[][]) => shown(representation, { addressType: 'IPv4', ports, endpoints: addresses.map(addresses => ({ addresses })) })
+    const slice = (ports: object[], ...addresses: string[][]) => cellsOf(representation, { addressType: 'IPv4', ports, endpoints: addresses.map(addresses => ({ addresses })) })
     t.same(slice([{ name: 'http', port: 80 }, { name: 'https', port: 443 }], ['10.1.0.1'], ['10.1.0.2', '10.1.0.3'], ['10.1.0.4']),
       { Name: 'web', AddressType: 'IPv4', Ports: '80,443', Endpoints: '10.1.0.1,10.1.0.2,10.1.0.3 + 1 more...', Age: '24h' }, representation.apiVersion)
     t.hasStrict(slice([]), { Ports: '<unset>', Endpoints: '<unset>' })

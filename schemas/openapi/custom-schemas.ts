@@ -1,0 +1,45 @@
+/**
+ * OpenAPI schemas of custom resources. Keywords that Swagger 2.0 lacks are omitted, with all keywords that depend on them, so that clients do
+ * not refuse valid objects. As upstream.
+ */
+import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
+import type { Plain } from '../language/types.js'
+import { extension } from './extensions.js'
+
+/** References that stand in each object. */
+export interface Standard {
+  /** The schema of metadata. */
+  readonly metadata: Plain
+  readonly types: Plain
+}
+
+const EXTENSION = 'x-orch-'
+const PRESERVE = 'x-orch-preserve-unknown-fields'
+/** Not in Swagger. */
+const LOGIC = new Set(['allOf', 'anyOf', 'oneOf', 'not'])
+
+/** The schema of a kind. @param swagger for Swagger 2.0 */
+export function customSchema (root: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
+  if (swagger && root[PRESERVE] === true) return { type: 'object' }
+  const schema = converted(root, swagger, standard)
+  return { ...schema, type: 'object', properties: withStandard(schema['properties'] as Plain | undefined, standard) }
+}
+
+const withStandard = (properties: Plain | undefined, { metadata, types }: Standard): Plain => ({ ...types, ...properties, metadata })
+
+function converted (schema: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
+  const inner = (part: JSONSchemaProps): Plain => converted(part, swagger, standard)
+  const made: Plain = {}
+  /** Clients would forbid what is not named. */
+  const open = swagger && (schema[PRESERVE] === true || schema.nullable === true || schema['x-orch-int-or-string'] === true)
+  for (const [name, value] of Object.entries(schema)) {
+    if (value === undefined || (swagger && (LOGIC.has(name) || name === 'nullable' || (open && ['type', 'properties', 'items', 'additionalProperties'].includes(name))))) continue
+    if (name === 'properties') made[name] = Object.fromEntries(Object.entries(schema.properties ?? {}).map(([member, part]) => [member, inner(part)]))
+    else if (name === 'items' || name === 'additionalProperties') made[name] = isSchema(value) ? inner(value) : value
+    else if (LOGIC.has(name)) made[name] = Array.isArray(value) ? (value as JSONSchemaProps[]).map(inner) : inner(value as JSONSchemaProps)
+    else if (name.startsWith(EXTENSION)) Object.assign(made, extension(name.slice(EXTENSION.length), value))
+    else made[name] = value
+  }
+  if (schema['x-orch-embedded-resource'] === true && !open) made['properties'] = withStandard(made['properties'] as Plain | undefined, standard)
+  return made
+}

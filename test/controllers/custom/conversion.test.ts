@@ -1,0 +1,139 @@
+import t from 'tap'
+import { openBackend } from '../../../storage/open.js'
+import { build, listen, Watch, types, type Client, type Json, type Test } from '../../build.js'
+import { hookServer, caBundle } from '../../admission/webhooks/hook-server.js'
+import { APPLY, DEFINITIONS, definition, established, install, until, version } from './definitions.js'
+
+const at = (version: string): string => `/apis/example.com/${version}/namespaces/default/widgets`
+const widget = (version: string, name: string, spec: Json): Json => ({ apiVersion: `example.com/${version}`, kind: 'Widget', metadata: { name }, spec })
+const V1 = { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' }, colour: { type: 'string', default: 'red' } } } } }
+const V2 = { type: 'object', properties: { spec: { type: 'object', required: ['dimensions'], properties: { dimensions: { type: 'object', properties: { size: { type: 'integer', minimum: 1 } } }, colour: { type: 'string' } } } } }
+
+/** Moves `spec.size` to `spec.dimensions.size` and back. */
+function converted (object: Json, apiVersion: string): Json {
+  const { size, dimensions, ...spec } = (object['spec'] ?? {}) as Json
+  const value = size ?? dimensions?.size
+  const moved = apiVersion.endsWith('/v2') ? { dimensions: { size: value } } : { size: value }
+  return { ...object, apiVersion, spec: { ...spec, ...moved } }
+}
+
+const success = ({ request }: Json): Json => ({ result: { status: 'Success' }, convertedObjects: request.objects.map((object: Json) => converted(object, request.desiredAPIVersion as string)) })
+
+async function start (t: Test, server: Client, answer: (review: Json) => Json = success, reviews = ['v1']): Promise<{ asked: Json[] }> {
+  const { url, asked } = await hookServer(t, answer)
+  const conversion = { strategy: 'Webhook', webhook: { clientConfig: { url, caBundle }, conversionReviewVersions: reviews } }
+  await install(server, definition({ conversion, versions: [version('v1', { schema: { openAPIV3Schema: V1 } }), version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })] }))
+  return { asked }
+}
+
+t.test('each version is served through the webhook: written, read, listed, patched, applied, watched', async t => {
+  const server = await listen(t)
+  const { asked } = await start(t, server)
+  t.equal((await server.post(at('v1'), widget('v1', 'a', { size: 1 }))).code, 201)
+  t.equal(asked.length, 0, 'the storage version needs no conversion')
+  const two = await server.get(`${at('v2')}/a`)
+  t.match(two.json, { apiVersion: 'example.com/v2', spec: { dimensions: { size: 1 }, colour: 'red', size: undefined }, metadata: { name: 'a', resourceVersion: /\d+/, generation: 1 } })
+  const watch = await Watch.open(t, `${server.url}${at('v2')}?watch=1&resourceVersion=${two.json['metadata'].resourceVersion as string}`)
+
+  t.match((await server.post(at('v2'), widget('v2', 'b', { dimensions: { size: 2 } }))).json, { apiVersion: 'example.com/v2', spec: { dimensions: { size: 2 } } })
+  t.match((await server.get(`${at('v1')}/b`)).json, { apiVersion: 'example.com/v1', spec: { size: 2 } })
+  t.match((await server.post(at('v2'), widget('v2', 'c', { dimensions: { size: 0 } }))).json['details'].causes, [{ field: 'spec.dimensions.size' }], 'it is judged by its own schema')
+  t.match((await server.patch(`${at('v2')}/a`, { spec: { dimensions: { size: 5 } } })).json, { spec: { dimensions: { size: 5 } }, metadata: { generation: 2 } })
+  t.match((await server.get(`${at('v1')}/a`)).json['spec'], { size: 5, colour: 'red' })
+  const applied = await server.call('PATCH', `${at('v2')}/d?fieldManager=me`, widget('v2', 'd', { dimensions: { size: 7 } }), { 'content-type': APPLY })
+  t.equal(applied.code, 201)
+  t.match((await server.get(`${at('v1')}/d`)).json['spec'], { size: 7 })
+  t.same((await server.get(at('v2'))).json['items'].map(({ apiVersion, spec }: Json) => [apiVersion, spec.dimensions.size]), [['example.com/v2', 5], ['example.com/v2', 2], ['example.com/v2', 7]])
+  t.equal((await server.delete(`${at('v2')}/b`)).code, 200)
+  const events = await watch.take(4)
+  t.same(types(events), ['ADDED b', 'MODIFIED a', 'ADDED d', 'DELETED b'])
+  t.ok(events.every(({ object }) => (object as Json)['apiVersion'] === 'example.com/v2'))
+  t.ok(asked.every(({ apiVersion, request }) => apiVersion === 'apiextensions.orch.io/v1' && typeof request.uid === 'string'))
+})
+
+t.test('the storage version may move, and what was stored before is converted', async t => {
+  const server = await build(t)
+  await start(t, server, success, ['v3', 'v1beta1'])
+  await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+  const moved = await server.patch(`${DEFINITIONS}/widgets.example.com`, [{ op: 'replace', path: '/spec/versions/0/storage', value: false }, { op: 'replace', path: '/spec/versions/1/storage', value: true }], 'application/json-patch+json')
+  t.same(moved.json['status'].storedVersions, ['v1', 'v2'])
+  await server.post(at('v2'), widget('v2', 'b', { dimensions: { size: 2 } }))
+  t.same((await server.get(at('v2'))).json['items'].map(({ spec }: Json) => spec.dimensions.size as number), [1, 2])
+  t.same((await server.get(at('v1'))).json['items'].map(({ spec }: Json) => spec.size as number), [1, 2])
+  await server.patch(`${at('v2')}/a`, { metadata: { labels: { moved: 'yes' } } })
+  const status = await server.patch(`${DEFINITIONS}/widgets.example.com/status`, { status: { storedVersions: ['v2'] } })
+  t.same(status.json['status'].storedVersions, ['v2'])
+  t.same((await server.get(at('v2'))).json['items'].map(({ spec }: Json) => spec.dimensions.size as number), [1, 2])
+  await server.delete(`${DEFINITIONS}/widgets.example.com`)
+  await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
+})
+
+t.test('a stored value that is no object is reported alone, and can be deleted', async t => {
+  const store = await openBackend({ kind: 'memory' })
+  t.teardown(() => store.close())
+  const server = await build(t, { storage: store })
+  await start(t, server)
+  await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+  const [stored] = (await store.list({ start: '/', end: '0', revision: 0 })).kvs.filter(({ key }) => key.endsWith('/widgets/default/a'))
+  const key = stored?.key.replace(/a$/, '') ?? ''
+  for (const [name, value] of [['broken', '{"kind":sesame}'], ['encrypted', 'orch:enc:aesgcm:v1:k:sesame'], ['list', '["sesame"]']] as const) {
+    t.ok((await store.create(key + name, Buffer.from(value))).succeeded)
+    for (const version of ['v1', 'v2']) {
+      await until(async () => (await server.get(`${at(version)}/${name}`)).code === 500)
+      t.match((await server.get(`${at(version)}/${name}`)).json['message'], new RegExp(`${key}${name} is damaged`))
+      t.equal((await server.get(`${at(version)}/a`)).code, 200, 'the others are served')
+    }
+    t.equal((await server.delete(`${at('v2')}/${name}`)).code, 200)
+    await until(async () => (await server.get(at('v2'))).code === 200)
+  }
+})
+
+const LIES: ReadonlyArray<readonly [string, (review: Json) => Json, RegExp]> = [
+  ['it fails', () => ({ result: { status: 'Failure', message: 'not today' } }), /conversion webhook for example.com\/v1, Kind=Widget failed: not today/],
+  ['other uid', review => ({ ...success(review), uid: 'x' }), /another uid/],
+  ['too few', review => ({ ...success(review), convertedObjects: [] }), /returned 0 objects, expected 1/],
+  ['too many', review => ({ ...success(review), convertedObjects: [...success(review)['convertedObjects'], {}] }), /returned 2 objects, expected 1/],
+  ['unconverted', ({ request }) => ({ result: { status: 'Success' }, convertedObjects: request.objects as Json }), /index 0: invalid groupVersion \(expected example.com\/v2, received example.com\/v1\)/],
+  ['other kind', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, kind: 'Gadget' })) }), /invalid kind/],
+  ['other name', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, metadata: { ...one['metadata'], name: 'z' } })) }), /metadata.name must not change/],
+  ['bad labels', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, metadata: { ...one['metadata'], labels: { a: 1 } } })) }), /metadata.labels are invalid/],
+  ['too many values', review => ({ ...success(review), convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, spec: { ...one['spec'], more: Array.from({ length: 60_000 }, () => 1) } })) }), /more than 50000 values/],
+  ['no objects', () => ({ result: { status: 'Success' }, convertedObjects: 'x' }), /returned no objects/],
+  ['null', () => ({ result: null }), /no success/]
+]
+
+for (const [title, answer, message] of LIES) {
+  t.test(`a webhook that lies is told, and nothing is lost: ${title}`, async t => {
+    const server = await build(t)
+    await start(t, server, answer)
+    await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+    for (const path of [`${at('v2')}/a`, at('v2')]) t.match(await server.get(path), { code: 500, json: { message } })
+    t.equal((await server.post(at('v2'), widget('v2', 'b', { dimensions: { size: 1 } }))).code, 500)
+    t.equal((await server.get(`${at('v1')}/b`)).code, 404, 'nothing was written')
+    t.match(await server.get(at('v1')), { code: 200, json: { items: [{ spec: { size: 1 } }] } })
+  })
+}
+
+t.test('a conversion changes labels and annotations, and no other metadata', async t => {
+  const server = await build(t)
+  await start(t, server, review => ({
+    result: { status: 'Success' },
+    convertedObjects: success(review)['convertedObjects'].map((one: Json) => ({ ...one, metadata: { ...one['metadata'], labels: { by: 'webhook' }, finalizers: ['example.com/x'], generation: 99, ownerReferences: [{}] } }))
+  }))
+  await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+  t.match((await server.get(`${at('v2')}/a`)).json['metadata'], { labels: { by: 'webhook' }, generation: 1, finalizers: undefined, ownerReferences: undefined })
+})
+
+t.test('a webhook that is away fails what needs it alone', async t => {
+  const server = await build(t)
+  const conversion = { strategy: 'Webhook', webhook: { clientConfig: { url: 'https://127.0.0.1:1/convert', caBundle }, conversionReviewVersions: ['v1'] } }
+  await server.post(DEFINITIONS, definition({ conversion, versions: [version('v1', { schema: { openAPIV3Schema: V1 } }), version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })] }))
+  await established(server, 'widgets.example.com')
+  t.same((await server.get(at('v2'))).json['items'], [])
+  await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
+  t.match(await server.get(at('v2')), { code: 500, json: { message: /conversion webhook for example.com\/v1, Kind=Widget failed: Post "https:\/\/127.0.0.1:1\/convert/ } })
+  t.equal((await server.get(at('v1'))).code, 200)
+  t.equal((await server.get('/readyz')).code, 200)
+  await server.delete(`${DEFINITIONS}/widgets.example.com`)
+  await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
+})

@@ -1,0 +1,34 @@
+/** Which tests a change runs, and how coverage is summed up. */
+import t from 'tap'
+import { fileURLToPath } from 'node:url'
+import { importGraph, testsOf } from './changed.js'
+import { byRoom } from './coverage.js'
+
+t.test('tests that import a changed file are chosen, directly or not', async t => {
+  const graph = new Map([
+    ['schemas/a.ts', []],
+    ['routes/b.ts', ['schemas/a.ts']],
+    ['test/routes/b.test.ts', ['routes/b.ts']],
+    ['test/other.test.ts', []],
+    ['test/documents.test.ts', []]
+  ])
+  t.same(testsOf(['schemas/a.ts'], graph), ['test/routes/b.test.ts'])
+  t.same(testsOf(['test/other.test.ts'], graph), ['test/other.test.ts'])
+  t.same(testsOf(['docs/operations.md'], graph), ['test/documents.test.ts'])
+  t.same(testsOf(['package.json'], graph), ['test/routes/b.test.ts', 'test/other.test.ts', 'test/documents.test.ts'])
+  t.same(testsOf(['examples/nothing.txt'], graph), [])
+})
+
+t.test('the graph has the modules of this project', async t => {
+  const graph = importGraph(fileURLToPath(new URL('../../../', import.meta.url)))
+  t.ok(graph.get('test/runner/changed.test.ts')?.includes('test/runner/changed.ts'))
+  t.ok(testsOf(['schemas/status.ts'], graph).length > 50)
+  t.ok(testsOf(['test/runner/changed.ts'], graph).includes('test/runner/changed.test.ts'))
+})
+
+t.test('lines are summed up by room', async t => {
+  t.same([...byRoom([['routes/a.ts', { total: 10, covered: 9 }], ['app.ts', { total: 4, covered: 4 }], ['routes/verbs/b.ts', { total: 10, covered: 5 }]])], [
+    ['top level', { total: 4, covered: 4 }],
+    ['routes', { total: 20, covered: 14 }]
+  ])
+})

@@ -1,0 +1,140 @@
+/**
+ * The test command: checks the style, gets what the tests need from outside the registry, runs every test
+ * file (some together, see batches.ts), shows what failed, and ends with one line of totals. Arguments choose files by part of their path.
+ *
+ *     npm test                 everything
+ *     npm test -- routes/list  some of it
+ *     npm test -- --changed    what imports a changed file
+ *     npm test -- --coverage   everything, then the coverage of lines by room
+ *     npm test -- --quick      a part of every room, without other programs
+ *
+ * tap's own command takes 1,470 s of CPU for all files, with two jobs, neither TypeScript nor mocks nor coverage, and this 900 s with conformance/ twice: it
+ * runs each file by itself, with its hooks, where `batches.ts` lets files share a process. So a file is a program that uses the library alone.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, posix, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { batchesOf, FILES, QUICK, silentOf, type Batch } from './batches.js'
+import { reportCoverage } from './coverage.js'
+import { changedFiles, importGraph, testsOf } from './changed.js'
+import { watchIdle } from './idle-cores.js'
+import { count as countRunning, runNode, type Cost } from './process-groups.js'
+import { scratchFolder } from './scratch.js'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+const cache = join(root, '.cache')
+const log = join(cache, 'results.tap')
+const JOBS = 2
+/** One more while so much of the machine is idle: many files wait for processes and clocks, a third of the time of two. */
+const MAX_JOBS = 3
+const IDLE = 0.4
+/** Batches that are named at the end of a whole run. */
+const MOST = 10
+/** Seconds for one file, and for each more of a batch, on a machine as slow as they come; the slowest are those that kill and restart real servers. Tests have no limits of their own. */
+const TIMEOUT = 600
+const TIMEOUT_MORE = 60
+/** Seconds more before a file that has not ended by itself is killed with all it started: one whose event loop spins does not see its own timeout. */
+const GRACE = 30
+
+const option = { type: 'boolean', default: false } as const
+const { values: { quick, changed, coverage }, positionals: chosen } = parseArgs({ options: { quick: option, changed: option, coverage: option }, allowPositionals: true })
+const all = !quick && !changed && chosen.length === 0
+const affected = changed ? new Set(testsOf(changedFiles(root), importGraph(root))) : undefined
+const files = readdirSync(join(root, 'dist/test'), { recursive: true, withFileTypes: true }) // so it follows no link
+  .map(({ parentPath, name }) => relative(join(root, 'dist/test'), join(parentPath, name)))
+  // What was built from a file that is gone is no test.
+  .filter(file => file.endsWith('.test.js') && existsSync(join(root, 'test', file.replace(/js$/, 'ts'))))
+  .filter(file => chosen.length === 0 || chosen.some(part => file.includes(part)))
+  .filter(file => affected === undefined || affected.has(posix.join('test', file.replace(/js$/, 'ts'))))
+  .filter(file => !quick || QUICK.some(part => file.startsWith(part)))
+  .map(file => join('dist/test', file))
+  .sort()
+if (files.length === 0) {
+  console.error(changed ? 'no test imports a changed file' : `no test file matches ${chosen.join(', ')}`)
+  process.exit(changed ? 0 : 1)
+}
+
+mkdirSync(cache, { recursive: true })
+const scratch = scratchFolder() ?? tmpdir()
+const covered = join(cache, 'coverage')
+if (coverage) rmSync(covered, { recursive: true, force: true })
+if (!quick) {
+  const { ensureTools } = await import('../tools.js')
+  ensureTools()
+}
+
+interface Outcome extends Cost { readonly title: string, readonly passed: number, readonly failed: number, readonly skipped: number, readonly ok: boolean, readonly output: string }
+
+/** With the cache of `npm run lint`. It takes one core for two minutes where that is empty, so tests run beside it. */
+async function runLint (): Promise<Outcome> {
+  const { code, output, ...cost } = await runNode(['test/node_modules/eslint/bin/eslint.js', '--cache', '--cache-location', '.cache/eslint', '--cache-strategy', 'content', '.'], root, {}, TIMEOUT)
+  return { title: 'lint', passed: 0, failed: code === 0 ? 0 : 1, skipped: 0, ok: code === 0, output, ...cost }
+}
+
+/** A file is a program that speaks TAP: run by Node itself, so that what it starts inherits nothing of a runner. */
+async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
+  const timeout = TIMEOUT + TIMEOUT_MORE * (files.length - 1)
+  const { code, output: printed, ...cost } = await runNode(files.length === 1 ? files : ['dist/test/runner/together.js'], root, {
+    ...env, ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(timeout)
+  }, timeout + GRACE)
+  let output = printed
+  const totals = output.split('\n').findLast(line => line.startsWith('# { total:')) ?? ''
+  const count = (name: string): number => Number(new RegExp(`\\b${name}: (\\d+)`).exec(totals)?.[1] ?? 0)
+  const silent = code === 0 ? silentOf(files, output) : [] // a file that asserts nothing has not tested anything
+  for (const file of silent) output += `\nnot ok - ${file} asserted nothing\n`
+  const failed = count('fail') + (code !== 0 && count('fail') === 0 ? 1 : 0) + silent.length
+  return { title, passed: count('pass'), failed, skipped: count('skip') + count('todo'), ok: failed === 0, output, ...cost }
+}
+
+/** Each failed assertion with its explanation. */
+function explain (output: string): string {
+  const shown: string[] = []
+  let showing = false
+  for (const line of output.split('\n')) {
+    if (/^\s*not ok/.test(line)) showing = true
+    else if (/^\s*(ok \d|# Subtest|1\.\.|# \{ total)/.test(line)) showing = false
+    if (showing) shown.push(line)
+  }
+  return shown.length > 0 ? shown.join('\n') : output.split('\n').slice(-40).join('\n')
+}
+
+console.log(`running ${files.length} test files`)
+const started = Date.now()
+const outcomes: Outcome[] = []
+const queue = [...(all ? [runLint] : []), ...batchesOf(files).map(batch => async () => await runBatch(batch))].values()
+
+async function runNext (): Promise<boolean> {
+  const { value: next } = queue.next()
+  if (next === undefined) return false
+  const outcome = await next()
+  outcomes.push(outcome)
+  console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.title} (${outcome.seconds.toFixed(1)} s, ${outcome.cpu.toFixed(1)} s of CPU, ${outcome.passed} passed${outcome.failed > 0 ? `, ${outcome.failed} failed` : ''})`)
+  if (!outcome.ok) console.log(explain(outcome.output))
+  return true
+}
+
+const besides = new Set<Promise<unknown>>()
+const stop = watchIdle(share => {
+  if (share < IDLE || countRunning() >= MAX_JOBS) return
+  const beside = runNext().finally(() => besides.delete(beside))
+  besides.add(beside)
+})
+await Promise.all(Array.from({ length: JOBS }, async () => { while (await runNext()); }))
+stop()
+await Promise.all(besides)
+
+writeFileSync(log, outcomes.map(({ title, output }) => `# ${title}\n${output}`).join('\n'))
+const sum = (of: (outcome: Outcome) => number): number => outcomes.reduce((total, outcome) => total + of(outcome), 0)
+if (all) {
+  console.log('\nmost CPU went to')
+  for (const outcome of outcomes.toSorted((one, other) => other.cpu - one.cpu).slice(0, MOST)) console.log(`${outcome.cpu.toFixed(1).padStart(7)} s in ${outcome.seconds.toFixed(1)} s: ${outcome.title}`)
+}
+console.log(`\n${((Date.now() - started) / 1000).toFixed(0)} s, ${sum(outcome => outcome.cpu).toFixed(0)} s of CPU; the whole output is in ${log}`)
+const skipped = sum(outcome => outcome.skipped)
+const failed = sum(outcome => outcome.failed)
+const low = coverage ? reportCoverage(root, covered, line => { console.log(line) }) : []
+if (low.length > 0 && chosen.length === 0) console.log(`too few lines are covered in ${low.join(', ')}`)
+console.log(`${sum(outcome => outcome.passed)} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+process.exitCode = failed > 0 || (low.length > 0 && chosen.length === 0) ? 1 : 0
