@@ -6,6 +6,7 @@
 import type { Authorizer, Ruling } from './authorizer.js'
 import type { RequestInfo } from './request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
+import { isObject } from '../schemas/language/values.js'
 
 const API_VERSION = 'abac.authorization.orch.io/v1beta1'
 const ANY = '*'
@@ -23,8 +24,6 @@ interface Policy {
 
 const TEXTS = ['user', 'group', 'apiGroup', 'resource', 'namespace', 'nonResourcePath'] as const
 const KNOWN = new Set<string>([...TEXTS, 'readonly'])
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @throws Error that describes the error in the line */
 function parseLine (line: string): Policy {

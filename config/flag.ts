@@ -103,7 +103,7 @@ export function choice<const V extends string> (values: readonly V[], initial: V
 }
 
 /** Describes a value outside a closed set. */
-export const notAmong = (value: unknown, values: readonly string[]): string =>
+const notAmong = (value: unknown, values: readonly string[]): string =>
   `must be ${values.length === 1 ? values[0] ?? '' : `one of ${values.join(', ')}`}${didYouMean(value, values)}`
 
 export interface Range { readonly min?: number, readonly max?: number, readonly why?: string }

@@ -1,8 +1,8 @@
 /** `--serving-processes`: its values. */
 import { availableParallelism } from 'node:os'
 
-export const MAX_PROCESSES = 64
-export const AUTOMATIC = 'auto'
+const MAX_PROCESSES = 64
+const AUTOMATIC = 'auto'
 
 /** The number of processes that serve; `auto` leaves one core to the store and the rest of the machine. */
 export const servingProcesses = ({ 'serving-processes': given }: { readonly 'serving-processes': string }, cores = availableParallelism()): number =>

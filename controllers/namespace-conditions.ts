@@ -1,5 +1,6 @@
 /** Status conditions of a namespace that is being emptied, with upstream's texts. */
 import { now } from '../registry/operations/context.js'
+import { shorten } from '../schemas/quote.js'
 
 export interface RemainingContents {
   /** Number of remaining objects by `RESOURCE.GROUP`, and of those held by each finalizer. */
@@ -14,7 +15,6 @@ export interface RemainingContents {
 export const nothingRemaining = (): RemainingContents => ({ resources: new Map(), finalizers: new Map(), undiscovered: new Map(), failures: [] })
 
 const MAX_MESSAGE = 2000
-const shortened = (text: string): string => text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
 
 export interface Condition { type: string, status: string, lastTransitionTime?: string | undefined, reason?: string | undefined, message?: string | undefined }
 
@@ -34,10 +34,10 @@ export function conditionsOf ({ resources, finalizers, undiscovered, failures }:
     : { status: 'False', reason: 'ContentHasNoFinalizers', message: 'All content-preserving finalizers finished' }
   const failing = [...undiscovered].sort(([a], [b]) => a < b ? -1 : 1).map(([groupVersion, reason]) => `${groupVersion}: ${reason}`).join(', ')
   const discovery = undiscovered.size > 0
-    ? { status: 'True', reason: 'DiscoveryFailed', message: shortened(`Discovery failed for some groups, ${undiscovered.size} failing: unable to retrieve the complete list of server APIs: ${failing}`) }
+    ? { status: 'True', reason: 'DiscoveryFailed', message: shorten(`Discovery failed for some groups, ${undiscovered.size} failing: unable to retrieve the complete list of server APIs: ${failing}`, MAX_MESSAGE) }
     : { status: 'False', reason: 'ResourcesDiscovered', message: 'All resources successfully discovered' }
   const deletion = failures.length > 0
-    ? { status: 'True', reason: 'ContentDeletionFailed', message: shortened(`Failed to delete all resource types, ${failures.length} remaining: ${[...failures].sort().join(', ')}`) }
+    ? { status: 'True', reason: 'ContentDeletionFailed', message: shorten(`Failed to delete all resource types, ${failures.length} remaining: ${[...failures].sort().join(', ')}`, MAX_MESSAGE) }
     : { status: 'False', reason: 'ContentDeleted', message: 'All content successfully deleted, may be waiting on finalization' }
   const desired: Condition[] = [
     { type: 'NamespaceDeletionDiscoveryFailure', ...discovery },

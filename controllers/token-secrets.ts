@@ -6,7 +6,7 @@
  */
 import type { ServiceAccountTokens, TokenSigner } from '../auth/service-account-tokens.js'
 import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
-import { isStatusError, notFound } from '../schemas/status.js'
+import { notFound } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import { isStorageError } from '../storage/errors.js'
 import { serverContext, type WriteContext } from '../registry/operations/context.js'
@@ -19,6 +19,7 @@ import type { Controller, ControllerOptions } from './controller.js'
 import { Informer, type ObjectName } from './informer.js'
 import { accountOf, fillTokenSecret, isIncomplete, TYPE, type Secret } from './token-secret-data.js'
 import { WorkQueue } from './work-queue.js'
+import { ignoring } from './races.js'
 
 const WORKERS = 4
 const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
@@ -99,7 +100,7 @@ export class TokenSecrets implements Controller {
     const account = (await current(accounts, accounts.key(namespace, reference.name)))?.read().metadata
     if (account === undefined || (reference.uid !== '' && reference.uid !== account.uid)) {
       const { uid } = secret.metadata
-      await remove(secrets, { namespace, name }, { preconditions: { uid } }, context).catch(ignoreRaces)
+      await remove(secrets, { namespace, name }, { preconditions: { uid } }, context).catch(ignoring('NotFound', 'Conflict', 'Invalid', 'Forbidden'))
       return
     }
     const { signer, certificateAuthority = '' } = this.#options.tokens
@@ -110,11 +111,6 @@ export class TokenSecrets implements Controller {
       const object: Secret = base.copy()
       if (object.metadata.uid !== secret.metadata.uid || accountOf(object)?.name !== owner.name) throw notFound(secrets.resource, name)
       return fillTokenSecret(object, owner, token, certificateAuthority)
-    }).catch(ignoreRaces)
+    }).catch(ignoring('NotFound', 'Conflict', 'Invalid', 'Forbidden'))
   }
-}
-
-/** The Secret was deleted, changed or is immutable; its next change queues it again. */
-function ignoreRaces (error: unknown): void {
-  if (!(['NotFound', 'Conflict', 'Invalid', 'Forbidden'] as const).some(reason => isStatusError(error, reason))) throw error
 }

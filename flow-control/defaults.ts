@@ -5,7 +5,7 @@
 import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, ResourcePolicyRule, Subject } from '../schemas/api/flowcontrol/v1beta1.js'
 
 export const GROUP = 'flowcontrol.apiserver.orch.io'
-export const STORED_VERSION = `${GROUP}/v1beta1`
+const STORED_VERSION = `${GROUP}/v1beta1`
 export const EXEMPT = 'exempt'
 export const CATCH_ALL = 'catch-all'
 

@@ -20,6 +20,7 @@ import { custom } from './benchmarks/custom.js'
 import { hooks } from './benchmarks/hooks.js'
 import { listing } from './benchmarks/lists.js'
 import { memoryUse } from './benchmarks/memory.js'
+import { versions } from './benchmarks/nodes.js'
 import { owners } from './benchmarks/owners.js'
 import { pods } from './benchmarks/pods.js'
 import { reads, readsHttp2 } from './benchmarks/reads.js'
@@ -35,7 +36,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
   t.test(`the figures of ${name} can be had`, async t => {
     lines.length = 0
     shown.length = 0

@@ -1,15 +1,18 @@
 /**
- * The package as a project of somebody else gets it: packed by `npm pack`, installed, compiled with the strictest options, and run by
- * node:test, whose process ends only when nothing of the servers is left.
+ * The package as others get it: packed by `npm pack` and installed as a global command, which serves; installed in a project, compiled with the
+ * strictest options, and run by node:test, whose process ends only when nothing of the servers is left.
  */
 import t from 'tap'
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node'
+import { ask, until } from './interop/server.js'
+import { freePort } from './ports.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const run = promisify(execFile)
@@ -197,6 +200,30 @@ t.test('the packed package compiles and runs in a strict project of somebody els
     const plugin = readFileSync(join(copy, 'dist/types/app.d.ts'), 'utf8')
     t.notOk(/OrchServer|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin), 'neither decorators nor the language of declarations')
     t.ok(plugin.split('\n').length < 1500)
+  })
+
+  await t.test('installed as a global command it has a version and help, serves, and ends in order', async t => {
+    const prefix = join(folder, 'global')
+    await run('npm', ['install', '--global', '--prefix', prefix, join(folder, filename)], { env })
+    const installed = { cwd: mkdtempSync(join(folder, 'working-')), env: { ...process.env, NODE_OPTIONS: '', PATH: `${join(prefix, 'bin')}:${process.env.PATH ?? ''}` } }
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+    t.match((await run('orch-apiserver', ['--version'], installed)).stdout, `orch-apiserver ${version}`)
+    t.match((await run('orch-apiserver', ['--help'], installed)).stdout, /^Usage: orch-apiserver [^]*--etcd-servers/)
+    t.match((await run('orch-stock-names', ['--help'], installed)).stdout, /^Usage: orch-stock-names /m)
+    await t.rejects(run('orch-apiserver', ['--secure-port=0'], installed), { code: 1, stderr: /^orch-apiserver: --secure-port=0: [^\n]+\n$/ })
+
+    const port = await freePort()
+    const server = spawn('orch-apiserver', ['--local', `--secure-port=${port}`], { ...installed, stdio: 'ignore' })
+    const ended = once(server, 'exit') as Promise<[number | null]>
+    t.teardown(() => { server.kill('SIGKILL') })
+    const caFile = join(installed.cwd, 'orch-data/certs/apiserver.crt')
+    await until('the server to be ready', async () => existsSync(caFile) && (await ask(`https://127.0.0.1:${port}/readyz`, { ca: readFileSync(caFile, 'utf8') })).code === 200)
+    const config = new KubeConfig()
+    config.loadFromFile(join(installed.cwd, 'orch-data/kubeconfig'))
+    const { items } = await config.makeApiClient(CoreV1Api).listNamespace()
+    t.ok(items.some(({ metadata }) => metadata?.name === 'default'), 'the administrator of its kubeconfig is served')
+    server.kill('SIGTERM')
+    t.equal((await ended)[0], 0)
   })
 
   const project = join(folder, 'project')

@@ -1,6 +1,7 @@
 /** The configuration of ImagePolicyWebhook, a document without a kind. */
 import { resolve } from 'node:path'
 import { ConfigurationError, type PluginConfiguration } from '../configuration.js'
+import { isObject } from '../../schemas/language/values.js'
 
 export interface ImagePolicyConfiguration {
   readonly kubeConfigFile: string
@@ -30,7 +31,6 @@ const NONE = -1
 export function imagePolicyIn (plugin: string, given: PluginConfiguration | undefined): ImagePolicyConfiguration {
   const refuse = (why: string): never => { throw new ConfigurationError(plugin, given ?? { value: undefined }, why) }
   if (given === undefined) return refuse('it needs one, which names a kubeconfig: give it in --admission-control-config-file')
-  const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
   const whole = isObject(given.value) ? given.value : refuse('it is not an object')
   const other = Object.keys(whole).find(name => name !== 'imagePolicy')
   if (other !== undefined) refuse(`unknown field ${JSON.stringify(other)}`)

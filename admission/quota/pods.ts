@@ -1,6 +1,6 @@
 /** The evaluator of pods: their number, until they have ended, and their requests and limits. */
 import type { Pod } from '../../schemas/api/core/pods.js'
-import { isExtended, isHugePages } from '../../schemas/api/core/rules/resource-names.js'
+import { isExtendedResource, isHugePages } from '../../schemas/rules/quantities.js'
 import { sumOf, largest, plus, type Amounts } from '../amounts.js'
 import type { Evaluator } from './evaluator.js'
 import { podIsIn } from './scopes.js'
@@ -16,7 +16,7 @@ function quotaNames (requests: Amounts, limits: Amounts): Amounts {
   const found: Record<string, string> = {}
   for (const [name, amount] of Object.entries(requests)) {
     if (COMPUTE.includes(name) || isHugePages(name)) found[name] = found[REQUESTS + name] = amount
-    else if (isExtended(name)) found[REQUESTS + name] = amount
+    else if (isExtendedResource(name)) found[REQUESTS + name] = amount
   }
   for (const name of COMPUTE) if (Object.hasOwn(limits, name)) found[`limits.${name}`] = limits[name] ?? '0'
   return found
@@ -50,7 +50,7 @@ function podConstraint ({ spec: { containers = [], initContainers = [] } }: Pod,
 
 export const podEvaluator: Evaluator = {
   handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
-  tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) && (isHugePages(name.slice(REQUESTS.length)) || isExtended(name.slice(REQUESTS.length)))),
+  tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) && (isHugePages(name.slice(REQUESTS.length)) || isExtendedResource(name.slice(REQUESTS.length)))),
   usage: (object, now) => podUsage(object as Pod, now), // the resource's type
   constraint: (object, names) => podConstraint(object as Pod, names),
   isIn: (object, scope) => podIsIn(object as Pod, scope)

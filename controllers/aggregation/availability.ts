@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { APIService, APIServiceCondition } from '../../schemas/api/apiregistration/apiservices.js'
-import { isStatusError, notFound } from '../../schemas/status.js'
+import { notFound } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
 import { systemClock } from '../../storage/clock.js'
 import type { AdmissionReader } from '../../registry/admission.js'
@@ -17,6 +17,7 @@ import { WorkQueue, type Verdict } from '../work-queue.js'
 import { check, FAILED, LOCAL, type AvailabilityResult, type Probe } from './check.js'
 import { apiServicesOf, type RegisteredService, type RegisteredServices } from './registered-services.js'
 import { ServiceFollower } from './service-follower.js'
+import { ignoring } from '../races.js'
 
 const WORKERS = 10
 const RESYNC_MS = 30_000
@@ -120,7 +121,7 @@ export class Availability implements Controller {
       const object = base.copy() as APIService
       if (object.metadata.uid !== uid) throw notFound(store.resource, name)
       return Object.assign(object, { status: { conditions: withFinding(object.status.conditions ?? [], finding) } })
-    }).catch(ignoreRaces)
+    }).catch(ignoring('NotFound', 'Conflict'))
     if (before?.status === 'True' && finding.status !== 'True') this.#options.observer?.lost(name, finding.reason)
   }
 
@@ -136,9 +137,4 @@ function withFinding (conditions: readonly APIServiceCondition[], finding: Avail
   const before = conditions.find(({ type }) => type === 'Available')
   const next = { type: 'Available', ...finding, lastTransitionTime: before !== undefined && before.status === finding.status ? before.lastTransitionTime : now() }
   return before === undefined ? [...conditions, next] : conditions.map(one => one === before ? next : one)
-}
-
-/** The APIService was deleted or changed; its next change queues it again. */
-function ignoreRaces (error: unknown): void {
-  if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
 }

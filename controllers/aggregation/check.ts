@@ -5,6 +5,7 @@ import { reasonOf } from '../../storage/errors.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import type { RemoteService } from './registered-services.js'
+import { shorten } from '../../schemas/quote.js'
 
 export interface AvailabilityResult {
   readonly status: 'True' | 'False' | 'Unknown'
@@ -32,7 +33,7 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
   try {
     service = await reader.get('', 'services', namespace, name) as Service | undefined // the resource's type
   } catch (error) {
-    return { status: 'Unknown', reason: 'ServiceAccessError', message: shortened(`${about} cannot be checked due to: ${reasonOf(error)}`) }
+    return { status: 'Unknown', reason: 'ServiceAccessError', message: shorten(`${about} cannot be checked due to: ${reasonOf(error)}`, MAX_MESSAGE) }
   }
   if (service === undefined) return missing('ServiceNotFound', `${about} is not present`)
   const { type = 'ClusterIP', ports } = service.spec ?? {}
@@ -43,7 +44,7 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
     try {
       endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
     } catch (error) {
-      return { status: 'Unknown', reason: 'EndpointsAccessError', message: shortened(`${about} cannot be checked due to: ${reasonOf(error)}`) }
+      return { status: 'Unknown', reason: 'EndpointsAccessError', message: shorten(`${about} cannot be checked due to: ${reasonOf(error)}`, MAX_MESSAGE) }
     }
     if (endpoints === undefined) return missing('EndpointsNotFound', `cannot find endpoints for ${about}`)
     const portName = servicePort.name ?? ''
@@ -73,5 +74,4 @@ async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal,
 }
 
 const missing = (reason: string, message: string): AvailabilityResult => ({ status: 'False', reason, message })
-const shortened = (text: string): string => text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text
-const messageOf = (error: unknown): string => shortened(error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => shorten(error instanceof Error ? error.message : String(error), MAX_MESSAGE)

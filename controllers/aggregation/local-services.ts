@@ -7,7 +7,6 @@ import type { APIService } from '../../schemas/api/apiregistration/apiservices.j
 import { apiVersionOf, prioritiesOf } from '../../schemas/groups.js'
 import { sameValue } from '../../schemas/index.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
-import { isStatusError } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
 import { serverContext, type WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
@@ -18,6 +17,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { Informer } from '../informer.js'
 import { WorkQueue, type Verdict } from '../work-queue.js'
+import { ignoring } from '../races.js'
 
 export const GROUP = 'apiregistration.orch.io'
 export const MANAGED = 'kube-aggregator.orch.io/automanaged'
@@ -144,7 +144,7 @@ export class LocalServices implements Controller {
     const served = this.#served.get(name)
     const entry = await current(store, store.key('', name))
     if (entry === undefined) {
-      if (served !== undefined) await create(store, desired(served), { namespace: '', name: '' }, context).catch(ignore('AlreadyExists'))
+      if (served !== undefined) await create(store, desired(served), { namespace: '', name: '' }, context).catch(ignoring('AlreadyExists'))
       return 'done'
     }
     const existing = store.readStored(entry) as APIService
@@ -152,19 +152,14 @@ export class LocalServices implements Controller {
     if (served === undefined) {
       if (managed === CUSTOM && this.#due.has(name)) await this.#remove(store, existing, context)
     } else if (managed !== undefined && !sameValue(existing.spec, desired(served).spec)) {
-      await change(store, { namespace: '', name }, context, base => Object.assign(base.copy() as APIService, { spec: desired(served).spec })).catch(ignore('NotFound', 'Conflict'))
+      await change(store, { namespace: '', name }, context, base => Object.assign(base.copy() as APIService, { spec: desired(served).spec })).catch(ignoring('NotFound', 'Conflict'))
     }
     return 'done'
   }
 
   async #remove (store: ResourceStore, { metadata: { name = '', uid } }: APIService, context: WriteContext): Promise<void> {
-    await remove(store, { namespace: '', name }, { preconditions: { uid } }, context).catch(ignore('NotFound', 'Conflict'))
+    await remove(store, { namespace: '', name }, { preconditions: { uid } }, context).catch(ignoring('NotFound', 'Conflict'))
   }
-}
-
-/** Another server did it, or the next event queues the object again. */
-const ignore = (...reasons: ReadonlyArray<'AlreadyExists' | 'NotFound' | 'Conflict'>) => (error: unknown): void => {
-  if (!reasons.some(reason => isStatusError(error, reason))) throw error
 }
 
 export const nameOf = (group: string, version: string): string => `${version}.${group}`

@@ -8,6 +8,7 @@ import { MAX_VALUES } from '../../schemas/limits.js'
 import { labelValue, qualifiedName } from '../../schemas/names.js'
 import { unexplained } from '../../schemas/status.js'
 import { HookFailure, targetOf, type HookCaller } from '../../admission/webhooks/target.js'
+import { isObject } from '../../schemas/language/values.js'
 
 const TIMEOUT_MS = 30_000
 const MAX_BATCH_OBJECTS = 500
@@ -89,8 +90,6 @@ function parsed (body: Uint8Array, sent: number): unknown {
     throw error instanceof ConversionError ? error : new ConversionError('its answer is no JSON')
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function checked (sent: PlainObject, converted: unknown, index: number, apiVersion: string, kind: string): PlainObject {
   const invalid = (why: string): never => { throw new ConversionError(`it returned an invalid converted object at index ${index}: ${why}`) }

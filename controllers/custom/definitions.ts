@@ -6,7 +6,7 @@ import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/c
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
 import type { Gates } from '../../schemas/gates.js'
 import { sameValue, type ApiObject } from '../../schemas/index.js'
-import { isStatusError, notFound } from '../../schemas/status.js'
+import { notFound } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
 import { unwrap } from '../../storage/wrapped.js'
 import { now, serverContext, type WriteContext } from '../../registry/operations/context.js'
@@ -22,6 +22,7 @@ import { deleteAll } from './delete-objects.js'
 import { InstalledTypes } from './installed.js'
 import { isTrue, acceptNames, withCondition } from './names.js'
 import { NameIndex } from './used-names.js'
+import { ignoring } from '../races.js'
 
 const GROUP = 'apiextensions.orch.io'
 /** Milliseconds after which no server creates objects of a type marked for deletion. Timestamps have whole seconds. */
@@ -150,7 +151,7 @@ export class Definitions implements Controller {
       if (object.metadata.uid !== definition.metadata.uid) throw notFound(store.resource, name)
       object.metadata.finalizers = (object.metadata.finalizers ?? []).filter(finalizer => finalizer !== CLEANUP_FINALIZER)
       return object
-    }).catch(ignoreRaces)
+    }).catch(ignoring('NotFound', 'Conflict'))
     return 'done'
   }
 
@@ -159,15 +160,10 @@ export class Definitions implements Controller {
       const object = base.copy() as ApiObject & CustomResourceDefinition
       if (object.metadata.uid !== uid) throw notFound(store.resource, name)
       return Object.assign(object, { status: make(object.status) })
-    }).catch(ignoreRaces)
+    }).catch(ignoring('NotFound', 'Conflict'))
   }
 }
 
 const isEmptying = ({ metadata: { deletionTimestamp, finalizers = [] } }: CustomResourceDefinition): boolean => deletionTimestamp !== undefined && finalizers.includes(CLEANUP_FINALIZER)
 
 const IN_PROGRESS = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' }
-
-/** The definition was deleted or changed; its next change queues it again. */
-function ignoreRaces (error: unknown): void {
-  if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
-}

@@ -29,7 +29,7 @@ const ANNOTATIONS = { [AUTOUPDATE]: 'true' }
 interface Role extends ApiObject { rules?: Rule[] | undefined, aggregationRule?: object | undefined }
 interface Binding extends ApiObject { subjects?: Subject[] | undefined, roleRef: { apiGroup: string, kind: string, name: string } }
 
-export function parseSubject (text: string): Subject {
+function parseSubject (text: string): Subject {
   const [kind = '', ...rest] = text.split(':')
   if (kind !== 'ServiceAccount') return { kind, apiGroup: GROUP, name: rest.join(':') }
   const [namespace = '', name = ''] = rest

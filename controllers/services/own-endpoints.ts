@@ -1,11 +1,11 @@
 /** Maintains Endpoints and EndpointSlice of the server's own service. */
 import { sameValue, type ApiObject } from '../../schemas/index.js'
-import { isStatusError } from '../../schemas/status.js'
 import type { WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
 import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import { ignoring } from '../races.js'
 
 export const PORT_NAME = 'https'
 /** Prevents the mirroring controller from creating a second slice. */
@@ -61,20 +61,15 @@ export class OwnEndpoints {
     const found = await current(store, store.key(namespace, name))
     const fresh = { kind, apiVersion, metadata: { name, namespace, labels }, ...fields }
     if (found === undefined) {
-      await create(store, fresh, { namespace, name: '' }, context).catch(ignoreRaces)
+      await create(store, fresh, { namespace, name: '' }, context).catch(ignoring('AlreadyExists', 'NotFound'))
       return
     }
     if (isUpToDate(store.readStored(found), labels, fields)) return
     await change(store, { namespace, name }, context, base => {
       const object = base.copy()
       return Object.assign(object, fields, { metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } })
-    }).catch(ignoreRaces)
+    }).catch(ignoring('AlreadyExists', 'NotFound'))
   }
-}
-
-/** Another server was faster. */
-function ignoreRaces (error: unknown): void {
-  if (!isStatusError(error, 'AlreadyExists') && !isStatusError(error, 'NotFound')) throw error
 }
 
 function isUpToDate (object: ApiObject, labels: Record<string, string>, fields: object): boolean {

@@ -1,11 +1,11 @@
 /**
- * Makes what each machine of a control plane needs: its manifests, its certificates and keys, and a kubeconfig
- * for whoever runs it. Run it once, on a trusted machine; it writes nothing outside of the folder it is given.
+ * Makes what each machine of a control plane needs: its manifests, its certificates and keys, and a kubeconfig for the administrator. Run it
+ * once, on a trusted machine; it writes nothing outside of the folder it is given.
  *
- *     node dist/examples/control-plane/prepare.js FOLDER node-0=10.0.0.10 node-1=10.0.0.11 node-2=10.0.0.12
+ *     node dist/examples/control-plane/prepare.js FOLDER [--balancer=HOST] node-0=10.0.0.10 node-1=10.0.0.11 node-2=10.0.0.12
  *
  *     FOLDER/node-0/manifests, FOLDER/node-0/pki   for that machine; see README.md
- *     FOLDER/admin.kubeconfig                      a context per machine
+ *     FOLDER/admin.kubeconfig                      a context for the balancer, which is the current one, and for each machine
  *     FOLDER/authorities                           the keys of both authorities, to be kept elsewhere
  */
 import { generateKeyPairSync } from 'node:crypto'
@@ -13,6 +13,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 import type { Pair } from '../../config/certificates.js'
 import { certify, type CertificateRequest } from '../../serving/certify.js'
 
@@ -21,6 +22,7 @@ export interface Machine { readonly name: string, readonly address: string }
 const HOUR = 3_600_000
 const YEAR = 365 * 24 * HOUR
 const TEMPLATES = ['orch-apiserver.yaml', 'etcd/etcd.yaml']
+const HOST_NAME = /^(?!-)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/
 const SOURCE = fileURLToPath(new URL('../../../examples/control-plane/', import.meta.url))
 
 type Issue = (request: Pick<CertificateRequest, 'commonName' | 'organizations' | 'names' | 'uses'>) => Pair
@@ -52,11 +54,13 @@ const pair = (name: string, { certificate, key }: Pair): Record<string, string> 
 
 /**
  * @param folder one that does not exist yet
+ * @param balancer the name or address by which clients reach a balancer in front of the servers, on port 6443
  * @throws Error when it does, or when the machines are not three or more of different names and addresses
  */
-export function prepare (folder: string, machines: readonly Machine[]): void {
+export function prepare (folder: string, machines: readonly Machine[], balancer?: string): void {
   if (existsSync(folder)) throw new Error(`${folder} is there already; name a folder that is not`)
   if (machines.length < 3 || machines.length % 2 === 0) throw new Error('etcd needs an odd number of machines, three or more')
+  if (balancer !== undefined && isIP(balancer) !== 4 && !HOST_NAME.test(balancer)) throw new Error(`"${balancer}" is no name or IPv4 address of a balancer`)
   for (const { name, address } of machines) {
     if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) throw new Error(`"${name}" is no name of a machine: lower-case letters, digits and - make one`)
     if (isIP(address) !== 4) throw new Error(`"${address}" is no IPv4 address`)
@@ -77,7 +81,7 @@ export function prepare (folder: string, machines: readonly Machine[]): void {
     const local = [address, '127.0.0.1', name, 'localhost']
     write(join(folder, name, 'pki'), {
       'ca.crt': clients.certificate,
-      ...pair('apiserver', clients.issue({ commonName: 'orch-apiserver', names: [...local, 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'], uses: ['server'] })),
+      ...pair('apiserver', clients.issue({ commonName: 'orch-apiserver', names: [...local, ...(balancer === undefined ? [] : [balancer]), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'], uses: ['server'] })),
       'service-account.key': accounts,
       'etcd-ca.crt': etcd.certificate,
       // etcd is a client of itself.
@@ -89,7 +93,7 @@ export function prepare (folder: string, machines: readonly Machine[]): void {
       [file.split('/').at(-1) ?? file, fill(withoutHead(readFileSync(join(SOURCE, file), 'utf8')), { ...shared, NAME: name, ADDRESS: address })])))
   }
   write(join(folder, 'authorities'), { ...pair('ca', clients), ...pair('etcd-ca', etcd) })
-  write(folder, { 'admin.kubeconfig': kubeconfig(machines, clients.certificate, clients.issue({ commonName: 'orch-admin', organizations: ['system:masters'], uses: ['client'] })) })
+  write(folder, { 'admin.kubeconfig': kubeconfig([...(balancer === undefined ? [] : [{ name: 'balancer', address: balancer }]), ...machines], clients.certificate, clients.issue({ commonName: 'orch-admin', organizations: ['system:masters'], uses: ['client'] })) })
 }
 
 /** A template without the comment that explains it, which speaks of placeholders. */
@@ -110,13 +114,13 @@ function kubeconfig (machines: readonly Machine[], ca: string, { certificate, ke
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [folder, ...machines] = process.argv.slice(2)
   try {
-    if (folder === undefined) throw new Error('usage: prepare.js FOLDER NAME=ADDRESS NAME=ADDRESS NAME=ADDRESS')
+    const { values: { balancer }, positionals: [folder, ...machines] } = parseArgs({ options: { balancer: { type: 'string' } }, allowPositionals: true })
+    if (folder === undefined) throw new Error('usage: prepare.js FOLDER [--balancer=HOST] NAME=ADDRESS NAME=ADDRESS NAME=ADDRESS')
     prepare(folder, machines.map(machine => {
       const [name = '', address = ''] = machine.split('=')
       return { name, address }
-    }))
+    }), balancer)
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1

@@ -55,7 +55,7 @@ function lines (text: string): Array<readonly [number, string[]]> {
   return text.replace(/^\uFEFF/, '').split(/\r?\n/).flatMap((line, index) => line.trim() === '' || line.startsWith('#') ? [] : [[index + 1, fields(line, index + 1)] as const])
 }
 
-/** Tokens are looked up by digest, so that timing reveals nothing about stored tokens. */
+/** Tokens are looked up by digest: timing may reveal part of a digest, never of a token. */
 const digest = (token: string): string => hash('sha256', token, 'base64')
 
 const BEARER = /^bearer +/i

@@ -27,13 +27,13 @@ function plain (address: string): string {
 }
 
 /** False for loopback, link-local, unspecified, broadcast and multicast addresses. */
-export function isProxyable (address: string): boolean {
+function isProxyable (address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false
   const known = isIP(address) === 6 ? plain(address) : address
   return !FORBIDDEN.check(known, isIP(known) === 6 ? 'ipv6' : 'ipv4')
 }
 
-export const notProxyable = () => badRequest('address not allowed')
+const notProxyable = () => badRequest('address not allowed')
 
 export interface AddressPolicy {
   /** True allows pods and nodes on this machine. */

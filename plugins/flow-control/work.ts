@@ -11,7 +11,7 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { ONE_SEAT, type Work } from '../../flow-control/queue.js'
 
-export const MAX_SEATS = 10
+const MAX_SEATS = 10
 const OBJECTS_PER_SEAT = 100
 const WATCHES_PER_SEAT = 10
 /** Bytes of stored JSON sent unchanged: half a millisecond. */

@@ -2,7 +2,8 @@
 import { fieldElement, sortElements } from './elements.js'
 import { part, asMember, subtractSubtrees, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import { wholePart } from './fields-of.js'
-import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
+import { membersOf, memberOf, itemsOf, type Shape } from './shape.js'
+import { isObject } from '../../schemas/language/values.js'
 
 export interface Changes {
   /** Fields that were added or have another value. */

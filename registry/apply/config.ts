@@ -1,8 +1,8 @@
 /** Applied configurations: only the fields that the client sent, in the form of the type. */
 import type { FieldError } from '../../schemas/index.js'
-import { setMember } from '../../schemas/language/values.js'
+import { setMember, isObject } from '../../schemas/language/values.js'
 import { nameOfType } from '../../schemas/language/decode-error.js'
-import { membersOf, memberOf, isObject, itemsOf, type Kind, type Shape } from './shape.js'
+import { membersOf, memberOf, itemsOf, type Kind, type Shape } from './shape.js'
 
 const EXPECTED: Partial<Record<Kind, string>> = { items: 'a list', set: 'a list', struct: 'an object', entries: 'an object' }
 

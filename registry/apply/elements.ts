@@ -4,6 +4,7 @@
  */
 import { parseExactly, parseJson, stringify } from '../../schemas/index.js'
 import { isAscending } from '../../schemas/sorted.js'
+import { isObject } from '../../schemas/language/values.js'
 
 /** Marks the field itself, beside the fields below it. */
 export const SELF = '.'
@@ -22,8 +23,6 @@ export function keyElement (names: readonly string[], valueOf: (name: string) =>
 
 const PLAIN = /^[ !#-[\]-~]*$/
 const compactJson = (value: unknown): string => typeof value === 'string' && PLAIN.test(value) ? `"${value}"` : stringify(value) ?? 'null'
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The canonical text of an element that a client wrote. Undefined for unknown kinds, which are ignored.

@@ -1,7 +1,8 @@
 /** Computes the field set of an object. */
 import { compareValues, fieldElement, sortElements } from './elements.js'
 import { without, isEmpty, part, asMember, EMPTY, type FieldSet } from './field-set.js'
-import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
+import { membersOf, memberOf, itemsOf, type Shape } from './shape.js'
+import { isObject } from '../../schemas/language/values.js'
 
 /** The fields that an applier of the object owns: leaves, items, map entries and empty values, but not structs, lists and maps with contents. */
 export function fieldsOf (shape: Shape, object: object): FieldSet {

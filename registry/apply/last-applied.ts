@@ -9,7 +9,8 @@ import { compare } from './compare.js'
 import { appliedValue } from './config.js'
 import { difference, EMPTY, type FieldSet } from './field-set.js'
 import { fieldsOf } from './fields-of.js'
-import { isObject, membersOf, shapesOf } from './shape.js'
+import { membersOf, shapesOf } from './shape.js'
+import { isObject } from '../../schemas/language/values.js'
 
 /** The annotation in this project's form and as upstream clients write it. */
 const LAST_APPLIED = ['kubectl.orch.io/last-applied-configuration', 'kubectl.kubernetes.io/last-applied-configuration']

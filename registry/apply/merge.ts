@@ -1,7 +1,7 @@
 /** Merges applied configurations into live objects, and removes fields from them. All functions change their input. */
-import { setMember } from '../../schemas/language/values.js'
+import { setMember, isObject } from '../../schemas/language/values.js'
 import { childElements, EMPTY, isMember, type FieldSet } from './field-set.js'
-import { membersOf, memberOf, isObject, itemsOf, type Shape } from './shape.js'
+import { membersOf, memberOf, itemsOf, type Shape } from './shape.js'
 
 /** How to merge lists. */
 export interface Order {

@@ -6,12 +6,12 @@ import { fieldJson, type Message } from '../../schemas/index.js'
 import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
+import { isObject } from '../../schemas/language/values.js'
 
 /** `leaf`: atomic; `struct`, `entries` (of a map) and `open`: by member; `items`: by keys; `set`: by value. */
 export type Kind = 'leaf' | 'struct' | 'entries' | 'open' | 'items' | 'set'
 
 const NOTHING: Plain = Object.freeze({})
-export const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
 /** Members of a map or struct; empty for other values. */
 export const membersOf = (value: unknown): Plain => isObject(value) ? value : NOTHING
 export const itemsOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : []

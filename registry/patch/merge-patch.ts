@@ -1,7 +1,5 @@
 import { clone } from '../../schemas/index.js'
-import { setMember } from '../../schemas/language/values.js'
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+import { setMember, isObject } from '../../schemas/language/values.js'
 
 /**
  * JSON merge patch (RFC 7396). Changes and returns `target` if it is an object, but never the patch, which a retry applies again; the result shares nothing

@@ -1,10 +1,9 @@
 /** Reads the directives of a strategic merge patch, and the content it sets where no value exists. Directives and null, which deletes, are never content. */
-import { setMember } from '../../schemas/language/values.js'
+import { setMember, isObject } from '../../schemas/language/values.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { quote } from '../../schemas/quote.js'
 
 export type Plain = Record<string, unknown>
-export const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A Status for a patch that is invalid for any object. `at` is a path such as `spec.containers[0]`, '' for the whole. */
 export const malformed = (at: string, why: string) => badRequest(`the strategic merge patch is malformed: ${at === '' ? '' : `${at}: `}${why}`)

@@ -1,6 +1,7 @@
 /** Orders merged lists: items of the patch in its order, the others around them in their previous order. */
-import { isObject, malformed, patchMismatch } from './strategic-directives.js'
+import { malformed, patchMismatch } from './strategic-directives.js'
 import { quote } from '../../schemas/quote.js'
+import { isObject } from '../../schemas/language/values.js'
 
 /** The merge keys of the items, or the items themselves without a merge key. @throws StatusError 422 */
 export function keysOf (items: readonly unknown[], mergeKey: string | undefined, at: string): unknown[] {

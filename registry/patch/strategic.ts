@@ -11,10 +11,11 @@ import { planOf } from '../../schemas/language/plan.js'
 import type { Message } from '../../schemas/language/types.js'
 import { tooLarge } from '../../schemas/status.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
-import { contentOfItems, malformed, patchMismatch, isObject, put, memberPath, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
+import { contentOfItems, malformed, patchMismatch, put, memberPath, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
 import { reorder, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
 import { placeOf, type Place, type Members } from './strategic-places.js'
 import { quote } from '../../schemas/quote.js'
+import { isObject } from '../../schemas/language/values.js'
 
 /** List items visited. Only patches that repeat items come close. */
 const MAX_STEPS = 300_000

@@ -4,11 +4,12 @@ import type { Service, ServiceSpec } from '../../schemas/api/core/services.js'
 import { invalid } from '../../schemas/status.js'
 import type { Backend } from '../../storage/backend.js'
 import type { Allocated, Allocation } from '../operations/allocation.js'
-import { newAddresses, isHeadless, hasAddresses, settleFamilies, type Family } from './families.js'
-import { addressesOf, allocatesNodePorts, hasNodePorts, needsHealthCheckPort, nodePortsOf } from './service-values.js'
+import { newAddresses, isHeadless, settleFamilies, type Family } from './families.js'
+import { addressesOf, allocatesNodePorts, nodePortsOf } from './service-values.js'
 import { Pool, type PoolObserver } from './pool.js'
 import { addressValues, canonicalAddress, portValues } from './value-range.js'
 import { AllocationAttempt, type ValueNames } from './value-allocation.js'
+import { hasAddresses, hasNodePorts, needsHealthCheckPort } from '../../schemas/api/core/service-types.js'
 
 export interface ServiceRanges {
   /** CIDRs, at most one per IP family; the first is the default. */

@@ -3,6 +3,7 @@ import { collect, sameValue, type FieldError } from '../../schemas/index.js'
 import { validateServiceAddresses } from '../../schemas/api/core/rules/service-addresses.js'
 import type { ServiceSpec } from '../../schemas/api/core/services.js'
 import { isIPv6, parseAddress } from '../../schemas/rules/net.js'
+import { hasAddresses } from '../../schemas/api/core/service-types.js'
 
 export type Family = 'IPv4' | 'IPv6'
 export const NONE = 'None'
@@ -10,7 +11,6 @@ const SINGLE = 'SingleStack'
 const PREFER = 'PreferDualStack'
 const REQUIRE = 'RequireDualStack'
 
-export const hasAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
 export const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean => (clusterIPs?.[0] ?? clusterIP) === NONE
 
 const other = (family: string | undefined): Family => family === 'IPv4' ? 'IPv6' : 'IPv4'

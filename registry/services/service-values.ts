@@ -1,11 +1,10 @@
 /** The values a service holds: its addresses by family and its node ports. */
+import { hasAddresses, hasNodePorts, needsHealthCheckPort } from '../../schemas/api/core/service-types.js'
 import type { ServiceSpec } from '../../schemas/api/core/services.js'
 import { isIPv6, parseAddress } from '../../schemas/rules/net.js'
-import { hasAddresses, isHeadless, type Family } from './families.js'
+import { isHeadless, type Family } from './families.js'
 import { addressText } from './value-range.js'
 
-export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'
-export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 /** Whether unset node ports are allocated. */
 export const allocatesNodePorts = (spec: ServiceSpec): boolean => hasNodePorts(spec) && !(spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false)
 

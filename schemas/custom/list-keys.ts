@@ -1,7 +1,7 @@
 /** The keys that make an item of a list unique. */
-import { isObject } from '../api/apiextensions/plain-values.js'
 import { isSchema } from '../api/apiextensions/schemas.js'
 import type { Plain } from '../language/types.js'
+import { isObject } from '../language/values.js'
 
 /** Keys that are not sent have their default. @param items the schema of the items */
 export function keysOf (items: unknown, item: unknown, keys: readonly string[]): Plain {

@@ -1,7 +1,6 @@
 /** Rules of custom objects: their schema, the objects within them, and the identity of list items. */
 import { embeddedFindings } from '../api/apiextensions/embedded-objects.js'
 import { ObjectPatterns } from '../api/apiextensions/patterns.js'
-import { isObject } from '../api/apiextensions/plain-values.js'
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { ValueValidator } from '../api/apiextensions/schema-values.js'
 import { sortedJson } from '../codec/json/escape.js'
@@ -12,6 +11,7 @@ import type { Steps } from '../steps.js'
 import { someSchema } from '../api/apiextensions/rules/schema-walk.js'
 import { keysOf } from './list-keys.js'
 import { compileRules, validateRules } from './validations.js'
+import { isObject } from '../language/values.js'
 
 export interface CustomRules {
   /** `old` is undefined on create. */

@@ -1,6 +1,5 @@
 /** Evaluates the CEL rules of a schema on custom objects. */
 import { isSchema, type JSONSchemaProps as Schema } from '../api/apiextensions/schemas.js'
-import { isObject } from '../api/apiextensions/plain-values.js'
 import { hasRule } from '../api/apiextensions/rules/expressions.js'
 import { MAX_COST_OF_OBJECT } from '../expressions/meter.js'
 import { CostExceeded, readRule, RuleProblem, type Outcome, type Rule } from '../expressions/rule.js'
@@ -11,6 +10,7 @@ import type { Report } from '../language/types.js'
 import { invalid } from '../rules/findings.js'
 import type { Steps } from '../steps.js'
 import { keysOf } from './list-keys.js'
+import { isObject } from '../language/values.js'
 
 /** A schema with rules, or with parts that have some. */
 interface Ruled {

@@ -14,7 +14,7 @@ export const lacksDropped = (object: object): boolean => DROPPED in object
 
 interface GatedField extends FieldGate { readonly field: PlannedField }
 
-export const gateOf = ({ field: { gate } }: PlannedField): FieldGate | undefined => typeof gate === 'string' ? { name: gate } : gate
+const gateOf = ({ field: { gate } }: PlannedField): FieldGate | undefined => typeof gate === 'string' ? { name: gate } : gate
 
 const own = perPlan(({ fields }): readonly GatedField[] => fields.flatMap(field => {
   const gate = gateOf(field)

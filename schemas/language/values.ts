@@ -1,5 +1,8 @@
 /** Plain values: comparison, copies, paths and base64. */
 
+/** Not a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Deep equality in which absent, undefined and an empty list or map are equal. */
 export function sameValue (a: unknown, b: unknown): boolean {
   if (a === b) return true

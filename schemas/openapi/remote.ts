@@ -3,7 +3,7 @@
  * that both have in different forms, the extension server's is renamed (`…_v2`), with the references to it.
  */
 import type { Plain } from '../language/declare.js'
-import { sameValue } from '../language/values.js'
+import { sameValue, isObject } from '../language/values.js'
 import type { Steps } from '../steps.js'
 
 export interface RemoteSpec {
@@ -12,7 +12,7 @@ export interface RemoteSpec {
 }
 
 /** The document is no Swagger document that could be merged. */
-export class BrokenSpec extends Error {}
+class BrokenSpec extends Error {}
 
 const DEFINITIONS = '#/definitions/'
 const PARAMETERS = '#/parameters/'
@@ -21,8 +21,6 @@ const MAX_DEPTH = 100
 const MAX_VALUES = 20_000
 /** Of shared parameters, once they are in place. */
 const MAX_INLINED_BYTES = 8 * 1024 * 1024
-
-const isObject = (value: unknown): value is Plain => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A JSON pointer escapes / and ~. */
 const unescaped = (name: string): string => name.replace(/~1/g, '/').replace(/~0/g, '~')

@@ -11,9 +11,11 @@ const STANDARD = [...QUOTA, 'storage']
 /** Only unqualified names and names of this domain are native resources. */
 const OWN_DOMAIN = 'orch.io/'
 
-const isHugePages = (name: string): boolean => name.startsWith('hugepages-')
+export const HUGE_PAGES = 'hugepages-'
+export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES)
 const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.startsWith('requests.hugepages-')
-const isNative = (name: string): boolean => !name.includes('/') || name.includes(OWN_DOMAIN)
+export const isNative = (name: string): boolean => !name.includes('/') || name.includes(OWN_DOMAIN)
+/** Whether device plugins may add the resource to nodes. Its amounts are integers and cannot be overcommitted. */
 export const isExtendedResource = (name: string): boolean => !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0
 export const isQuotaResource = (name: string): boolean => QUOTA.includes(name) || isQuotaHugePages(name)
 /** Whether limits may exceed requests. */

@@ -6,6 +6,7 @@ import { DecodeError } from '../language/decode-error.js'
 import { NO_FIELD, type Representation, type ApiObject } from '../resource.js'
 import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
+import { excerpt, quoted } from './excerpt.js'
 
 /** Values of a type's selectable fields: name, namespace, then the declared ones in order. */
 export type FieldValues = readonly string[]
@@ -139,7 +140,7 @@ function splitTerms (text: string): string[] {
 
 function parseTerm (term: string, whole: string): Term {
   const match = /^((?:[^\\=!]|\\.|!(?!=))*?)(!=|==?)(.*)$/s.exec(term)
-  if (match === null) throw new DecodeError(`invalid selector: '${bare(whole)}'; can't understand '${bare(term)}'`)
+  if (match === null) throw new DecodeError(`invalid selector: '${excerpt(whole)}'; can't understand '${excerpt(term)}'`)
   const [, field = '', operator, value = ''] = match
   return { field, equal: operator !== '!=', value: unescape(value, whole) }
 }
@@ -159,6 +160,3 @@ function unescape (value: string, whole: string): string {
   }
   return out
 }
-
-const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
-const quoted = (text: string) => JSON.stringify(bare(text))

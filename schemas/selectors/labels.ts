@@ -6,6 +6,7 @@ import { DecodeError } from '../language/decode-error.js'
 import { labelValue, qualifiedName } from '../names.js'
 import { listed } from '../status.js'
 import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
+import { excerpt, quoted } from './excerpt.js'
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -162,7 +163,7 @@ class Parser {
 
   /** @param within false outside of any requirement */
   #refuse (expected: string, within = true): never {
-    throw new DecodeError(`${within ? UNABLE : ''}found '${bare(this.#token)}', expected: ${expected}`)
+    throw new DecodeError(`${within ? UNABLE : ''}found '${excerpt(this.#token)}', expected: ${expected}`)
   }
 
   #requirement (): Requirement {
@@ -229,5 +230,3 @@ function checked (key: string, values: string[]): string[] {
 }
 
 const MAX_FINDINGS = 20
-const bare = (text: string) => text.length > 200 ? `${text.slice(0, 200)}…` : text
-const quoted = (text: string) => JSON.stringify(bare(text))

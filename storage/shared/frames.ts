@@ -11,7 +11,7 @@ const CHUNK = 64 * 1024
 /** Values from this size on are not copied into the chunk. */
 const APART = 16 * 1024
 /** Longer frames are refused. */
-export const MAX_FRAME = 1024 * 1024 * 1024
+const MAX_FRAME = 1024 * 1024 * 1024
 
 export enum Kind {
   // Calls, and what ends or moves on a watch.

@@ -9,7 +9,7 @@ import type { Revision } from '../backend.js'
 const NAME = 'revision'
 const BYTES = 16
 
-export const revisionFileIn = (directory: string): string => join(directory, NAME)
+const revisionFileIn = (directory: string): string => join(directory, NAME)
 
 export class RevisionFileWriter {
   readonly #path: string

@@ -13,7 +13,7 @@
 import { crc32 } from 'node:zlib'
 
 const NAME = 'orch-snapshot '
-export const FORMAT_VERSION = 1
+const FORMAT_VERSION = 1
 export const MAGIC = Buffer.from(`${NAME}${FORMAT_VERSION}\n`, 'latin1')
 export const FRAME_HEAD_BYTES = 5
 export const CHECKSUM_BYTES = 4

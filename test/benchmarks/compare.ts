@@ -5,8 +5,8 @@ import { cpu, type Child } from './process.js'
  * What `measure` gives for each party, round by round; the first round warms up and is not counted.
  * Every other round goes backwards: who comes after whom is nobody's advantage.
  */
-export async function inTurns<Party> (parties: readonly Party[], rounds: number, measure: (party: Party) => Promise<number>): Promise<Map<Party, number[]>> {
-  const found = new Map(parties.map(party => [party, [] as number[]]))
+export async function inTurns<Party, Value = number> (parties: readonly Party[], rounds: number, measure: (party: Party) => Promise<Value>): Promise<Map<Party, Value[]>> {
+  const found = new Map(parties.map(party => [party, [] as Value[]]))
   for (let round = 0; round <= rounds; round++) {
     for (const party of round % 2 === 0 ? parties : parties.toReversed()) {
       const value = await measure(party)

@@ -13,7 +13,7 @@ const ALL = '?'
 const PAGE = '?limit=500'
 const TENTH = '?labelSelector=tenth%3Dyes'
 
-const lists = async (port: number, path: string, count: number): Promise<void> => {
+export const lists = async (port: number, path: string, count: number): Promise<void> => {
   for (let at = 0; at < count; at++) {
     const { code } = await call(port, 'GET', path)
     if (code !== 200) throw new Error(`LIST answered ${code}`)

@@ -10,6 +10,8 @@ import { freePort } from '../ports.js'
 
 export interface Child {
   readonly port: number
+  /** The Node that runs it. */
+  readonly node: string
   readonly process: ChildProcess
   readonly folder: string
   /** Kills it and removes its folder. */
@@ -53,17 +55,20 @@ export function nodeFlags (): string[] {
 }
 
 /** Another build may stand in for this one's, so that a change is measured beside what was there before it. */
-const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
+export const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
+
+/** The Nodes that servers run on, ours and bare ones. The clients, and what is measured without a process of its own, run on that of the benchmark. */
+export const nodes: readonly string[] = process.env.BENCH_NODE?.split(',') ?? []
 
 /**
  * The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes.
  * @param more flags of Node's; then it can be sent messages too
  */
-export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = []): Promise<Launched> {
+export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = [], node = nodes[0] ?? process.execPath): Promise<Launched> {
   const port = await freePort()
   writeFileSync(join(folder, 'tokens.csv'), `${TOKEN},bench,1,"group-a,group-b"\n`)
   const since = performance.now()
-  const child = spawn(process.execPath, [...nodeFlags(), ...more, program,
+  const child = spawn(node, [...nodeFlags(), ...more, program,
     `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--token-auth-file=${join(folder, 'tokens.csv')}`,
     ...(flags.some(flag => flag.startsWith('--etcd-servers')) ? [] : [`--data-dir=${join(folder, 'data')}`]), ...flags
   ], { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] })
@@ -76,7 +81,7 @@ export async function launch (flags: readonly string[] = [], folder = mkdtempSyn
     await new Promise(resolve => { setTimeout(resolve, 2) })
   }
   agent.destroy()
-  return { port, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder), kill: () => kill(child) }
+  return { port, node, process: child, folder, startMs: performance.now() - since, stop: () => stop(child, folder), kill: () => kill(child) }
 }
 
 function ready (port: number, agent: Agent): Promise<boolean> {
@@ -90,11 +95,11 @@ function ready (port: number, agent: Agent): Promise<boolean> {
 }
 
 /** A file of this folder that sends its port when it listens. */
-export async function serve (file: string, ...args: string[]): Promise<Child> {
+export async function serve (node: string, file: string, ...args: string[]): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { cwd: folder, execArgv: nodeFlags() })
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { cwd: folder, execPath: node, execArgv: nodeFlags() })
   const [port] = await once(child, 'message') as [number]
-  return { port, process: child, folder, stop: () => stop(child, folder) }
+  return { port, node, process: child, folder, stop: () => stop(child, folder) }
 }
 
 async function kill (child: ChildProcess): Promise<void> {

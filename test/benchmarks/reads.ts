@@ -12,10 +12,10 @@ import type { Scale } from './scale.js'
 import { Ends } from './ends.js'
 
 export const UNBOUNDED = ['--enable-priority-and-fairness=false', '--max-mutating-requests-inflight=0', '--max-requests-inflight=0']
-const PATH = `${CONFIGS}/${key(7)}`
+export const PATH = `${CONFIGS}/${key(7)}`
 const CPU = 'µs of CPU a request'
 
-/** A bare server that sends the same object, and the same bytes for lists. */
+/** A bare server on the same Node that sends the same object, and the same bytes for lists. */
 export const bareFor = (ours: Child, version: 1 | 2, listBytes = 0): Promise<Child> => bareServing(ours, version, PATH, listBytes)
 
 /** @param path of the object in our server */
@@ -23,7 +23,7 @@ export async function bareServing (ours: Child, version: 1 | 2, path: string, li
   const files = { one: join(ours.folder, 'one.json'), list: join(ours.folder, 'list.json') }
   writeFileSync(files.one, (await call(ours.port, 'GET', path)).body())
   writeFileSync(files.list, Buffer.alloc(listBytes, 'x'))
-  return await serve(`./bare-http${version}.js`, files.one, files.list, join(ours.folder, 'apiserver.crt'), join(ours.folder, 'apiserver.key'))
+  return await serve(ours.node, `./bare-http${version}.js`, files.one, files.list, join(ours.folder, 'apiserver.crt'), join(ours.folder, 'apiserver.key'))
 }
 
 /** How many reads etcd has been asked for. */

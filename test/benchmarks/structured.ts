@@ -21,7 +21,7 @@ const NEAR = { embedded: { cold: 250, warm: 150 }, etcd: { cold: 350, warm: 250 
 type Make = (name: string, turn?: number) => string
 
 /** Microseconds a write, of so many with names from `from` on. */
-async function written (server: Child, method: 'POST' | 'PUT', path: string, make: Make, from: number, count: number, turn = 0): Promise<number> {
+export async function written (server: Child, method: 'POST' | 'PUT', path: string, make: Make, from: number, count: number, turn = 0): Promise<number> {
   const bodies = Array.from({ length: count }, (_, at) => make(`o-${from + at}`, turn))
   const before = cpu(server)
   await pool(count, WRITERS, async at => {
@@ -31,6 +31,15 @@ async function written (server: Child, method: 'POST' | 'PUT', path: string, mak
   return (cpu(server) - before) * 1000 / count
 }
 
+/** The first so many creates of a fresh server, and of a bare one. */
+export async function coldCreates (count: number, flags: readonly string[] = [], node?: string): Promise<[ours: number, bare: number]> {
+  await using ends = new Ends()
+  const fresh = ends.add(await launch([...UNBOUNDED, ...flags], undefined, [], node))
+  const ours = await written(fresh, 'POST', ROLE_BINDINGS, roleBinding, 0, count)
+  const bare = ends.add(await bareServing(fresh, 1, `${ROLE_BINDINGS}/o-0`))
+  return [ours, await written(bare, 'POST', '/reads-the-body', roleBinding, 0, count)]
+}
+
 /** The first creates of fresh servers, and then those of one that has been warm for long. */
 async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: number) => readonly string[]): Promise<void> {
   await using ends = new Ends()
@@ -38,12 +47,9 @@ async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: 
   const cold: number[] = []
   const bareCold: number[] = []
   for (let start = 1; start <= Math.min(COLD_STARTS, scale.starts); start++) {
-    const fresh = await launch([...UNBOUNDED, ...flags(start)])
-    cold.push(await written(fresh, 'POST', ROLE_BINDINGS, roleBinding, 0, count))
-    const bare = await bareServing(fresh, 1, `${ROLE_BINDINGS}/o-7`)
-    bareCold.push(await written(bare, 'POST', '/reads-the-body', roleBinding, 0, count))
-    await bare.stop()
-    await fresh.stop()
+    const [mine, its] = await coldCreates(count, flags(start))
+    cold.push(mine)
+    bareCold.push(its)
   }
   report({ work: `create, the first ${count.toLocaleString('en')} of a process, ClusterRoleBindings, ${store}, beside a bare server that reads the body`, unit: UNIT, ours: cold, limit: bareCold, bound: NEAR[store].cold })
 
@@ -67,21 +73,28 @@ async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: 
   report({ work: `create of a pod, warm, ${store}, beside that of a ClusterRoleBinding`, unit: UNIT, ours: found.pod, limit: found.create, most: 2.2 })
 }
 
-/** The first GETs of fresh processes, ours and the bare one. */
+/** The first so many GETs of a fresh server, and of a bare one. */
+export async function coldGets (count: number, node?: string): Promise<[ours: number, bare: number]> {
+  await using ends = new Ends()
+  const name = `${ROLE_BINDINGS}/o-0`
+  const server = ends.add(await launch(UNBOUNDED, undefined, [], node))
+  await written(server, 'POST', ROLE_BINDINGS, roleBinding, 0, 1)
+  const bare = ends.add(await bareServing(server, 1, name))
+  const cost = async (party: Child, path: string): Promise<number> => {
+    const before = cpu(party)
+    await gets(party.port, path, count, WRITERS)
+    return (cpu(party) - before) * 1000 / count
+  }
+  return [await cost(server, name), await cost(bare, '/one')]
+}
+
 async function coldReads (scale: Scale): Promise<void> {
   const ours: number[] = []
   const limit: number[] = []
-  const name = `${ROLE_BINDINGS}/o-0`
   for (let start = 1; start <= Math.min(COLD_STARTS, scale.starts); start++) {
-    await using ends = new Ends()
-    const server = ends.add(await launch(UNBOUNDED))
-    await written(server, 'POST', ROLE_BINDINGS, roleBinding, 0, 1)
-    const bare = ends.add(await bareServing(server, 1, name))
-    for (const [party, path, costs] of [[server, name, ours], [bare, '/one', limit]] as const) {
-      const before = cpu(party)
-      await gets(party.port, path, scale.gets, WRITERS)
-      costs.push((cpu(party) - before) * 1000 / scale.gets)
-    }
+    const [mine, its] = await coldGets(scale.gets)
+    ours.push(mine)
+    limit.push(its)
   }
   report({ work: `GET, the first ${scale.gets.toLocaleString('en')} of a process`, unit: 'µs of CPU a request', ours, limit, most: 1.8 })
 }

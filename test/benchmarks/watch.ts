@@ -48,7 +48,7 @@ const nameOf = (version: Version, objects: number, at: number): string => `watch
 
 const versionOf = (json: string): number => Number(/"resourceVersion":"(\d+)"/.exec(json)?.[1])
 
-async function watchBare (bare: Child, version: Version, watchers: number, path: '/event' | '/burst', event: string): Promise<Watching> {
+export async function watchBare (bare: Child, version: Version, watchers: number, path: '/event' | '/burst', event: string): Promise<Watching> {
   const open = new Watchers()
   await open.open(version, bare.port, '/watch', watchers)
   return {

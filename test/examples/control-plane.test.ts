@@ -7,14 +7,12 @@ import t from 'tap'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CustomObjectsApi, KubeConfig } from '@kubernetes/client-node'
-import { parse } from 'yaml'
 import { checkedFlags } from '../../config/options.js'
+import { argumentsOf, podOf as manifestOf, probe, readinessOf, type Container, type Pod } from '../../examples/control-plane/pods.js'
 import { fill, prepare, type Machine } from '../../examples/control-plane/prepare.js'
 import { binding, type Json } from '../build.js'
 import { EtcdProcess } from '../etcd-process.js'
@@ -29,12 +27,10 @@ const resource = { group: 'rbac.authorization.orch.io', version: 'v1', plural: '
 /** After the loss of a member the others choose a leader, which takes them seconds. */
 const PATIENCE = 30_000
 
-interface Pod { readonly manifest: Json, readonly container: Json, readonly args: string[] }
-
-function podOf (text: string): Pod {
-  const manifest = parse(text) as Json
-  const container = manifest.spec.containers[0] as Json
-  return { manifest, container, args: [...(container.command ?? []), ...(container.args ?? [])] as string[] }
+function podOf (text: string): { readonly manifest: Pod, readonly container: Container, readonly args: string[] } {
+  const manifest = manifestOf(text)
+  const [container] = manifest.spec.containers
+  return { manifest, container, args: argumentsOf(container) }
 }
 
 function prepared (t: { teardown: (fn: () => unknown) => void }): string {
@@ -53,13 +49,14 @@ t.test('the manifests are pods that run as an ordinary user, and every path that
     for (const file of ['orch-apiserver.yaml', 'etcd.yaml']) {
       const text = manifest(folder, machine, file)
       t.notMatch(text, /\$\{/)
-      const { manifest: { apiVersion, kind, metadata, spec }, container, args } = podOf(text)
-      t.match({ apiVersion, kind, metadata }, { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'orch-system' } })
+      const { manifest: pod, container, args } = podOf(text)
+      const { spec } = pod
+      t.match(pod, { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'orch-system' } })
       t.match(spec, { hostNetwork: true, securityContext: { runAsNonRoot: true, runAsUser: 65532 } })
       t.strictSame(container.securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } })
       t.match(container.image, /:v?\d+\.\d+/, 'the image has a version')
-      const mounts = container.volumeMounts as Json[]
-      t.strictSame(mounts.map(({ name }) => name).sort(), (spec.volumes as Json[]).map(({ name }) => name).sort())
+      const mounts = container.volumeMounts
+      t.strictSame(mounts.map(({ name }) => name).sort(), spec.volumes.map(({ name }) => name).sort())
       for (const path of args.map(arg => arg.split('=')[1] ?? '').filter(value => value.startsWith('/'))) {
         t.ok(mounts.some(({ mountPath }) => path === mountPath || path.startsWith(`${mountPath}/`)), `${path} is mounted`)
         if (path.startsWith('/etc/orch/pki/')) {
@@ -79,7 +76,7 @@ t.test('the server\'s flags are flags of this server', async t => {
     const { values, given } = checkedFlags(args)
     t.equal(given.size, args.length, 'each is given once')
     t.match(values, { 'bind-address': machine.address, 'authorization-mode': ['Node', 'RBAC'], 'etcd-servers': MACHINES.map(({ address }) => `https://${address}:2379`) })
-    t.ok(spec.terminationGracePeriodSeconds * 1000 > values['shutdown-delay-duration'] + values['request-timeout'], 'it has the time to end in order')
+    t.ok((spec.terminationGracePeriodSeconds ?? 0) * 1000 > values['shutdown-delay-duration'] + values['request-timeout'], 'it has the time to end in order')
   }
 })
 
@@ -108,23 +105,9 @@ t.test('what cannot be a control plane is refused before anything is written', a
   refused([...MACHINES.slice(1), { name: '../up', address: '127.0.0.1' }], /is no name/)
   refused([...MACHINES.slice(1), { name: 'node-0', address: 'localhost' }], /no IPv4 address/)
   refused([...MACHINES.slice(1), { name: 'node-0', address: '127.0.77.12' }], /same address/)
+  for (const balancer of ['', 'a b', '-a', '10.0.0.256:6443', 'Balancer']) t.throws(() => prepare(join(folder, 'other'), MACHINES, balancer), /no name or IPv4 address of a balancer/)
   t.throws(() => fill('a ${b}', {}), /asks for b/) // eslint-disable-line no-template-curly-in-string -- it is a template of the example
 })
-
-/** The status of a probe as the node agent asks it: whoever signed the certificate. 0 when there is no answer. */
-function probe ({ httpGet }: Json): Promise<number> {
-  const { scheme, host, port, path, httpHeaders = [] } = httpGet as Json
-  const headers = Object.fromEntries((httpHeaders as Json[]).map(({ name, value }) => [name, value]))
-  const request = scheme === 'HTTPS' ? httpsRequest : httpRequest
-  return new Promise(resolve => {
-    const asked = request({ host, port, path, headers, agent: false, rejectUnauthorized: false }, response => {
-      response.resume()
-      resolve(response.statusCode ?? 0)
-    })
-    asked.on('error', () => { resolve(0) })
-    asked.end()
-  })
-}
 
 t.test('members and servers are lost one by one, and what was written is served', async t => {
   const folder = prepared(t)
@@ -139,7 +122,7 @@ t.test('members and servers are lost one by one, and what was written is served'
 
   const members = await Promise.all(MACHINES.map(async machine => {
     const { args, container } = podOf(await moved(manifest(folder, machine, 'etcd.yaml'), machine))
-    const process = new EtcdProcess(program, args.slice(1), `https://${machine.address}`, 0)
+    const process = new EtcdProcess(program, args, `https://${machine.address}`, 0)
     t.teardown(() => process.kill())
     return { process, container }
   }))
@@ -158,10 +141,10 @@ t.test('members and servers are lost one by one, and what was written is served'
     })
     await until(() => `${machine.name} to be ready: ${log}`, async () => {
       if (child.exitCode !== null) throw new Error(log)
-      return await probe(container.readinessProbe) === 200
+      return await probe(readinessOf(container)) === 200
     }, PATIENCE)
-    for (const name of ['startupProbe', 'livenessProbe']) t.equal(await probe(container[name]), 200, name)
-    t.equal(await probe({ httpGet: { ...container.readinessProbe.httpGet, path: '/api' } }), 403, 'who shows nothing sees nothing else')
+    for (const name of ['startupProbe', 'livenessProbe'] as const) t.equal(await probe(container[name]), 200, name)
+    t.equal(await probe({ httpGet: { ...readinessOf(container).httpGet, path: '/api' } }), 403, 'who shows nothing sees nothing else')
 
     const config = new KubeConfig()
     config.loadFromString(readFileSync(join(folder, 'admin.kubeconfig'), 'utf8').replaceAll('6443', ports.get('6443') ?? ''))
@@ -202,5 +185,5 @@ t.test('members and servers are lost one by one, and what was written is served'
   await first.gone
   t.strictSame(await missing(second), [], 'the other serves what both have acknowledged')
   await writeOn(second)
-  t.equal(await probe(second.container.readinessProbe), 200)
+  t.equal(await probe(readinessOf(second.container)), 200)
 })

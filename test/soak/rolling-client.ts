@@ -2,9 +2,17 @@
 import { Agent, request } from 'node:https'
 import { connect as connectHttp2, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import type { IncomingMessage } from 'node:http'
-import { TOKEN } from '../benchmarks/process.js'
+import type { SecureContextOptions } from 'node:tls'
 
-const HEADERS = { authorization: `Bearer ${TOKEN}` }
+/** Where clients connect to, and as whom. Without a CA they accept any certificate. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>
+}
+
+const secureOptions = ({ tls }: Address): SecureContextOptions & { rejectUnauthorized: boolean } => ({ ...tls, rejectUnauthorized: tls.ca !== undefined })
 
 export interface Reply { readonly code: number, readonly text: string }
 
@@ -19,11 +27,13 @@ export interface RollingClient {
   close: () => void
 }
 
-export function http1Client (port: number): RollingClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false })
+export function http1Client (address: Address): RollingClient {
+  const { host, port } = address
+  const options = secureOptions(address)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ...options })
   const followed = new Set<IncomingMessage>()
   const open = (method: string, path: string, body: string | undefined, own: Agent | false): Promise<IncomingMessage> => new Promise((resolve, reject) => {
-    const asked = request({ port, host: '127.0.0.1', method, path, agent: own, rejectUnauthorized: false, headers: { ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) } }, resolve)
+    const asked = request({ port, host, method, path, agent: own, ...options, headers: { ...address.headers, ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) } }, resolve)
     asked.on('error', error => { reject(new Unanswered(error.message)) })
     asked.end(body)
   })
@@ -50,19 +60,19 @@ export function http1Client (port: number): RollingClient {
   }
 }
 
-export function http2Client (port: number): RollingClient {
+export function http2Client (address: Address): RollingClient {
   let session: ClientHttp2Session | undefined
   /** One that has not been told to go elsewhere. */
   const current = (): ClientHttp2Session => {
     if (session === undefined || session.closed || session.destroyed) {
-      const made = session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
+      const made = session = connectHttp2(`https://${address.host}:${address.port}`, secureOptions(address))
       made.on('error', () => {})
       made.on('goaway', () => { if (session === made) session = undefined })
     }
     return session
   }
   const open = (method: string, path: string, body?: string): Promise<{ readonly stream: ClientHttp2Stream, readonly code: number }> => new Promise((resolve, reject) => {
-    const stream = current().request({ ':method': method, ':path': path, ...HEADERS, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, { endStream: body === undefined })
+    const stream = current().request({ ':method': method, ':path': path, ...address.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, { endStream: body === undefined })
     stream.once('response', head => { resolve({ stream, code: Number(head[':status']) }) })
     stream.on('error', error => { reject(new Unanswered(error.message)) })
     stream.once('close', () => { reject(new Unanswered(`closed with code ${stream.rstCode}`)) })

@@ -1,186 +1,42 @@
 /**
- * Two servers on one etcd behind a balancer, each ended by SIGTERM and started anew while clients write, read and watch.
- * No write may be done without its answer and no answer may fail; each watch, gone on with from where it ended, sees each
- * write once. The numbers are the caller's: small for a test, `npm run rolling` for those of a busy cluster.
+ * Two servers on one etcd behind a balancer, each ended by SIGTERM and started anew under load (load.ts). The numbers are the caller's: small for a
+ * test, `npm run rolling` for those of a busy cluster.
  */
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Balancer, type Target } from '../../examples/control-plane/balancer.js'
 import type { Test } from '../build.js'
-import { launch, type Launched } from '../benchmarks/process.js'
+import { launch, TOKEN, type Launched } from '../benchmarks/process.js'
 import { startEtcd } from '../etcd-process.js'
-import { until } from '../interop/server.js'
-import { Balancer } from './balancer.js'
-import { http1Client, http2Client, Unanswered, type Reply, type RollingClient } from './rolling-client.js'
+import { startLoad, type RollingOutcome, type RollingScale } from './load.js'
 
-const CONFIGS = '/api/v1/namespaces/rolling/configmaps'
 const FLAGS = ['--shutdown-delay-duration=1s', '--v=0']
-const WRITE_EVERY = 5
-/** Milliseconds that a request may take of the time of all, each write being told to each watch. */
-const SLOWEST = 10
-/** A client whose connection ends without an answer asks so often again. */
-const MAX_TRIES = 5
-/** Half of all watches come to one server at a time, of one user: more than its queues take. Each client does what such an answer asks for, as libraries do. */
-const TOO_MANY = 429
-const RETRY_AFTER = 1000
 
-export interface RollingScale {
-  readonly watches: number
-  /** Each with a connection of its own and one request at a time, half of them over HTTP/2. */
-  readonly clients: number
-  /** Milliseconds between two requests of a client, at least. */
-  readonly pause: number
-  /** Requests before, between and after the restarts, at least. */
-  readonly requests: number
-}
+const targetOf = ({ port, folder }: Launched): Target => ({ host: '127.0.0.1', port, ca: readFileSync(join(folder, 'apiserver.crt'), 'utf8') })
 
-export interface RollingOutcome {
-  readonly faults: readonly string[]
-  readonly requests: number
-  readonly writes: number
-  readonly events: number
-  /** Asked again, as the connection had ended before a byte of the answer. */
-  readonly askedAgain: number
-  /** Told to come again later. */
-  readonly waited: number
-  /** Watches that were gone on with. */
-  readonly resumed: number
-}
-
-interface Metadata { readonly name: string, readonly resourceVersion: string }
-
-export async function rolling (t: Test, { watches, clients, pause, requests }: RollingScale): Promise<RollingOutcome> {
+export async function rolling (t: Test, scale: RollingScale): Promise<RollingOutcome> {
   const etcd = await startEtcd(t)
   const flags = [`--etcd-servers=${etcd.url}`, ...FLAGS]
-  const servers: Launched[] = [await launch(flags), await launch(flags)]
+  const servers = await Promise.all([launch(flags), launch(flags)])
   t.teardown(() => Promise.all(servers.map(server => server.stop())))
   const balancer = await Balancer.listening()
   t.teardown(() => { balancer.close() })
-  for (const { port } of servers) balancer.add(port)
+  const targets = servers.map(targetOf)
+  for (const target of targets) balancer.add(target)
 
-  const count = { requests: 0, writes: 0, events: 0, askedAgain: 0, waited: 0, resumed: 0 }
-  const faults: string[] = []
-  const fault = (what: string): void => { if (faults.length < 20) faults.push(what) }
-  const written = new Set<string>()
-  /** Aborts when it is all over. */
-  const end = new AbortController()
-  const { signal } = end
-  const made: RollingClient[] = []
-  const client = (index: number): RollingClient => {
-    const one = index % 2 === 0 ? http1Client(balancer.port) : http2Client(balancer.port)
-    made.push(one)
-    return one
-  }
-  t.teardown(() => { for (const one of made) one.close() })
-
-  const setUp = client(0)
-  await setUp.ask('POST', '/api/v1/namespaces', '{"metadata":{"name":"rolling"}}')
-  const { metadata } = JSON.parse((await setUp.ask('GET', CONFIGS)).text) as { metadata: Metadata }
-
-  /** Follows from the list on, again and again, and notes what comes. */
-  const watchers = Array.from({ length: watches }, (_, index) => {
-    const seen = new Map<string, number>()
-    let from = metadata.resourceVersion
-    let open = false
-    const run = async (): Promise<void> => {
-      const one = client(index)
-      for (let first = true; !signal.aborted; first = false) {
-        if (!first) count.resumed++
-        let rest = ''
-        const code = await one.follow(`${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=${from}`, piece => {
-          open = true
-          const lines = (rest + piece).split('\n')
-          rest = lines.pop() ?? ''
-          for (const line of lines) {
-            const { type, object, code } = JSON.parse(line) as { type?: string, object: { metadata: Metadata }, code?: number }
-            if (code === TOO_MANY) return
-            // What is no event is a refusal.
-            if (type === 'ERROR' || type === undefined) return fault(`watch ${index} from ${from}: ${line}`)
-            from = object.metadata.resourceVersion
-            if (type !== 'ADDED') continue
-            count.events++
-            seen.set(object.metadata.name, (seen.get(object.metadata.name) ?? 0) + 1)
-          }
-        }).catch((error: unknown) => {
-          if (error instanceof Unanswered) return 200
-          throw error
-        })
-        if (code === TOO_MANY) {
-          count.waited++
-          await sleep(RETRY_AFTER)
-        } else if (code !== 200) {
-          fault(`watch ${index} from ${from} was answered ${code}`)
-          return
-        }
-      }
-    }
-    return { seen, isOpen: () => open, done: run().catch((error: unknown) => { if (!signal.aborted) fault(`watch ${index}: ${String(error)}`) }) }
-  })
-
-  const load = Array.from({ length: clients }, async (_, index) => {
-    const one = client(index)
-    for (let number = 0; !signal.aborted; number++) {
-      const write = (number + index) % WRITE_EVERY === 0
-      const name = `c-${index}-${number}`
-      const body = write ? JSON.stringify({ metadata: { name }, data: { from: String(index) } }) : undefined
-      const path = write ? CONFIGS : number % 2 === 0 ? `${CONFIGS}?limit=5` : '/api/v1/namespaces/rolling'
-      try {
-        // Had a write been done without an answer, the second one would be answered 409.
-        const asked = async (tries: number): Promise<Reply> => {
-          try {
-            return await one.ask(write ? 'POST' : 'GET', path, body)
-          } catch (error) {
-            if (!(error instanceof Unanswered) || tries === MAX_TRIES) throw error
-            count.askedAgain++
-            return await asked(tries + 1)
-          }
-        }
-        const patient = async (): Promise<Reply> => {
-          const reply = await asked(1)
-          if (reply.code !== TOO_MANY) return reply
-          count.waited++
-          await sleep(RETRY_AFTER)
-          return await patient()
-        }
-        const { code, text } = await patient()
-        if (code !== (write ? 201 : 200)) fault(`${write ? `POST of ${name}` : path} was answered ${code}: ${text.slice(0, 300)}`)
-        count.requests++
-        if (write) {
-          written.add(name)
-          count.writes++
-        }
-      } catch (error) {
-        if (!signal.aborted) fault(`client ${index}: ${String(error)}`)
-      }
-      await sleep(pause)
-    }
-  })
-
-  const more = async (): Promise<void> => {
-    const before = count.requests
-    const done = (): number => count.requests - before
-    // As slow as the machine is, all that is asked of it is that it goes on.
-    await until(() => `${requests} more requests, of which ${done()} were done, with ${count.events} events`, () => done() >= requests || faults.length > 0, SLOWEST * requests + 60_000)
-  }
-  await more()
-  await until('events at every watch', () => faults.length > 0 || watchers.every(({ isOpen }) => isOpen()))
-  for (const index of servers.keys()) {
-    const server = servers[index] as Launched // it is one of them
+  const { more, fault, finish } = await startLoad(t, { host: '127.0.0.1', port: balancer.port, headers: { authorization: `Bearer ${TOKEN}` }, tls: {} }, scale)
+  for (const [index, target] of targets.entries()) {
+    const server = servers[index] as Launched // there is one for each target
     const exit = once(server.process, 'exit') as Promise<[number | null, string | null]>
     server.process.kill('SIGTERM')
     const [code, signal] = await exit
     if (code !== 0) fault(`server ${index} ended with ${String(code ?? signal)}`)
-    balancer.remove(server.port)
+    balancer.remove(target)
     const next = servers[index] = await launch(flags)
     await server.stop()
-    balancer.add(next.port)
+    balancer.add(targetOf(next))
     await more()
   }
-  end.abort()
-  await Promise.all(load)
-  const missing = (): string[] => watchers.flatMap(({ seen }, index) => [...written].filter(name => !seen.has(name)).map(name => `watch ${index} has not seen ${name}`))
-  await until(() => missing().slice(0, 5).join('; '), () => faults.length > 0 || missing().length === 0)
-  for (const [index, { seen }] of watchers.entries()) for (const [name, times] of seen) if (times !== 1) fault(`watch ${index} has seen ${name} ${times} times`)
-  for (const one of made) one.close()
-  await Promise.all(watchers.map(({ done }) => done))
-  return { faults, ...count }
+  return await finish()
 }

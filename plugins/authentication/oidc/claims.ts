@@ -18,7 +18,7 @@ export interface ClaimOptions {
 const EMAIL = 'email'
 const NO_PREFIX = '-'
 
-export function usernamePrefixOf ({ usernameClaim = 'sub', usernamePrefix = '' }: ClaimOptions, issuer: string): string {
+function usernamePrefixOf ({ usernameClaim = 'sub', usernamePrefix = '' }: ClaimOptions, issuer: string): string {
   if (usernamePrefix === NO_PREFIX) return ''
   return usernamePrefix === '' && usernameClaim !== EMAIL ? `${issuer}#` : usernamePrefix
 }

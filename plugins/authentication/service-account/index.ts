@@ -25,7 +25,7 @@ export interface ServiceAccountOptions {
   readonly certificateAuthority?: string
 }
 
-export const DEFAULT_ISSUER = 'https://orch.default.svc.cluster.local'
+const DEFAULT_ISSUER = 'https://orch.default.svc.cluster.local'
 
 export interface ServiceAccountSetup extends ServiceAccountOptions {
   /** Audiences of this server. Default its issuers. */

@@ -9,8 +9,7 @@ import { invalid, required } from '../../rules/findings.js'
 import type { FieldError } from '../../status.js'
 import type { Report } from '../../language/declare.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isObject } from '../../language/values.js'
 
 /** Findings of the objects within a value, and of the value itself if `isOne`. Metadata that cannot be decoded is the only finding. */
 export function embeddedFindings (value: unknown, schema: Schema, at: string, isOne = schema['x-orch-embedded-resource'] === true): FieldError[] {

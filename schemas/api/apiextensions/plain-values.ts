@@ -6,7 +6,6 @@ export type Amount = number | bigint
 export const STEP_OF_TEXT = 100
 
 export const isNumber = (value: unknown): value is Amount => typeof value === 'number' || typeof value === 'bigint'
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function typeOf (value: unknown): string {
   if (value === null) return 'null'

@@ -4,10 +4,11 @@ import type { Report } from '../../language/types.js'
 import type { FieldError } from '../../status.js'
 import { finish, type Steps } from '../../steps.js'
 import type { Patterns } from './patterns.js'
-import { isObject, STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
+import { STEP_OF_TEXT, equal, sizeOf, isNumber, type Amount } from './plain-values.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { hasFormat } from './rules/formats.js'
 import { numberWords, typeMismatch } from './rules/scalars.js'
+import { isObject } from '../../language/values.js'
 
 /** The budget: values times the schemas they are validated against. Long strings count for more. */
 const MAX_STEPS = 20_000

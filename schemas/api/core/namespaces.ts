@@ -10,7 +10,7 @@ import { message, kind } from './package.js'
 import { invalid } from '../../rules/findings.js'
 
 /** Label with the namespace's name, for namespace selectors. */
-export const NAMESPACE_NAME_LABEL = 'orch.io/metadata.name'
+const NAMESPACE_NAME_LABEL = 'orch.io/metadata.name'
 
 export type NamespaceSpec = Static<typeof NamespaceSpec>
 export const NamespaceSpec = message('NamespaceSpec', 'What holds a namespace.', {

@@ -2,10 +2,10 @@
 import { sameValue } from '../../language/values.js'
 import type { Service, ServiceSpec } from './services.js'
 
-const needsAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
+export const hasAddresses = ({ type }: ServiceSpec): boolean => type !== 'ExternalName'
 const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer'
 /** Whether node ports and externalTrafficPolicy apply. */
-const isExternal = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer' || type === 'NodePort'
+export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'
 export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
 /** clusterIPs defaults to clusterIP, for clients that know only that. */
@@ -20,21 +20,21 @@ export function prepareServiceUpdate (service: Service, { spec: old }: Service, 
   followAddress(spec, old)
   dropForType(spec, old)
   // Only an unchanged value is dropped; a new one is validated first.
-  if (!needsAddresses(spec) && spec.internalTrafficPolicy === old.internalTrafficPolicy) delete spec.internalTrafficPolicy
+  if (!hasAddresses(spec) && spec.internalTrafficPolicy === old.internalTrafficPolicy) delete spec.internalTrafficPolicy
   // Removing the load balancer takes time, but clients no longer need its addresses.
   if (!isBalanced(spec) && status.loadBalancer.ingress !== undefined) service.status = { ...status, loadBalancer: {} }
 }
 
 /** Drops internalTrafficPolicy of ExternalName services once it was validated, as it has no effect there. */
-export function forgetMeaningless ({ spec }: Service): void { if (!needsAddresses(spec)) delete spec.internalTrafficPolicy }
+export function forgetMeaningless ({ spec }: Service): void { if (!hasAddresses(spec)) delete spec.internalTrafficPolicy }
 
 /** An update that omits allocated addresses and ports keeps them. */
 function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
-  if (needsAddresses(old) && needsAddresses(spec)) {
+  if (hasAddresses(old) && hasAddresses(spec)) {
     if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP
     if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs]
   }
-  if (isExternal(old) && isExternal(spec)) keepNodePorts(spec, old)
+  if (hasNodePorts(old) && hasNodePorts(spec)) keepNodePorts(spec, old)
   if (needsHealthCheckPort(old) && needsHealthCheckPort(spec) && (spec.healthCheckNodePort ?? 0) === 0 && old.healthCheckNodePort !== undefined) {
     spec.healthCheckNodePort = old.healthCheckNodePort
   }
@@ -66,12 +66,12 @@ function dropForType (spec: ServiceSpec, old: ServiceSpec): void {
     for (const field of fields) if (sameValue(spec[field], old[field])) delete (spec as Partial<ServiceSpec>)[field]
   }
   const sameAddresses = sameValue([spec.clusterIP, spec.clusterIPs], [old.clusterIP, old.clusterIPs])
-  if (sameAddresses) drop(needsAddresses, 'clusterIP', 'clusterIPs')
-  drop(needsAddresses, 'ipFamilies', 'ipFamilyPolicy')
-  if (isExternal(old) && !isExternal(spec)) dropNodePorts(spec, old)
+  if (sameAddresses) drop(hasAddresses, 'clusterIP', 'clusterIPs')
+  drop(hasAddresses, 'ipFamilies', 'ipFamilyPolicy')
+  if (hasNodePorts(old) && !hasNodePorts(spec)) dropNodePorts(spec, old)
   drop(needsHealthCheckPort, 'healthCheckNodePort')
   drop(isBalanced, 'allocateLoadBalancerNodePorts', 'loadBalancerClass')
-  drop(isExternal, 'externalTrafficPolicy')
+  drop(hasNodePorts, 'externalTrafficPolicy')
 }
 
 /** Node ports are dropped unless the client requests a new one. */

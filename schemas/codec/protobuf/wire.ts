@@ -9,9 +9,9 @@ import { DecodeError } from '../../language/decode-error.js'
 export const VARINT = 0
 export const FIXED64 = 1
 export const BYTES = 2
-export const START_GROUP = 3
-export const END_GROUP = 4
-export const FIXED32 = 5
+const START_GROUP = 3
+const END_GROUP = 4
+const FIXED32 = 5
 
 /** The tag of a length-delimited field. */
 export const bytesTag = (number: number) => number << 3 | BYTES

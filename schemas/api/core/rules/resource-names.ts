@@ -2,6 +2,7 @@
 import { checkName, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { qualifiedName } from '../../../names.js'
+import { isExtendedResource, isHugePages, isNative } from '../../../rules/quantities.js'
 
 const OF_CONTAINERS: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
 const OBJECTS: readonly string[] = ['pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers']
@@ -9,16 +10,9 @@ const STANDARD: ReadonlySet<string> = new Set([
   ...OF_CONTAINERS, ...OF_CONTAINERS.flatMap(name => [`requests.${name}`, `limits.${name}`]), 'storage', 'requests.storage', ...OBJECTS
 ])
 
-export const HUGE_PAGES = 'hugepages-'
-export const isHugePages = (name: string): boolean => name.startsWith(HUGE_PAGES)
-/** Whether the name has no domain, or one of orch.io. */
-export const isNative = (name: string): boolean => !name.includes('/') || name.includes('orch.io/')
-/** Whether device plugins may add the resource to nodes. Its amounts are integers and cannot be overcommitted. */
-export const isExtended = (name: string): boolean => !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0
-export const mayBeOvercommitted = (name: string): boolean => isNative(name) && !isHugePages(name)
-export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name) || isExtended(name)
+export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name) || isExtendedResource(name)
 
-export function checkResourceName (name: string, field: string, report: Report): void {
+function checkResourceName (name: string, field: string, report: Report): void {
   const valid = qualifiedName(name).length === 0
   if (!valid) checkName(report, field, name, qualifiedName)
   else if (!name.includes('/') && !STANDARD.has(name) && !isHugePages(name) && !name.startsWith('requests.hugepages-')) {
@@ -32,7 +26,7 @@ export function checkContainerResourceName (name: string, field: string, report:
   checkResourceName(name, field, report)
   if (!name.includes('/')) {
     if (!isHugePages(name)) invalid(report, field, name, 'must be a standard resource for containers')
-  } else if (!isNative(name) && !isExtended(name)) {
+  } else if (!isNative(name) && !isExtendedResource(name)) {
     invalid(report, field, name, "doesn't follow extended resource name standard")
   }
 }

@@ -3,9 +3,10 @@ import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { compareQuantities, isWhole, wholeUnits } from '../../../meta/quantity.js'
 import type { ResourceRequirements } from '../resource-requirements.js'
-import { checkContainerResourceName, HUGE_PAGES, isHugePages, isWholeNumbered, mayBeOvercommitted } from './resource-names.js'
+import { HUGE_PAGES, isHugePages, isOvercommittable } from '../../../rules/quantities.js'
+import { checkContainerResourceName, isWholeNumbered } from './resource-names.js'
 
-export function checkQuantity (name: string, quantity: string, field: string, report: Report): void {
+function checkQuantity (name: string, quantity: string, field: string, report: Report): void {
   if (quantity.startsWith('-')) invalid(report, field, quantity, 'must be greater than or equal to 0')
   if (isWholeNumbered(name) && !isWhole(quantity)) invalid(report, field, quantity, 'must be an integer')
 }
@@ -25,8 +26,8 @@ export function checkResources ({ limits = {}, requests = {} }: ResourceRequirem
     checkAmount(name, request, `${at}.requests[${name}]`, report)
     const limit = Object.hasOwn(limits, name) ? limits[name] : undefined
     if (limit === undefined) {
-      if (!mayBeOvercommitted(name)) required(report, `${at}.limits`, 'Limit must be set for non overcommitable resources')
-    } else if (!mayBeOvercommitted(name)) {
+      if (!isOvercommittable(name)) required(report, `${at}.limits`, 'Limit must be set for non overcommitable resources')
+    } else if (!isOvercommittable(name)) {
       if (compareQuantities(request, limit) !== 0) invalid(report, `${at}.requests`, request, `must be equal to ${name} limit`)
     } else if (compareQuantities(request, limit) > 0) {
       invalid(report, `${at}.requests`, request, `must be less than or equal to ${name} limit`)

@@ -102,7 +102,7 @@ function validateResource (reference: TypedReference, at: string, report: Report
 }
 
 /** The declarations report an empty kind and name. */
-export function validateTypedReference ({ apiGroup, kind, name }: TypedReference, at: string, report: Report): void {
+function validateTypedReference ({ apiGroup, kind, name }: TypedReference, at: string, report: Report): void {
   if (apiGroup !== undefined) checkName(report, `${at}.apiGroup`, apiGroup, dnsSubdomain)
   if (kind !== '') checkName(report, `${at}.kind`, kind, pathSegment)
   if (name !== '') checkName(report, `${at}.name`, name, pathSegment)

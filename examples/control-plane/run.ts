@@ -1,0 +1,78 @@
+/**
+ * The control plane of this folder on one machine without containers: three etcd members, three servers and a balancer, each machine an address of
+ * Linux' loopback network. It runs what the pods run, with the flags of their manifests.
+ *
+ *     node dist/examples/control-plane/run.js FOLDER [NETWORK]
+ *
+ *     FOLDER    a new one, for keys, data and logs
+ *     NETWORK   default 127.0.77: the balancer is 127.0.77.1:6443, the machines are 127.0.77.10 to 12
+ *
+ * SIGHUP restarts every server and every member, one after the other. SIGINT or SIGTERM ends all in order; a second one kills them.
+ */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Balancer } from './balancer.js'
+import { PodProcess } from './pod-process.js'
+import { argumentsOf, podOf, readinessOf } from './pods.js'
+import { prepare, type Machine } from './prepare.js'
+
+const SERVER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
+const PORT = 6443
+
+let members: PodProcess[] = []
+let servers: PodProcess[] = []
+let balancer: Balancer | undefined
+let ending = false
+
+async function end (signal?: NodeJS.Signals): Promise<void> {
+  ending = true
+  for (const kind of [servers, members]) await Promise.all(kind.map(one => one.remove(signal)))
+  balancer?.close()
+}
+
+function fail (error: unknown): void {
+  if (ending) return
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+  void end()
+}
+
+/** What a pod of the machine runs. Paths are below the machine's folder, and each etcd serves its health at its own address. */
+function processOf (folder: string, { name, address }: Machine, file: string, program: string): PodProcess {
+  const own = join(folder, name)
+  const text = readFileSync(join(own, 'manifests', file), 'utf8')
+    .replaceAll('/etc/orch/pki', join(own, 'pki')).replaceAll('/var/lib/etcd', join(own, 'etcd')).replaceAll(/127\.0\.0\.1(?=:2381|, port: 2381)/g, address)
+    // This balancer checks ten times a second.
+    .replace('--shutdown-delay-duration=10s', '--shutdown-delay-duration=1s')
+  const { metadata, spec: { containers: [container] } } = podOf(text)
+  return new PodProcess(`${name} ${metadata.name}`, [program, ...argumentsOf(container)], readinessOf(container), join(own, `${metadata.name}.log`), fail)
+}
+
+async function run (folder: string, network: string): Promise<void> {
+  if (!/^127(?:\.\d{1,3}){2}$/.test(network)) throw new Error(`"${network}" is no part of the loopback network, such as 127.0.77`)
+  const machines = [0, 1, 2].map(at => ({ name: `node-${at}`, address: `${network}.${10 + at}` }))
+  const host = `${network}.1`
+  prepare(folder, machines, host)
+  for (const { name } of machines) mkdirSync(join(folder, name, 'etcd'), { mode: 0o700 })
+  members = machines.map(machine => processOf(folder, machine, 'etcd.yaml', 'etcd'))
+  servers = machines.map(machine => processOf(folder, machine, 'orch-apiserver.yaml', SERVER))
+  balancer = await Balancer.listening(host, PORT)
+  for (const { name, address } of machines) balancer.add({ host: address, port: PORT, ca: readFileSync(join(folder, name, 'pki/ca.crt'), 'utf8') })
+  for (const kind of [members, servers]) await Promise.all(kind.map(one => one.start()))
+  if (!ending) console.log(`ready: kubectl --kubeconfig=${join(folder, 'admin.kubeconfig')} get namespaces`)
+}
+
+async function restartAll (): Promise<void> {
+  for (const one of [...servers, ...members]) await one.restart()
+  if (!ending) console.log('every server and every member was restarted')
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { void end(ending ? 'SIGKILL' : undefined) })
+const [folder, network = '127.0.77'] = process.argv.slice(2)
+if (folder === undefined) {
+  fail('usage: run.js FOLDER [NETWORK]')
+} else {
+  let last = run(resolve(folder), network).catch(fail)
+  process.on('SIGHUP', () => { last = last.then(restartAll).catch(fail) })
+}
