@@ -11,7 +11,7 @@ const MAX = 128
 const MAX_MESSAGE = 1024
 const TYPES: readonly (string | undefined)[] = ['Normal', 'Warning']
 
-/** Applies to every version. `reporter` is the version's name of reportingController. An event with eventTime is of the new API, which requires reporter and action. */
+/** For every version; `reporter` is its name of reportingController. Events with eventTime are of the new API, which requires reporter and action. */
 function validateEvent (event: Event, reporter: string, report: Report): void {
   const { involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = '' } = event
   const { namespace: own = '' } = event.metadata
