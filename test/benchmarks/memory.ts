@@ -19,6 +19,8 @@ export async function memoryUse (scale: Scale): Promise<void> {
 
 /** Pauses: after about 8 s without work V8 collects what the start left, in several steps, and gives the pages back. */
 const V8_IDLE = 30
+/** The same after many objects were loaded: V8 counts the load into its rate of allocation for that long. */
+const V8_IDLE_AFTER_LOAD = 240
 
 async function idle (scale: Scale): Promise<void> {
   await using ends = new Ends()
@@ -39,6 +41,8 @@ async function large (scale: Scale): Promise<void> {
   const work = `memory, ${most.toLocaleString('en')} objects of 2 KiB cached`
   report({ work, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 450 })
   report({ work: `${work}, with the pages of the mapped store`, unit: 'MB resident', ours: [memory(server)] })
+  await new Promise(resolve => { setTimeout(resolve, scale.pause * V8_IDLE_AFTER_LOAD) })
+  report({ work: `${work}, idle for four minutes`, unit: 'MB of its own', ours: [memory(server, 'RssAnon')], bound: 400 })
   const before = memory(server, 'RssAnon')
   const watchers = new Watchers()
   await watchers.open(1, server.port, await watchPath(server.port), scale.watchers)

@@ -183,9 +183,10 @@ t.test('an answer whose connection has failed without a word is over, and one wh
   const streamed = readAll(streaming)
   await once(streaming, 'response')
   const socket = await ruleBreaker(t, port, '/held')
-  while (held.length < 2) await new Promise(resolve => { setTimeout(resolve, 5) })
+  // Node 26 closes such a connection itself, before it passes the request on.
+  while (held.length < 2 && !socket.destroyed) await new Promise(resolve => { setTimeout(resolve, 5) })
   socket.destroy()
-  while (held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // later versions of Node say so themselves
+  while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // later versions of Node say so themselves
   await new Promise(resolve => { setTimeout(resolve, 300) })
   t.notOk(held[0]?.destroyed, 'a client that only listens answers when it is asked')
   held[0]?.end('done')
