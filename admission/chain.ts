@@ -1,7 +1,7 @@
 /** Runs admission plugins in order: first all mutating ones, after validation all validating ones. */
 import { badRequest } from '../schemas/status.js'
 import { stringify } from '../schemas/index.js'
-import { during } from '../registry/trace.js'
+import { withSpan } from '../registry/trace.js'
 import type { Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass } from '../registry/admission.js'
 
 const matches = <T>(wanted: readonly T[] | '*', value: T): boolean => wanted === '*' || wanted.includes(value) || wanted.includes('*' as T)
@@ -136,7 +136,7 @@ export class AdmissionChain implements Admission {
 /** Runs a phase in its own span. */
 async function traced (phase: string, request: AdmissionRequest, ask: () => void | Promise<void>): Promise<void> {
   const { trace } = request
-  await during(trace, phase, async part => {
+  await withSpan(trace, phase, async part => {
     request.trace = part
     try {
       await ask()

@@ -12,9 +12,9 @@ let stopping
 async function stop () {
   const ending = server
   if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return
-  const gone = new Promise(resolve => { ending.once('exit', resolve) })
+  const exited = new Promise(resolve => { ending.once('exit', resolve) })
   ending.kill('SIGTERM')
-  await gone
+  await exited
 }
 
 function restart ({ errors }) {

@@ -12,7 +12,7 @@ import { ClientError, reasonOf } from './errors.js'
 import type { Endpoint, Material } from './kubeconfig.js'
 import { identityCheck, isWeaklySigned } from './peer-identity.js'
 import type { Tunnel } from './egress/tunnel.js'
-import { authorityOf, bare, openTunnel, proxyAt } from './tunnel.js'
+import { authorityOf, withoutBrackets, openTunnel, proxyAt } from './tunnel.js'
 
 const undici = onDemand<typeof Undici>('undici')
 
@@ -188,7 +188,7 @@ export class Transport {
       over(openTunnel(proxyAt(proxy as URL), { target: authorityOf(server), call, timeout: connectTimeout }))(options, callback) // only used with a proxy
     }
     const tunnelled: Undici.buildConnector.connector = (options, callback) => {
-      const address = dial?.() ?? Promise.resolve({ host: bare(options.hostname), port: Number(authorityOf(server).replace(/^.*:/, '')) })
+      const address = dial?.() ?? Promise.resolve({ host: withoutBrackets(options.hostname), port: Number(authorityOf(server).replace(/^.*:/, '')) })
       over(address.then(found => (tunnel as Tunnel)({ ...found, timeout: connectTimeout, call })))(options, callback) // only used with a tunnel
     }
     const dialled: Undici.buildConnector.connector = (options, callback) => {

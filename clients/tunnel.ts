@@ -34,7 +34,7 @@ export interface ConnectOptions {
 }
 
 /** A host name without the brackets of IPv6 addresses. */
-export const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+export const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 
 /** The proxy at a URL, which may have credentials. */
 export function proxyAt ({ protocol, host, hostname, port, username, password }: URL): HttpProxy {
@@ -42,7 +42,7 @@ export function proxyAt ({ protocol, host, hostname, port, username, password }:
   return {
     name: host,
     secure,
-    place: { host: bare(hostname), port: port === '' ? (secure ? 443 : 80) : Number(port) },
+    place: { host: withoutBrackets(hostname), port: port === '' ? (secure ? 443 : 80) : Number(port) },
     ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}` })
   }
 }

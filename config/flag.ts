@@ -282,7 +282,7 @@ export const cidrs = (initial: readonly string[], help: string): Flag<readonly s
 export const withShort = <T>(short: string, flag: Flag<T>): Flag<T> => ({ ...flag, short })
 
 /** Rejects list values outside a closed set. */
-export const among = (values: readonly string[]): Check => value =>
+export const oneOf = (values: readonly string[]): Check => value =>
   values.includes(value) ? undefined : notAmong(value, values)
 
 export const ipAddress: Check = value => isIP(value) === 0 ? 'must be an IP address' : undefined

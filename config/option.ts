@@ -40,7 +40,7 @@ export const option = <T>(accept: (value: unknown) => void, show: (value: unknow
   }
 })
 
-export const needed = <T>(one: Option<T>): Option<T> & { readonly required: true } => ({ ...one, required: true })
+export const required = <T>(one: Option<T>): Option<T> & { readonly required: true } => ({ ...one, required: true })
 
 export const wholeNumber = (range: Range = { min: 0 }): Option<number> => fromFlag(int(0, '', range))
 export const number = (range: Range = { min: 0 }): Option<number> => fromFlag(float(0, '', range))

@@ -15,7 +15,7 @@ import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer } from './informer.js'
-import type { Emptied, RemoteContents } from './aggregation/remote-contents.js'
+import type { DeletionResult, RemoteContents } from './aggregation/remote-contents.js'
 import { conditionsOf, count, nothingRemaining, type RemainingContents, type Condition } from './namespace-conditions.js'
 import { WorkQueue, type Verdict } from './work-queue.js'
 
@@ -98,7 +98,7 @@ export class NamespaceController implements Controller {
    * Deletes all objects in the namespace, without orphaning dependents, which are deleted too. Counts objects found and remaining. `isCurrent` checks that
    * the namespace was not replaced by another of the same name.
    */
-  async #deleteContents (namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<Emptied> {
+  async #deleteContents (namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<DeletionResult> {
     let seen = 0
     let remaining = 0
     for (const store of this.#resources.all()) {
@@ -110,7 +110,7 @@ export class NamespaceController implements Controller {
     return { seen, remaining }
   }
 
-  async #deleteResource (store: ResourceStore, namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<Emptied> {
+  async #deleteResource (store: ResourceStore, namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<DeletionResult> {
     const { entries } = await list(store, { ...EVERYTHING, namespace })
     const seen = entries.length
     if (seen === 0) return { seen, remaining: 0 }

@@ -17,7 +17,7 @@ import { change } from '../registry/operations/update.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer, type ObjectName } from './informer.js'
-import { accountOf, fill, isIncomplete, TYPE, type Secret } from './token-secret-data.js'
+import { accountOf, fillTokenSecret, isIncomplete, TYPE, type Secret } from './token-secret-data.js'
 import { WorkQueue } from './work-queue.js'
 import { ignoring } from './races.js'
 
@@ -110,7 +110,7 @@ export class TokenSecrets implements Controller {
     await change(secrets, { namespace, name }, context, base => {
       const object: Secret = base.copy()
       if (object.metadata.uid !== secret.metadata.uid || accountOf(object)?.name !== owner.name) throw notFound(secrets.resource, name)
-      return fill(object, owner, token, certificateAuthority)
+      return fillTokenSecret(object, owner, token, certificateAuthority)
     }).catch(ignoring('NotFound', 'Conflict', 'Invalid', 'Forbidden'))
   }
 }

@@ -71,11 +71,11 @@ function served ({ type, parameters }: Clause, available: Available): Negotiated
   if (available.watch && format === 'yaml') return undefined // no standard defines a stream of YAML documents
   if (parameters.stream && (!available.watch || parameters.stream !== 'watch')) return undefined
   const { as, g, v } = parameters
-  if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: indents(parameters.pretty) }
+  if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: isPretty(parameters.pretty) }
   if (!available.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
   if (as === 'Table' && (format === 'protobuf' || available.transforms === 'metadata')) return undefined // Table has no protobuf form
-  return { format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: indents(parameters.pretty) }
+  return { format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: isPretty(parameters.pretty) }
 }
 
 /** True for any value but `false` and `0`. */
-export const indents = (value: string | null | undefined): boolean => value != null && value !== '' && value !== '0' && value.toLowerCase() !== 'false'
+export const isPretty = (value: string | null | undefined): boolean => value != null && value !== '' && value !== '0' && value.toLowerCase() !== 'false'

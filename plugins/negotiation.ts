@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
-import { negotiate, MEDIA_TYPES, indents, type Available } from './accept.js'
+import { negotiate, MEDIA_TYPES, isPretty, type Available } from './accept.js'
 import type { Negotiated } from './context.js'
 import { isConnection } from './request-kinds.js'
 
@@ -48,7 +48,7 @@ export default fp(async fastify => {
     const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
     if (available === undefined) return done()
     const given = query.size === 0 ? null : query.get('pretty')
-    const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : indents(given)
+    const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : isPretty(given)
     let accept = choose(request.headers.accept, available, pretty)
     // Look up the resource only if the response would be protobuf.
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false

@@ -87,7 +87,7 @@ export class Trace extends Span {
 }
 
 /** Runs `work` in a child span, if there is a span. */
-export async function during<T> (span: Span | undefined, name: string, work: (part: Span | undefined) => Promise<T>, fields?: Fields): Promise<T> {
+export async function withSpan<T> (span: Span | undefined, name: string, work: (part: Span | undefined) => Promise<T>, fields?: Fields): Promise<T> {
   if (span === undefined) return await work(undefined)
   const part = span.start(name, fields)
   try {

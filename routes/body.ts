@@ -4,7 +4,7 @@ import { parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProt
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
-import { during } from '../registry/trace.js'
+import { withSpan } from '../registry/trace.js'
 import { yieldToStarted, isLarge, nextTurn } from '../storage/turns.js'
 import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
@@ -40,7 +40,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
   if (isLarge(body.length)) await yieldToStarted()
-  const decoded = await during(request.orch.trace, 'Decode', async () => {
+  const decoded = await withSpan(request.orch.trace, 'Decode', async () => {
     const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)
     if (isLarge(body.length)) await nextTurn()
     return made

@@ -40,7 +40,7 @@ export function flag<T> (name: string, description: string, cell: (object: T) =>
 }
 
 /** The same column, shown only in wide output. */
-export const wide = <T>(column: Column<T>): Column<T> => ({ ...column, priority: 1 })
+export const wideOnly = <T>(column: Column<T>): Column<T> => ({ ...column, priority: 1 })
 
 export function count (map: object | undefined): number {
   return map === undefined ? 0 : Object.keys(map).length

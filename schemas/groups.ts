@@ -1,6 +1,6 @@
 /** Names, stability levels and discovery order of API groups and versions. The set itself follows from `resources.ts`. */
 
-/** Upstream's priorities of groups in discovery, the highest first; other groups have that of custom resources. apiregistration comes first, without an APIService. */
+/** Upstream's discovery priorities of groups, highest first. Other groups have that of custom resources. apiregistration comes first, without an APIService. */
 const GROUPS: Readonly<Record<string, number>> = {
   'apiregistration.orch.io': 20000,
   '': 18000,

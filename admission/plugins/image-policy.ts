@@ -5,7 +5,7 @@
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { isReview } from '../../auth/review-answer.js'
 import { qualifiedName } from '../../schemas/names.js'
-import { during } from '../../registry/trace.js'
+import { withSpan } from '../../registry/trace.js'
 import { systemClock, type Clock } from '../../storage/clock.js'
 import type { PluginConfiguration } from '../configuration.js'
 import { pluginFor, type TypedRequest, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
@@ -33,7 +33,7 @@ export async function imagePolicy (name: string, callers: AdmissionCallers, give
     if (cached !== undefined && clock.elapsed() < cached.until) return cached.status
     cache.delete(key)
     const body = { kind: 'ImageReview', apiVersion: API_VERSION, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
-    const status = readStatus(await during(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent)))
+    const status = readStatus(await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent)))
     const oldest = cache.size >= MAX_CACHED ? cache.keys().next().value : undefined
     if (oldest !== undefined) cache.delete(oldest)
     cache.set(key, { status, until: clock.elapsed() + (status.allowed ? allowTTL : denyTTL) })

@@ -1,7 +1,7 @@
 /** One call to one webhook: sends the review, reads the response, and passes on its annotations and warnings. */
 import { randomUUID } from 'node:crypto'
 import { qualifiedName } from '../../schemas/names.js'
-import { during } from '../../registry/trace.js'
+import { withSpan } from '../../registry/trace.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import { readAnswer, type Verdict } from './answer.js'
 import type { Hook } from './hook.js'
@@ -27,7 +27,7 @@ export async function callWebhook (hook: Hook, caller: HookCaller, { request, wr
   const uid = randomUUID()
   const body = writer.write(version, uid, requested, objects)
   const { operation, signal, resource, subresource } = request
-  const response = await during(request.trace, `Call ${mutating ? 'mutating' : 'validating'} webhook`, part =>
+  const response = await withSpan(request.trace, `Call ${mutating ? 'mutating' : 'validating'} webhook`, part =>
     caller.call({ target, body, timeout, signal, traceparent: part?.traceparent }), { configuration, webhook: name, resource, subresource, operation, uid })
   const verdict = readAnswer(response, version, uid, mutating)
   for (const [suffix, value] of Object.entries(verdict.annotations)) {

@@ -15,7 +15,7 @@ import { parseRule, ruleAllows } from '../rbac/rules.js'
 import type { ApiObject } from '../../schemas/index.js'
 import { NodeGraph } from './graph.js'
 import { ALLOW, noOpinion, ownCSINode, ownLease } from './own-objects.js'
-import { keyOf, type Referred } from './references.js'
+import { keyOf, type ReferredResource } from './references.js'
 
 const GROUP = 'system:nodes'
 const PREFIX = 'system:node:'
@@ -106,7 +106,7 @@ export class NodeAuthorizer implements Authorizer {
   }
 
   /** Reads of one named object of a namespace, including a list or watch of that name. */
-  #authorizeRead (node: string, resource: Referred, info: RequestInfo): Ruling {
+  #authorizeRead (node: string, resource: ReferredResource, info: RequestInfo): Ruling {
     if (!READS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only read resources of this type`)
     if (info.subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot read subresources of this type`)
     if (info.namespace === '') return noOpinion(`node ${JSON.stringify(node)} can only read ${resource} of a namespace`)

@@ -5,10 +5,10 @@ import type { Pod } from '../../schemas/api/core/pods.js'
 /** Marks mirror pods, which a node creates from local files: their references grant nothing, because the node could name any object. */
 export const MIRROR = 'orch.io/config.mirror'
 
-export type Referred = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'serviceaccounts'
+export type ReferredResource = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'serviceaccounts'
 
 /** The key of a namespaced object that pods refer to. */
-export const keyOf = (resource: Referred, namespace: string, name: string): string => `${resource}/${namespace}/${name}`
+export const keyOf = (resource: ReferredResource, namespace: string, name: string): string => `${resource}/${namespace}/${name}`
 
 interface Named { readonly name?: string, readonly namespace?: string }
 /** Members of volume sources of any kind that name secrets. */
@@ -32,7 +32,7 @@ export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean => met
 export function referencesOf ({ metadata, spec }: Pod): Set<string> {
   const found = new Set<string>()
   const { namespace = '', name: podName = '' } = metadata
-  const add = (resource: Referred, name: string | undefined): void => { if (name !== undefined && name !== '') found.add(keyOf(resource, namespace, name)) }
+  const add = (resource: ReferredResource, name: string | undefined): void => { if (name !== undefined && name !== '') found.add(keyOf(resource, namespace, name)) }
   add('serviceaccounts', spec.serviceAccountName)
   for (const { name } of spec.imagePullSecrets ?? []) add('secrets', name)
   for (const { env = [], envFrom = [] } of [...spec.containers ?? [], ...spec.initContainers ?? [], ...spec.ephemeralContainers ?? []]) {

@@ -3,7 +3,7 @@ import type { AuditOptions } from '../../plugins/audit/index.js'
 import { AuditPolicy } from '../../schemas/api/audit/policy.js'
 import { bool } from '../flag.js'
 import { audit as log, auditWebhook as webhook } from '../flags/audit.js'
-import { fromFlag, members, milliseconds, needed, number, object, string, wholeNumber, type Option, type Table } from '../option.js'
+import { fromFlag, members, milliseconds, required, number, object, string, wholeNumber, type Option, type Table } from '../option.js'
 import { endpoint } from './calls.js'
 import { configured } from './files.js'
 
@@ -19,7 +19,7 @@ const DELIVERY: Table<Pick<AuditOptions, 'mode' | 'batch' | 'truncate'>> = {
     maxSize: fromFlag(log['audit-log-batch-max-size']),
     maxWait: fromFlag(log['audit-log-batch-max-wait']),
     maxCharacters: wholeNumber({ min: 1 }),
-    throttle: members<NonNullable<Batch['throttle']>>({ qps: needed(number()), burst: needed(wholeNumber()) })
+    throttle: members<NonNullable<Batch['throttle']>>({ qps: required(number()), burst: required(wholeNumber()) })
   }),
   truncate: members<Truncate>({
     maxEventSize: fromFlag(log['audit-log-truncate-max-event-size']),
@@ -35,10 +35,10 @@ export const audit: Option<AuditOptions> = members<AuditOptions>({
   maxBackups: fromFlag(log['audit-log-maxbackup']),
   maxSizeMegabytes: number(),
   compress: fromFlag(log['audit-log-compress']),
-  shared: members<NonNullable<AuditOptions['shared']>>({ rotates: needed(fromFlag(bool(false, ''))) }),
+  shared: members<NonNullable<AuditOptions['shared']>>({ rotates: required(fromFlag(bool(false, ''))) }),
   ...DELIVERY,
   webhook: members<Webhook>({
-    endpoint: needed(endpoint),
+    endpoint: required(endpoint),
     initialBackoff: fromFlag(webhook['audit-webhook-initial-backoff']),
     client: object(),
     ...DELIVERY

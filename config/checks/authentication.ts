@@ -15,7 +15,7 @@ import type { AuthorizationWebhookOptions } from '../../plugins/authorization/we
 import { choice } from '../flag.js'
 import { authentication as flags } from '../flags/authentication.js'
 import { authorization as modeFlags } from '../flags/authorization.js'
-import { fromFlag, callback, each, either, withMethod, members, needed, object, string, wholeNumber, type Option } from '../option.js'
+import { fromFlag, callback, each, either, withMethod, members, required, object, string, wholeNumber, type Option } from '../option.js'
 import { certificateMaterial, endpoint } from './calls.js'
 import { certificates, parsed } from './files.js'
 
@@ -30,9 +30,9 @@ export const authentication: Option<AuthenticationOptions> = members<Authenticat
   clientCertificates: fromFlag(flags['anonymous-auth']),
   clientAuthorities: authorities,
   requestHeader: members<RequestHeaderOptions>({
-    authorities: needed(authorities),
+    authorities: required(authorities),
     allowedNames: fromFlag(flags['requestheader-allowed-names']),
-    usernameHeaders: needed(fromFlag(flags['requestheader-username-headers'])),
+    usernameHeaders: required(fromFlag(flags['requestheader-username-headers'])),
     groupHeaders: fromFlag(flags['requestheader-group-headers']),
     extraHeaderPrefixes: fromFlag(flags['requestheader-extra-headers-prefix'])
   }),
@@ -48,8 +48,8 @@ export const authentication: Option<AuthenticationOptions> = members<Authenticat
   }),
   bootstrapTokens: fromFlag(flags['enable-bootstrap-token-auth']),
   oidc: members<OidcOptions>({
-    issuer: needed(fromFlag(flags['oidc-issuer-url'])),
-    clientId: needed(fromFlag(flags['oidc-client-id'])),
+    issuer: required(fromFlag(flags['oidc-issuer-url'])),
+    clientId: required(fromFlag(flags['oidc-client-id'])),
     algorithms: fromFlag(flags['oidc-signing-algs']),
     authority: certificateMaterial,
     usernameClaim: string(),
@@ -61,7 +61,7 @@ export const authentication: Option<AuthenticationOptions> = members<Authenticat
     now: callback()
   }),
   webhook: members<TokenWebhookOptions>({
-    endpoint: needed(endpoint),
+    endpoint: required(endpoint),
     version: fromFlag(flags['authentication-token-webhook-version']),
     cacheTtl: fromFlag(flags['authentication-token-webhook-cache-ttl']),
     client: object()
@@ -73,7 +73,7 @@ export const authorization: Option<AuthorizationOptions> = members<Authorization
   modes: each(fromFlag(choice(AUTHORIZATION_MODES, 'AlwaysAllow', ''))),
   policies: parsed(parsePolicies),
   webhook: members<AuthorizationWebhookOptions>({
-    endpoint: needed(endpoint),
+    endpoint: required(endpoint),
     version: fromFlag(modeFlags['authorization-webhook-version']),
     authorizedTtl: fromFlag(modeFlags['authorization-webhook-cache-authorized-ttl']),
     unauthorizedTtl: fromFlag(modeFlags['authorization-webhook-cache-unauthorized-ttl']),

@@ -1,13 +1,13 @@
 /** Options of calls to other servers. */
 import type { CallerCredentials, Endpoint, Material } from '../../clients/kubeconfig.js'
 import { bool } from '../flag.js'
-import { fromFlag, members, needed, secret, secretString, string, url, type Option } from '../option.js'
+import { fromFlag, members, required, secret, secretString, string, url, type Option } from '../option.js'
 import { certificates, privateKey } from './files.js'
 
 /** A file, or its contents. */
 const material = (data: Option<string>): Option<Material> => {
-  const text = members<Extract<Material, { data: string }>>({ data: needed(data) })
-  const file = members<Extract<Material, { path: string }>>({ path: needed(string()) })
+  const text = members<Extract<Material, { data: string }>>({ data: required(data) })
+  const file = members<Extract<Material, { path: string }>>({ path: required(string()) })
   return { check: (value, path) => { (typeof value === 'object' && value !== null && 'data' in value ? text : file).check(value, path) } }
 }
 
@@ -19,14 +19,14 @@ const credentials: Option<CallerCredentials> = members<CallerCredentials>({
   key: keyMaterial,
   token: secretString,
   tokenFile: string(),
-  basic: members<NonNullable<CallerCredentials['basic']>>({ username: needed(string()), password: needed(secret(string())) })
+  basic: members<NonNullable<CallerCredentials['basic']>>({ username: required(string()), password: required(secret(string())) })
 })
 
 export const endpoint: Option<Endpoint> = members<Endpoint>({
-  server: needed(url),
+  server: required(url),
   authority: certificateMaterial,
-  insecure: needed(fromFlag(bool(false, ''))),
+  insecure: required(fromFlag(bool(false, ''))),
   serverName: string(),
   proxy: url,
-  credentials: needed(credentials)
+  credentials: required(credentials)
 })

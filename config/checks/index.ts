@@ -10,7 +10,7 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, needed, object, option, promise, record, string, wholeNumber, type Table } from '../option.js'
+import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, required, object, option, promise, record, string, wholeNumber, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
@@ -37,15 +37,15 @@ const OPTIONS: Table<ServerOptions> = {
     plugins: each(object<AdmissionPlugin>()),
     configuration: record(members<NonNullable<AdmissionOptions['configuration']>[string]>({ value: anything, file: string(), folder: string() }), admissionProblem),
     tolerationSeconds: members<NonNullable<AdmissionOptions['tolerationSeconds']>>({
-      notReady: needed(fromFlag(cluster['default-not-ready-toleration-seconds'])),
-      unreachable: needed(fromFlag(cluster['default-unreachable-toleration-seconds']))
+      notReady: required(fromFlag(cluster['default-not-ready-toleration-seconds'])),
+      unreachable: required(fromFlag(cluster['default-unreachable-toleration-seconds']))
     })
   }),
   audit,
   allowPrivileged: fromFlag(cluster['allow-privileged']),
   egress,
   outbound: members<Group<'outbound'>>({
-    client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: needed(certificateMaterial), key: needed(keyMaterial) }),
+    client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: required(certificateMaterial), key: required(keyMaterial) }),
     toEndpoints: fromFlag(features['enable-aggregator-routing'])
   }),
   limits: members<Group<'limits'>>({
@@ -58,9 +58,9 @@ const OPTIONS: Table<ServerOptions> = {
     deleteCollectionWorkers: fromFlag(stores['delete-collection-workers']),
     connectionBytesPerSecond: fromFlag(limits['max-connection-bytes-per-sec'])
   }),
-  rootCA: members<Group<'rootCA'>>({ certificates: needed(certificates), shared: boolean }),
+  rootCA: members<Group<'rootCA'>>({ certificates: required(certificates), shared: boolean }),
   services: members<Group<'services'>>({
-    clusterIPRanges: needed(option<readonly string[]>(list => {
+    clusterIPRanges: required(option<readonly string[]>(list => {
       eachItem(list, item => { if (typeof item !== 'string') throw new Problem('must be a string') })
       const problem = serviceRangeProblem((list as string[]).join(','))
       if (problem !== undefined) throw new Problem(problem)
@@ -69,8 +69,8 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   orchService: members<Group<'orchService'>>({
     namespace: fromFlag(cluster['master-service-namespace']),
-    address: needed(string(ipAddress)),
-    port: needed(wholeNumber(port)),
+    address: required(string(ipAddress)),
+    port: required(wholeNumber(port)),
     nodePort: fromFlag(cluster['orch-service-node-port']),
     reconciler: fromFlag(features['endpoint-reconciler-type']),
     count: fromFlag(features['apiserver-count'])
@@ -87,13 +87,13 @@ const OPTIONS: Table<ServerOptions> = {
     }),
     nearby: boolean
   }),
-  leadership: members<Group<'leadership'>>({ elected: needed(promise), lead: needed(callback()), led: needed(promise) }),
+  leadership: members<Group<'leadership'>>({ elected: required(promise), lead: required(callback()), led: required(promise) }),
   profiling: members<Group<'profiling'>>({ contention: fromFlag(observability['contention-profiling']), setVerbosity: callback() }),
   tracing: members<Group<'tracing'>>({
     receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(endpointProblem), samplingRatePerMillion: wholeNumber({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
     passOn: boolean
   }),
-  requestLog: members<Group<'requestLog'>>({ verbosity: needed(either(callback<() => number>(), fromFlag(observability.v))), safe: needed(callback()) }),
+  requestLog: members<Group<'requestLog'>>({ verbosity: required(either(callback<() => number>(), fromFlag(observability.v))), safe: required(callback()) }),
   securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
   api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string(hostnameProblem) }),
   health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),

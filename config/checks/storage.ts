@@ -6,7 +6,7 @@ import { encryptionProblem } from '../encryption.js'
 import { choice } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
 import { didYouMean } from '../suggestions.js'
-import { fromFlag, callback, checkMembers, members, needed, object, OptionError, record, string, wholeNumber, type Option, type Table } from '../option.js'
+import { fromFlag, callback, checkMembers, members, required, object, OptionError, record, string, wholeNumber, type Option, type Table } from '../option.js'
 import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
 import { certificateBytes, privateKeyBytes } from './files.js'
 
@@ -35,9 +35,9 @@ const resource = (name: string): string | undefined => resourceProblem(name, gro
 
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'shared' | 'etcd']: Table<Own<K>> } = {
   memory: {},
-  embedded: { directory: needed(string()), minFree: wholeNumber(), note: callback() },
-  shared: { directory: needed(string()) },
-  etcd: { servers: needed(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
+  embedded: { directory: required(string()), minFree: wholeNumber(), note: callback() },
+  shared: { directory: required(string()) },
+  etcd: { servers: required(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
 }
 
 const kind = fromFlag(choice(BACK_END_KINDS, 'memory', ''))

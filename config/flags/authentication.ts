@@ -1,5 +1,5 @@
 /** Authentication flags. */
-import { among, bool, choice, duration, list, pairs, path, text } from '../flag.js'
+import { oneOf, bool, choice, duration, list, pairs, path, text } from '../flag.js'
 
 const HOUR = 3_600_000
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512']
@@ -38,7 +38,7 @@ export const authentication = {
   'oidc-groups-prefix': text('', 'prefix of OpenID Connect groups'),
   'oidc-required-claim': pairs('claims that OpenID Connect tokens must have, with their values'),
   'oidc-ca-file': path('CA bundle for verifying the certificate of the OpenID Connect issuer; blank uses the system roots'),
-  'oidc-signing-algs': list(['RS256'], 'accepted signing algorithms of OpenID Connect tokens', among(ALGORITHMS)),
+  'oidc-signing-algs': list(['RS256'], 'accepted signing algorithms of OpenID Connect tokens', oneOf(ALGORITHMS)),
   'service-account-key-file': list([], 'PEM files of the RSA or ECDSA keys (public, private or certificates) for verifying ServiceAccount tokens; blank uses --tls-private-key-file and a key generated in --cert-dir (service-account.key), which signs tokens'),
   'service-account-signing-key-file': path('private key (PEM) for signing ServiceAccount tokens, one of --service-account-key-file'),
   'service-account-issuer': list([], 'issuers of ServiceAccount tokens: the first one is used for signing, all are accepted', issuer),

@@ -1,9 +1,9 @@
 /** Authorization flags. */
 import { AUTHORIZATION_MODES } from '../../auth/authorization-modes.js'
-import { among, choice, duration, list, path } from '../flag.js'
+import { oneOf, choice, duration, list, path } from '../flag.js'
 
 export const authorization = {
-  'authorization-mode': list(['AlwaysAllow'], 'authorization modes, in the order in which they decide', among(AUTHORIZATION_MODES)),
+  'authorization-mode': list(['AlwaysAllow'], 'authorization modes, in the order in which they decide', oneOf(AUTHORIZATION_MODES)),
   'authorization-policy-file': path('ABAC policy file, one JSON object per line'),
   'authorization-webhook-config-file': path('kubeconfig of the authorization webhook'),
   'authorization-webhook-cache-authorized-ttl': duration(300_000, 'time to cache authorized answers of the webhook'),

@@ -1,6 +1,6 @@
 /** Flags about the cluster. */
 import { rangeProblem } from '../../registry/services/value-range.js'
-import { among, bool, cidrProblem, cidrs, duration, int, list, path, portRange, printable, text } from '../flag.js'
+import { oneOf, bool, cidrProblem, cidrs, duration, int, list, path, portRange, printable, text } from '../flag.js'
 
 const ADDRESS_TYPES = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 
@@ -42,7 +42,7 @@ export const cluster = {
   'node-agent-certificate-authority': path('CA bundle for verifying the certificates of node agents'),
   'node-agent-client-certificate': path('client certificate for node agents'),
   'node-agent-client-key': path('private key matching --node-agent-client-certificate'),
-  'node-agent-preferred-address-types': list(ADDRESS_TYPES, 'preferred node address types for connections to node agents, in order', among(ADDRESS_TYPES)),
+  'node-agent-preferred-address-types': list(ADDRESS_TYPES, 'preferred node address types for connections to node agents, in order', oneOf(ADDRESS_TYPES)),
   'node-agent-timeout': duration(5000, 'timeout of calls to node agents', { min: 1 }),
   'cloud-provider': text('', 'cloud provider: external, or blank for none; this server depends on neither', cloudProblem),
   'cloud-config': path('configuration file of the cloud provider; without effect on this server'),

@@ -9,7 +9,7 @@ import type { RegisteredService, RegisteredServices, RemoteService } from './reg
 /** A request as the namespace controller. Rejects if there is no whole answer in time. */
 export type Ask = (remote: RemoteService, request: { readonly method: string, readonly path: string, readonly body?: string | undefined, readonly metadataOnly?: boolean }) => Promise<{ readonly status: number, readonly body: Buffer }>
 
-export interface Emptied { readonly seen: number, readonly remaining: number }
+export interface DeletionResult { readonly seen: number, readonly remaining: number }
 
 export interface RemoteContents {
   /** Whether all APIServices are known. */
@@ -18,7 +18,7 @@ export interface RemoteContents {
    * Deletes everything in the namespace once. What is left or failed is added to `left`.
    * @param isCurrent whether the namespace is still the one to be emptied
    */
-  readonly empty: (namespace: string, left: RemainingContents, isCurrent: () => Promise<boolean>, signal: AbortSignal) => Promise<Emptied>
+  readonly empty: (namespace: string, left: RemainingContents, isCurrent: () => Promise<boolean>, signal: AbortSignal) => Promise<DeletionResult>
 }
 
 interface Item { readonly name: string, readonly uid: string | undefined, readonly finalizers: readonly string[] }
@@ -29,7 +29,7 @@ const AT_ONCE = 8
 const PAGE = 500
 const PLURAL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const UNAVAILABLE = 'the server is currently unable to handle the request'
-const NOTHING: Emptied = { seen: 0, remaining: 0 }
+const NOTHING: DeletionResult = { seen: 0, remaining: 0 }
 
 /** @param services those that are registered; @param ask a client, see `plugins/aggregation/fetch.ts` */
 export function remoteContents (services: RegisteredServices, ask: Ask): RemoteContents {
@@ -52,7 +52,7 @@ export function remoteContents (services: RegisteredServices, ask: Ask): RemoteC
           remaining += emptied.remaining
         }
       }
-      const emptyService = async ({ remote, available, group, version }: RegisteredService): Promise<Emptied> => {
+      const emptyService = async ({ remote, available, group, version }: RegisteredService): Promise<DeletionResult> => {
         if (remote === undefined) return NOTHING
         const groupVersion = group === '' ? version : `${group}/${version}`
         const root = `/${group === '' ? 'api' : 'apis'}/${groupVersion}`
@@ -98,7 +98,7 @@ async function discovered (ask: Ask, remote: RemoteService, root: string): Promi
   })
 }
 
-async function emptyResource (ask: Ask, { remote, root, namespace, left }: Task, { name, verbs }: Resource, fullName: string, isCurrent: () => Promise<boolean>): Promise<Emptied> {
+async function emptyResource (ask: Ask, { remote, root, namespace, left }: Task, { name, verbs }: Resource, fullName: string, isCurrent: () => Promise<boolean>): Promise<DeletionResult> {
   const path = `${root}/namespaces/${namespace}/${name}`
   const found = verbs.includes('list') ? await listed(ask, remote, path) : undefined
   if (found?.length === 0) return NOTHING

@@ -5,7 +5,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionCondition as Con
 const TYPE = 'KubernetesAPIApprovalPolicyConformant'
 type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
-/** Undefined for groups that are nobody's but their owners'. */
+/** Undefined for groups outside the protected domains. */
 export function approvalOf (definition: CustomResourceDefinition): Finding | undefined {
   const { state, annotation } = approvalState(definition)
   switch (state) {

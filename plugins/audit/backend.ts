@@ -3,7 +3,7 @@
  * Lost events are counted and reported.
  */
 import { eventJson, type AuditEvent } from './event.js'
-import { Batches, type BatchOptions, type Deliver, type Lost } from './batches.js'
+import { Batches, type BatchOptions, type Deliver, type OnLost } from './batches.js'
 
 export type Mode = 'batch' | 'blocking' | 'blocking-strict'
 
@@ -26,7 +26,7 @@ export interface BackendContext {
   readonly text?: (event: AuditEvent, whole?: boolean) => string
   /** Maximum concurrent deliveries of batches. Default 1. */
   readonly maxInFlight?: number
-  readonly lost: Lost
+  readonly lost: OnLost
   readonly close: () => Promise<void>
 }
 

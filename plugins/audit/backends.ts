@@ -5,7 +5,7 @@ import type { Counter, Metric } from '../metric-series.js'
 import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
 import { openBackend, type AuditBackend, type AuditBackendOptions } from './backend.js'
-import type { BatchOptions, Lost } from './batches.js'
+import type { BatchOptions, OnLost } from './batches.js'
 import { jsonLine, type AuditEvent } from './event.js'
 import type { SinkOptions } from './sink.js'
 import type { AuditWebhookOptions } from './webhook.js'
@@ -81,7 +81,7 @@ export async function openBackends ({ path, format = 'json', mode = 'blocking', 
   }
 }
 
-function counting (errors: Metric<Counter>, backend: string, report: (error: unknown) => void): Lost {
+function counting (errors: Metric<Counter>, backend: string, report: (error: unknown) => void): OnLost {
   errors.with(backend)
   return (count, error, part) => {
     if (count > 0) errors.with(part ?? backend).add(count)

@@ -21,13 +21,13 @@ export interface BatchOptions {
 export type Deliver = (items: readonly string[]) => Promise<void>
 
 /** Reports lost events. `part` names the component that dropped them, if not the back end itself. */
-export type Lost = (count: number, error: unknown, part?: 'buffered' | 'truncate') => void
+export type OnLost = (count: number, error: unknown, part?: 'buffered' | 'truncate') => void
 
 export interface BatchContext {
   readonly deliver: Deliver
   /** Concurrent deliveries. Default 1, which preserves order. */
   readonly maxInFlight?: number
-  readonly lost: Lost
+  readonly lost: OnLost
   /** Monotonic clock, milliseconds. */
   readonly now?: () => number
 }

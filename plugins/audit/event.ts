@@ -5,7 +5,7 @@
  */
 import type { Level, Stage } from '../../schemas/api/audit/policy.js'
 import type { Status } from '../../schemas/status.js'
-import { clip, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, micro, quotedCached, quoted, refJson, userJson, type Subject } from './subject.js'
+import { truncate, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTime, quotedCached, quoted, refJson, userJson, type Subject } from './subject.js'
 
 export interface Outcome {
   readonly code: number
@@ -54,7 +54,7 @@ export function eventOf (subject: Subject, details: EventDetails): AuditEvent {
     head,
     request,
     response,
-    times: `"requestReceivedTimestamp":"${subject.received}","stageTimestamp":"${at === receivedAt ? subject.received : micro(at)}"`,
+    times: `"requestReceivedTimestamp":"${subject.received}","stageTimestamp":"${at === receivedAt ? subject.received : microTime(at)}"`,
     annotations: stage === 'RequestReceived' ? '' : membersOf(annotations),
     legacy: () => `${legacyLine(stage, subject, outcome)}\n`
   }
@@ -81,9 +81,9 @@ function statusJson ({ code, status: answered }: Outcome): string {
   return escapeRest(JSON.stringify({
     metadata: {},
     status,
-    message: message === undefined ? undefined : clip(message),
+    message: message === undefined ? undefined : truncate(message),
     reason,
-    details: details?.causes === undefined ? details : { ...details, causes: details.causes.slice(0, MAX_LIST).map(cause => cause.message === undefined ? cause : { ...cause, message: clip(cause.message) }) },
+    details: details?.causes === undefined ? details : { ...details, causes: details.causes.slice(0, MAX_LIST).map(cause => cause.message === undefined ? cause : { ...cause, message: truncate(cause.message) }) },
     code
   }))
 }

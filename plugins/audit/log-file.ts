@@ -10,7 +10,7 @@ import { makeFolder } from '../../files/folders.js'
 import type { RotatedFiles } from './rotated-files.js'
 
 /** The number of leading texts written completely, and the error if not all. */
-export interface Appended { readonly whole: number, readonly error?: Error }
+export interface AppendResult { readonly whole: number, readonly error?: Error }
 
 /** Who else writes to the file. */
 export interface SharedFile {
@@ -49,7 +49,7 @@ export class LogFile {
   }
 
   /** Must not be called again before it resolves. */
-  async append (texts: readonly string[]): Promise<Appended> {
+  async append (texts: readonly string[]): Promise<AppendResult> {
     const bytes = Buffer.from(texts.join(''))
     let written = 0
     try {

@@ -58,7 +58,7 @@ export class Subject {
 
   /** Arrival time, with microseconds. */
   get received (): string {
-    return this.#received ??= micro(this.facts.receivedAt)
+    return this.#received ??= microTime(this.facts.receivedAt)
   }
 }
 
@@ -70,12 +70,12 @@ export const MAX_LIST = 100
 export const MAX_GROUPS = 4096
 
 /** Limits every client-supplied string. */
-export const clip = (text: string, length = MAX_TEXT): string => text.length > length ? `${text.slice(0, length)}...TRUNCATED` : text
+export const truncate = (text: string, length = MAX_TEXT): string => text.length > length ? `${text.slice(0, length)}...TRUNCATED` : text
 /** Escapes control characters and line separators that JSON allows but terminals interpret. */
 export const escapeRest = (line: string): string =>
   line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 export function quoted (text: string, length = MAX_TEXT): string {
-  const clipped = clip(text, length)
+  const clipped = truncate(text, length)
   return PLAIN.test(clipped) ? `"${clipped}"` : escapeRest(JSON.stringify(clipped))
 }
 
@@ -104,7 +104,7 @@ let second = NaN
 let text = ''
 
 /** Formats a time with microseconds. */
-export function micro (date: Date): string {
+export function microTime (date: Date): string {
   const at = date.getTime()
   const ms = at % 1000
   if (at - ms !== second) {
@@ -114,7 +114,7 @@ export function micro (date: Date): string {
   return `${text}${ms < 10 ? '00' : ms < 100 ? '0' : ''}${ms}000Z`
 }
 
-const filled = (text: string): string | undefined => text === '' ? undefined : clip(text)
+const filled = (text: string): string | undefined => text === '' ? undefined : truncate(text)
 
 const users = new WeakMap<UserInfo, string>()
 
@@ -123,10 +123,10 @@ export function userJson (user: UserInfo): string {
   if (known !== undefined) return known
   const { username, uid, groups, extra } = user
   const json = escapeRest(JSON.stringify({
-    username: clip(username),
+    username: truncate(username),
     uid: filled(uid),
-    groups: groups.length === 0 ? undefined : groups.slice(0, MAX_LIST).map(group => clip(group)),
-    extra: Object.keys(extra).length === 0 ? undefined : Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) => [clip(key), values.slice(0, MAX_LIST).map(value => clip(value))]))
+    groups: groups.length === 0 ? undefined : groups.slice(0, MAX_LIST).map(group => truncate(group)),
+    extra: Object.keys(extra).length === 0 ? undefined : Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) => [truncate(key), values.slice(0, MAX_LIST).map(value => truncate(value))]))
   }))
   users.set(user, json)
   return json

@@ -34,7 +34,7 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
     subject: {
       run: async object => {
         const review = object as SubjectAccessReview
-        refuse(review, [...findings(review.spec), ...nobody(review.spec), ...metadataFindings(review, [], true)])
+        refuse(review, [...findings(review.spec), ...subjectFindings(review.spec), ...metadataFindings(review, [], true)])
         return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
       }
     },
@@ -49,7 +49,7 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
     local: {
       run: async (object, { namespace }) => {
         const review = object as LocalSubjectAccessReview
-        refuse(review, [...findings(review.spec), ...nobody(review.spec), ...metadataFindings(review, ['namespace'], true), ...beyond(review, namespace)])
+        refuse(review, [...findings(review.spec), ...subjectFindings(review.spec), ...metadataFindings(review, ['namespace'], true), ...beyond(review, namespace)])
         return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
       }
     }
@@ -73,7 +73,7 @@ function findings ({ resourceAttributes, nonResourceAttributes }: AccessAttribut
   return [{ type: 'FieldValueInvalid', field: 'spec.resourceAttributes', value: null, detail: 'exactly one of nonResourceAttributes or resourceAttributes must be specified' }]
 }
 
-function nobody ({ user = '', groups = [] }: SubjectAccessReviewSpec): FieldError[] {
+function subjectFindings ({ user = '', groups = [] }: SubjectAccessReviewSpec): FieldError[] {
   return user === '' && groups.length === 0 ? [{ type: 'FieldValueInvalid', field: 'spec.user', value: '', detail: 'at least one of user or group must be specified' }] : []
 }
 

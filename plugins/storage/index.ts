@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
-import { bare } from '../../clients/tunnel.js'
+import { withoutBrackets } from '../../clients/tunnel.js'
 import type { EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { isServed } from '../../schemas/resource.js'
@@ -74,7 +74,7 @@ async function throughProxy (storage: StorageOptions, { etcd, relay }: OrchServe
   const sockets: Record<string, string> = {}
   for (const server of servers) {
     const { protocol, hostname, port } = new URL(server.includes('://') ? server : `http://${server}`)
-    sockets[server] = await relay(etcd, { host: bare(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: ETCD_CONNECT, call: `etcd ${server}` })
+    sockets[server] = await relay(etcd, { host: withoutBrackets(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: ETCD_CONNECT, call: `etcd ${server}` })
   }
   return { ...storage, sockets }
 }

@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { bare } from '../../clients/tunnel.js'
+import { withoutBrackets } from '../../clients/tunnel.js'
 import { rateLimited, occasionally } from '../rate-limited.js'
 import { isLongRunning } from '../request-kinds.js'
 import { attributesOf, fieldsOf, nameOf } from './request-attributes.js'
@@ -74,7 +74,7 @@ async function throughProxy (receiver: ReceiverOptions, { orch: { egress } }: Fa
   const { endpoint = DEFAULT_ENDPOINT, timeout = DEFAULT_TIMEOUT } = receiver
   if (egress.controlPlane === undefined || endpoint.startsWith('unix:')) return receiver
   const { hostname, port } = new URL(`http://${endpoint}`)
-  return { ...receiver, endpoint: `unix://${await egress.relay(egress.controlPlane, { host: bare(hostname), port: Number(port || 443), timeout, call: `traces: ${endpoint}` })}` }
+  return { ...receiver, endpoint: `unix://${await egress.relay(egress.controlPlane, { host: withoutBrackets(hostname), port: Number(port || 443), timeout, call: `traces: ${endpoint}` })}` }
 }
 
 /** Decides sampling lazily, when the caller's identity is known. @returns exports the spans of the finished request */

@@ -1,6 +1,6 @@
 /** DELETE of a collection: lists the selected objects and deletes them with several workers. */
 import { StatusError, isStatusError } from '../../schemas/status.js'
-import { during } from '../trace.js'
+import { withSpan } from '../trace.js'
 import type { ResourceStore } from '../resource-store.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { WriteContext } from './context.js'
@@ -13,7 +13,7 @@ import { list, type ListResult, type ListRequest } from './list.js'
  * @throws StatusError, StorageError as `list` and `remove`
  */
 export async function removeCollection (store: ResourceStore, selected: ListRequest, request: DeleteRequest, context: WriteContext, workers: number): Promise<ListResult> {
-  const result = await during(context.trace, 'List from storage', () => list(store, selected))
+  const result = await withSpan(context.trace, 'List from storage', () => list(store, selected))
   const queue = result.entries.values()
   const failures: unknown[] = []
   const work = async (): Promise<void> => {

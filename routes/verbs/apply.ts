@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseJson, findingsOfYaml, decode, isDecodeError, type SubresourceView, type ApiObject, type FieldError, type Parsed, type Message } from '../../schemas/index.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid } from '../../schemas/status.js'
-import { during } from '../../registry/trace.js'
+import { withSpan } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
 import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { membersOf, shapesOf, type Shape } from '../../registry/apply/shape.js'
@@ -47,7 +47,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
   if (isLarge(body.length)) await yieldToStarted()
-  const { value, lines } = await during(request.orch.trace, 'Decode', () => parsed(request, body))
+  const { value, lines } = await withSpan(request.orch.trace, 'Decode', () => parsed(request, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)
   checkType(message, value)

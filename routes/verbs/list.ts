@@ -9,7 +9,7 @@ import { leafJson } from '../../storage/cache/leaf-json.js'
 import { list, type ListResult } from '../../registry/operations/list.js'
 import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { during } from '../../registry/trace.js'
+import { withSpan } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { ListBytes, bytesOf, type LeafJson } from '../list-bytes.js'
@@ -42,7 +42,7 @@ export function listHandler (store: ResourceStore) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
     refuseInitialEvents(query)
-    const found = await during(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking'))))
+    const found = await withSpan(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking'))))
     return await sendList(request, reply, store, await toVersion(store, request.orch.accept?.as === 'Table' ? await sortByRank(store, found) : found))
   }
 }
@@ -67,7 +67,7 @@ function sendList (request: FastifyRequest, reply: FastifyReply, store: Resource
   const { trace } = request.orch
   const count = result.entries.length
   trace.allowance = count * ALLOWANCE_PER_ITEM_MS
-  return during(trace, 'SerializeObject', () => writeList(request, reply, store, result), { count })
+  return withSpan(trace, 'SerializeObject', () => writeList(request, reply, store, result), { count })
 }
 
 async function writeList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: VersionedList): Promise<FastifyReply> {

@@ -4,7 +4,7 @@ import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type 
 import { patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { refusal } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
-import { during } from '../../registry/trace.js'
+import { withSpan } from '../../registry/trace.js'
 import { yieldToStarted, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
@@ -128,7 +128,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   if (isLarge(body.length)) await yieldToStarted()
-  const { value, duplicates } = await during(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
+  const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
   recordValue(request, value)
   await yieldToEventLoop(body.length)
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)

@@ -1,7 +1,7 @@
 /** Finalizer names: validation, and the standard ones. */
 import type { Report } from '../language/declare.js'
 import { qualifiedName } from '../names.js'
-import { invalid, named } from '../rules/findings.js'
+import { invalid, checkName } from '../rules/findings.js'
 
 /** Keeps a namespace until its contents are deleted. */
 export const NAMESPACE_FINALIZER = 'orch'
@@ -14,7 +14,7 @@ const STANDARD: ReadonlySet<string> = new Set([NAMESPACE_FINALIZER, ORPHAN_FINAL
 
 /** Applies to every finalizer. */
 export function validateFinalizerName (name: string, at: string, report: Report): void {
-  named(report, at, name, qualifiedName)
+  checkName(report, at, name, qualifiedName)
 }
 
 /** Applies to the finalizers of most types. */

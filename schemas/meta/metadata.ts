@@ -5,7 +5,7 @@ import type { ObjectMeta, OwnerReference } from './object.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName } from './metadata-rules.js'
 import { dnsLabel, qualifiedName, labelValue, type NameRule } from '../names.js'
 import { sameValue } from '../language/values.js'
-import { forbidden, invalid, named, required, tooLong } from '../rules/findings.js'
+import { forbidden, invalid, checkName, required, tooLong } from '../rules/findings.js'
 
 const MAX_ANNOTATIONS_SIZE = 256 * 1024
 const MAX_SUBRESOURCE = 256
@@ -33,7 +33,7 @@ function validateName (resource: Ruled, { name, generateName }: ObjectMeta, repo
     required(report, 'metadata.name', 'name or generateName is required')
     return
   }
-  named(report, 'metadata.name', name, resource.nameRule)
+  checkName(report, 'metadata.name', name, resource.nameRule)
 }
 
 function validateNamespace (resource: Ruled, { namespace }: ObjectMeta, report: Report): void {
@@ -45,14 +45,14 @@ function validateNamespace (resource: Ruled, { namespace }: ObjectMeta, report: 
     required(report, 'metadata.namespace')
     return
   }
-  named(report, 'metadata.namespace', namespace, dnsLabel)
+  checkName(report, 'metadata.namespace', namespace, dnsLabel)
 }
 
 /** Labels of an object or of a selector. */
 export function validateLabels (labels: ObjectMeta['labels'], at: string, report: Report): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
-    named(report, at, key, qualifiedName)
-    named(report, at, value, labelValue)
+    checkName(report, at, key, qualifiedName)
+    checkName(report, at, value, labelValue)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Constraints and extensions of fields: bounds, defaults, and merge strategies. */
 import type { FieldFacts, Plain } from '../language/types.js'
 import type { PlannedField } from '../language/plan.js'
-import { capital } from './naming.js'
+import { capitalize } from './naming.js'
 
 /** Both prefixes: `x-orch-` for clients of the renamed API, `x-kubernetes-` for stock clients. */
 export function extension (name: string, value: unknown): Plain {
@@ -30,6 +30,6 @@ export function merge (schema: Plain, { listType, listMapKeys, mapType, structTy
 export function unions (fields: readonly PlannedField[]): Plain {
   const discriminator = fields.find(({ field }) => field.discriminator === true)
   if (discriminator === undefined) return {}
-  const others = fields.filter(field => field !== discriminator).map(({ name }) => [name, capital(name)])
+  const others = fields.filter(field => field !== discriminator).map(({ name }) => [name, capitalize(name)])
   return extension('unions', [{ discriminator: discriminator.name, 'fields-to-discriminateBy': Object.fromEntries(others) as Plain }])
 }

@@ -3,7 +3,7 @@ import { apiVersionOf } from '../groups.js'
 
 export interface GroupVersion { readonly group: string, readonly version: string }
 
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const names = new Map<string, string>()
 
@@ -14,7 +14,7 @@ export function groupName (group: string): string {
   return name
 }
 
-const camelCase = (domain: string): string => domain.split('.').map((part, index) => index === 0 ? part : capital(part)).join('')
+const camelCase = (domain: string): string => domain.split('.').map((part, index) => index === 0 ? part : capitalize(part)).join('')
 
 /** `/apis/apps/v1`. */
 export const rootOf = (group: string, version: string): string => `/${group === '' ? 'api' : 'apis'}/${apiVersionOf(group, version)}`
@@ -25,7 +25,7 @@ export const tagOf = ({ group, version }: GroupVersion): string => `${groupName(
 export interface Subject { readonly way?: string, readonly namespaced: boolean, readonly kind: string, readonly suffix: string }
 
 export function operationId ({ group, version }: GroupVersion, verb: string, { way = '', namespaced, kind, suffix }: Subject): string {
-  return `${verb}${capital(groupName(group))}${capital(version)}${way}${namespaced ? 'Namespaced' : ''}${kind}${suffix}`
+  return `${verb}${capitalize(groupName(group))}${capitalize(version)}${way}${namespaced ? 'Namespaced' : ''}${kind}${suffix}`
 }
 
 export function groupVersions (resources: readonly GroupVersion[]): GroupVersion[] {

@@ -2,7 +2,7 @@
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from '../meta/discovery.js'
 import { JSON_TYPE } from '../media-types.js'
 import { Info } from '../meta/version.js'
-import { groupName, capital, tagOf, rootOf, type GroupVersion } from './naming.js'
+import { groupName, capitalize, tagOf, rootOf, type GroupVersion } from './naming.js'
 import { DOCUMENTS, type Content, type Route } from './operations.js'
 
 function document (path: string, id: string, tag: string, description: string, content: Content, forms: readonly string[] = DOCUMENTS): Route {
@@ -20,7 +20,7 @@ export const ISSUER_ROUTES: readonly Route[] = [
 ]
 
 export const groupRoute = (group: string): Route =>
-  document(`/apis/${group}/`, `get${capital(groupName(group))}APIGroup`, groupName(group), 'The versions of the group.', APIGroup)
+  document(`/apis/${group}/`, `get${capitalize(groupName(group))}APIGroup`, groupName(group), 'The versions of the group.', APIGroup)
 
 export const versionRoute = ({ group, version }: GroupVersion): Route =>
-  document(`${rootOf(group, version)}/`, `get${capital(groupName(group))}${capital(version)}APIResources`, tagOf({ group, version }), 'The resources of the version.', APIResourceList)
+  document(`${rootOf(group, version)}/`, `get${capitalize(groupName(group))}${capitalize(version)}APIResources`, tagOf({ group, version }), 'The resources of the version.', APIResourceList)

@@ -6,7 +6,7 @@ import { Binding } from '../api/core/bindings.js'
 import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from '../api/core/pod-options.js'
 import { Eviction } from '../api/policy/v1.js'
 import type { Representation, Subresource } from '../resource.js'
-import { capital, operationId, tagOf } from './naming.js'
+import { capitalize, operationId, tagOf } from './naming.js'
 import { METHODS, formsOf, ANYTHING, type Operation, type Method, type Part, type Route } from './operations.js'
 import { PRETTY, REST, queryOf, byName, type Parameter } from './parameters.js'
 
@@ -22,7 +22,7 @@ export function subresourceRoutes (resource: Representation, object: string, sco
     const message = view?.message ?? (kind === resource.kind ? resource.message : BY_KIND.get(`${group === '' ? version : `${group}/${version}`}/${kind}`))
     if (message === undefined) return [] // kind without a declaration
     if (kind.endsWith('Options')) return connections({ resource, subresource, message, path, scope })
-    const part = { verbs, namespaced: resource.namespaced, message, gvk: { group, version, kind }, subject: `${resource.kind}: its ${name}`, suffix: capital(name) }
+    const part = { verbs, namespaced: resource.namespaced, message, gvk: { group, version, kind }, subject: `${resource.kind}: its ${name}`, suffix: capitalize(name) }
     return [{ path, scope, operations: operations(part) }]
   })
 }
@@ -31,7 +31,7 @@ export function subresourceRoutes (resource: Representation, object: string, sco
 function log (resource: Representation, { name }: Subresource): Operation {
   const { group, version, kind, namespaced } = resource
   return {
-    id: operationId(resource, 'read', { namespaced, kind, suffix: capital(name) }),
+    id: operationId(resource, 'read', { namespaced, kind, suffix: capitalize(name) }),
     description: `The log of a ${kind}.`,
     tag: tagOf(resource),
     query: [PRETTY, ...queryOf(PodLogOptions)].sort(byName),
@@ -52,7 +52,7 @@ function connections ({ resource, subresource: { name, verbs, kind = '' }, messa
   const proxies = verbs.includes('update')
   const methods: readonly Method[] = proxies ? METHODS : ['get', 'post']
   const connect = (suffix: string): Route['operations'] => Object.fromEntries(methods.map(method => [method, {
-    id: operationId(resource, 'connect', { way: capital(method), namespaced, kind: resource.kind, suffix: `${capital(name)}${suffix}` }),
+    id: operationId(resource, 'connect', { way: capitalize(method), namespaced, kind: resource.kind, suffix: `${capitalize(name)}${suffix}` }),
     description: `${method.toUpperCase()} requests to the ${name} of a ${resource.kind}.`,
     tag: tagOf(resource),
     query,

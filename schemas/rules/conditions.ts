@@ -1,7 +1,7 @@
 /** Validation of `metav1.Condition` lists. */
 import type { Report } from '../language/types.js'
 import { formed, qualifiedName } from '../names.js'
-import { duplicate, invalid, named, notSupported, required, tooLong } from './findings.js'
+import { duplicate, invalid, checkName, notSupported, required, tooLong } from './findings.js'
 
 const STATES = ['False', 'True', 'Unknown']
 const REASON_FORM = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?'
@@ -25,7 +25,7 @@ export function validateConditions (conditions: readonly Condition[], at: string
     const field = `${at}[${index}]`
     if (types.has(type)) duplicate(report, `${field}.type`, type)
     types.add(type)
-    named(report, `${field}.type`, type, qualifiedName)
+    checkName(report, `${field}.type`, type, qualifiedName)
     if (!STATES.includes(status)) notSupported(report, `${field}.status`, status, STATES)
     if (observedGeneration !== undefined && observedGeneration < 0) invalid(report, `${field}.observedGeneration`, observedGeneration, 'must be greater than or equal to zero')
     if (lastTransitionTime === undefined) required(report, `${field}.lastTransitionTime`, 'must be set')

@@ -14,20 +14,20 @@ export function notSupported (report: Report, field: string, value: unknown, sup
 }
 
 /** One Invalid for each message of the name rule. */
-export function named (report: Report, field: string, value: string, rule: NameRule): void {
+export function checkName (report: Report, field: string, value: string, rule: NameRule): void {
   for (const detail of rule(value)) invalid(report, field, value, detail)
 }
 
 /** Required if empty, otherwise checked by the name rule. */
 export function requiredName (report: Report, field: string, value: string | undefined, rule: NameRule, detail = ''): void {
   if (value === undefined || value === '') required(report, field, detail)
-  else named(report, field, value, rule)
+  else checkName(report, field, value, rule)
 }
 
 export function notNegative (report: Report, field: string, value: Int64 | undefined): void {
   if (value !== undefined && value < 0) invalid(report, field, value, 'must be greater than or equal to 0')
 }
 
-export function between (report: Report, field: string, value: Int64, least: number, most: number): void {
+export function checkRange (report: Report, field: string, value: Int64, least: number, most: number): void {
   if (value < least || value > most) invalid(report, field, value, `must be between ${least} and ${most}, inclusive`)
 }

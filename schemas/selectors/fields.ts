@@ -4,7 +4,7 @@
  */
 import { DecodeError } from '../language/decode-error.js'
 import { NO_FIELD, type Representation, type ApiObject } from '../resource.js'
-import { own, REQUIREMENT_BYTES, Shared, Values } from './held.js'
+import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import type { Selector } from './labels.js'
 import { excerpt, quoted } from './excerpt.js'
 
@@ -37,7 +37,7 @@ export function parseFieldSelector (text: string, resource: Representation): Fie
     ;(equal ? wanted.is : wanted.not).add(value)
   }
   if (fields.size === 0) return NO_FIELDS
-  return new Matcher([...fields].map(([field, { at, is, not }]) => ({ field: own(field), at, is: new Values(is), not: new Values(not) })))
+  return new Matcher([...fields].map(([field, { at, is, not }]) => ({ field: ownCopy(field), at, is: new Values(is), not: new Values(not) })))
 }
 
 /** The name that a selector requires; undefined if none, or if the selector is malformed. */

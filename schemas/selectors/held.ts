@@ -19,7 +19,7 @@ const SHORTEST_PIECE = 13
 const SEPARATOR = '\0'
 
 /** A copy of the text that does not keep the string it was cut from alive. */
-export const own = (text: string): string => text.length < SHORTEST_PIECE ? text : JSON.parse(JSON.stringify(text)) as string // a string again
+export const ownCopy = (text: string): string => text.length < SHORTEST_PIECE ? text : JSON.parse(JSON.stringify(text)) as string // a string again
 
 /** A set of values without NUL characters. */
 export class Values {
@@ -30,7 +30,7 @@ export class Values {
   constructor (values: Iterable<string>) {
     const sorted = [...new Set(values)].sort()
     this.size = sorted.length
-    this.#held = sorted.length > FEW ? own(SEPARATOR + sorted.join(SEPARATOR) + SEPARATOR) : sorted.map(own)
+    this.#held = sorted.length > FEW ? ownCopy(SEPARATOR + sorted.join(SEPARATOR) + SEPARATOR) : sorted.map(ownCopy)
   }
 
   has (value: string): boolean {

@@ -5,7 +5,7 @@
 import { DecodeError } from '../language/decode-error.js'
 import { labelValue, qualifiedName } from '../names.js'
 import { listed } from '../status.js'
-import { own, REQUIREMENT_BYTES, Shared, Values } from './held.js'
+import { ownCopy, REQUIREMENT_BYTES, Shared, Values } from './held.js'
 import { excerpt, quoted } from './excerpt.js'
 
 export type Labels = Readonly<Record<string, string>>
@@ -87,7 +87,7 @@ class Test {
   readonly #values: Values
 
   constructor ({ key, operator, values }: Requirement) {
-    this.#key = own(key)
+    this.#key = ownCopy(key)
     this.#operator = operator
     this.#values = new Values(values)
   }

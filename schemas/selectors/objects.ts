@@ -3,7 +3,7 @@ import type { Report } from '../language/declare.js'
 import type { LabelSelector } from '../meta/options.js'
 import { validateLabels } from '../meta/metadata.js'
 import { labelValue, qualifiedName } from '../names.js'
-import { forbidden, invalid, named, required } from '../rules/findings.js'
+import { forbidden, invalid, checkName, required } from '../rules/findings.js'
 
 export function validateLabelSelector (selector: LabelSelector, at: string, report: Report): void {
   validateLabels(selector.matchLabels, `${at}.matchLabels`, report)
@@ -19,7 +19,7 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
         break
       default: invalid(report, `${field}.operator`, requirement.operator, 'not a valid selector operator')
     }
-    named(report, `${field}.key`, requirement.key, qualifiedName)
+    checkName(report, `${field}.key`, requirement.key, qualifiedName)
   })
 }
 

@@ -70,18 +70,18 @@ export function headOf (fd: number, size: number): Head | string | undefined {
     if (fault !== undefined) return fault
   }
   // Transactions alternate between the headers: even numbers use the first.
-  const [even, odd] = [wide(head, first + TRANSACTION), wide(head, second + TRANSACTION)]
+  const [even, odd] = [readUInt64(head, first + TRANSACTION), readUInt64(head, second + TRANSACTION)]
   if (even % 2 !== 0 || (odd % 2 === 0 && odd > 0) || Math.abs(even - odd) > 1) return DAMAGED
   const newest = even >= odd ? first : second
   const trees = [treeAt(head, newest + TREES[0]), treeAt(head, newest + TREES[1])] as const
   const used = trees.reduce((sum, { branch, leaf, overflow }) => sum + branch + leaf + overflow, META_PAGES)
   const filePages = Math.floor(size / pageSize)
   if (used > filePages || trees.some(({ root }) => root >= filePages)) return `its file is cut off: it has ${filePages} pages where at least ${used} are in use`
-  const allocated = wide(head, newest + LAST_PAGE) + 1
+  const allocated = readUInt64(head, newest + LAST_PAGE) + 1
   if (allocated > filePages + MAX_UNWRITTEN) return DAMAGED
   return {
     pageSize,
-    transaction: wide(head, newest + TRANSACTION),
+    transaction: readUInt64(head, newest + TRANSACTION),
     pages: Math.min(filePages, allocated),
     allocated,
     trees
@@ -101,13 +101,13 @@ function treeAt (head: Buffer, at: number): Tree {
   const root = head.readBigUInt64LE(at + 40)
   return {
     depth: head.readUInt16LE(at + 6),
-    branch: wide(head, at + 8),
-    leaf: wide(head, at + 16),
-    overflow: wide(head, at + 24),
-    entries: wide(head, at + 32),
+    branch: readUInt64(head, at + 8),
+    leaf: readUInt64(head, at + 16),
+    overflow: readUInt64(head, at + 24),
+    entries: readUInt64(head, at + 32),
     root: root === 0xFFFFFFFFFFFFFFFFn ? NO_PAGE : Number(root)
   }
 }
 
 /** Reads eight bytes. The last two are 0 in valid numbers, but LMDB uses them. */
-export const wide = (bytes: Buffer, at: number): number => bytes.readUIntLE(at, 6) + bytes.readUInt16LE(at + 6) * 2 ** 48
+export const readUInt64 = (bytes: Buffer, at: number): number => bytes.readUIntLE(at, 6) + bytes.readUInt16LE(at + 6) * 2 ** 48

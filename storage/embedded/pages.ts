@@ -4,7 +4,7 @@
  * which names the pages that LMDB would free, unless the visitor has `record`.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { headOf, META_PAGES, NO_PAGE, wide, type Head, type Tree } from './header.js'
+import { headOf, META_PAGES, NO_PAGE, readUInt64, type Head, type Tree } from './header.js'
 import { Yielder } from './yielder.js'
 
 const HEADER = 24
@@ -156,8 +156,8 @@ class PageWalker {
   /** Checks the page itself. If it passes, every node lies within the page. */
   #faultOf ({ bytes, words }: Page, number: number, branch: boolean, free: boolean): string | undefined {
     const kind = word(words, 9) & KINDS
-    if (wide(bytes, 0) !== number || kind !== (branch ? BRANCH : LEAF)) return 'is not what belongs there'
-    if (wide(bytes, 8) > this.#head.transaction) return 'is of a later transaction than the newest'
+    if (readUInt64(bytes, 0) !== number || kind !== (branch ? BRANCH : LEAF)) return 'is not what belongs there'
+    if (readUInt64(bytes, 8) > this.#head.transaction) return 'is of a later transaction than the newest'
     const lower = word(words, 10)
     const upper = word(words, 11)
     const available = bytes.length - HEADER
@@ -203,17 +203,17 @@ class PageWalker {
         this.#report(free, bytes.subarray(start, end), bytes.subarray(end, end + size))
         continue
       }
-      const first = wide(bytes, end)
-      const pages = wide(bytes, end + 16)
+      const first = readUInt64(bytes, end)
+      const pages = readUInt64(bytes, end + 16)
       const { pageSize, transaction } = this.#head
-      if (pages !== Math.floor((HEADER - 1 + size) / pageSize) + 1 || wide(bytes, end + 8) > transaction) return problem(`page ${number} has a damaged entry`)
+      if (pages !== Math.floor((HEADER - 1 + size) / pageSize) + 1 || readUInt64(bytes, end + 8) > transaction) return problem(`page ${number} has a damaged entry`)
       if (!this.#markUsed(first, pages)) continue
       this.#counts.overflow += pages
       const whole = record !== undefined || free
       const value = whole ? this.#wholeValue(first, pages) : this.#valueHeader(first)
       if (value === undefined) continue
       const header = value.subarray(0, HEADER)
-      if (wide(header, 0) !== first || wide(header, 8) > transaction || header.readUInt32LE(20) !== pages || (header.readUInt16LE(18) & KINDS) !== OVERFLOW) {
+      if (readUInt64(header, 0) !== first || readUInt64(header, 8) > transaction || header.readUInt32LE(20) !== pages || (header.readUInt16LE(18) & KINDS) !== OVERFLOW) {
         if (free) problem(`page ${first} is not what belongs there`)
         else this.#visitor.valuePage(first * pageSize, headerOf(first, bytes.subarray(end + 8, end + 16), pages), bytes.subarray(start, end))
       }

@@ -3,7 +3,7 @@ const SUCCESS_MS = 20_000
 const FAILURE_MS = 3000
 
 /** @param check rejects if the service fails @param now monotonic clock, milliseconds */
-export function remembered (check: () => Promise<void>, now = () => performance.now()): () => Promise<void> {
+export function cachedCheck (check: () => Promise<void>, now = () => performance.now()): () => Promise<void> {
   let outcome: Promise<void> | undefined
   let until = -Infinity
   return () => {

@@ -5,7 +5,7 @@ import type { Backend } from '../backend.js'
 import type { Cipher } from './cipher.js'
 import { encryptedBackend } from './encrypted-backend.js'
 import { formsOf, type Form, type KeyServiceConfiguration } from './forms.js'
-import { remembered } from './health.js'
+import { cachedCheck } from './health.js'
 import type { KeyService } from './key-service.js'
 import { UNOBSERVED, type TransformationObserver } from './observer.js'
 import { providers } from './providers.js'
@@ -41,7 +41,7 @@ export async function openEncryption (given: EncryptionOptions, observer: Transf
       const own = byResource.get(group === '' ? plural : `${plural}.${group}`)
       return own === undefined ? backend : encryptedBackend(backend, own)
     },
-    checks: services.map(({ check }) => remembered(check)),
+    checks: services.map(({ check }) => cachedCheck(check)),
     close: () => { for (const { close } of services) close() }
   }
 }

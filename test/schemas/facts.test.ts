@@ -12,6 +12,7 @@ import { representations as resources } from '../../schemas/resources.js'
 
 const root = resolve(import.meta.dirname, '../../..')
 const FACTS = resolve(root, 'test/facts')
+const SOURCES = resolve(root, 'schemas/api')
 const API = resolve(root, 'dist/schemas/api')
 
 interface FactField {
@@ -26,7 +27,10 @@ interface FactFile { openapiPrefix: string, group: string | null, version: strin
 
 const declared = new Map<string, Declaration>()
 const modules: unknown[] = [meta, runtime, quantity, intOrString, version]
-for (const file of readdirSync(API, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.js')) modules.push(await import(resolve(API, file)))
+/** Types of configuration files, which are not served. */
+const CONFIGURATION = 'apiserver/'
+// By the sources: a build leaves what was built from files that have since moved.
+for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.ts') && !file.startsWith(CONFIGURATION)) modules.push(await import(resolve(API, file.replace(/ts$/, 'js'))))
 for (const module of modules) {
   for (const value of Object.values(module as object) as unknown[]) {
     if (typeof value !== 'object' || value === null || !(Facts in value)) continue

@@ -26,22 +26,22 @@ function usernamePrefixOf ({ usernameClaim = 'sub', usernamePrefix = '' }: Claim
 /** @throws Error that names the claim, never its value */
 export function userOf (claims: Claims, issuer: string, options: ClaimOptions): UserInfo {
   const { usernameClaim = 'sub', groupsClaim = '', groupsPrefix = '', requiredClaims = new Map<string, string>() } = options
-  const name = own(claims, usernameClaim)
+  const name = ownClaim(claims, usernameClaim)
   if (typeof name !== 'string' || name === '') throw new Error(`the claim ${usernameClaim} is missing or no text`)
-  const verified = own(claims, 'email_verified')
+  const verified = ownClaim(claims, 'email_verified')
   if (usernameClaim === EMAIL && verified !== undefined && verified !== true) throw new Error('the address in the claim email is not verified')
   for (const [claim, value] of requiredClaims) {
-    if (own(claims, claim) !== value) throw new Error(`the claim ${claim} is not there, or not what it has to be`)
+    if (ownClaim(claims, claim) !== value) throw new Error(`the claim ${claim} is not there, or not what it has to be`)
   }
   return {
     username: `${usernamePrefixOf(options, issuer)}${name}`,
     uid: '',
-    groups: groupsClaim === '' ? [] : groupsOf(own(claims, groupsClaim), groupsClaim).map(group => `${groupsPrefix}${group}`),
+    groups: groupsClaim === '' ? [] : groupsOf(ownClaim(claims, groupsClaim), groupsClaim).map(group => `${groupsPrefix}${group}`),
     extra: {}
   }
 }
 
-export const own = (claims: Claims, name: string): unknown => Object.hasOwn(claims, name) ? claims[name] : undefined
+export const ownClaim = (claims: Claims, name: string): unknown => Object.hasOwn(claims, name) ? claims[name] : undefined
 
 /** Accepts a string or a list of strings. */
 function groupsOf (value: unknown, claim: string): readonly string[] {

@@ -3,7 +3,7 @@
  * the groups. That token is verified with its own issuer's keys, fetched over https.
  */
 import { decodeJwt } from 'jose'
-import { own, type Claims } from './claims.js'
+import { ownClaim, type Claims } from './claims.js'
 import { httpsUrl, type DocumentFetcher } from './document-fetcher.js'
 
 export interface DistributedOptions {
@@ -16,20 +16,20 @@ export interface DistributedOptions {
 
 /** Returns the claims including the distributed one. @throws Error if it cannot be resolved */
 export async function resolveDistributed (claims: Claims, { claim, fetcher, verify }: DistributedOptions): Promise<Claims> {
-  if (own(claims, claim) !== undefined) return claims
-  const names = own(claims, '_claim_names')
+  if (ownClaim(claims, claim) !== undefined) return claims
+  const names = ownClaim(claims, '_claim_names')
   if (names === undefined) return claims
-  const source = own(fields(names, '_claim_names'), claim)
+  const source = ownClaim(fields(names, '_claim_names'), claim)
   if (source === undefined) return claims
   if (typeof source !== 'string') throw new Error('_claim_names is malformed')
-  const found = own(fields(own(claims, '_claim_sources'), '_claim_sources'), source)
+  const found = ownClaim(fields(ownClaim(claims, '_claim_sources'), '_claim_sources'), source)
   const { endpoint, access_token: token } = fields(found, `the source of the claim ${claim}`)
   if (endpoint === undefined || endpoint === '') return claims // an aggregated claim, which is not supported for groups
   if (token !== undefined && (typeof token !== 'string' || !/^[!-~]*$/.test(token))) throw new Error('the access_token of a claim source is malformed')
   const answer = (await fetcher.text(httpsUrl(endpoint, `the source of the claim ${claim}`), token === '' ? undefined : token)).trim()
   const { iss } = decodeJwt(answer)
   if (typeof iss !== 'string') throw new Error(`what the source of the claim ${claim} answers has no issuer`)
-  const value = own(await verify(iss, answer), claim)
+  const value = ownClaim(await verify(iss, answer), claim)
   if (value === undefined) throw new Error(`what the source of the claim ${claim} answers does not have it`)
   return { ...claims, [claim]: value }
 }

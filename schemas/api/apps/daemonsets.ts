@@ -1,5 +1,5 @@
 /** DaemonSet (apps/v1): a pod on every node. */
-import { age, containerColumns, integer, labels, name, selector, text, wide } from '../../columns.js'
+import { age, containerColumns, integer, labels, name, selector, text, wideOnly } from '../../columns.js'
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
@@ -79,8 +79,8 @@ const columns: ReadonlyArray<Column<DaemonSet>> = [
   integer('Available', 'Number of nodes with an available pod.', ({ status }) => status.numberAvailable),
   text('Node Selector', 'Labels of the nodes that should run the pod.', ({ spec }) => labels(spec.template.spec.nodeSelector)),
   age,
-  ...containerColumns<DaemonSet>(({ spec }) => spec.template.spec).map(wide),
-  wide(text('Selector', 'Labels of the pods that belong to it.', ({ spec }) => selector(spec.selector)))
+  ...containerColumns<DaemonSet>(({ spec }) => spec.template.spec).map(wideOnly),
+  wideOnly(text('Selector', 'Labels of the pods that belong to it.', ({ spec }) => selector(spec.selector)))
 ]
 
 export const daemonSets = resource(DaemonSet, {

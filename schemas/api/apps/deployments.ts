@@ -1,5 +1,5 @@
 /** Deployment (apps/v1): replicas of a pod, and the strategy for replacing them. */
-import { age, containerColumns, name, text, wide } from '../../columns.js'
+import { age, containerColumns, name, text, wideOnly } from '../../columns.js'
 import { int32, int64, one, bool, list, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
@@ -73,8 +73,8 @@ const columns: ReadonlyArray<Column<Deployment>> = [
   text('Up-to-date', 'Number of pods of the current template.', ({ status }) => status.updatedReplicas ?? 0),
   text('Available', 'Number of available pods.', ({ status }) => status.availableReplicas ?? 0),
   age,
-  ...containerColumns<Deployment>(({ spec }) => spec.template.spec).map(wide),
-  wide(text('Selector', 'Labels of the pods that belong to it.', ({ spec }) => selectorText(spec.selector) ?? '<invalid>'))
+  ...containerColumns<Deployment>(({ spec }) => spec.template.spec).map(wideOnly),
+  wideOnly(text('Selector', 'Labels of the pods that belong to it.', ({ spec }) => selectorText(spec.selector) ?? '<invalid>'))
 ]
 
 export const deployments = resource(Deployment, {

@@ -1,5 +1,5 @@
 /** ReplicaSet (apps/v1): keeps a number of pods running. */
-import { age, containerColumns, integer, name, selector, text, wide } from '../../columns.js'
+import { age, containerColumns, integer, name, selector, text, wideOnly } from '../../columns.js'
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
@@ -52,8 +52,8 @@ const columns: ReadonlyArray<Column<ReplicaSet>> = [
   integer('Current', 'Number of pods there are.', ({ status }) => status.replicas),
   integer('Ready', 'Number of pods that are ready.', ({ status }) => status.readyReplicas),
   age,
-  ...containerColumns<ReplicaSet>(({ spec }) => spec.template.spec).map(wide),
-  wide(text('Selector', 'Labels of the pods that belong to it.', ({ spec }) => selector(spec.selector)))
+  ...containerColumns<ReplicaSet>(({ spec }) => spec.template.spec).map(wideOnly),
+  wideOnly(text('Selector', 'Labels of the pods that belong to it.', ({ spec }) => selector(spec.selector)))
 ]
 
 export const replicaSets = resource(ReplicaSet, {

@@ -1,5 +1,5 @@
 /** StatefulSet (apps/v1): replicas with stable names and storage. */
-import { age, containerColumns, name, text, wide } from '../../columns.js'
+import { age, containerColumns, name, text, wideOnly } from '../../columns.js'
 import { int32, int64, one, string, list, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PersistentVolumeClaim } from '../core/persistentvolumeclaims.js'
@@ -96,7 +96,7 @@ const columns: ReadonlyArray<Column<StatefulSet>> = [
   name,
   text('Ready', 'How many of the wanted pods are ready.', ({ spec, status }) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`),
   age,
-  ...containerColumns<StatefulSet>(({ spec }) => spec.template.spec).map(wide)
+  ...containerColumns<StatefulSet>(({ spec }) => spec.template.spec).map(wideOnly)
 ]
 
 export const statefulSets = resource(StatefulSet, {

@@ -4,7 +4,7 @@
  * @see interface, 'Audit events', `--audit-policy-file`
  */
 import { one, bool, string, list, apiPackage, type Report, type Static } from '../../language/declare.js'
-import { invalid, named, notSupported, required } from '../../rules/findings.js'
+import { invalid, checkName, notSupported, required } from '../../rules/findings.js'
 import { dnsSubdomain } from '../../names.js'
 import { ObjectMeta } from '../../meta/object.js'
 
@@ -56,7 +56,7 @@ function validateRule ({ level = '', resources = [], namespaces = [], nonResourc
   for (const [index, { group = '', resources: names = [], resourceNames = [] }] of resources.entries()) {
     const field = `${at}.resources[${index}]`
     if (group.includes('/')) invalid(report, `${field}.group`, group, 'is the name of a group without a version')
-    else if (group !== '') named(report, `${field}.group`, group, dnsSubdomain)
+    else if (group !== '') checkName(report, `${field}.group`, group, dnsSubdomain)
     if (resourceNames.length > 0 && names.length === 0) required(report, `${field}.resources`, 'names of objects need at least one resource')
   }
   if (nonResourceURLs.length > 0 && (resources.length > 0 || namespaces.length > 0)) {

@@ -1,5 +1,5 @@
 /** CronJob: creates jobs on a schedule. */
-import { age, ageOf, containerColumns, flag, integer, name, NONE, selector, text, UNSET, wide } from '../../columns.js'
+import { age, ageOf, containerColumns, flag, integer, name, NONE, selector, text, UNSET, wideOnly } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
 import { dropOfTemplate } from '../core/rules/gated-fields.js'
 import { templateWarnings } from '../core/rules/pod-warnings.js'
@@ -14,8 +14,8 @@ const columns: ReadonlyArray<Column<v1.CronJob>> = [
   integer('Active', 'Number of jobs that are running.', ({ status }) => status.active?.length),
   text('Last Schedule', 'Time since a job was last made.', ({ status }, now) => status.lastScheduleTime === undefined ? NONE : ageOf(status.lastScheduleTime, now)),
   age,
-  ...containerColumns<v1.CronJob>(({ spec }) => spec.jobTemplate.spec.template.spec).map(wide),
-  wide(text('Selector', 'Labels of the pods of its jobs.', ({ spec }) => selector(spec.jobTemplate.spec.selector)))
+  ...containerColumns<v1.CronJob>(({ spec }) => spec.jobTemplate.spec.template.spec).map(wideOnly),
+  wideOnly(text('Selector', 'Labels of the pods of its jobs.', ({ spec }) => selector(spec.jobTemplate.spec.selector)))
 ]
 
 const ofTemplate = templateWarnings<v1.CronJob>('spec.jobTemplate.spec.template', ({ spec }) => spec.jobTemplate.spec.template)

@@ -1,5 +1,5 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
-import { age, containerColumns, milliseconds, name, selector, text, wide } from '../../columns.js'
+import { age, containerColumns, milliseconds, name, selector, text, wideOnly } from '../../columns.js'
 import { humanDuration } from '../../meta/duration.js'
 import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
@@ -94,8 +94,8 @@ const columns: ReadonlyArray<Column<Job>> = [
   text('Completions', 'How many pods have succeeded, of those that must.', completions),
   text('Duration', 'How long it took, or has been running.', duration),
   age,
-  ...containerColumns<Job>(({ spec }) => spec.template.spec).map(wide),
-  wide(text('Selector', 'Labels of the pods of the job.', ({ spec }) => selector(spec.selector)))
+  ...containerColumns<Job>(({ spec }) => spec.template.spec).map(wideOnly),
+  wideOnly(text('Selector', 'Labels of the pods of the job.', ({ spec }) => selector(spec.selector)))
 ]
 
 const ORPHANED_PODS = 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'

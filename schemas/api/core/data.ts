@@ -2,7 +2,7 @@
 import { bool, type Report } from '../../language/declare.js'
 import { sameValueAndPresence } from '../../language/values.js'
 import { configKey } from '../../names.js'
-import { forbidden, named } from '../../rules/findings.js'
+import { forbidden, checkName } from '../../rules/findings.js'
 
 /** Bytes of all values together. */
 export const MAX_SIZE = 1024 * 1024
@@ -11,7 +11,7 @@ export const MAX_SIZE = 1024 * 1024
 export const immutableFlag = (number: number) => bool(number, 'True keeps the data as it is for good; can be set but never unset.', { pointer: true, immutable: 'ruled' })
 
 export function checkKey (field: string, key: string, report: Report): void {
-  named(report, `${field}[${key}]`, key, configKey)
+  checkName(report, `${field}[${key}]`, key, configKey)
 }
 
 export function checkImmutable<T extends { immutable?: boolean | undefined }> (object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report): void {

@@ -1,5 +1,5 @@
 /** Event: stored as core v1, and also served as events.orch.io, which renames fields and validates new events more strictly. */
-import { ageOf, text, wide } from '../../columns.js'
+import { ageOf, text, wideOnly } from '../../columns.js'
 import { string, one, int32, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
 import { ObjectMeta } from '../../meta/object.js'
@@ -81,14 +81,14 @@ const columns: ReadonlyArray<Column<Event>> = [
   text<Event>('Type', 'Normal or Warning.', ({ type }) => type),
   text<Event>('Reason', 'Why, in one word.', ({ reason }) => reason),
   text<Event>('Object', 'The object it happened to.', ({ involvedObject: { kind = '', name = '' } }) => kind.toLowerCase() + (name === '' ? '' : `/${name}`)),
-  wide(text<Event>('Subobject', 'The part of the object that is meant.', ({ involvedObject }) => involvedObject.fieldPath)),
-  wide(text<Event>('Source', 'Who tells of it.', ({ source, reportingComponent = '', reportingInstance = '' }) => {
+  wideOnly(text<Event>('Subobject', 'The part of the object that is meant.', ({ involvedObject }) => involvedObject.fieldPath)),
+  wideOnly(text<Event>('Source', 'Who tells of it.', ({ source, reportingComponent = '', reportingInstance = '' }) => {
     const host = source.host ?? reportingInstance
     return (source.component ?? reportingComponent) + (host === '' ? '' : `, ${host}`)
   })),
   text<Event>('Message', 'A sentence for a person.', ({ message }) => message?.trim()),
-  wide(text<Event>('First Seen', 'Time since it was first seen.', firstSeen)),
-  wide(text<Event>('Count', 'How often it has happened.', ({ series, count }) => series === undefined ? count ?? 1 : series.count ?? 0)),
+  wideOnly(text<Event>('First Seen', 'Time since it was first seen.', firstSeen)),
+  wideOnly(text<Event>('Count', 'How often it has happened.', ({ series, count }) => series === undefined ? count ?? 1 : series.count ?? 0)),
   { name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) => metadata.name ?? '' }
 ]
 

@@ -1,7 +1,7 @@
 /** Load balancer status of services and ingresses. */
 import { string, list, int32, type Static } from '../../language/declare.js'
 import { dnsSubdomain } from '../../names.js'
-import { invalid, named } from '../../rules/findings.js'
+import { invalid, checkName } from '../../rules/findings.js'
 import { parseAddress } from '../../rules/net.js'
 import { message } from './package.js'
 
@@ -21,7 +21,7 @@ export const LoadBalancerIngress = message('LoadBalancerIngress', 'A point where
   validate: ({ ip = '', hostname = '' }, at, report) => {
     if (ip !== '' && parseAddress(ip) === undefined) invalid(report, `${at}.ip`, ip, 'must be a valid IP address')
     if (hostname === '') return
-    named(report, `${at}.hostname`, hostname, dnsSubdomain)
+    checkName(report, `${at}.hostname`, hostname, dnsSubdomain)
     if (parseAddress(hostname) !== undefined) invalid(report, `${at}.hostname`, hostname, 'must be a DNS name, not an IP address')
   }
 })

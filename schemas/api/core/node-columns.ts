@@ -1,5 +1,5 @@
 /** Table columns of nodes. */
-import { age, join, name, NONE, text, wide } from '../../columns.js'
+import { age, join, name, NONE, text, wideOnly } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { Node } from './nodes.js'
 
@@ -32,9 +32,9 @@ export const nodeColumns: ReadonlyArray<Column<Node>> = [
   text('Roles', 'What the node is for.', rolesOf),
   age,
   text('Version', 'Version of the node agent.', ({ status }) => status.nodeInfo.kubeletVersion),
-  wide(text('Internal-IP', 'First address within the cluster.', addressOf('InternalIP'))),
-  wide(text('External-IP', 'First address for those outside.', addressOf('ExternalIP'))),
-  wide(text('OS-Image', 'Operating system of the node.', ({ status }) => status.nodeInfo.osImage || UNKNOWN)),
-  wide(text('Kernel-Version', 'Version of its kernel.', ({ status }) => status.nodeInfo.kernelVersion || UNKNOWN)),
-  wide(text('Container-Runtime', 'Name and version of its container runtime.', ({ status }) => status.nodeInfo.containerRuntimeVersion || UNKNOWN))
+  wideOnly(text('Internal-IP', 'First address within the cluster.', addressOf('InternalIP'))),
+  wideOnly(text('External-IP', 'First address for those outside.', addressOf('ExternalIP'))),
+  wideOnly(text('OS-Image', 'Operating system of the node.', ({ status }) => status.nodeInfo.osImage || UNKNOWN)),
+  wideOnly(text('Kernel-Version', 'Version of its kernel.', ({ status }) => status.nodeInfo.kernelVersion || UNKNOWN)),
+  wideOnly(text('Container-Runtime', 'Name and version of its container runtime.', ({ status }) => status.nodeInfo.containerRuntimeVersion || UNKNOWN))
 ]

@@ -1,5 +1,5 @@
 /** Table columns of pods, with kubectl's status summary. */
-import { age, ageOf, milliseconds, name, NONE, text, wide } from '../../columns.js'
+import { age, ageOf, milliseconds, name, NONE, text, wideOnly } from '../../columns.js'
 import type { TableRowCondition } from '../../meta/answers.js'
 import type { Column } from '../../resource.js'
 import { podAddress, type ContainerStateTerminated, type ContainerStatus } from './pod-status.js'
@@ -74,10 +74,10 @@ export const podColumns: ReadonlyArray<Column<Pod>> = [
   text('Status', 'Where the pod stands, or what keeps it there.', pod => progressOf(pod).status),
   text('Restarts', 'How often its containers were restarted, and when last.', restarts),
   age,
-  wide(text('IP', 'Address of the pod.', ({ status }) => podAddress(status) || NONE)),
-  wide(text('Node', 'Node it runs on.', ({ spec }) => spec.nodeName || NONE)),
-  wide(text('Nominated Node', 'Node where other pods are evicted to make room for it.', ({ status }) => status.nominatedNodeName || NONE)),
-  wide(text('Readiness Gates', 'How many of its readiness gates are passed.', gates))
+  wideOnly(text('IP', 'Address of the pod.', ({ status }) => podAddress(status) || NONE)),
+  wideOnly(text('Node', 'Node it runs on.', ({ spec }) => spec.nodeName || NONE)),
+  wideOnly(text('Nominated Node', 'Node where other pods are evicted to make room for it.', ({ status }) => status.nominatedNodeName || NONE)),
+  wideOnly(text('Readiness Gates', 'How many of its readiness gates are passed.', gates))
 ]
 
 /** Messages by phase. */

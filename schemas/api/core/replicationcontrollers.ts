@@ -1,5 +1,5 @@
 /** ReplicationController (v1). */
-import { age, containerColumns, integer, labels, name, text, wide } from '../../columns.js'
+import { age, containerColumns, integer, labels, name, text, wideOnly } from '../../columns.js'
 import { int32, int64, map, one, list, string, type Static } from '../../language/declare.js'
 import { metadata, type ObjectMeta } from '../../meta/object.js'
 import { PodTemplateSpec } from './pod-spec.js'
@@ -61,8 +61,8 @@ const columns: ReadonlyArray<Column<ReplicationController>> = [
   integer('Current', 'Number of pods there are.', ({ status }) => status.replicas),
   integer('Ready', 'Number of pods that are ready.', ({ status }) => status.readyReplicas),
   age,
-  ...containerColumns<ReplicationController>(({ spec }) => spec.template?.spec).map(wide),
-  wide(text('Selector', 'Labels of the pods that count.', ({ spec }) => labels(spec.selector)))
+  ...containerColumns<ReplicationController>(({ spec }) => spec.template?.spec).map(wideOnly),
+  wideOnly(text('Selector', 'Labels of the pods that count.', ({ spec }) => labels(spec.selector)))
 ]
 
 export const replicationControllers = resource(ReplicationController, {

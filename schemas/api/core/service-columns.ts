@@ -1,5 +1,5 @@
 /** Table columns of services. */
-import { age, join, labels, name, NONE, text, wide } from '../../columns.js'
+import { age, join, labels, name, NONE, text, wideOnly } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import { loadBalancerAddresses } from './load-balancers.js'
 import type { Service } from './services.js'
@@ -24,5 +24,5 @@ export const serviceColumns: ReadonlyArray<Column<Service>> = [
   text('External-IP', 'Its addresses for those outside.', externalAddresses),
   text('Port(s)', 'Its ports, those of the nodes that lead to them, and their protocols.', ports),
   age,
-  wide(text('Selector', 'Labels of the pods that traffic goes to.', ({ spec }) => labels(spec.selector)))
+  wideOnly(text('Selector', 'Labels of the pods that traffic goes to.', ({ spec }) => labels(spec.selector)))
 ]

@@ -1,5 +1,5 @@
 /** Table columns of persistent volumes and claims. */
-import { age, join, name, text, UNSET, wide } from '../../columns.js'
+import { age, join, name, text, UNSET, wideOnly } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { ObjectMeta } from '../../meta/object.js'
 import type { PersistentVolumeClaim } from './persistentvolumeclaims.js'
@@ -24,7 +24,7 @@ export const volumeColumns: ReadonlyArray<Column<PersistentVolume>> = [
   text('StorageClass', 'Its storage class.', classOf),
   text('Reason', 'Why it failed, in one word.', ({ status }) => status.reason),
   age,
-  wide(text('VolumeMode', 'Whether it is a filesystem or a raw block device.', ({ spec }) => spec.volumeMode ?? UNSET))
+  wideOnly(text('VolumeMode', 'Whether it is a filesystem or a raw block device.', ({ spec }) => spec.volumeMode ?? UNSET))
 ]
 
 const isBound = ({ spec }: PersistentVolumeClaim): boolean => (spec.volumeName ?? '') !== ''
@@ -37,5 +37,5 @@ export const claimColumns: ReadonlyArray<Column<PersistentVolumeClaim>> = [
   text('Access Modes', 'Ways the volume can be mounted.', claim => isBound(claim) ? accessModes(claim.status.accessModes) : ''),
   text('StorageClass', 'Storage class it asks for.', classOf),
   age,
-  wide(text('VolumeMode', 'Whether a filesystem or a raw block device is claimed.', ({ spec }) => spec.volumeMode ?? UNSET))
+  wideOnly(text('VolumeMode', 'Whether a filesystem or a raw block device is claimed.', ({ spec }) => spec.volumeMode ?? UNSET))
 ]

@@ -7,7 +7,7 @@ import { validatePart } from '../../language/validation.js'
 import { validateLabels } from '../../meta/metadata.js'
 import { metadata } from '../../meta/object.js'
 import { dnsLabel } from '../../names.js'
-import { duplicate, named } from '../../rules/findings.js'
+import { duplicate, checkName } from '../../rules/findings.js'
 
 /** The messages of one version. */
 export function declare (version: 'v1' | 'v1beta1') {
@@ -40,7 +40,7 @@ export function declare (version: 'v1' | 'v1beta1') {
     handler: string(2, 'Name of the runtime configuration on the nodes; does not change.', { required: true, mayBeEmpty: true, immutable: true }),
     overhead: one(3, 'Resources the runtime takes for each pod.', Overhead, { pointer: true }),
     scheduling: one(4, 'Nodes that have the runtime.', Scheduling, { pointer: true })
-  }, { validate: ({ handler }, _at, report) => { named(report, 'handler', handler, dnsLabel) } })
+  }, { validate: ({ handler }, _at, report) => { checkName(report, 'handler', handler, dnsLabel) } })
 
   return { Overhead, Scheduling, RuntimeClass }
 }

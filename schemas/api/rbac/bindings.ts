@@ -3,7 +3,7 @@ import { string, list, type Static, type Report } from '../../language/declare.j
 import { dnsSubdomain, pathSegment } from '../../names.js'
 import type { ApiObject, Column } from '../../resource.js'
 import { age, name } from '../../columns.js'
-import { invalid, named, notSupported, required } from '../../rules/findings.js'
+import { invalid, checkName, notSupported, required } from '../../rules/findings.js'
 import { message, RBAC_GROUP } from './package.js'
 
 export type Subject = Static<typeof Subject>
@@ -38,7 +38,7 @@ function validateSubject (subject: Subject, at: string, report: Report): void {
   }
   switch (subject.kind) {
     case 'ServiceAccount': {
-      if (subject.name !== '') named(report, `${at}.name`, subject.name, dnsSubdomain)
+      if (subject.name !== '') checkName(report, `${at}.name`, subject.name, dnsSubdomain)
       groupMustBe('')
       return
     }
@@ -57,7 +57,7 @@ export function validateClusterSubjects (subjects: readonly Subject[], report: R
 
 function validateRoleRef (ref: RoleRef, at: string, report: Report): void {
   if (ref.apiGroup !== '' && ref.apiGroup !== RBAC_GROUP) notSupported(report, `${at}.apiGroup`, ref.apiGroup, [RBAC_GROUP])
-  named(report, `${at}.name`, ref.name, pathSegment)
+  checkName(report, `${at}.name`, ref.name, pathSegment)
 }
 
 export function validateRoleKind ({ kind }: RoleRef, kinds: readonly string[], report: Report): void {

@@ -7,7 +7,7 @@ import { PersistentVolumeSpec } from '../core/persistentvolumes.js'
 import { Time } from '../../meta/scalars.js'
 import { resource, type Column } from '../../resource.js'
 import { dnsSubdomain } from '../../names.js'
-import { named } from '../../rules/findings.js'
+import { checkName } from '../../rules/findings.js'
 import { validateAttachmentSource, validateAttachmentStatus, validateNewAttachment } from './rules/volumeattachments.js'
 import { kind, message } from './package.js'
 
@@ -28,7 +28,7 @@ export const VolumeAttachmentSpec = message('VolumeAttachmentSpec', 'Which volum
   attacher: string(1, 'Name of the volume driver that has to attach it.', { required: true }),
   source: one(2, 'Volume that is to be attached.', VolumeAttachmentSource, { required: true }),
   nodeName: string(3, 'Node the volume is to be attached to.', { required: true, mayBeEmpty: true })
-}, { validate: ({ nodeName }, at, report) => { named(report, `${at}.nodeName`, nodeName, dnsSubdomain) } })
+}, { validate: ({ nodeName }, at, report) => { checkName(report, `${at}.nodeName`, nodeName, dnsSubdomain) } })
 
 export type VolumeAttachmentStatus = Static<typeof VolumeAttachmentStatus>
 export const VolumeAttachmentStatus = message('VolumeAttachmentStatus', 'What is observed of an attachment.', {

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { remembered } from '../../../storage/encryption/health.js'
+import { cachedCheck } from '../../../storage/encryption/health.js'
 
 t.test('a success counts for 20 seconds, a failure for 3, and a check that runs is shared', async t => {
   let now = 0
   let calls = 0
   let fails = false
   let release: (() => void) | undefined
-  const check = remembered(async () => {
+  const check = cachedCheck(async () => {
     calls++
     await new Promise<void>(resolve => { release = resolve })
     if (fails) throw new Error('away')

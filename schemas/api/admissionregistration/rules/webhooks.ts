@@ -1,7 +1,7 @@
 /** Validation of admission webhooks, and of the client config of every webhook. */
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain } from '../../../names.js'
-import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type { MutatingWebhook, RuleWithOperations, ValidatingWebhook, WebhookClientConfig } from '../webhooks.js'
 
@@ -45,7 +45,7 @@ export function validateReviewVersions (versions: readonly string[], at: string,
   const seen = new Set<string>()
   for (const [index, version] of versions.entries()) {
     if (seen.has(version)) invalid(report, `${at}[${index}]`, version, 'duplicate version')
-    else named(report, `${at}[${index}]`, version, dns1035Label)
+    else checkName(report, `${at}[${index}]`, version, dns1035Label)
     seen.add(version)
   }
   if (known && !versions.some(version => REVIEWS.includes(version))) invalid(report, at, versions, `must include at least one of ${REVIEWS.join(', ')}`)

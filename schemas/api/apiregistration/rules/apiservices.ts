@@ -1,7 +1,7 @@
 /** Validation of APIServices. */
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsSubdomain, pathSegment } from '../../../names.js'
-import { invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import type { APIService } from '../apiservices.js'
 
 const MAX_GROUP_PRIORITY = 20000
@@ -18,8 +18,8 @@ export function validateApiService ({ metadata: { name = '', generateName = '' }
   }
   if (group === '') {
     if (version !== 'v1') required(report, 'spec.group', 'only v1 may have an empty group and it better be legacy orch')
-  } else named(report, 'spec.group', group, dnsSubdomain)
-  named(report, 'spec.version', version, dns1035Label)
+  } else checkName(report, 'spec.group', group, dnsSubdomain)
+  checkName(report, 'spec.version', version, dns1035Label)
   if (groupPriority <= 0 || groupPriority > MAX_GROUP_PRIORITY) invalid(report, 'spec.groupPriorityMinimum', groupPriority, `must be positive and less than ${MAX_GROUP_PRIORITY}`)
   if (versionPriority <= 0 || versionPriority > MAX_VERSION_PRIORITY) invalid(report, 'spec.versionPriority', versionPriority, `must be positive and less than ${MAX_VERSION_PRIORITY}`)
   if (service === undefined) {

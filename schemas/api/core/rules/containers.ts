@@ -1,5 +1,5 @@
 /** Validation of containers. */
-import { named, duplicate, forbidden, invalid, notFound, required } from '../../../rules/findings.js'
+import { checkName, duplicate, forbidden, invalid, notFound, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel } from '../../../names.js'
@@ -44,7 +44,7 @@ const POLICIES: readonly string[] = ['File', 'FallbackToLogsOnError']
 
 function checkContainer (container: Container, volumes: Volumes, at: string, report: Report): void {
   const { name, image = '', ports = [], envFrom = [], resources, terminationMessagePolicy = 'File' } = container
-  if (name !== '') named(report, `${at}.name`, name, dnsLabel)
+  if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
   if (image === '') required(report, `${at}.image`)
   if (!POLICIES.includes(terminationMessagePolicy)) invalid(report, `${at}.terminationMessagePolicy`, terminationMessagePolicy, "must be 'File' or 'FallbackToLogsOnError'")
   checkProbes(container, at, report)

@@ -1,6 +1,6 @@
 /** Validation of references to fields and resources of a pod, and to keys of ConfigMaps and Secrets. */
 import { isOn } from '../../../gates.js'
-import { named, invalid, notSupported, required } from '../../../rules/findings.js'
+import { checkName, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { configKey, dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { KeyToPath, ObjectFieldSelector, ResourceFieldSelector } from '../references-to-data.js'
@@ -53,8 +53,8 @@ export function checkResourceFieldRef ({ containerName = '', resource, divisor =
 }
 
 export function validateKeySelector ({ name = '', key }: { name?: string | undefined, key: string }, at: string, report: Report): void {
-  named(report, `${at}.name`, name, dnsSubdomain)
-  if (key !== '') named(report, `${at}.key`, key, configKey)
+  checkName(report, `${at}.name`, name, dnsSubdomain)
+  if (key !== '') checkName(report, `${at}.key`, key, configKey)
 }
 
 export function validateKeyToPath ({ path, mode }: KeyToPath, at: string, report: Report): void {

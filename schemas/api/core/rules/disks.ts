@@ -1,5 +1,5 @@
 /** Validation of volume sources: local and cloud disks, and file servers. */
-import { between, forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
+import { checkRange, forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { compareQuantities } from '../../../meta/quantity.js'
 import type { EmptyDirVolumeSource, GitRepoVolumeSource } from '../pod-volumes.js'
@@ -22,7 +22,7 @@ export function validateGitRepo ({ directory = '' }: GitRepoVolumeSource, at: st
 }
 
 export function validatePartition ({ partition = 0 }: { partition?: number | undefined }, at: string, report: Report): void {
-  if (partition !== 0) between(report, `${at}.partition`, partition, 1, PARTITION_MAX)
+  if (partition !== 0) checkRange(report, `${at}.partition`, partition, 1, PARTITION_MAX)
 }
 
 export function validateNFS ({ path }: NFSVolumeSource, at: string, report: Report): void {
@@ -36,7 +36,7 @@ export function validateFC ({ targetWWNs = [], wwids = [], lun }: FCVolumeSource
   }
   if (wwids.length > 0) invalid(report, `${at}.targetWWNs`, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')
   if (lun === undefined) required(report, `${at}.lun`, 'lun is required if targetWWNs is specified')
-  else between(report, `${at}.lun`, lun, 0, LUN_MAX)
+  else checkRange(report, `${at}.lun`, lun, 0, LUN_MAX)
 }
 
 export function validateFlocker ({ datasetName = '', datasetUUID = '' }: FlockerVolumeSource, at: string, report: Report): void {

@@ -1,6 +1,6 @@
 import type { Report } from '../../../language/types.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
-import { named, required } from '../../../rules/findings.js'
+import { checkName, required } from '../../../rules/findings.js'
 import { ipAddress, validateNonSpecialAddress } from '../../../rules/net.js'
 import { validatePortNumber } from '../../../rules/ports.js'
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../endpoints.js'
@@ -11,15 +11,15 @@ export function validateSubset ({ addresses = [], notReadyAddresses = [], ports 
 }
 
 export function validateEndpointAddress ({ ip, hostname = '', nodeName }: EndpointAddress, at: string, report: Report): void {
-  named(report, `${at}.ip`, ip, ipAddress)
-  if (hostname !== '') named(report, `${at}.hostname`, hostname, dnsLabel)
-  if (nodeName !== undefined) named(report, `${at}.nodeName`, nodeName, dnsSubdomain)
+  checkName(report, `${at}.ip`, ip, ipAddress)
+  if (hostname !== '') checkName(report, `${at}.hostname`, hostname, dnsLabel)
+  if (nodeName !== undefined) checkName(report, `${at}.nodeName`, nodeName, dnsSubdomain)
   validateNonSpecialAddress(ip, `${at}.ip`, report)
 }
 
 function validateEndpointPort ({ name = '', port, appProtocol }: EndpointPort, hasOthers: boolean, at: string, report: Report): void {
-  if (name !== '') named(report, `${at}.name`, name, dnsLabel)
+  if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
   else if (hasOthers) required(report, `${at}.name`)
   validatePortNumber(report, `${at}.port`, port)
-  if (appProtocol !== undefined) named(report, `${at}.appProtocol`, appProtocol, qualifiedName)
+  if (appProtocol !== undefined) checkName(report, `${at}.appProtocol`, appProtocol, qualifiedName)
 }

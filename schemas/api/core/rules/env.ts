@@ -1,12 +1,12 @@
 /** Validation of environment variables. */
-import { named, invalid, required } from '../../../rules/findings.js'
+import { checkName, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, envName } from '../../../names.js'
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../env.js'
 import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_ENV } from './data-references.js'
 
 export function validateEnvVar ({ name, value = '', valueFrom }: EnvVar, at: string, report: Report): void {
-  if (name !== '') named(report, `${at}.name`, name, envName)
+  if (name !== '') checkName(report, `${at}.name`, name, envName)
   if (valueFrom !== undefined) checkValueFrom(valueFrom, value, `${at}.valueFrom`, report)
 }
 
@@ -23,7 +23,7 @@ function checkValueFrom ({ fieldRef, resourceFieldRef, configMapKeyRef, secretKe
 /** @param at path of the list, where upstream reports a missing or ambiguous source */
 export function checkEnvFrom (sources: readonly EnvFromSource[], at: string, report: Report): void {
   sources.forEach(({ prefix = '', configMapRef, secretRef }, index) => {
-    if (prefix !== '') named(report, `${at}[${index}].prefix`, prefix, envName)
+    if (prefix !== '') checkName(report, `${at}[${index}].prefix`, prefix, envName)
     if (configMapRef !== undefined) checkSource(configMapRef.name, `${at}[${index}].configMapRef.name`, report)
     if (secretRef !== undefined) checkSource(secretRef.name, `${at}[${index}].secretRef.name`, report)
     if (configMapRef === undefined && secretRef === undefined) invalid(report, at, '', 'must specify one of: `configMapRef` or `secretRef`')

@@ -4,14 +4,14 @@ import { sameValue } from '../../../language/values.js'
 import { validateFinalizerDomains } from '../../../meta/metadata-rules.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { VersionRules } from '../../../resource.js'
-import { invalid, named, required } from '../../../rules/findings.js'
+import { invalid, checkName, required } from '../../../rules/findings.js'
 import type { Event } from '../events.js'
 
 const MAX = 128
 const MAX_MESSAGE = 1024
 const TYPES: readonly (string | undefined)[] = ['Normal', 'Warning']
 
-/** Applies to every version. `reporter` is the version's name of reportingController. An event with eventTime is of the new API, which requires reporter and action. */
+/** For every version; `reporter` is its name of reportingController. Events with eventTime are of the new API, which requires reporter and action. */
 function validateEvent (event: Event, reporter: string, report: Report): void {
   const { involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = '' } = event
   const { namespace: own = '' } = event.metadata
@@ -21,14 +21,14 @@ function validateEvent (event: Event, reporter: string, report: Report): void {
   if (eventTime !== undefined) {
     const short = (field: string, value: string, most: number) => { if (Buffer.byteLength(value) > most) invalid(report, field, '', `can have at most ${most} characters`) }
     if (reportingComponent === '') required(report, reporter)
-    named(report, reporter, reportingComponent, qualifiedName)
+    checkName(report, reporter, reportingComponent, qualifiedName)
     for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
       if (value === '') required(report, field)
       short(field, value, MAX)
     }
     short('message', message, MAX_MESSAGE)
   }
-  named(report, 'namespace', own, dnsSubdomain)
+  checkName(report, 'namespace', own, dnsSubdomain)
 }
 
 function validateSeries ({ series }: Event, report: Report): void {
@@ -39,8 +39,8 @@ function validateSeries ({ series }: Event, report: Report): void {
 
 /** Names and finalizers, which only the strict rules check. */
 function validateNewMetadata ({ name = '', generateName = '', finalizers }: Event['metadata'], report: Report): void {
-  if (generateName !== '') named(report, 'metadata.generateName', generateName, text => dnsSubdomain(text, true))
-  named(report, 'metadata.name', name, dnsSubdomain)
+  if (generateName !== '') checkName(report, 'metadata.generateName', generateName, text => dnsSubdomain(text, true))
+  checkName(report, 'metadata.name', name, dnsSubdomain)
   validateFinalizerDomains(finalizers, report)
 }
 

@@ -1,5 +1,5 @@
 /** Validation of probes and lifecycle hooks. */
-import { named, forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
+import { checkName, forbidden, invalid, notNegative, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { headerName } from '../../../names.js'
 import type { HTTPGetAction, LifecycleHandler, Probe, ProbeHandler } from '../handlers.js'
@@ -29,7 +29,7 @@ const SCHEMES = ['HTTP', 'HTTPS']
 function checkHttpGet ({ port, scheme = '', httpHeaders = [] }: HTTPGetAction, at: string, report: Report): void {
   checkPort(port, `${at}.port`, report)
   if (!SCHEMES.includes(scheme)) notSupported(report, `${at}.scheme`, scheme, SCHEMES)
-  for (const { name } of httpHeaders) named(report, `${at}.httpHeaders`, name, headerName)
+  for (const { name } of httpHeaders) checkName(report, `${at}.httpHeaders`, name, headerName)
 }
 
 export function validateProbe (probe: Probe, at: string, report: Report): void {

@@ -2,7 +2,7 @@
 import type { Report } from '../../../language/types.js'
 import { amountOf, compareQuantities } from '../../../meta/quantity.js'
 import { qualifiedName } from '../../../names.js'
-import { duplicate, forbidden, invalid, named, required } from '../../../rules/findings.js'
+import { duplicate, forbidden, invalid, checkName, required } from '../../../rules/findings.js'
 import { isOvercommittable, validateContainerResourceName, validateResourceName } from '../../../rules/quantities.js'
 import type { LimitRangeItem } from '../limitranges.js'
 
@@ -14,7 +14,7 @@ export function validateLimits (limits: readonly LimitRangeItem[], at: string, r
   for (const [index, item] of limits.entries()) {
     const field = `${at}[${index}]`
     const { type } = item
-    named(report, `${field}.type`, type, qualifiedName)
+    checkName(report, `${field}.type`, type, qualifiedName)
     if (qualifiedName(type).length === 0 && !type.includes('/') && !TYPES.includes(type)) invalid(report, `${field}.type`, type, 'must be a standard limit type or fully qualified')
     if (types.has(type)) duplicate(report, `${field}.type`, type)
     types.add(type)

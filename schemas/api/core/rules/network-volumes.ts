@@ -1,5 +1,5 @@
 /** Validation of network volume sources. */
-import { between, invalid, named, required, tooLong } from '../../../rules/findings.js'
+import { checkRange, invalid, checkName, required, tooLong } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
 import type { CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource } from '../network-volumes.js'
@@ -28,10 +28,10 @@ export const iscsiName: NameRule = name => {
 }
 
 export function validateISCSI ({ iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName }: ISCSIVolumeSource, at: string, report: Report): void {
-  if (iqn !== '') named(report, `${at}.iqn`, iqn, iscsiName)
-  between(report, `${at}.lun`, lun, 0, LUN_MAX)
+  if (iqn !== '') checkName(report, `${at}.iqn`, iqn, iscsiName)
+  checkRange(report, `${at}.lun`, lun, 0, LUN_MAX)
   if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) required(report, `${at}.secretRef`)
-  if (initiatorName !== undefined) named(report, `${at}.initiatorname`, initiatorName, iscsiName)
+  if (initiatorName !== undefined) checkName(report, `${at}.initiatorname`, initiatorName, iscsiName)
 }
 
 /** Options of the reserved domain are set by the system. */
@@ -49,8 +49,8 @@ export function validateScaleIO ({ volumeName = '' }: ScaleIOVolumeSource, at: s
 export function validateStorageOS (source: StorageOSVolumeSource, at: string, report: Report): void {
   const { volumeName = '', volumeNamespace = '' } = source
   if (volumeName === '') required(report, `${at}.volumeName`)
-  else named(report, `${at}.volumeName`, volumeName, dnsLabel)
-  if (volumeNamespace !== '') named(report, `${at}.volumeNamespace`, volumeNamespace, dnsLabel)
+  else checkName(report, `${at}.volumeName`, volumeName, dnsLabel)
+  if (volumeNamespace !== '') checkName(report, `${at}.volumeNamespace`, volumeNamespace, dnsLabel)
   validateSecretRef(source, at, report)
 }
 
@@ -68,5 +68,5 @@ export function validateCSIVolume ({ driver, nodePublishSecretRef: secret }: CSI
   if (secret === undefined) return
   const { name = '' } = secret
   if (name === '') required(report, `${at}.nodePublishSecretRef.name`)
-  else named(report, `${at}.name`, name, dnsSubdomain)
+  else checkName(report, `${at}.name`, name, dnsSubdomain)
 }

@@ -1,6 +1,6 @@
 /** Validation of DNS settings and host aliases. */
 import { isOn } from '../../../gates.js'
-import { named, invalid, required } from '../../../rules/findings.js'
+import { checkName, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
 import type { HostAlias, PodDNSConfig } from '../pod-spec.js'
@@ -24,7 +24,7 @@ export function checkDNS (config: PodDNSConfig | undefined, policy: string | und
   const { most, length } = isOn(report, 'ExpandedDNSConfig') ? MORE_SEARCHES : SEARCHES
   if (searches.length > most) invalid(report, `${at}.searches`, searches, `must not have more than ${most} search paths`)
   if (searches.join(' ').length > length) invalid(report, `${at}.searches`, searches, `must not have more than ${length} characters (including spaces) in the search list`)
-  searches.forEach((domain, index) => named(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
+  searches.forEach((domain, index) => checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
   options.forEach(({ name = '' }, index) => { if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty') })
 }
 
@@ -32,6 +32,6 @@ export function checkDNS (config: PodDNSConfig | undefined, policy: string | und
 export function checkHostAliases (aliases: readonly HostAlias[], at: string, report: Report): void {
   for (const { ip = '', hostnames = [] } of aliases) {
     if (parseAddress(ip) === undefined) invalid(report, `${at}.ip`, ip, NO_ADDRESS)
-    for (const name of hostnames) named(report, `${at}.hostnames`, name, dnsSubdomain)
+    for (const name of hostnames) checkName(report, `${at}.hostnames`, name, dnsSubdomain)
   }
 }

@@ -1,7 +1,7 @@
 /** Validation of Nodes. As upstream, taint errors have paths below metadata. */
 import type { Report } from '../../../language/types.js'
 import { configKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
-import { duplicate, forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
+import { duplicate, forbidden, invalid, checkName, notSupported, required, requiredName } from '../../../rules/findings.js'
 import { areDualStack, parseRange } from '../../../rules/net.js'
 import { validateAmount } from '../../../rules/quantities.js'
 import { validateNodeAnnotations } from './node-annotations.js'
@@ -29,7 +29,7 @@ function validateTaints (taints: readonly Taint[], at: string, report: Report): 
   for (const [index, one] of taints.entries()) {
     const { key, value = '', effect } = one
     const field = `${at}[${index}]`
-    named(report, `${field}.key`, key, qualifiedName)
+    checkName(report, `${field}.key`, key, qualifiedName)
     const wrong = labelValue(value)
     if (wrong.length > 0) invalid(report, `${field}.value`, value, wrong.join(';'))
     if (effect === '') required(report, `${field}.effect`)

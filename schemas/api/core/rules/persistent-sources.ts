@@ -1,7 +1,7 @@
 /** Validation of particular PersistentVolume sources. */
 import type { Report } from '../../../language/types.js'
 import { dnsLabel, type NameRule } from '../../../names.js'
-import { invalid, named, required, requiredName } from '../../../rules/findings.js'
+import { invalid, checkName, required, requiredName } from '../../../rules/findings.js'
 import { checkDriverName, iscsiName } from './network-volumes.js'
 import type { CSIPersistentVolumeSource, ISCSIPersistentVolumeSource, LocalVolumeSource, StorageOSPersistentVolumeSource } from '../persistent-network-volumes.js'
 
@@ -14,7 +14,7 @@ export function validateSome (values: readonly unknown[] | undefined, field: str
 /** Namespace of the Glusterfs endpoints; by default that of the claim. */
 export function validateEndpointsNamespace (namespace: string | undefined, field: string, report: Report): void {
   if (namespace === '') invalid(report, field, namespace, 'if the endpointnamespace is set, it must be a valid namespace name')
-  else if (namespace !== undefined) named(report, field, namespace, dnsLabel)
+  else if (namespace !== undefined) checkName(report, field, namespace, dnsLabel)
 }
 
 /** Validated secret references. As upstream, errors about names have paths of the source itself. */
@@ -28,7 +28,7 @@ export function validateCsiVolume (volume: CSIPersistentVolumeSource, at: string
     for (const part of ['name', 'namespace'] as const) {
       const value = reference[part] ?? ''
       if (value === '') required(report, `${at}.${field}.${part}`)
-      else named(report, `${at}.${part}`, value, dnsLabel)
+      else checkName(report, `${at}.${part}`, value, dnsLabel)
     }
   }
 }
@@ -37,11 +37,11 @@ const wellFormed: NameRule = name => iscsiName(name).length === 0 ? [] : ['must 
 
 export function validateIscsiVolume (volume: ISCSIPersistentVolumeSource, at: string, report: Report): void {
   const { iqn, lun, initiatorName, secretRef, chapAuthDiscovery, chapAuthSession } = volume
-  if (iqn !== '') named(report, `${at}.iqn`, iqn, wellFormed)
+  if (iqn !== '') checkName(report, `${at}.iqn`, iqn, wellFormed)
   if (lun < 0 || lun > MAX_LUN) invalid(report, `${at}.lun`, lun, `must be between 0 and ${MAX_LUN}, inclusive`)
   if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) required(report, `${at}.secretRef`)
   if (secretRef !== undefined && !secretRef.name) required(report, `${at}.secretRef.name`)
-  if (initiatorName !== undefined) named(report, `${at}.initiatorname`, initiatorName, wellFormed)
+  if (initiatorName !== undefined) checkName(report, `${at}.initiatorname`, initiatorName, wellFormed)
 }
 
 /** Any source with a namespaced secret reference. */
@@ -53,7 +53,7 @@ export function validateSecretPlace ({ secretRef }: WithSecret, at: string, repo
 
 export function validateStorageOSVolume (volume: StorageOSPersistentVolumeSource, at: string, report: Report): void {
   requiredName(report, `${at}.volumeName`, volume.volumeName, dnsLabel)
-  if (volume.volumeNamespace) named(report, `${at}.volumeNamespace`, volume.volumeNamespace, dnsLabel)
+  if (volume.volumeNamespace) checkName(report, `${at}.volumeNamespace`, volume.volumeNamespace, dnsLabel)
   validateSecretPlace(volume, at, report)
 }
 

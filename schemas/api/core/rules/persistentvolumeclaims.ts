@@ -4,7 +4,7 @@ import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import { compareQuantities } from '../../../meta/quantity.js'
 import { dnsSubdomain } from '../../../names.js'
-import { forbidden, invalid, named, required } from '../../../rules/findings.js'
+import { forbidden, invalid, checkName, required } from '../../../rules/findings.js'
 import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import { validateAccessModes } from './persistentvolumes.js'
@@ -22,7 +22,7 @@ export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, 
   const storage = spec.resources.requests?.['storage']
   if (storage === undefined) required(report, `${at}.resources[storage]`)
   else validatePositiveAmount(report, `${at}.resources[storage]`, storage)
-  if (spec.storageClassName) named(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
+  if (spec.storageClassName) checkName(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
   for (const field of ['dataSource', 'dataSourceRef'] as const) {
     const source = spec[field]
     if (source !== undefined && !source.apiGroup && source.kind !== 'PersistentVolumeClaim') invalid(report, `${at}.${field}`, source.kind, '')

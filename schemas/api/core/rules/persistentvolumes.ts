@@ -4,7 +4,7 @@ import { Facts, type Report, type Message } from '../../../language/types.js'
 import { validatePart } from '../../../language/validation.js'
 import { sameValue } from '../../../language/values.js'
 import { dnsSubdomain } from '../../../names.js'
-import { forbidden, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { isNegative, validatePositiveAmount } from '../../../rules/quantities.js'
 import { NodeSelector } from '../affinity.js'
 import { PersistentVolumeSource } from '../persistent-sources.js'
@@ -41,7 +41,7 @@ export function validateVolumeSpec (spec: PersistentVolumeSpec, name: string, at
   if (nodeAffinity?.required !== undefined) validatePart(NodeSelector, nodeAffinity.required, `${at}.nodeAffinity.required`, report)
   else if (nodeAffinity !== undefined) required(report, `${at}.nodeAffinity.required`, 'must specify required node constraints')
   validateSources(spec, name, at, report)
-  if (spec.storageClassName) named(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
+  if (spec.storageClassName) checkName(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
   if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) notSupported(report, `${at}.volumeMode`, volumeMode, VOLUME_MODES)
 }
 

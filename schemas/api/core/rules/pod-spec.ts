@@ -1,5 +1,5 @@
 /** Validation of PodSpec. */
-import { between, named, invalid, notSupported, required } from '../../../rules/findings.js'
+import { checkRange, checkName, invalid, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName, type NameRule } from '../../../names.js'
@@ -25,11 +25,11 @@ export function validatePodSpec (spec: PodSpec, at: string, report: Report): voi
   if (spec.hostNetwork === true) checkPortsOfHost(containers, `${at}.containers`, report)
   if (spec.hostPID === true && spec.shareProcessNamespace === true) invalid(report, `${at}.securityContext.shareProcessNamespace`, true, 'ShareProcessNamespace and HostPID cannot both be enabled')
   checkDNS(spec.dnsConfig, spec.dnsPolicy, `${at}.dnsConfig`, report)
-  readinessGates.forEach(({ conditionType }, index) => named(report, `${at}.readinessGates[${index}].conditionType`, conditionType, qualifiedName))
+  readinessGates.forEach(({ conditionType }, index) => checkName(report, `${at}.readinessGates[${index}].conditionType`, conditionType, qualifiedName))
   checkSpreads(spec.topologySpreadConstraints ?? [], `${at}.topologySpreadConstraints`, report)
   checkHostProcess(spec, at, report)
   checkNames(spec, at, report)
-  if (activeDeadlineSeconds !== undefined) between(report, `${at}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MAX_SECONDS)
+  if (activeDeadlineSeconds !== undefined) checkRange(report, `${at}.activeDeadlineSeconds`, activeDeadlineSeconds, 1, MAX_SECONDS)
   checkHostAliases(spec.hostAliases ?? [], `${at}.hostAliases`, report)
   if (preemptionPolicy === '') required(report, `${at}.preemptionPolicy`)
   else if (preemptionPolicy !== undefined && !PREEMPTIONS.includes(preemptionPolicy)) notSupported(report, `${at}.preemptionPolicy`, preemptionPolicy, PREEMPTIONS)
@@ -44,7 +44,7 @@ const NAMES: ReadonlyArray<readonly [field: 'serviceAccountName' | 'nodeName' | 
 function checkNames (spec: PodSpec, at: string, report: Report): void {
   for (const [field, rule] of NAMES) {
     const name = spec[field] ?? ''
-    if (name !== '') named(report, `${at}.${field}`, name, rule)
+    if (name !== '') checkName(report, `${at}.${field}`, name, rule)
   }
-  if (spec.runtimeClassName !== undefined) named(report, `${at}.runtimeClassName`, spec.runtimeClassName, dnsSubdomain)
+  if (spec.runtimeClassName !== undefined) checkName(report, `${at}.runtimeClassName`, spec.runtimeClassName, dnsSubdomain)
 }

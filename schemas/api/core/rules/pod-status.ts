@@ -1,5 +1,5 @@
 /** Validation of pod status updates. */
-import { named, duplicate, forbidden, invalid } from '../../../rules/findings.js'
+import { checkName, duplicate, forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
 import type { Pod } from '../pods.js'
@@ -15,9 +15,9 @@ export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): vo
   checkPodAnnotationChanges(metadata.annotations, old.metadata.annotations, 'metadata.annotations', report)
   checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', report)
   // Upstream's path is below metadata.
-  status.conditions?.forEach(({ type }, index) => { if (!OWN_CONDITIONS.includes(type)) named(report, `metadata.conditions[${index}].Type`, type, qualifiedName) })
+  status.conditions?.forEach(({ type }, index) => { if (!OWN_CONDITIONS.includes(type)) checkName(report, `metadata.conditions[${index}].Type`, type, qualifiedName) })
   const { nominatedNodeName: node = '' } = status
-  if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) named(report, 'status.nominatedNodeName', node, dnsSubdomain)
+  if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) checkName(report, 'status.nominatedNodeName', node, dnsSubdomain)
   checkEnded(status.containerStatuses, old.status.containerStatuses, restartPolicy, 'status.containerStatuses', report)
   checkEnded(status.initContainerStatuses, old.status.initContainerStatuses, restartPolicy, 'status.initContainerStatuses', report)
   checkEnded(status.ephemeralContainerStatuses, old.status.ephemeralContainerStatuses, 'Never', 'status.ephemeralContainerStatuses', report)

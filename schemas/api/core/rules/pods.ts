@@ -1,5 +1,5 @@
 /** Validation of pods beyond their templates, and of pod updates. */
-import { between, forbidden, invalid } from '../../../rules/findings.js'
+import { checkRange, forbidden, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import type { Toleration } from '../affinity.js'
@@ -52,7 +52,7 @@ function checkDeadline ({ activeDeadlineSeconds: seconds }: PodSpec, { activeDea
     if (before !== undefined) invalid(report, DEADLINE, null, 'must not be removed')
     return true
   }
-  if (seconds < 0 || seconds > MAX_SECONDS) between(report, DEADLINE, seconds, 0, MAX_SECONDS)
+  if (seconds < 0 || seconds > MAX_SECONDS) checkRange(report, DEADLINE, seconds, 0, MAX_SECONDS)
   else if (before !== undefined && before < seconds) invalid(report, DEADLINE, seconds, 'must be less than or equal to previous value')
   else return true
   return false

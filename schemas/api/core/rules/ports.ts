@@ -1,5 +1,5 @@
 /** Validation of container ports. */
-import { between, named, duplicate, invalid, required } from '../../../rules/findings.js'
+import { checkRange, checkName, duplicate, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import type { IntOrStringValue } from '../../../meta/int-or-string.js'
 import { portName } from '../../../names.js'
@@ -8,17 +8,17 @@ import type { Container, ContainerPort } from '../containers.js'
 const MAX = 65535
 
 export function checkPortNumber (port: number, field: string, report: Report): void {
-  between(report, field, port, 1, MAX)
+  checkRange(report, field, port, 1, MAX)
 }
 
 /** A number or the name of a port. */
 export function checkPort (port: IntOrStringValue = 0, field: string, report: Report): void {
   if (typeof port === 'number') checkPortNumber(port, field, report)
-  else named(report, field, port, portName)
+  else checkName(report, field, port, portName)
 }
 
 export function validateContainerPort ({ name = '', containerPort, hostPort = 0 }: ContainerPort, at: string, report: Report): void {
-  if (name !== '') named(report, `${at}.name`, name, portName)
+  if (name !== '') checkName(report, `${at}.name`, name, portName)
   if (containerPort === 0) required(report, `${at}.containerPort`)
   else checkPortNumber(containerPort, `${at}.containerPort`, report)
   if (hostPort !== 0) checkPortNumber(hostPort, `${at}.hostPort`, report)

@@ -1,5 +1,5 @@
 /** Names of compute resources. */
-import { named, invalid } from '../../../rules/findings.js'
+import { checkName, invalid } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { qualifiedName } from '../../../names.js'
 import { isExtendedResource, isHugePages, isNative } from '../../../rules/quantities.js'
@@ -14,7 +14,7 @@ export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name)
 
 function checkResourceName (name: string, field: string, report: Report): void {
   const valid = qualifiedName(name).length === 0
-  if (!valid) named(report, field, name, qualifiedName)
+  if (!valid) checkName(report, field, name, qualifiedName)
   else if (!name.includes('/') && !STANDARD.has(name) && !isHugePages(name) && !name.startsWith('requests.hugepages-')) {
     invalid(report, field, name, 'must be a standard resource type or fully qualified')
   }

@@ -1,5 +1,5 @@
 /** Validation of affinity, tolerations and topology spread constraints. */
-import { duplicate, forbidden, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { duplicate, forbidden, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
@@ -29,7 +29,7 @@ function checkLabels ({ key, operator, values = [] }: NodeSelectorRequirement, a
       break
     default: invalid(report, `${at}.operator`, operator, NO_OPERATOR)
   }
-  named(report, `${at}.key`, key, qualifiedName)
+  checkName(report, `${at}.key`, key, qualifiedName)
 }
 
 /** Nodes can be selected by name only. */
@@ -37,7 +37,7 @@ function checkFields ({ key, operator, values = [] }: NodeSelectorRequirement, a
   if (operator !== 'In' && operator !== 'NotIn') invalid(report, `${at}.operator`, operator, NO_OPERATOR)
   else if (values.length !== 1) required(report, `${at}.values`, 'must be only one value when `operator` is \'In\' or \'NotIn\' for node field selector')
   if (key !== 'metadata.name') return invalid(report, `${at}.key`, key, 'not a valid field selector key')
-  values.forEach((name, index) => named(report, `${at}.values[${index}]`, name, dnsSubdomain))
+  values.forEach((name, index) => checkName(report, `${at}.values[${index}]`, name, dnsSubdomain))
 }
 
 export function validateWeight ({ weight }: { readonly weight: number }, at: string, report: Report): void {
@@ -47,8 +47,8 @@ export function validateWeight ({ weight }: { readonly weight: number }, at: str
 export function validatePodAffinityTerm ({ labelSelector, namespaceSelector, namespaces = [], topologyKey }: PodAffinityTerm, at: string, report: Report): void {
   if (labelSelector !== undefined) validateLabelSelector(labelSelector, `${at}.labelSelector`, report)
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
-  for (const name of namespaces) named(report, `${at}.namespace`, name, dnsLabel)
-  named(report, `${at}.topologyKey`, topologyKey, qualifiedName)
+  for (const name of namespaces) checkName(report, `${at}.namespace`, name, dnsLabel)
+  checkName(report, `${at}.topologyKey`, topologyKey, qualifiedName)
 }
 
 const OPERATORS = ['Equal', 'Exists']
@@ -56,7 +56,7 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
 export function validateToleration (toleration: Toleration, at: string, report: Report): void {
   const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration
-  if (key !== '') named(report, `${at}.key`, key, qualifiedName)
+  if (key !== '') checkName(report, `${at}.key`, key, qualifiedName)
   if (key === '' && operator !== 'Exists') invalid(report, `${at}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"')
   if (tolerationSeconds !== undefined && effect !== 'NoExecute') invalid(report, `${at}.effect`, effect, 'effect must be \'NoExecute\' when `tolerationSeconds` is set')
   if (operator === 'Exists') {

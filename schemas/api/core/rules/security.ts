@@ -1,5 +1,5 @@
 /** Validation of security contexts. */
-import { between, duplicate, invalid, required } from '../../../rules/findings.js'
+import { checkRange, duplicate, invalid, required } from '../../../rules/findings.js'
 import type { Int64, Report } from '../../../language/declare.js'
 import type { PodSecurityContext, SeccompProfile, SecurityContext, Sysctl } from '../security-contexts.js'
 import { checkRelativePath } from './paths.js'
@@ -7,7 +7,7 @@ import { checkRelativePath } from './paths.js'
 const MAX_ID = 2 ** 31 - 1
 
 function checkId (id: Int64 | undefined, field: string, report: Report): void {
-  if (id !== undefined) between(report, field, id, 0, MAX_ID)
+  if (id !== undefined) checkRange(report, field, id, 0, MAX_ID)
 }
 
 export function validateSeccompProfile (profile: SeccompProfile, at: string, report: Report): void {

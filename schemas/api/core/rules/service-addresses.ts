@@ -1,6 +1,6 @@
 /** Validation of a Service's cluster IPs and IP families, on create and on update. */
 import type { Report } from '../../../language/types.js'
-import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { areDualStack, ipAddress, isIPv6, parseAddress } from '../../../rules/net.js'
 import type { ServiceSpec } from '../services.js'
 
@@ -39,7 +39,7 @@ function validateEach (clusterIPs: readonly string[], report: Report): boolean {
       invalid(report, AT, clusterIPs, "'None' must be the first and only value")
       valid = false
     } else {
-      named(report, `${AT}[${index}]`, ip, ipAddress)
+      checkName(report, `${AT}[${index}]`, ip, ipAddress)
       if (parseAddress(ip) === undefined) valid = false
     }
   }

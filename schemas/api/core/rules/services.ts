@@ -2,7 +2,7 @@
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
-import { duplicate, forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
+import { duplicate, forbidden, invalid, checkName, notSupported, required, requiredName } from '../../../rules/findings.js'
 import { ipAddress, parseAddress, parseRange, validateNonSpecialAddress } from '../../../rules/net.js'
 import { validatePort, validatePortNumber } from '../../../rules/ports.js'
 import { isHeadless, validateServiceAddresses } from './service-addresses.js'
@@ -27,7 +27,7 @@ export function validateService (service: Service, report: Report): void {
   validateServiceAddresses(spec, report)
   for (const [index, ip] of (spec.externalIPs ?? []).entries()) {
     const at = `spec.externalIPs[${index}]`
-    if (parseAddress(ip) === undefined) named(report, at, ip, ipAddress)
+    if (parseAddress(ip) === undefined) checkName(report, at, ip, ipAddress)
     else validateNonSpecialAddress(ip, at, report)
   }
   validateKnown(report, 'spec.type', spec.type ?? '', TYPES)
@@ -85,13 +85,13 @@ function once (seen: Set<string>, key: string, otherwise: () => void): void {
 
 function validatePortItself ({ name = '', port, protocol = '', targetPort, appProtocol }: ServicePort, hasOthers: boolean, names: Set<string>, at: string, report: Report): void {
   if (name !== '') {
-    named(report, `${at}.name`, name, dnsLabel)
+    checkName(report, `${at}.name`, name, dnsLabel)
     once(names, name, () => { duplicate(report, `${at}.name`, name) })
   } else if (hasOthers) required(report, `${at}.name`)
   validatePortNumber(report, `${at}.port`, port)
   validateKnown(report, `${at}.protocol`, protocol, PROTOCOLS)
   if (targetPort !== undefined) validatePort(report, `${at}.targetPort`, targetPort)
-  if (appProtocol !== undefined) named(report, `${at}.appProtocol`, appProtocol, qualifiedName)
+  if (appProtocol !== undefined) checkName(report, `${at}.appProtocol`, appProtocol, qualifiedName)
 }
 
 function validateAffinity ({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec, report: Report): void {
@@ -125,7 +125,7 @@ function validateLoadBalancer (spec: ServiceSpec, report: Report): void {
   if (spec.type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) forbidden(report, 'spec.allocateLoadBalancerNodePorts', ELSEWHERE)
   const { type, loadBalancerClass } = spec
   if (loadBalancerClass === undefined) return
-  if (type === 'LoadBalancer') named(report, 'spec.loadBalancerClass', loadBalancerClass, qualifiedName)
+  if (type === 'LoadBalancer') checkName(report, 'spec.loadBalancerClass', loadBalancerClass, qualifiedName)
   else forbidden(report, 'spec.loadBalancerClass', ELSEWHERE)
 }
 

@@ -1,5 +1,5 @@
 /** Validation of pod volumes: names, and exactly one source each. */
-import { named, duplicate, forbidden, invalid, required } from '../../../rules/findings.js'
+import { checkName, duplicate, forbidden, invalid, required } from '../../../rules/findings.js'
 import { Facts, type Report, type Message } from '../../../language/declare.js'
 import { validatePart } from '../../../language/validation.js'
 import { dnsLabel, dnsSubdomain } from '../../../names.js'
@@ -29,7 +29,7 @@ export function checkVolumes (volumes: readonly Volume[], at: string, report: Re
     }
     checkSource(volume, path, count)
     if (volume.name === '') required(count, `${path}.name`)
-    else named(count, `${path}.name`, volume.name, dnsLabel)
+    else checkName(count, `${path}.name`, volume.name, dnsLabel)
     if (valid.has(volume.name)) duplicate(count, `${path}.name`, volume.name)
     if (findings === 0) valid.set(volume.name, volume)
   })

@@ -1,6 +1,6 @@
 /** Validation of Windows security options, and of fields excluded by the pod's operating system. */
 import { isOn } from '../../../gates.js'
-import { named, forbidden, invalid, notSupported } from '../../../rules/findings.js'
+import { checkName, forbidden, invalid, notSupported } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsSubdomain } from '../../../names.js'
 import type { PodSpec } from '../pod-spec.js'
@@ -14,10 +14,10 @@ const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
 const DNS = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
 
 export function validateWindowsOptions ({ gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUserName }: WindowsSecurityContextOptions, at: string, report: Report): void {
-  if (name !== undefined) named(report, `${at}.gmsaCredentialSpecName`, name, dnsSubdomain)
+  if (name !== undefined) checkName(report, `${at}.gmsaCredentialSpecName`, name, dnsSubdomain)
   if (spec === '') invalid(report, `${at}.gmsaCredentialSpec`, spec, 'gmsaCredentialSpec cannot be an empty string')
   else if (spec !== undefined && Buffer.byteLength(spec) > SPEC_MAX) invalid(report, `${at}.gmsaCredentialSpec`, spec, 'gmsaCredentialSpec size must be under 64 KiB')
-  if (runAsUserName !== undefined) named(report, `${at}.runAsUserName`, runAsUserName, userName)
+  if (runAsUserName !== undefined) checkName(report, `${at}.runAsUserName`, runAsUserName, userName)
 }
 
 /** `DOMAIN\user` or `user`. */

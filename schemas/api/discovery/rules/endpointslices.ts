@@ -2,7 +2,7 @@
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { qualifiedName, labelValue, dnsSubdomain, dnsLabel, type NameRule } from '../../../names.js'
-import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { isIPv6, parseAddress, validateNonSpecialAddress } from '../../../rules/net.js'
 import type { Endpoint, EndpointSlice } from '../v1beta1.js'
 
@@ -48,10 +48,10 @@ function validateEndpoint (endpoint: Endpoint, type: string, at: string, tooMany
   if (addresses.length === 0) required(report, `${at}.addresses`, 'must contain at least 1 address')
   else tooMany(`${at}.addresses`, addresses, MAX_ADDRESSES)
   addresses.forEach((address, index) => { validateAddress(address, type, `${at}.addresses[${index}]`, report) })
-  if (nodeName !== undefined) named(report, `${at}.nodeName`, nodeName, dnsSubdomain)
+  if (nodeName !== undefined) checkName(report, `${at}.nodeName`, nodeName, dnsSubdomain)
   tooMany(`${at}.deprecatedTopology`, Object.keys(topology), MAX_TOPOLOGY)
   validateLabels(topology, `${at}.deprecatedTopology`, report)
-  if (hostname !== undefined) named(report, `${at}.hostname`, hostname, dnsLabel)
+  if (hostname !== undefined) checkName(report, `${at}.hostname`, hostname, dnsLabel)
   const zones = hints?.forZones ?? []
   if (hints === undefined || tooMany(`${at}.hints.forZones`, zones, MAX_HINTS)) return
   const names = new Set<string>()
@@ -59,7 +59,7 @@ function validateEndpoint (endpoint: Endpoint, type: string, at: string, tooMany
     const field = `${at}.hints.forZones[${index}].name`
     if (names.has(name)) duplicate(report, field, name)
     names.add(name)
-    named(report, field, name, labelValue)
+    checkName(report, field, name, labelValue)
   })
 }
 
@@ -72,7 +72,7 @@ const [four, six] = [ofFamily(false), ofFamily(true)]
 function validateAddress (address: string, type: string, at: string, report: Report): void {
   if (type === 'FQDN') return validateDomainName(address, at, report)
   if (type !== 'IPv4' && type !== 'IPv6') return
-  named(report, at, address, type === 'IPv4' ? four : six)
+  checkName(report, at, address, type === 'IPv4' ? four : six)
   validateNonSpecialAddress(address, at, report)
 }
 
@@ -89,8 +89,8 @@ function validateDomainName (address: string, at: string, report: Report): void 
 }
 
 function validateSlicePort ({ name = '', protocol, appProtocol }: EndpointPort, isTaken: boolean, at: string, report: Report): void {
-  if (name !== '') named(report, `${at}.name`, name, dnsLabel)
+  if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
   if (isTaken) duplicate(report, `${at}.name`, name)
   if (protocol === undefined) required(report, `${at}.protocol`)
-  if (appProtocol !== undefined) named(report, `${at}.appProtocol`, appProtocol, qualifiedName)
+  if (appProtocol !== undefined) checkName(report, `${at}.appProtocol`, appProtocol, qualifiedName)
 }

@@ -1,7 +1,7 @@
 /** Validation of FlowSchemas. */
 import type { Report } from '../../../language/types.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
-import { duplicate, forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
+import { duplicate, forbidden, invalid, checkName, notSupported, required, requiredName } from '../../../rules/findings.js'
 import type { FlowSchema, FlowSchemaSpec, NonResourcePolicyRule, PolicyRulesWithSubjects, ResourcePolicyRule, Subject } from '../v1beta1.js'
 
 const MAX_PRECEDENCE = 10_000
@@ -84,7 +84,7 @@ function validateResourceRule ({ verbs, apiGroups, resources, namespaces = [], c
   validateList(resources, `${at}.resources`, 'resource rules must supply at least one resource', 'resources', report)
   if (namespaces.length === 0 && clusterScope === true) return
   const all = validateList(namespaces, `${at}.namespaces`, 'resource rules that are not cluster scoped must supply at least one namespace', 'namespaces', report)
-  for (const [index, name] of all.entries()) named(report, `${at}.namespaces[${index}]`, name, namespaceName)
+  for (const [index, name] of all.entries()) checkName(report, `${at}.namespaces[${index}]`, name, namespaceName)
 }
 
 function validatePathRule ({ verbs, nonResourceURLs }: NonResourcePolicyRule, at: string, report: Report): void {

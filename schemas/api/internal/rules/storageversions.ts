@@ -1,7 +1,7 @@
 /** Validation of StorageVersions. */
 import type { Report } from '../../../language/types.js'
 import { qualifiedName, dnsSubdomain, LABEL_1035_FORM, dns1035Label, formed, type NameRule } from '../../../names.js'
-import { invalid, named, required } from '../../../rules/findings.js'
+import { invalid, checkName, required } from '../../../rules/findings.js'
 import type { ServerStorageVersion, StorageVersionCondition, StorageVersionStatus } from '../storageversions.js'
 
 const VERSION_WORDS = formed("an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
@@ -37,7 +37,7 @@ export function validateStorageVersionStatus (status: StorageVersionStatus, at: 
 }
 
 function validateServer ({ apiServerID = '', encodingVersion = '', decodableVersions = [] }: ServerStorageVersion, at: string, report: Report): void {
-  named(report, `${at}.apiServerID`, apiServerID, dnsSubdomain)
+  checkName(report, `${at}.apiServerID`, apiServerID, dnsSubdomain)
   const check = (field: string, version: string): void => {
     const wrong = apiVersion(version)
     if (wrong.length > 0) invalid(report, field, version, wrong.join(','))
@@ -65,8 +65,8 @@ function validateConditions (conditions: readonly StorageVersionCondition[], at:
     const before = seen.get(type)
     if (before !== undefined) invalid(report, `${field}.type`, type, `the type of the condition is not unique, it also appears in conditions[${before}]`)
     seen.set(type, index)
-    named(report, `${field}.type`, type, qualifiedName)
-    named(report, `${field}.status`, status, qualifiedName)
+    checkName(report, `${field}.type`, type, qualifiedName)
+    checkName(report, `${field}.status`, status, qualifiedName)
     if (reason === '') required(report, `${field}.reason`, 'reason cannot be empty')
     if (message === '') required(report, `${field}.message`, 'message cannot be empty')
   }

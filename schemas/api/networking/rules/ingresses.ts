@@ -1,7 +1,7 @@
 /** Validation of Ingresses and IngressClasses. */
 import type { Report } from '../../../language/types.js'
 import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment, portName, wildcardSubdomain } from '../../../names.js'
-import { forbidden, invalid, named, notSupported, required, requiredName } from '../../../rules/findings.js'
+import { forbidden, invalid, checkName, notSupported, required, requiredName } from '../../../rules/findings.js'
 import { parseAddress } from '../../../rules/net.js'
 import { validatePortNumber } from '../../../rules/ports.js'
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressSpec } from '../ingresses.js'
@@ -21,12 +21,12 @@ export function validateIngressSpec (spec: IngressSpec, at: string, report: Repo
     const field = `${at}.rules[${index}].host`
     if (host === '') continue
     if (parseAddress(host) !== undefined) invalid(report, field, host, 'must be a DNS name, not an IP address')
-    named(report, field, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+    checkName(report, field, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
   }
   for (const [index, { hosts = [] }] of tls.entries()) {
-    for (const [nth, host] of hosts.entries()) named(report, `${at}.tls[${index}].hosts[${nth}]`, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+    for (const [nth, host] of hosts.entries()) checkName(report, `${at}.tls[${index}].hosts[${nth}]`, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
   }
-  if (ingressClassName !== undefined) named(report, `${at}.ingressClassName`, ingressClassName, dnsSubdomain)
+  if (ingressClassName !== undefined) checkName(report, `${at}.ingressClassName`, ingressClassName, dnsSubdomain)
 }
 
 export function newIngressWarnings ({ metadata: { annotations = {} }, spec }: Ingress): string[] {
@@ -55,7 +55,7 @@ export function validateIngressUpdate (spec: IngressSpec, old: IngressSpec, repo
 
 function validateSecretNames ({ tls = [] }: IngressSpec, report: Report): void {
   for (const [index, { secretName = '' }] of tls.entries()) {
-    if (secretName !== '') named(report, `spec.tls[${index}].secretName`, secretName, dnsSubdomain)
+    if (secretName !== '') checkName(report, `spec.tls[${index}].secretName`, secretName, dnsSubdomain)
   }
 }
 
@@ -88,7 +88,7 @@ function validateBackend ({ service, resource }: IngressBackend, at: string, rep
   requiredName(report, `${at}.service.name`, service.name, dns1035Label)
   const { name = '', number = 0 } = service.port
   if (name !== '' && number !== 0) invalid(report, at, '', 'cannot set both port name & port number')
-  else if (name !== '') named(report, `${at}.service.port.name`, name, portName)
+  else if (name !== '') checkName(report, `${at}.service.port.name`, name, portName)
   else if (number !== 0) validatePortNumber(report, `${at}.service.port.number`, number)
   else required(report, at, 'port name or number is required')
 }
@@ -103,9 +103,9 @@ function validateResource (reference: TypedReference, at: string, report: Report
 
 /** The declarations report an empty kind and name. */
 function validateTypedReference ({ apiGroup, kind, name }: TypedReference, at: string, report: Report): void {
-  if (apiGroup !== undefined) named(report, `${at}.apiGroup`, apiGroup, dnsSubdomain)
-  if (kind !== '') named(report, `${at}.kind`, kind, pathSegment)
-  if (name !== '') named(report, `${at}.name`, name, pathSegment)
+  if (apiGroup !== undefined) checkName(report, `${at}.apiGroup`, apiGroup, dnsSubdomain)
+  if (kind !== '') checkName(report, `${at}.kind`, kind, pathSegment)
+  if (name !== '') checkName(report, `${at}.name`, name, pathSegment)
 }
 
 const CONTROLLER_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+"
@@ -117,7 +117,7 @@ export function validateController (name: string | undefined, at: string, report
   const slash = name.indexOf('/')
   if (slash < 1 || slash === name.length - 1) return invalid(report, at, name, 'must be a domain-prefixed path (such as "acme.io/foo")')
   const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)]
-  named(report, at, domain, dnsSubdomain)
+  checkName(report, at, domain, dnsSubdomain)
   if (!WHOLE_PATH.test(path)) invalid(report, at, path, `Invalid path (regex used for validation is '${CONTROLLER_PATH}')`)
 }
 
@@ -129,7 +129,7 @@ export function validateParameters (parameters: Parameters, at: string, report: 
   validateTypedReference(parameters, at, report)
   if (scope === 'Namespace') {
     if (namespace === undefined) required(report, `${at}.namespace`, "`parameters.scope` is set to 'Namespace'")
-    else named(report, `${at}.namespace`, namespace, dnsLabel)
+    else checkName(report, `${at}.namespace`, namespace, dnsLabel)
   } else if (scope !== 'Cluster') notSupported(report, `${at}.scope`, scope, ['Cluster', 'Namespace'])
   else if (namespace !== undefined) forbidden(report, `${at}.namespace`, "`parameters.scope` is set to 'Cluster'")
 }

@@ -1,7 +1,7 @@
 /** Validation of PodSecurityPolicies. As upstream, some paths differ from those of the fields. */
 import type { Report } from '../../../language/types.js'
 import { dnsSubdomain } from '../../../names.js'
-import { duplicate, invalid, named, notSupported, required } from '../../../rules/findings.js'
+import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
 import { checkProfileAnnotations } from './profile-annotations.js'
 import type { AllowedHostPath, IDRange, PodSecurityPolicy, PodSecurityPolicySpec, RunAsGroupStrategyOptions, RuntimeClassStrategyOptions } from '../podsecuritypolicies.js'
@@ -101,12 +101,12 @@ function checkRuntimeClasses ({ allowedRuntimeClassNames: names = [], defaultRun
   const field = `${at}.allowedRuntimeClassNames`
   const allowed = new Set<string>()
   for (const [index, name] of names.entries()) {
-    if (name !== ALL) named(report, `${field}[${index}]`, name, dnsSubdomain)
+    if (name !== ALL) checkName(report, `${field}[${index}]`, name, dnsSubdomain)
     if (allowed.has(name)) duplicate(report, `${field}[${index}]`, name)
     allowed.add(name)
   }
   if (preset !== undefined) {
-    named(report, `${at}.defaultRuntimeClassName`, preset, dnsSubdomain)
+    checkName(report, `${at}.defaultRuntimeClassName`, preset, dnsSubdomain)
     if (!allowed.has(preset) && !allowed.has(ALL)) required(report, field, `default ${JSON.stringify(preset)} must be allowed`)
   }
   if (allowed.has(ALL) && names.length > 1) invalid(report, field, names, "if '*' is present, must not specify other RuntimeClass names")

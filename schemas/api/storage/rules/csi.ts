@@ -3,7 +3,7 @@ import type { Report } from '../../../language/types.js'
 import { sameValue } from '../../../language/values.js'
 import type { LabelSelector } from '../../../meta/options.js'
 import { dnsSubdomain, qualifiedName } from '../../../names.js'
-import { duplicate, invalid, named, notNegative, notSupported, required } from '../../../rules/findings.js'
+import { duplicate, invalid, checkName, notNegative, notSupported, required } from '../../../rules/findings.js'
 import { isNegative } from '../../../rules/quantities.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
@@ -58,7 +58,7 @@ function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: C
     if (key === '') required(report, at)
     if (keys.has(key)) duplicate(report, at, key)
     keys.add(key)
-    named(report, at, key, qualifiedName)
+    checkName(report, at, key, qualifiedName)
   }
 }
 
@@ -76,6 +76,6 @@ interface Capacity { readonly storageClassName: string, readonly capacity?: stri
 export function validateStorageCapacity (object: Capacity, report: Report): void {
   const { nodeTopology, storageClassName, capacity } = object
   if (nodeTopology !== undefined) validateLabelSelector(nodeTopology, 'nodeTopology', report)
-  named(report, 'storageClassName', storageClassName, dnsSubdomain)
+  checkName(report, 'storageClassName', storageClassName, dnsSubdomain)
   if (capacity !== undefined && isNegative(capacity)) invalid(report, 'capacity', capacity, 'must be greater than or equal to 0')
 }

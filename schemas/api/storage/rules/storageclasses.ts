@@ -2,7 +2,7 @@
 import type { Report } from '../../../language/types.js'
 import { sameValueAndPresence } from '../../../language/values.js'
 import { qualifiedName } from '../../../names.js'
-import { duplicate, forbidden, invalid, named, notSupported, required, tooLong } from '../../../rules/findings.js'
+import { duplicate, forbidden, invalid, checkName, notSupported, required, tooLong } from '../../../rules/findings.js'
 import type { StorageClass } from '../storageclasses.js'
 
 const MAX_PARAMETERS = 512
@@ -12,7 +12,7 @@ export const MAX_SIZE = 256 * 1024
 
 export function validateStorageClass (object: StorageClass, report: Report): void {
   const { provisioner, parameters = {}, reclaimPolicy, allowedTopologies = [] } = object
-  if (provisioner !== '') named(report, 'provisioner', provisioner.toLowerCase(), qualifiedName)
+  if (provisioner !== '') checkName(report, 'provisioner', provisioner.toLowerCase(), qualifiedName)
   validateClassParameters(parameters, report)
   const policy: string = reclaimPolicy ?? '' // empty counts as unset
   if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)
@@ -57,7 +57,7 @@ function validateTerm (terms: readonly Term[], field: string, report: Report): v
       if (seen.has(value)) duplicate(report, `${at}.values[${nth}]`, value)
       seen.add(value)
     }
-    named(report, `${at}.key`, key, qualifiedName)
+    checkName(report, `${at}.key`, key, qualifiedName)
     if (keys.has(key)) duplicate(report, `${at}.key`, key)
     keys.add(key)
   }

@@ -1,7 +1,7 @@
 /** Validation of VolumeAttachments. */
 import type { Report } from '../../../language/types.js'
 import { dnsSubdomain } from '../../../names.js'
-import { forbidden, named, required, tooLong } from '../../../rules/findings.js'
+import { forbidden, checkName, required, tooLong } from '../../../rules/findings.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
 import { validateInlineVolumeSpec } from '../../core/rules/persistentvolumes.js'
 import { MAX_SIZE, validateSize } from './storageclasses.js'
@@ -20,7 +20,7 @@ export function validateAttachmentSource ({ persistentVolumeName: name, inlineVo
 /** Names are validated on create only. */
 export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpec, report: Report): void {
   checkDriverName(attacher, 'spec.attacher', report)
-  if (source.persistentVolumeName !== undefined) named(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
+  if (source.persistentVolumeName !== undefined) checkName(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
 }
 
 export function validateAttachmentStatus ({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus, at: string, report: Report): void {
