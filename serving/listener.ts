@@ -76,10 +76,11 @@ const LAST_ENDED_AT = Symbol('time of the last answer')
 interface Counted extends Socket { [ACTIVE]?: number, [LATEST]?: ServerResponse | undefined, [LAST_ENDED_AT]?: number }
 
 export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
-  const secure: SecureServerOptions & { strictFieldWhitespaceValidation: boolean } = {
+  const secure: SecureServerOptions & { strictFieldWhitespaceValidation: boolean, requireHostHeader: boolean } = {
     ...options.tls,
     // Otherwise Node silently drops headers with trailing blanks, credentials included. Later versions of Node only.
     strictFieldWhitespaceValidation: false,
+    requireHostHeader: false, // from Node 24 on it would answer without a Status; host-header.ts does
     allowHTTP1: true,
     handshakeTimeout: options.handshake ?? HANDSHAKE,
     noDelay: true, // as on Node's HTTP/1 server: otherwise an event waits for the acknowledgement of the previous one
