@@ -12,7 +12,15 @@ export interface State {
   readonly caches: Readonly<Record<string, CacheState>>
 }
 
-export interface CacheState { readonly loaded: boolean, readonly objects: number, readonly revision: number, readonly watches: number }
+export interface CacheState {
+  readonly loaded: boolean
+  readonly objects: number
+  readonly revision: number
+  readonly watches: number
+  /** In the window, and the revision after which it has all: a watch from before reads the store. */
+  readonly events: number
+  readonly eventsSince: number
+}
 
 export function stateOf (resources: ResourceRegistry): State {
   const active: Record<string, number> = {}
@@ -20,7 +28,7 @@ export function stateOf (resources: ResourceRegistry): State {
   const caches: Record<string, CacheState> = {}
   for (const { type, cache } of resources.all()) {
     if (cache === undefined) continue
-    caches[type.group === '' ? type.plural : `${type.plural}.${type.group}`] = { loaded: cache.loaded, objects: cache.size, revision: cache.revision, watches: cache.subscribers }
+    caches[type.group === '' ? type.plural : `${type.plural}.${type.group}`] = { loaded: cache.loaded, objects: cache.size, revision: cache.revision, watches: cache.subscribers, events: cache.window.end - cache.window.begin, eventsSince: cache.window.since }
   }
   return { uptimeSeconds: Math.round(process.uptime()), node: process.version, memory: { ...process.memoryUsage() }, active, caches }
 }

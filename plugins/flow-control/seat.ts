@@ -1,7 +1,7 @@
 /** A request in priority and fairness: waits for its seats and releases them. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { distinguisher, type Flow } from '../../flow-control/flow-control.js'
-import type { QueueSet } from '../../flow-control/queue-set.js'
+import type { QueueSet, QueueSettings } from '../../flow-control/queue-set.js'
 import { Ticket, type Refusal, type Work } from '../../flow-control/queue.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { tooManyRequests } from '../../schemas/status.js'
@@ -17,6 +17,7 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   readonly request: FastifyRequest
   at = NOT_LISTED
   bytes = 0
+  readonly #flow: Flow
   readonly #set: QueueSet
   readonly #series: FlowSeries
   readonly #kind: KindSeries
@@ -27,6 +28,7 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   /** @param done called once, unless the client disconnects first or the request executes immediately; with an error if it is rejected */
   constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentResponses, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, done: (error?: Error) => void) {
     super(flow.name, distinguisher(flow, user, request.orch.info), work)
+    this.#flow = flow
     this.#set = set
     this.#series = series
     this.#kind = kind
@@ -54,7 +56,7 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
     }
     this.#over = true
     this.#series.rejected(outcome)
-    this.#refuse()
+    this.#refuse(outcome)
     return 'refused'
   }
 
@@ -70,7 +72,7 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
 
   refused (reason: Refusal): void {
     this.#left(reason)
-    this.#refuse()
+    this.#refuse(reason)
   }
 
   released (): void {
@@ -117,14 +119,25 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
     this.#series.rejected(reason)
   }
 
-  #refuse (): void {
+  #refuse (reason: Refusal): void {
     this.#kind.dropped.add()
-    this.#answer(tooManyRequests('too many requests, please try again later', RETRY_AFTER_SECONDS))
+    const { name, level } = this.#flow
+    this.#answer(tooManyRequests(`too many requests, please try again later: flow schema ${name}, priority level ${level.name}: ${explain(reason, this.#set.settings)}`, RETRY_AFTER_SECONDS))
   }
 
   #answer (error?: Error): void {
     const done = this.#done
     this.#done = undefined
     done?.(error)
+  }
+}
+
+/** Why a level refused a request, and which of its settings would change that. */
+function explain (reason: Refusal, { limit, lengthLimit, waitLimit }: QueueSettings): string {
+  const shares = `raise assuredConcurrencyShares, which give it ${limit} seats now`
+  switch (reason) {
+    case 'concurrency-limit': return `all seats are taken and it does not queue; ${shares}, or set limitResponse to Queue`
+    case 'queue-full': return `the queue of this flow has ${lengthLimit} requests; ${shares}, or queueLengthLimit`
+    default: return `no seat became free within ${waitLimit / 1000} s; ${shares}`
   }
 }

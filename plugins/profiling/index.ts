@@ -1,5 +1,6 @@
 /**
- * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. `/debug/flags/`: the verbosity of the log.
+ * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. `/debug/caches`: the watch caches.
+ * `/debug/flags/`: the verbosity of the log.
  * Authorized like any path.
  * @see interface, `--profiling`, `--contention-profiling`
  */
@@ -8,7 +9,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { debugFlags } from './flags.js'
-import { stateOf, stateText } from '../../registry/state.js'
+import { stateOf, stateText, type State } from '../../registry/state.js'
+import { sendTable, type Row } from '../debug-table.js'
 import type { ProfileKind } from './profiles.js'
 
 export interface ProfilingOptions {
@@ -60,10 +62,17 @@ export default fp(async (fastify, { contention = false, setVerbosity, requestTim
   fastify.get(`${ROOT}/profile`, (request, reply) => profile('profile', request, reply))
   fastify.get(`${ROOT}/heap`, (request, reply) => profile('heap', request, reply))
   fastify.get(`${ROOT}/goroutine`, (_request, reply) => text(reply, stateText(stateOf(fastify.orch.resources))))
+  fastify.get('/debug/caches', (request, reply) => sendTable(request, reply, CACHES, cacheRows(stateOf(fastify.orch.resources))))
   fastify.get(`${ROOT}/block`, (_request, reply) => text(reply, delay === undefined ? 'the delay of the event loop is not measured; start with --contention-profiling\n' : delayText(delay)))
   fastify.get(`${ROOT}/cmdline`, (_request, reply) => text(reply, process.argv.join('\0')))
   if (setVerbosity !== undefined) debugFlags(fastify, setVerbosity)
 }, { name: 'orch/profiling', fastify: '5.x', dependencies: ['orch/storage'] })
+
+const CACHES = ['Resource', 'Loaded', 'Objects', 'Watches', 'Revision', 'Events', 'EventsSince']
+
+/** Largest caches first. */
+const cacheRows = ({ caches }: State): Row[] => Object.entries(caches).sort(([, a], [, b]) => b.objects - a.objects)
+  .map(([name, { loaded, objects, watches, revision, events, eventsSince }]) => [name, loaded, objects, watches, revision, events, eventsSince])
 
 /** @throws StatusError 400 */
 function secondsOf (request: FastifyRequest, kind: ProfileKind, requestTimeout: number): number {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { request as httpRequest } from 'node:http'
 import { build, listen, Watch, type Answer, type Client, type Json, type Listening, type Test } from '../../build.js'
 import type { Authorizer, ServerOptions } from '../../../app.js'
-import { columns } from '../../../plugins/flow-control/dumps.js'
+import { columns } from '../../../plugins/debug-table.js'
 import { receiver } from '../../otlp-receiver.js'
 import { until } from '../../serving/bare-listener.js'
 
@@ -112,7 +112,7 @@ t.test('what no queue takes is refused, and told from what is served', async t =
   answers.push(...ask(3))
   await queued(server, 3)
   const refused = await server.get(CONFIGS, as('mouse'))
-  t.match(refused, { code: 429, json: { kind: 'Status', status: 'Failure', reason: 'TooManyRequests', message: /^too many requests, please try again later/, details: { retryAfterSeconds: 1 } } })
+  t.match(refused, { code: 429, json: { kind: 'Status', status: 'Failure', reason: 'TooManyRequests', message: 'too many requests, please try again later: flow schema narrow, priority level narrow: the queue of this flow has 3 requests; raise assuredConcurrencyShares, which give it 2 seats now, or queueLengthLimit', details: { retryAfterSeconds: 1 } } })
   t.match(refused.headers, { 'retry-after': '1', 'x-orch-pf-flowschema-uid': flow, 'x-orch-pf-prioritylevel-uid': to })
   t.equal(await metric(server, /^apiserver_flowcontrol_rejected_requests_total\{priority_level="narrow",flow_schema="narrow",reason="queue-full"\} (\d+)$/m), 1)
   t.equal(await metric(server, /^apiserver_dropped_requests_total\{request_kind="readOnly"\} (\d+)$/m), 1)

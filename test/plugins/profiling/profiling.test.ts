@@ -69,6 +69,19 @@ t.test('what the server is doing is told in columns of a terminal', async t => {
   t.equal((await server.get('/debug/pprof/none')).code, 404)
 })
 
+t.test('watch caches are a table, or JSON where that is asked for', async t => {
+  const server = await listen(t, { profiling: {} })
+  await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' } })
+  const table = await server.get('/debug/caches', { accept: 'application/json, */*' })
+  t.match(table.headers['content-type'], 'text/plain')
+  t.match(table.body, /^Resource, +Loaded, +Objects, +Watches, +Revision, +Events, +EventsSince$/m)
+  t.match(table.body, /^secrets, +true, +1, +\d+, +\d+, +1, +\d+$/m)
+  t.notMatch(table.body, 'hidden')
+  const { json } = await server.get('/debug/caches?format=json')
+  t.match((json as unknown as Array<{ Resource: string }>).find(({ Resource }) => Resource === 'secrets'), { Loaded: true, Objects: 1, Events: 1 })
+  t.match(await server.get('/debug/caches?format=xml'), { code: 400, json: { message: 'format must be text or json' } })
+})
+
 t.test('the delay of the event loop is measured where it is asked for', async t => {
   const server = await build(t, { profiling: { contention: true } })
   t.match((await server.get('/debug/pprof/block')).body, /^p99 +[\d.]+ ms$/m)
@@ -76,7 +89,7 @@ t.test('the delay of the event loop is measured where it is asked for', async t 
 
 t.test('it is authorized like any path, and a host has to ask for it', async t => {
   const server = await build(t, { profiling: {}, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'ann,ann,1\n' } })
-  for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap', '/debug/pprof/goroutine', '/debug/pprof/cmdline']) t.equal((await server.get(path, { authorization: 'Bearer ann' })).code, 403, path)
+  for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap', '/debug/pprof/goroutine', '/debug/pprof/cmdline', '/debug/caches']) t.equal((await server.get(path, { authorization: 'Bearer ann' })).code, 403, path)
   const bare = await build(t)
   t.equal((await bare.get('/debug/pprof/')).code, 404)
 })
