@@ -52,6 +52,8 @@ export function checkCombinations ({ values, given }: Parsed): void {
   }
   if (given.has('data-dir') && values['etcd-servers'].length > 0) refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
   if (given.has('data-dir-min-free') && values['etcd-servers'].length > 0) refuse('data-dir-min-free', 'is for the embedded store; leave it or --etcd-servers out')
+  if (values['history-retention'] !== '' && values['etcd-servers'].length > 0) refuse('history-retention', 'is for the embedded store; over etcd set --etcd-compaction-interval, or leave --etcd-servers out')
+  if (values['history-retention'] !== '' && given.has('etcd-compaction-interval')) refuse('history-retention', 'says itself what is kept; leave --etcd-compaction-interval out')
   if (values['data-dir'] === '') refuse('data-dir', 'must be a folder')
   if (values['cert-dir'] === '' && values['tls-cert-file'] === '') refuse('cert-dir', 'must be a folder, or give --tls-cert-file and --tls-private-key-file')
 

@@ -8,6 +8,7 @@ import type { Parsed } from './command-line.js'
 import { reasonOf } from './files.js'
 import { FlagError } from './flag.js'
 import type { Values } from './flags/index.js'
+import { readRetention } from './flags/storage.js'
 
 /** One server has the embedded store; several may share etcd servers. */
 export const isEmbedded = (values: Values): boolean => values['etcd-servers'].length === 0
@@ -35,8 +36,13 @@ export async function backendOptions ({ values, given }: Parsed): Promise<Extrac
   }
 }
 
+const retentionOf = (values: Values): Pick<Extract<BackendOptions, { readonly kind: 'embedded' }>, 'historyRetention'> => {
+  const historyRetention = readRetention(values['history-retention'])
+  return historyRetention === undefined ? {} : { historyRetention }
+}
+
 export const embeddedOptions = (values: Values): Extract<BackendOptions, { readonly kind: 'embedded' }> =>
-  ({ kind: 'embedded', directory: values['data-dir'], minFree: values['data-dir-min-free'] * MEBIBYTE })
+  ({ kind: 'embedded', directory: values['data-dir'], minFree: values['data-dir-min-free'] * MEBIBYTE, ...retentionOf(values) })
 
 /** The client certificate for etcd, and how it is read again for each connection. */
 function clientPair (certificate: string, key: string): Pick<Extract<BackendOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {

@@ -140,8 +140,8 @@ function observed ({ profiling }: ServerOptions, verbosity: Verbosity, superviso
 /** The process of the store opens it; the others share it. */
 function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storage'> {
   if (storage === undefined || !('kind' in storage) || storage.kind !== 'embedded') return {}
-  const { minFree: _, ...options } = storage
-  return { storage: { ...options, kind: 'shared' } }
+  const { minFree: _, historyRetention, ...options } = storage
+  return { storage: { ...options, kind: 'shared', ...(historyRetention === undefined ? {} : { compactionInterval: 0 }) } }
 }
 
 /** The options of one process of several. */

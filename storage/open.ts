@@ -11,6 +11,8 @@ export type BackendOptions =
     readonly directory: string
     /** Bytes of its disk that stay free: below, values are refused. 64 MiB by default. */
     readonly minFree?: number
+    /** How much history is kept: milliseconds, or bytes of changes. Default one to two compaction intervals. */
+    readonly historyRetention?: { readonly milliseconds: number } | { readonly bytes: number }
     /** Receives notes for the operator about the opening and the format. Default ignored. */
     readonly note?: (text: string) => void
   }

@@ -30,12 +30,21 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   }
 }
 
+/** One of both. */
+const historyRetention: Option<NonNullable<Own<'embedded'>['historyRetention']>> = {
+  check: (value, path) => {
+    object().check(value, path)
+    members<{ milliseconds?: number, bytes?: number }>({ milliseconds: wholeNumber({ min: 1000 }), bytes: wholeNumber({ min: 2 ** 20 }) }).check(value, path)
+    if (Object.keys(value as object).length !== 1) throw new OptionError(path, undefined, 'must have either milliseconds or bytes')
+  }
+}
+
 const servers: Option<readonly string[]> = fromFlag(flags['etcd-servers'])
 const resource = (name: string): string | undefined => resourceProblem(name, groupAndPlural)
 
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'shared' | 'etcd']: Table<Own<K>> } = {
   memory: {},
-  embedded: { directory: required(string()), minFree: wholeNumber(), note: callback() },
+  embedded: { directory: required(string()), minFree: wholeNumber(), historyRetention, note: callback() },
   shared: { directory: required(string()) },
   etcd: { servers: required(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
 }

@@ -1,7 +1,7 @@
 /** Storage flags. */
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { STORAGE_MEDIA_TYPES } from '../../registry/stored-form.js'
-import { bool, choice, duration, int, list, path, text } from '../flag.js'
+import { bool, choice, duration, int, list, path, readDuration, text } from '../flag.js'
 
 function serverProblem (value: string): string | undefined {
   const problem = 'must have the form scheme://host:port with http or https'
@@ -22,9 +22,32 @@ const prefix = (value: string): string | undefined =>
 const cacheSize = (value: string): string | undefined =>
   /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?#\d{1,9}$/.test(value) ? undefined : 'must have the form resource[.group]#size'
 
+const SIZES: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 }
+const LEAST_BYTES = 2 ** 20
+const LEAST_TIME = 60_000
+/** A hundred years. */
+const LONGEST_TIME = 100 * 366 * 24 * 3_600_000
+
+/** Parses a non-empty `--history-retention`; undefined if it is neither a time nor a size. */
+export function readRetention (text: string): { readonly milliseconds: number } | { readonly bytes: number } | undefined {
+  const [, amount, unit = ''] = /^(\d{1,9})(Ki|Mi|Gi|Ti)$/.exec(text) ?? []
+  if (amount !== undefined) return { bytes: Number(amount) * (SIZES[unit] ?? 0) }
+  const milliseconds = readDuration(text)
+  return milliseconds === undefined ? undefined : { milliseconds }
+}
+
+function retentionProblem (text: string): string | undefined {
+  const retention = readRetention(text)
+  if (retention === undefined) return 'must be a time such as 24h or a size such as 2Gi'
+  if ('bytes' in retention) return retention.bytes < LEAST_BYTES ? 'must be at least 1Mi' : undefined
+  if (retention.milliseconds > LONGEST_TIME) return 'must be at most a hundred years'
+  return retention.milliseconds < LEAST_TIME ? 'must be at least 1m' : undefined
+}
+
 export const storage = {
   'data-dir': path('directory of the embedded store, used if --etcd-servers is empty', 'orch-data'),
   'data-dir-min-free': int(64, 'MiB of disk space to keep free for --data-dir; below it writes are refused and /readyz fails, reads are served, and deletes down to an eighth of it', { min: 1, max: 1_000_000 }),
+  'history-retention': text('', 'history to keep in --data-dir, a time such as 24h or a size of changes such as 2Gi; empty keeps one to two times --etcd-compaction-interval', retentionProblem),
   'etcd-servers': list([], 'etcd servers to connect to, scheme://host:port; empty stores objects in --data-dir', serverProblem),
   'etcd-servers-overrides': list([], 'etcd servers per resource, group/resource#server;server', overrideProblem),
   'etcd-prefix': text('/registry', 'prefix of all keys in the store', prefix),

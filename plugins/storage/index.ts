@@ -138,7 +138,8 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   })
   // Release memory after a burst.
   const trimming = setInterval(() => { for (const { cache } of resources.all()) cache?.trim() }, TRIM_EVERY).unref()
-  const compactions = backends.map(backend => startCompaction(backend, compactionInterval, log))
+  const limitsItself = 'historyRetention' in storage && storage.historyRetention !== undefined
+  const compactions = backends.map(backend => startCompaction(backend, limitsItself ? 0 : compactionInterval, log))
 
   fastify.orch.resources = resources
   fastify.orch.services = allocation

@@ -15,6 +15,7 @@ import {
   addKey, CHECKED, describeTotalsMismatch, FIRST_FORMAT, FORMAT, formatTotals, LEASES_START, leaseIdOf, leaseKey, metaKey, parseLease, parseTotals, parseVersionKey, seal, TOTALS_KEY, type Totals, UNCHECKED, unseal, VERSIONS_END, VERSIONS_START, versionKey
 } from './record.js'
 import { DEFAULT_MIN_FREE, freeBytesOf, DiskSpace } from './disk-space.js'
+import type { Retention } from './retention.js'
 
 const LOAD_BATCH = 4096
 const EMPTY = Buffer.alloc(0)
@@ -24,6 +25,8 @@ export type Table = RootDatabase<Uint8Array, Uint8Array>
 export interface EmbeddedOptions extends EngineOptions {
   /** Bytes of the disk that stay free; 64 MiB by default. */
   readonly minFree?: number
+  /** How much history is kept. Default: the caller compacts. */
+  readonly historyRetention?: Retention
   /** Returns the free bytes of the disk; by default from the file system. */
   readonly freeBytes?: () => number
   /** Receives notes for the operator about the opening and the format. */

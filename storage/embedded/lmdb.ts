@@ -6,12 +6,14 @@ import type { Database } from 'lmdb'
 import type { Backend } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { makeFolder } from '../../files/folders.js'
+import { systemClock } from '../clock.js'
 import { Engine } from './engine.js'
 import { inspect } from './inspection.js'
 import { type EmbeddedOptions, LmdbMedium, type Table } from './lmdb-medium.js'
 import { type DirectoryLock, lockDirectory } from './lock.js'
 import { walkPages } from './pages.js'
 import { FIRST_FORMAT, FORMAT, metaKey } from './record.js'
+import { keepHistory } from './retention.js'
 import { checkOpening, freeBytesOf } from './disk-space.js'
 
 /** File name in the data directory. */
@@ -32,6 +34,8 @@ export async function openEmbedded (directory: string, options: EmbeddedOptions 
     const first = await checkFormat(table, directory)
     const engine = await Engine.open(new LmdbMedium(table, file, lock, first, options), options)
     rmSync(path.join(directory, OPENING_MARKER), { force: true })
+    const { historyRetention, clock = systemClock, note = () => {} } = options
+    if (historyRetention !== undefined) await keepHistory(engine, historyRetention, { directory, clock, note })
     return engine
   } catch (error) {
     await table.close()

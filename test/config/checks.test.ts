@@ -26,6 +26,8 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ storage: { prefx: '/x' } }, 'storage.prefx: is no option; did you mean prefix?'],
   [{ storage: { directory: 'data' } }, 'storage.directory: is no option of memory, the default kind; it is one of kind embedded'],
   [{ storage: { kind: 'embedded' } }, 'storage.directory: needs a value'],
+  [{ storage: { kind: 'embedded', directory: 'x', historyRetention: { milliseconds: 1000, bytes: 2 ** 20 } } }, 'storage.historyRetention: must have either milliseconds or bytes'],
+  [{ storage: { kind: 'embedded', directory: 'x', historyRetention: { bytes: 5 } } }, /^storage\.historyRetention\.bytes: 5: must be at least 1048576/],
   [{ storage: 'memory' }, 'storage: a string: must be an object'],
   [{ storage: [] }, 'storage: a list: must be an object'],
   [{ storage: new Map() }, 'storage: a Map: must be an object'],

@@ -1,0 +1,92 @@
+/**
+ * Keeps the history of a store for a time or a size (`--history-retention`), in the place of the server's compactions. Marks say which revision
+ * the store had at which time and after how many bytes of changes. They are kept in a file, so that restarts do not prolong the history.
+ */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { replaceFile } from '../../files/atomic-files.js'
+import type { Backend, BackendEvent, Revision } from '../backend.js'
+import type { Clock } from '../clock.js'
+import { isStorageError } from '../errors.js'
+
+/** How much history stays readable. */
+export type Retention = { readonly milliseconds: number } | { /** Of changes: keys and values, live ones included. */ readonly bytes: number }
+
+interface Mark { readonly at: number, readonly revision: Revision, readonly written: number }
+
+export const RETENTION_FILE = 'history.json'
+/** Marks within the retention: the history is at most this part of it longer. */
+const MARKS = 100
+const LONGEST_STEP = 60_000
+const SHORTEST_STEP = 1000
+/** After the last key. */
+const END = '\uffff'
+
+export interface RetentionOptions {
+  readonly directory: string
+  readonly clock: Clock
+  readonly note: (text: string) => void
+}
+
+/** Starts; ends when the back end is closed. */
+export async function keepHistory (backend: Backend, retention: Retention, { directory, clock, note }: RetentionOptions): Promise<void> {
+  const file = path.join(directory, RETENTION_FILE)
+  const newest = await backend.revision()
+  let marks = readMarks(file).filter(({ revision }) => revision <= newest && revision > backend.compactedRevision())
+  let written = marks.at(-1)?.written ?? 0
+  let failing = false
+  const interval = 'milliseconds' in retention ? Math.max(SHORTEST_STEP, Math.min(LONGEST_STEP, retention.milliseconds / MARKS)) : SHORTEST_STEP
+
+  backend.watch({
+    start: '',
+    end: END,
+    after: newest,
+    previous: false,
+    onEvents: events => { written += events.reduce((sum, event) => sum + sizeOf(event), 0) },
+    onProgress: () => {},
+    onEnd: () => {}
+  })
+
+  const step = async (): Promise<void> => {
+    const revision = await backend.revision()
+    const now = clock.wall()
+    const last = marks.at(-1)
+    const isDue = last === undefined || (revision > last.revision && ('milliseconds' in retention || written - last.written >= retention.bytes / MARKS))
+    // A clock that was set back does not keep history for longer.
+    const next = [...marks.map(mark => mark.at > now ? { ...mark, at: now } : mark), ...isDue ? [{ at: now, revision, written }] : []]
+    const isOld = (mark: Mark): boolean => 'milliseconds' in retention ? now - mark.at >= retention.milliseconds : written - mark.written >= retention.bytes
+    const oldest = next.findLast(isOld)
+    if (oldest !== undefined && oldest.revision > backend.compactedRevision()) await backend.compact(oldest.revision)
+    const kept = next.filter(mark => !isOld(mark))
+    const changed = kept.length !== marks.length || kept.some((mark, at) => mark !== marks[at])
+    marks = kept
+    if (changed) replaceFile(file, JSON.stringify(marks), 0o600)
+  }
+  const run = async (): Promise<void> => {
+    try {
+      await step()
+      failing = false
+    } catch (error) {
+      if (isStorageError(error, 'Closed')) return
+      if (!failing) note(`the history of the store cannot be limited: ${(error as Error).message}`)
+      failing = true
+    }
+    clock.after(interval, () => { void run() })
+  }
+  void run()
+}
+
+const sizeOf = ({ kv }: BackendEvent): number => kv.key.length + kv.value.length
+
+/** None from a file that is damaged: the history before is kept for one more retention. */
+function readMarks (file: string): Mark[] {
+  try {
+    const marks: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    return Array.isArray(marks) && marks.every(isMark) ? marks : []
+  } catch {
+    return []
+  }
+}
+
+const isMark = (value: unknown): value is Mark => typeof value === 'object' && value !== null &&
+  (['at', 'revision', 'written'] as const).every(name => Number.isSafeInteger((value as Mark)[name]))
