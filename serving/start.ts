@@ -150,7 +150,7 @@ function ofOneProcess (options: ServerOptions, supervisor: SupervisorChannel): S
     ...dividedOptions(options, supervisor.part),
     ...sharedStorage(options),
     leadership: { elected: supervisor.elected, led: supervisor.led, lead: () => { supervisor.send({ kind: 'led' }) } },
-    metrics: { ...options.metrics, process: supervisor.name, others: () => supervisor.collect() }
+    metrics: { ...options.metrics, process: supervisor.name, others: text => supervisor.collect(text) }
   }
 }
 

@@ -52,6 +52,7 @@ export class SupervisorChannel {
         case 'connection': return this.#take(socket as Socket | undefined)
         case 'end': return this.#handlers === undefined ? process.exit(0) : this.#handlers.end()
         case 'report': return this.#handlers?.report()
+        case 'ping': return this.send({ kind: 'alive' })
         case 'verbosity': return this.#handlers?.verbosity(command.v)
         case 'collect': return this.#expose(command.request)
         case 'collected':
@@ -71,12 +72,12 @@ export class SupervisorChannel {
 
   send (report: Report): void { process.send?.(report, undefined, undefined, () => {}) } // without a supervisor the process ends
 
-  /** Resolves to the metrics of the other processes that answer in time. */
-  collect (): Promise<readonly Exposition[]> {
+  /** Resolves to the metrics of the other processes. @param text the metrics of this one */
+  collect (text: Uint8Array): Promise<readonly Exposition[]> {
     return new Promise(resolve => {
       const request = ++this.#last
       this.#collecting.set(request, resolve)
-      this.send({ kind: 'collect', request })
+      this.send({ kind: 'collect', request, text })
     })
   }
 
