@@ -25,6 +25,8 @@ import { STORE, type Report, type Command } from './messages.js'
 
 /** Milliseconds before a dead process is replaced, so that a process that cannot start does not busy the machine. */
 const PAUSE = 100
+/** Milliseconds before the next attempt to replace a process, if others serve: a file that was broken meanwhile must not end them too. */
+const RETRY = 20_000
 
 /** @throws Error of the system if it cannot listen. Later errors end the process. */
 export async function supervise (parsed: Parsed): Promise<void> {
@@ -193,13 +195,15 @@ class Supervisor {
     this.#connections.remove(one)
     this.#forget(one)
     if (this.#leaving.signal.aborted) return this.#oneLess(one, how)
-    if (!this.#died(one, how)) return
+    const others = [...this.#serving.values()].filter(({ serving }) => serving)
+    const pause = one.serving || others.length === 0 ? PAUSE : RETRY
+    if (!this.#died(one, how, pause)) return
     if (this.#leader === one) {
       this.#leader = undefined
-      const next = [...this.#serving.values()].find(({ serving }) => serving)
+      const [next] = others
       if (next !== undefined) this.#lead(next)
     }
-    setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startServing(number) }, PAUSE)
+    setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startServing(number) }, pause)
   }
 
   #storeEnded (how: Ended): void {
@@ -217,7 +221,7 @@ class Supervisor {
   }
 
   /** Returns false if the whole server ends. A process whose start failed has logged the reason itself. */
-  #died (one: KeptProcess, how: Ended): boolean {
+  #died (one: KeptProcess, how: Ended, pause = PAUSE): boolean {
     if (!this.#started && how.code !== null && how.code !== 0) {
       this.#abort(how.code)
       return false
@@ -228,7 +232,7 @@ class Supervisor {
       this.#abort(1)
       return false
     }
-    this.#log.error(`${what} and is replaced`)
+    this.#log.error(pause === PAUSE ? `${what} and is replaced` : `${what}: it could not start, which is tried again in ${RETRY / 1000} s`)
     return true
   }
 

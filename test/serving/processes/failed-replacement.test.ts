@@ -1,0 +1,24 @@
+import t from 'tap'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ask, CONFIGS, eventually, kept, processesIn, several } from './server.js'
+
+const POLICY = 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n'
+
+t.test('a process that cannot be replaced leaves the others alone, and is replaced when it can be', { timeout: 300_000 }, async t => {
+  const policy = join(t.testdir(), 'policy.yaml')
+  writeFileSync(policy, POLICY)
+  const server = await several(t, 2, [`--audit-policy-file=${policy}`])
+  const { port, pidOf, log } = server
+  writeFileSync(policy, 'kind: Nothing\n')
+  process.kill(pidOf('2'), 'SIGKILL')
+  await eventually('the next one could not start', () => /orch-apiserver: --audit-policy-file=/.test(log()) && /serving process 2 \(pid \d+\) ended with exit code 1/.test(log()))
+  // As long as five attempts would take, were they not put off.
+  await new Promise(resolve => { setTimeout(resolve, 8000) })
+  t.equal(server.process.exitCode, null)
+  t.match(log(), /ended with exit code 1: it could not start, which is tried again in 20 s\n/)
+  t.equal((await ask(port, 'GET', CONFIGS, undefined, kept(t)))?.code, 200)
+  writeFileSync(policy, POLICY)
+  await eventually('it is replaced', async () => await processesIn(port) === 2)
+  t.equal(log().match(/could not start/g)?.length, 1)
+})
