@@ -26,6 +26,7 @@ export class SupervisorChannel {
   readonly elected: Promise<void>
   /** Resolves when the leader has finished the steps that readiness waits for. */
   readonly led: Promise<void>
+  #leads = false
   #handlers: Handlers | undefined
   #ended = 0
   #last = 0
@@ -47,7 +48,9 @@ export class SupervisorChannel {
       const command = message as Command // of the same program
       switch (command.kind) {
         case 'start': return start(command)
-        case 'lead': return elect()
+        case 'lead':
+          this.#leads = true
+          return elect()
         case 'led': return led()
         case 'connection': return this.#take(socket as Socket | undefined)
         case 'end': return this.#handlers === undefined ? process.exit(0) : this.#handlers.end()
@@ -67,6 +70,9 @@ export class SupervisorChannel {
     this.#handlers = handlers
     this.send({ kind: 'serving' })
   }
+
+  /** True once this process is the leader. */
+  get leads (): boolean { return this.#leads }
 
   get name (): string { return String(this.part.number) }
 
