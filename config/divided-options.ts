@@ -30,7 +30,6 @@ function dividedAudit (audit: NonNullable<ServerOptions['audit']>, part: Part): 
   return {
     ...audit,
     ...throttled(audit.batch, part),
-    shared: { rotates: part.number === 1 },
     ...(webhook === undefined ? {} : { webhook: { ...webhook, ...throttled(webhook.batch ?? { throttle: { qps: 10, burst: 15 } }, part) } })
   }
 }

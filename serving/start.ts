@@ -114,7 +114,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   logUncaughtErrors(log)
   const { server } = listener
   const reloads = certificateReloads(scope)
-  const followed = await followCertificates({ pairs, bundles: authorities, server, context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (supervisor === undefined || supervisor.part.number === 1) log[level](message) } })
+  const followed = await followCertificates({ pairs, bundles: authorities, server, context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (supervisor === undefined || supervisor.leads) log[level](message) } })
   server.once('close', () => { followed.close() })
   if (!first) return running // what follows is said once
   for (const note of [...notes, ...keyNotes]) log.info(note)
@@ -146,11 +146,13 @@ function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storag
 
 /** The options of one process of several. */
 function ofOneProcess (options: ServerOptions, supervisor: SupervisorChannel): ServerOptions {
+  const { audit, ...divided } = dividedOptions(options, supervisor.part)
   return {
-    ...dividedOptions(options, supervisor.part),
+    ...divided,
+    ...(audit === undefined ? {} : { audit: { ...audit, shared: { rotates: () => supervisor.leads } } }),
     ...sharedStorage(options),
     leadership: { elected: supervisor.elected, led: supervisor.led, lead: () => { supervisor.send({ kind: 'led' }) } },
-    metrics: { ...options.metrics, process: supervisor.name, others: () => supervisor.collect() }
+    metrics: { ...options.metrics, process: supervisor.name, others: text => supervisor.collect(text) }
   }
 }
 

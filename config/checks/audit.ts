@@ -1,9 +1,8 @@
 /** Options of the audit log and webhook. */
 import type { AuditOptions } from '../../plugins/audit/index.js'
 import { AuditPolicy } from '../../schemas/api/audit/policy.js'
-import { bool } from '../flag.js'
 import { audit as log, auditWebhook as webhook } from '../flags/audit.js'
-import { fromFlag, members, milliseconds, required, number, object, string, wholeNumber, type Option, type Table } from '../option.js'
+import { callback, fromFlag, members, milliseconds, required, number, object, string, wholeNumber, type Option, type Table } from '../option.js'
 import { endpoint } from './calls.js'
 import { configured } from './files.js'
 
@@ -35,7 +34,7 @@ export const audit: Option<AuditOptions> = members<AuditOptions>({
   maxBackups: fromFlag(log['audit-log-maxbackup']),
   maxSizeMegabytes: number(),
   compress: fromFlag(log['audit-log-compress']),
-  shared: members<NonNullable<AuditOptions['shared']>>({ rotates: required(fromFlag(bool(false, ''))) }),
+  shared: members<NonNullable<AuditOptions['shared']>>({ rotates: required(callback()) }),
   ...DELIVERY,
   webhook: members<Webhook>({
     endpoint: required(endpoint),

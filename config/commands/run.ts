@@ -42,7 +42,7 @@ export async function runCommand (name: StoreCommand, args: readonly string[], {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = { ENOSPC: 'its disk is full', EDQUOT: 'its quota is used up', EPIPE: 'what reads standard output has ended', EACCES: 'this user may not do it', ENOENT: 'there is no such file or folder', EISDIR: 'it is a folder', EROFS: 'its file system is read-only' }
+const REASONS: Readonly<Record<string, string>> = { ENOSPC: 'its disk is full', EDQUOT: 'its quota is used up', EPIPE: 'what reads standard output has ended', EACCES: 'this user may not do it', ENOENT: 'there is no such file or folder', EISDIR: 'it is a folder', EFBIG: 'it is larger than files may be (ulimit -f)', EROFS: 'its file system is read-only' }
 
 function reasonOf (error: unknown): string {
   if (error instanceof FlagError || error instanceof ArgumentError) return error.message

@@ -1,14 +1,18 @@
 /** `orch-apiserver snapshot FILE`: writes the newest state of a store to a file, also while servers use it. */
-import { statfsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { realpathSync, statfsSync, statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { packageVersion } from '../../schemas/meta/release.js'
 import { openReader, type WholeStore } from '../../storage/transfer/open.js'
+import { ArgumentError } from '../command-line.js'
 import { snapshotOf } from '../../storage/transfer/snapshot-writer.js'
 import type { Flag } from '../flag.js'
 import type { Command, Context } from './command.js'
 import { Progress } from './progress.js'
 import { snapshotFile, standardOutput, type Sink } from './snapshot-file.js'
 import { COMMAND_FLAGS, HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
+
+/** The file of an embedded store, and what its other files begin with. */
+const STORE_FILE = 'data.mdb'
 
 export const SNAPSHOT: Command = {
   form: {
@@ -25,6 +29,7 @@ Exit code: 0 it is written, 1 it is not.`,
   run: async (parsed, context) => {
     const [file = ''] = parsed.operands
     const store = await storeOf(parsed)
+    refuseFileOfStore(store, file)
     const sink = file === '-' ? standardOutput() : snapshotFile(file, parsed.values.force === true)
     try {
       return await written(store, file, sink, context)
@@ -53,6 +58,20 @@ async function written (store: WholeStore, file: string, sink: Sink, { interrupt
   } finally {
     await reader.close()
   }
+}
+
+/** `--force` would replace the store, under a server too. @throws ArgumentError */
+function refuseFileOfStore (store: WholeStore, file: string): void {
+  if (store.kind !== 'embedded' || !basename(file).startsWith(STORE_FILE)) return
+  const real = (folder: string): string | undefined => {
+    try {
+      return realpathSync(folder)
+    } catch {
+      return undefined // it is reported when it is opened
+    }
+  }
+  const folder = real(dirname(file))
+  if (folder !== undefined && folder === real(store.directory)) throw new ArgumentError(`${file}: is a file of the store; name another one`)
 }
 
 /** The server refuses writes until somewhat more than its minimum is free. */

@@ -36,6 +36,9 @@ export class PodProcess {
 
   /** Resolves when it is ready, or no longer wanted. @throws Error if it does not become ready */
   async start (): Promise<void> {
+    // It would pass for ready by the answers of the other one.
+    if (await probe(this.#probe) !== 0) throw new Error(`${this.#name}: another process answers at its address; end that one first`)
+    if (!this.#wanted) return
     const [program, ...args] = this.#command
     const log = openSync(this.#log, 'a', 0o600)
     // A process group of its own: Ctrl-C in a terminal reaches this program alone, which ends the others in order.

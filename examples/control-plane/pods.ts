@@ -30,15 +30,18 @@ export const argumentsOf = ({ command = [], args = [] }: Container): string[] =>
 /** What says that it is ready; etcd's pod has no probe of its own for that. */
 export const readinessOf = ({ readinessProbe, livenessProbe }: Container): Probe => readinessProbe ?? livenessProbe
 
-/** The status code, whichever certificate the server presents; 0 if there is no response. */
+/** Milliseconds until a probe counts as failed. */
+const TIMEOUT_MS = 5000
+
+/** The status code, whichever certificate the server presents; 0 if there is no response in time. */
 export function probe ({ httpGet: { scheme, ...options } }: Probe): Promise<number> {
   const request = scheme === 'HTTPS' ? httpsRequest : httpRequest
   return new Promise(resolve => {
-    const sent = request({ ...options, agent: false, rejectUnauthorized: false }, response => {
+    const sent = request({ ...options, agent: false, timeout: TIMEOUT_MS, rejectUnauthorized: false }, response => {
       response.resume()
       resolve(response.statusCode ?? 0)
     })
-    sent.on('error', () => { resolve(0) })
+    sent.on('error', () => { resolve(0) }).on('timeout', () => { sent.destroy(new Error('no response in time')) })
     sent.end()
   })
 }

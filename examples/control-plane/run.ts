@@ -68,6 +68,8 @@ async function restartAll (): Promise<void> {
   if (!ending) console.log('every server and every member was restarted')
 }
 
+// Without its readers, such as a closed terminal, it goes on: its processes would outlive it.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { void end(ending ? 'SIGKILL' : undefined) })
 const [folder, network = '127.0.77'] = process.argv.slice(2)
 if (folder === undefined) {

@@ -14,8 +14,8 @@ export interface AppendResult { readonly whole: number, readonly error?: Error }
 
 /** Who else writes to the file. */
 export interface SharedFile {
-  /** Whether this process rotates it. One does. */
-  readonly rotates: boolean
+  /** Whether this process rotates it now. One does at a time. */
+  readonly rotates: () => boolean
 }
 
 /** Milliseconds between checks for a moved file, and before retrying a failed rotation. */
@@ -45,7 +45,7 @@ export class LogFile {
     this.#maxSize = maxSize
     this.#rotated = rotated
     this.#onError = onError
-    this.#tidying = shared?.rotates === false ? Promise.resolve() : rotated.tidy().catch(onError)
+    this.#tidying = shared?.rotates() === false ? Promise.resolve() : rotated.tidy().catch(onError)
   }
 
   /** Must not be called again before it resolves. */
@@ -79,7 +79,7 @@ export class LogFile {
       if (!await this.#isInPlace(this.#file)) await this.#closeFile()
     }
     const file = this.#file ?? await this.#open()
-    if (this.#shared?.rotates === false || this.#size === 0 || this.#size + bytes <= this.#maxSize || now < this.#rotateAfter) return file
+    if (this.#shared?.rotates() === false || this.#size === 0 || this.#size + bytes <= this.#maxSize || now < this.#rotateAfter) return file
     await this.#rotate(now)
     return await this.#open()
   }

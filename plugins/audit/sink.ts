@@ -19,11 +19,11 @@ const DEFAULT_MEGABYTES = 100
 export function openSink (options: SinkOptions, onError: (error: Error) => void): Sink {
   if (options.path === '-') return standardOutput(onError)
   const file = new GroupedWrites(new LogFile(options.path, (options.maxSizeMegabytes || DEFAULT_MEGABYTES) * 1024 * 1024, new RotatedFiles(options), onError, undefined, options.shared))
-  return options.shared?.rotates === true ? rotating(file, onError) : file
+  return options.shared === undefined ? file : rotating(file, options.shared, onError)
 }
 
-function rotating (file: Sink, onError: (error: Error) => void): Sink {
-  const looking = setInterval(() => { file.write('').catch(onError) }, ROTATION_INTERVAL).unref()
+function rotating (file: Sink, { rotates }: SharedFile, onError: (error: Error) => void): Sink {
+  const looking = setInterval(() => { if (rotates()) file.write('').catch(onError) }, ROTATION_INTERVAL).unref()
   return {
     write: lines => file.write(lines),
     close: async () => {

@@ -28,8 +28,8 @@ export interface MetricsOptions {
   sizeInterval?: number
   /** The name of this process among several of one server. Default none. */
   process?: string
-  /** The metrics of the other processes, which `/metrics` adds up with those of this one. Default none. */
-  others?: () => Promise<readonly Exposition[]>
+  /** Gets the metrics of the other processes, which `/metrics` adds up with those of this one, its argument. Default none. */
+  others?: (text: Uint8Array) => Promise<readonly Exposition[]>
 }
 
 type Family = CounterFamily | GaugeFamily | HistogramFamily | SummaryFamily
@@ -98,7 +98,8 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
     done()
   })
   const ofAll = async (collect: NonNullable<typeof others>): Promise<Buffer> => {
-    const [text, expositions, { merged }] = await Promise.all([own.exposition(), collect(), import('./merged.js')])
+    const text = await own.exposition()
+    const [expositions, { merged }] = await Promise.all([collect(text), import('./merged.js')])
     return await runStepsWithinBudget(merged([{ process, text }, ...expositions]))
   }
   fastify.get('/metrics', async (_request, reply) => {

@@ -3,16 +3,20 @@
  * processes share, such as object counts, are taken once. Others get the label `process`.
  */
 import { formatNumber } from '../metric-series.js'
-import type { Steps } from '../../schemas/steps.js'
+import { finish, type Steps } from '../../schemas/steps.js'
 
 /** The metrics of one process in the text format. */
 export interface Exposition {
   readonly process: string
   readonly text: Uint8Array
+  /** True if its process has ended or does not answer: gauges say nothing then. */
+  readonly countersOnly?: boolean
 }
 
 /** Gauges with the same value in each process, but for the time at which it was read. The greatest counts. */
 const SHARED: ReadonlySet<string> = new Set(['apiserver_storage_objects', 'apiserver_storage_size_bytes', 'etcd_db_total_size_in_bytes', 'orch_build_info'])
+/** Types that have sums which only rise. */
+const COUNTED: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary'])
 /** Lines in a step. */
 const LINES = 2000
 
@@ -35,25 +39,29 @@ const labelled = (series: string, process: string): string => series.endsWith('}
 export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
   const families = new Map<string, Family>()
   let lines = 0
-  for (const { process, text } of expositions) {
+  for (const { process, text, countersOnly = false } of expositions) {
     let family: Family = { head: '', series: new Map() }
     let name = ''
     let type = ''
     let help = ''
+    let skipped = false
     for (const line of Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString().split('\n')) {
       if (++lines % LINES === 0) yield
       if (line.startsWith('# HELP ')) {
         help = line
       } else if (line.startsWith('# TYPE ')) {
         [, , name = '', type = ''] = line.split(' ')
+        skipped = countersOnly && !COUNTED.has(type)
+        if (skipped) continue
         const known = families.get(name)
         family = known ?? { head: `${help}\n${line}\n`, series: new Map() }
         if (known === undefined) families.set(name, family)
-      } else if (line !== '') {
+      } else if (line !== '' && !skipped) {
         const at = line.lastIndexOf(' ')
         const series = line.slice(0, at)
         const value = numberOf(line.slice(at + 1))
         const how = combineOf(name, type, series)
+        if (countersOnly && how !== 'sum') continue
         const key = how === 'apart' ? labelled(series, process) : series
         const before = family.series.get(key)
         family.series.set(key, before === undefined ? value : how === 'greatest' ? Math.max(before, value) : before + value)
@@ -71,5 +79,9 @@ export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
   }
   return Buffer.from(pieces.join(''))
 }
+
+/** The sums of counters, histograms and summaries, such as those of processes that have ended. */
+export const countersOf = (expositions: readonly Exposition[]): Exposition =>
+  ({ process: '', text: finish(merged(expositions.map(({ process, text }) => ({ process, text, countersOnly: true })))), countersOnly: true })
 
 const numberOf = (text: string): number => text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text)

@@ -1,40 +1,63 @@
-/** Collects the metrics of all processes for the one that answers a scrape. Leaves out processes that do not answer in time. */
+/**
+ * Collects the metrics of all processes for the one that answers a scrape. Sums of counters must not go down, or rates would count all again: of a
+ * process that ended or does not answer in time, the counters that it had when it was last collected count.
+ */
 import type { KeptProcess } from './kept-process.js'
-import type { Exposition } from '../../plugins/metrics/merged.js'
+import { countersOf, type Exposition } from '../../plugins/metrics/merged.js'
 
 /** Maximum milliseconds to wait for the processes, less than a scraper waits. */
 const PATIENCE = 2000
 
+type Collected = Pick<KeptProcess, 'name' | 'serving' | 'send'>
+
 interface Collection {
-  readonly for: KeptProcess
+  readonly for: Collected
   /** Number of the request in the process that asked. */
   readonly request: number
-  readonly missing: Set<KeptProcess>
-  readonly expositions: Exposition[]
+  readonly missing: Set<Collected>
+  readonly answers: Map<Collected, Exposition>
   readonly timer: NodeJS.Timeout
 }
 
 export class Collections {
-  readonly #all: () => KeptProcess[]
+  readonly #all: () => readonly Collected[]
   readonly #open = new Map<number, Collection>()
+  /** The last metrics of each process. */
+  readonly #known = new Map<Collected, Exposition>()
+  /** The counters of all processes that ended. */
+  #ended: Exposition | undefined
   #last = 0
 
-  constructor (all: () => KeptProcess[]) { this.#all = all }
+  constructor (all: () => readonly Collected[]) { this.#all = all }
 
-  begin (asker: KeptProcess, request: number): void {
+  /** @param text the metrics of the process that asks */
+  begin (asker: Collected, request: number, text: Uint8Array): void {
     const own = ++this.#last
-    const missing = new Set(this.#all().filter(one => one !== asker && one.serving && !one.ended))
+    this.#known.set(asker, { process: asker.name, text })
+    const missing = new Set(this.#all().filter(one => one !== asker && one.serving))
     const timer = setTimeout(() => { this.#finish(own) }, PATIENCE)
-    this.#open.set(own, { for: asker, request, missing, expositions: [], timer })
+    this.#open.set(own, { for: asker, request, missing, answers: new Map(), timer })
     for (const one of missing) one.send({ kind: 'collect', request: own })
     if (missing.size === 0) this.#finish(own)
   }
 
-  add (from: KeptProcess, request: number, text: Uint8Array): void {
+  add (from: Collected, request: number, text: Uint8Array): void {
     const collection = this.#open.get(request)
     if (collection?.missing.delete(from) !== true) return
-    collection.expositions.push({ process: from.name, text })
+    const exposition = { process: from.name, text }
+    this.#known.set(from, exposition)
+    collection.answers.set(from, exposition)
     if (collection.missing.size === 0) this.#finish(request)
+  }
+
+  ended (process: Collected): void {
+    const known = this.#known.get(process)
+    this.#known.delete(process)
+    if (known !== undefined) this.#ended = countersOf(this.#ended === undefined ? [known] : [this.#ended, known])
+    for (const [own, { missing, answers }] of this.#open) {
+      answers.delete(process) // its counters are among those of the ended ones now
+      if (missing.delete(process) && missing.size === 0) this.#finish(own)
+    }
   }
 
   #finish (own: number): void {
@@ -42,6 +65,8 @@ export class Collections {
     if (collection === undefined) return
     this.#open.delete(own)
     clearTimeout(collection.timer)
-    collection.for.send({ kind: 'collected', request: collection.request, expositions: collection.expositions })
+    const { for: asker, request, missing, answers } = collection
+    const late = [...missing].flatMap(one => this.#known.get(one) ?? []).map(known => ({ ...known, countersOnly: true }))
+    asker.send({ kind: 'collected', request, expositions: [...answers.values(), ...late, ...this.#ended === undefined ? [] : [this.#ended]] })
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Passes each accepted connection to the process with the fewest. The supervisor reads nothing from them: TLS handshakes happen in the processes.
+ * Passes each accepted connection to the process with the fewest, among those that answer. The supervisor reads nothing from them: TLS handshakes happen in the processes.
  * Node's `cluster` module is not used: it distributes connections in turn without counting those that ended, leaks connections that are being
  * passed to a process that dies, and closes the port when the last process has died.
  */
@@ -18,7 +18,11 @@ interface Share {
   /** Sent to the process, and still open here until the process confirms it. */
   underWay: Socket | undefined
   readonly queue: Socket[]
+  /** It hangs, or is very busy. */
+  silent: boolean
 }
+
+const precedes = (one: Share, other: Share): boolean => one.silent === other.silent ? one.open < other.open : other.silent
 
 export class Connections {
   readonly #shares = new Map<ServingProcess, Share>()
@@ -28,7 +32,7 @@ export class Connections {
   get counts (): number[] { return [...this.#shares.values()].map(({ open }) => open) }
 
   add (process: ServingProcess): void {
-    this.#shares.set(process, { open: 0, underWay: undefined, queue: [] })
+    this.#shares.set(process, { open: 0, underWay: undefined, queue: [], silent: false })
     for (const socket of this.#waiting.splice(0)) this.give(socket)
   }
 
@@ -41,9 +45,24 @@ export class Connections {
     for (const socket of share.queue) this.give(socket)
   }
 
+  /** Passes the connections that wait for the process to others, unless all are silent, and new ones only if all are. */
+  silent (process: ServingProcess): void {
+    const share = this.#shares.get(process)
+    if (share === undefined) return
+    share.silent = true
+    const waiting = share.queue.splice(0)
+    share.open -= waiting.length
+    for (const socket of waiting) this.give(socket)
+  }
+
+  answers (process: ServingProcess): void {
+    const share = this.#shares.get(process)
+    if (share !== undefined) share.silent = false
+  }
+
   give (socket: Socket): void {
     let least: [ServingProcess, Share] | undefined
-    for (const one of this.#shares) if (least === undefined || one[1].open < least[1].open) least = one
+    for (const one of this.#shares) if (least === undefined || precedes(one[1], least[1])) least = one
     if (least === undefined) {
       if (this.#waiting.length < MAX_WAITING) this.#waiting.push(socket)
       else socket.destroy()

@@ -49,6 +49,8 @@ export class KeptProcess {
     if (this.#child.connected) this.#child.send(command, socket, { keepOpen: true }, () => {}) // the end follows an error
   }
 
+  ping (): void { this.send({ kind: 'ping' }) }
+
   kill (): void { this.#child.kill('SIGKILL') }
 }
 

@@ -20,6 +20,8 @@ export type Command =
   | { readonly kind: 'report' }
   | { readonly kind: 'collect', readonly request: number }
   | { readonly kind: 'collected', readonly request: number, readonly expositions: readonly Exposition[] }
+  /** Answer with `alive`. */
+  | { readonly kind: 'ping' }
   | { readonly kind: 'end' }
 
 /** Sent by a process. */
@@ -33,11 +35,12 @@ export type Report =
   | { readonly kind: 'led' }
   /** The process has received the connection that was sent last. */
   | { readonly kind: 'accepted' }
+  | { readonly kind: 'alive' }
   /** Number of connections that ended since the last such message. */
   | { readonly kind: 'ended', readonly connections: number }
   /** The shutdown no longer accepts new connections. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'verbosity', readonly v: number }
-  /** Asks for the metrics of the other processes. */
-  | { readonly kind: 'collect', readonly request: number }
+  /** Asks for the metrics of the other processes. The text is those of this one. */
+  | { readonly kind: 'collect', readonly request: number, readonly text: Uint8Array }
   | { readonly kind: 'exposition', readonly request: number, readonly text: Uint8Array }

@@ -26,6 +26,7 @@ export class SupervisorChannel {
   readonly elected: Promise<void>
   /** Resolves when the leader has finished the steps that readiness waits for. */
   readonly led: Promise<void>
+  #leads = false
   #handlers: Handlers | undefined
   #ended = 0
   #last = 0
@@ -47,11 +48,14 @@ export class SupervisorChannel {
       const command = message as Command // of the same program
       switch (command.kind) {
         case 'start': return start(command)
-        case 'lead': return elect()
+        case 'lead':
+          this.#leads = true
+          return elect()
         case 'led': return led()
         case 'connection': return this.#take(socket as Socket | undefined)
         case 'end': return this.#handlers === undefined ? process.exit(0) : this.#handlers.end()
         case 'report': return this.#handlers?.report()
+        case 'ping': return this.send({ kind: 'alive' })
         case 'verbosity': return this.#handlers?.verbosity(command.v)
         case 'collect': return this.#expose(command.request)
         case 'collected':
@@ -67,16 +71,19 @@ export class SupervisorChannel {
     this.send({ kind: 'serving' })
   }
 
+  /** True once this process is the leader. */
+  get leads (): boolean { return this.#leads }
+
   get name (): string { return String(this.part.number) }
 
   send (report: Report): void { process.send?.(report, undefined, undefined, () => {}) } // without a supervisor the process ends
 
-  /** Resolves to the metrics of the other processes that answer in time. */
-  collect (): Promise<readonly Exposition[]> {
+  /** Resolves to the metrics of the other processes. @param text the metrics of this one */
+  collect (text: Uint8Array): Promise<readonly Exposition[]> {
     return new Promise(resolve => {
       const request = ++this.#last
       this.#collecting.set(request, resolve)
-      this.send({ kind: 'collect', request })
+      this.send({ kind: 'collect', request, text })
     })
   }
 

@@ -18,12 +18,15 @@ import { endOnSignals, reportOnSignals } from '../signals.js'
 import { logUncaughtErrors } from '../uncaught-errors.js'
 import { Collections } from './collections.js'
 import { Connections, type ServingProcess } from './connections.js'
+import { Heartbeats } from './heartbeats.js'
 import { RestartLimit, LIMIT_EXCEEDED } from './restart-limit.js'
 import { howEnded, KeptProcess, type Ended } from './kept-process.js'
 import { STORE, type Report, type Command } from './messages.js'
 
 /** Milliseconds before a dead process is replaced, so that a process that cannot start does not busy the machine. */
 const PAUSE = 100
+/** Milliseconds before the next attempt to replace a process, if others serve: a file that was broken meanwhile must not end them too. */
+const RETRY = 20_000
 
 /** @throws Error of the system if it cannot listen. Later errors end the process. */
 export async function supervise (parsed: Parsed): Promise<void> {
@@ -50,6 +53,16 @@ class Supervisor {
   readonly #verbosity: Verbosity
   readonly #connections = new Connections()
   readonly #collections: Collections
+  readonly #heartbeats = new Heartbeats<KeptProcess>({
+    all: () => this.#all.filter(({ serving }) => serving),
+    silent: one => { if (one instanceof ServingChild) this.#connections.silent(one) },
+    answers: one => { if (one instanceof ServingChild) this.#connections.answers(one) },
+    hangs: (one, seconds) => {
+      this.#log.error(`${titleOf(one)} (pid ${one.pid}) hangs: it has not answered for ${seconds} s and is killed`)
+      one.kill()
+    }
+  })
+
   readonly #restartLimit = new RestartLimit()
   readonly #ticketKeys = randomBytes(48)
   readonly #serving = new Map<number, ServingChild>()
@@ -92,6 +105,7 @@ class Supervisor {
     process.on('exit', () => { for (const one of this.#all) one.kill() })
     if (this.#embedded) this.#startStore()
     for (let number = 1; number <= this.#count; number++) this.#startServing(number)
+    this.#heartbeats.start()
     reportReadiness({ ready: async () => this.#isReady(), leaving: this.#leaving.signal, warn: message => { this.#log.warn(message) } })
       .catch((error: unknown) => this.#log.error({ err: error }, 'readiness cannot be reported'))
   }
@@ -146,6 +160,9 @@ class Supervisor {
         this.#led = true
         for (const one of this.#serving.values()) one.send({ kind: 'led' })
         return
+      case 'alive':
+        this.#heartbeats.answered(from)
+        return
       case 'accepted':
         this.#connections.accepted(from as ServingChild)
         return
@@ -161,7 +178,7 @@ class Supervisor {
         for (const one of this.#all) if (one !== from) one.send(report)
         return
       case 'collect':
-        this.#collections.begin(from, report.request)
+        this.#collections.begin(from, report.request, report.text)
         return
       case 'exposition':
         this.#collections.add(from, report.request, report.text)
@@ -176,26 +193,35 @@ class Supervisor {
   #servingEnded (number: number, one: ServingChild, how: Ended): void {
     this.#serving.delete(number)
     this.#connections.remove(one)
+    this.#forget(one)
     if (this.#leaving.signal.aborted) return this.#oneLess(one, how)
-    if (!this.#died(one, how)) return
+    const others = [...this.#serving.values()].filter(({ serving }) => serving)
+    const pause = one.serving || others.length === 0 ? PAUSE : RETRY
+    if (!this.#died(one, how, pause)) return
     if (this.#leader === one) {
       this.#leader = undefined
-      const next = [...this.#serving.values()].find(({ serving }) => serving)
+      const [next] = others
       if (next !== undefined) this.#lead(next)
     }
-    setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startServing(number) }, PAUSE)
+    setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startServing(number) }, pause)
   }
 
   #storeEnded (how: Ended): void {
     const store = this.#store
     this.#store = undefined
     if (store === undefined) return
+    this.#forget(store)
     if (this.#leaving.signal.aborted) return this.#oneLess(store, how)
     if (this.#died(store, how)) setTimeout(() => { if (!this.#leaving.signal.aborted) this.#startStore() }, PAUSE)
   }
 
+  #forget (one: KeptProcess): void {
+    this.#heartbeats.remove(one)
+    this.#collections.ended(one)
+  }
+
   /** Returns false if the whole server ends. A process whose start failed has logged the reason itself. */
-  #died (one: KeptProcess, how: Ended): boolean {
+  #died (one: KeptProcess, how: Ended, pause = PAUSE): boolean {
     if (!this.#started && how.code !== null && how.code !== 0) {
       this.#abort(how.code)
       return false
@@ -206,7 +232,7 @@ class Supervisor {
       this.#abort(1)
       return false
     }
-    this.#log.error(`${what} and is replaced`)
+    this.#log.error(pause === PAUSE ? `${what} and is replaced` : `${what}: it could not start, which is tried again in ${RETRY / 1000} s`)
     return true
   }
 

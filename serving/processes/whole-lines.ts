@@ -1,8 +1,8 @@
 /** Forwards output in complete lines, so that lines of several processes do not mix. */
 import type { Readable } from 'node:stream'
 
-/** Longer lines are split. */
-const MAX_LINE = 1024 * 1024
+/** Longer lines are split. An event of the audit log is shorter: it has two objects of at most 16 Mi characters. */
+const MAX_LINE = 40 * 1024 * 1024
 
 /** @param write receives one or more whole lines */
 export function wholeLines (from: Readable, write: (lines: string) => void): void {

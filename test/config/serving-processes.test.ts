@@ -30,7 +30,6 @@ t.test('what is limited per server is divided, what is no limit is not', async t
   t.match(dividedOptions({}, part).limits, { maxRequestsInflight: 100, maxMutatingRequestsInflight: 50, maxBodyBytesInflight: 64 * 1024 * 1024 })
   const { limits, audit } = dividedOptions({ limits: { maxRequestsInflight: 0 }, audit: { path: 'a', webhook: { endpoint: { url: new URL('https://a') } as never } } }, part)
   t.equal(limits?.maxRequestsInflight, 0)
-  t.same(audit?.shared, { rotates: false })
   t.same(audit?.webhook?.batch?.throttle, { qps: 2.5, burst: 4 })
 })
 

@@ -3,6 +3,7 @@ import t from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -91,6 +92,8 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const killed = ['node-1 orch-apiserver', 'node-2 etcd']
   for (const pod of killed) process.kill(script.started(pod).at(-1) ?? 0, 'SIGKILL')
   await until('both to be started again', () => killed.every(pod => script.started(pod).length === 3))
+  // As a terminal that is closed: what it says reaches nobody, and it ends all the same.
+  for (const stream of [script.process.stdout, script.process.stderr]) stream.destroy()
   script.process.kill('SIGINT')
   const [code] = await script.closed
   t.equal(code, 0, script.output())
@@ -105,4 +108,12 @@ t.test('what prevents a start is one line', async t => {
     t.strictSame(await script.closed, [1, null])
     t.match(script.output(), mistake)
   }
+  const { int } = random()
+  const network = `127.${1 + int(250)}.${int(250)}`
+  const other = createServer((_request, response) => { response.end() }).listen(2381, `${network}.11`)
+  await once(other, 'listening')
+  t.teardown(() => { other.close() })
+  const script = run(t, join(parent, 'b'), network)
+  t.strictSame(await script.closed, [1, null])
+  t.match(script.output(), /^node-1 etcd: another process answers at its address; end that one first$/m)
 })

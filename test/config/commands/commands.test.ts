@@ -49,6 +49,7 @@ t.test('an existing file is kept, unless it is to be replaced', t => {
   t.equal(statSync(at('kept')).mode & 0o777, 0o600)
   symlinkSync('/dev/null', at('null'))
   t.match(run('snapshot', at('null'), `--data-dir=${data}`, '--force'), { status: 1, stderr: /: is no ordinary file; name another one, or - for standard output\n$/ })
+  for (const name of ['data.mdb', 'data.mdb-lock']) t.match(run('snapshot', `${data}/../data/${name}`, `--data-dir=${data}`, '--force'), { status: 1, stderr: `orch-apiserver snapshot: ${data}/../data/${name}: is a file of the store; name another one\n` })
   t.match(run('snapshot', root, `--data-dir=${data}`), { status: 1, stderr: /: is no ordinary file/ })
   t.match(run('snapshot', at('no/folder/here'), `--data-dir=${data}`), { status: 1, stderr: /^orch-apiserver snapshot: .*partial: there is no such file or folder \(ENOENT\)\n$/ })
   t.end()

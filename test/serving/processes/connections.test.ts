@@ -47,6 +47,26 @@ t.test('what a process that died has not taken goes to the others', async t => {
   t.same(connections.counts, [6])
 })
 
+t.test('a silent process gets no connection until it answers, and what waits for it goes to the others', async t => {
+  const connections = new Connections()
+  const one = taker(connections)
+  const other = taker(connections)
+  for (let number = 0; number < 6; number++) connections.give(connection())
+  connections.silent(one)
+  for (let number = 0; number < 4; number++) connections.give(connection())
+  for (let number = 0; number < 20; number++) other.accept()
+  t.equal(one.taken.length, 1, 'only what it was given before')
+  t.equal(other.taken.length, 9)
+  connections.answers(one)
+  one.accept()
+  connections.give(connection())
+  t.equal(one.taken.length, 2)
+  connections.silent(one)
+  connections.silent(other)
+  connections.give(connection())
+  t.equal(one.taken.length + other.taken.length, 11, 'with all of them silent it is as before')
+})
+
 t.test('connections wait for a process, a bounded number of them', async t => {
   const connections = new Connections()
   const given = Array.from({ length: 1001 }, connection)
