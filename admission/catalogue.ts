@@ -31,10 +31,10 @@ const webhooks = (name: string): Extras => ({ check: async given => given && kub
 
 /** Settings of configurable plugins, imported on demand. */
 const SETTINGS = {
-  EventRateLimit: async (given: PluginConfiguration | undefined) => (await import('./event-limits.js')).eventLimits(given),
-  PodNodeSelector: async (given: PluginConfiguration | undefined) => (await import('./node-selectors.js')).nodeSelectors(given),
+  EventRateLimit: async (given: PluginConfiguration | undefined) => (await import('./plugins/event-rate-limit-configuration.js')).eventLimits(given),
+  PodNodeSelector: async (given: PluginConfiguration | undefined) => (await import('./plugins/pod-node-selector-configuration.js')).nodeSelectors(given),
   PodSecurity: async (given: PluginConfiguration | undefined) => (await import('./pod-security/configuration.js')).podSecuritySettings(given),
-  PodTolerationRestriction: async (given: PluginConfiguration | undefined) => (await import('./toleration-settings.js')).tolerationSettings(given),
+  PodTolerationRestriction: async (given: PluginConfiguration | undefined) => (await import('./plugins/pod-toleration-restriction-configuration.js')).tolerationSettings(given),
   ResourceQuota: async (given: PluginConfiguration | undefined) => (await import('./quota/limited.js')).limitedResources(given)
 }
 

@@ -11,6 +11,7 @@ import { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import fp from 'fastify-plugin'
 import { continueInTurn, currentResponse, readAsStream } from '../serving/wire/pipelines.js'
+import { serverOf } from '../serving/wire/server-of.js'
 import { serveUpgrade } from '../serving/wire/upgrades.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
 
@@ -19,7 +20,7 @@ const PREFIXES = Symbol('prefixes of the API')
 interface Served extends EventEmitter { [PREFIXES]?: Set<string> }
 
 const KNOWN = Symbol('known connection')
-interface Connection extends Socket { [KNOWN]?: true, readonly server?: Served }
+interface Connection extends Socket { [KNOWN]?: true }
 
 const isBelow = (prefix: string, url: string): boolean => url.startsWith(prefix) && (prefix === '' || url.length === prefix.length || url[prefix.length] === '/' || url[prefix.length] === '?')
 
@@ -58,7 +59,8 @@ export default fp(async fastify => {
       if (socket[KNOWN] === undefined && socket instanceof Socket) {
         socket[KNOWN] = true
         readAsStream(socket) // ignores TLS sockets
-        if (socket.server !== undefined) attach(socket.server, prefix)
+        const server = serverOf(socket)
+        if (server !== undefined) attach(server, prefix)
       }
     }
     done()

@@ -1,12 +1,12 @@
 /**
- * Ends pipelined HTTP/1.1 responses with their connection. Node assigns a pipelined response its socket only after the earlier responses
- * are sent. If the connection closes before that, the response never emits `close`, and `destroy` has no effect until its turn, which may
- * never come. This module emits `close` on queued responses as Node does on active ones.
+ * Ends pipelined HTTP/1.1 responses with their connection (`serving/wire/queued-responses.ts`). Node assigns such a response its socket only
+ * after the earlier responses are sent.
  * Node stops reading a connection with many unsent bytes, and so does not notice that the client disconnected. Connections that neither
  * read nor write for a while are destroyed.
  */
 import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { closeQueued, destroyWithConnection } from '../serving/wire/queued-responses.js'
 import { sentBytes } from './sent-bytes.js'
 
 const QUEUED = Symbol('answers that wait for their turn')
@@ -49,27 +49,12 @@ export function closeWithConnection (response: ServerResponse): void {
   if (queued === undefined) {
     queued = connection[QUEUED] = new Set()
     const all = queued
-    connection.once('close', () => { for (const one of all) if (one.socket === null && !one.destroyed) close(one) })
+    connection.once('close', () => { for (const one of all) closeQueued(one) })
     track(connection)
   }
   if (queued.has(response)) return
   queued.add(response)
-  response.destroy = destroy
+  destroyWithConnection(response)
   const all = queued
   response.once('close', () => { all.delete(response) })
-}
-
-function close (response: ServerResponse): void {
-  response.destroyed = true
-  response.emit('close')
-}
-
-/** A queued response cannot be skipped: destroy its connection. */
-function destroy (this: ServerResponse, error?: Error): ServerResponse {
-  if (this.destroyed) return this
-  if (this.socket === null) {
-    this.req.socket.destroy(error)
-    return this
-  }
-  return ServerResponse.prototype.destroy.call(this, error) as ServerResponse // the declared return type is the base class
 }

@@ -5,7 +5,7 @@ import { tableColumns, tableRow, type Tabular, type ApiObject } from '../schemas
 import { badRequest } from '../schemas/status.js'
 import { quote } from '../schemas/quote.js'
 
-export interface Form {
+export interface TransformRequest {
   readonly format: 'json' | 'yaml' | 'protobuf'
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
   /** The version of the Table or metadata: `meta.orch.io/v1`. */
@@ -23,23 +23,23 @@ export function includeObject (request: FastifyRequest): IncludeObject {
 }
 
 /** One row, with the object as requested; null for None, as upstream. */
-export function row (tabular: Tabular, object: ApiObject, include: IncludeObject, form: Form, now: number): object {
+export function row (tabular: Tabular, object: ApiObject, include: IncludeObject, requested: TransformRequest, now: number): object {
   const { cells, conditions } = tableRow(tabular, object, now)
   const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...made, object: null }
-  return { ...made, object: include === 'Object' ? object : partialMetadata(object, form.asVersion) }
+  return { ...made, object: include === 'Object' ? object : partialMetadata(object, requested.asVersion) }
 }
 
 /** `columns: false` sets the columns to null instead of an empty list, for watch events after the first. */
-export function table (tabular: Tabular, metadata: object, rows: object[], form: Form, columns = true): object {
-  return { kind: 'Table', apiVersion: form.asVersion, metadata, columnDefinitions: columns ? tableColumns(tabular) : null, rows }
+export function table (tabular: Tabular, metadata: object, rows: object[], requested: TransformRequest, columns = true): object {
+  return { kind: 'Table', apiVersion: requested.asVersion, metadata, columnDefinitions: columns ? tableColumns(tabular) : null, rows }
 }
 
 /** Transforms one object as requested; a Buffer contains protobuf. */
-export function transformed (request: FastifyRequest, tabular: Tabular, form: Form, object: ApiObject): object | Buffer {
-  if (form.as === 'Table') {
+export function transformed (request: FastifyRequest, tabular: Tabular, requested: TransformRequest, object: ApiObject): object | Buffer {
+  if (requested.as === 'Table') {
     const { resourceVersion } = object.metadata
-    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, object, includeObject(request), form, Date.now())], form)
+    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, object, includeObject(request), requested, Date.now())], requested)
   }
-  return form.format === 'protobuf' ? partialMetadataProtobuf(object, form.asVersion) : partialMetadata(object, form.asVersion)
+  return requested.format === 'protobuf' ? partialMetadataProtobuf(object, requested.asVersion) : partialMetadata(object, requested.asVersion)
 }

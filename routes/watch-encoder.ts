@@ -10,7 +10,7 @@ import type { Entry } from '../storage/cache/entry.js'
 import type { CacheEvent } from '../storage/cache/event.js'
 import type { VersionedEvent } from '../registry/operations/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { row, table, includeObject, type Form, type IncludeObject } from './transform.js'
+import { row, table, includeObject, type TransformRequest, type IncludeObject } from './transform.js'
 import { chunk, chunkContent, chunkEnds } from './watch-sink.js'
 
 export interface WatchEncoder {
@@ -75,21 +75,21 @@ const framing = (chunked: boolean) => (bytes: Buffer): Buffer => chunked ? chunk
 
 /** @throws StatusError 400 */
 export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
-  const form: Form = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1' }
-  if (form.as === 'Table') {
+  const requested: TransformRequest = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1' }
+  if (requested.as === 'Table') {
     const include = includeObject(request) // validated before the response begins
-    return { type: 'application/json', encoder: chunked => tableEncoder(store, form, include, framing(chunked)) }
+    return { type: 'application/json', encoder: chunked => tableEncoder(store, requested, include, framing(chunked)) }
   }
-  const protobuf = form.format === 'protobuf'
+  const protobuf = requested.format === 'protobuf'
   return {
     type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
     encoder (chunked) {
-      const name = `${store.representation.apiVersion} ${form.format} ${form.as === undefined ? '' : form.asVersion}`
+      const name = `${store.representation.apiVersion} ${requested.format} ${requested.as === undefined ? '' : requested.asVersion}`
       let byName = encoders.get(store)
       if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
       let encoder = byName.get(key)
-      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, ...encodings(store, form, protobuf), chunked))
+      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, ...encodings(store, requested, protobuf), chunked))
       return encoder
     }
   }
@@ -102,18 +102,18 @@ const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
 type Added = (entries: readonly Entry[], chunked: boolean) => Buffer
 type Encodings = [one: EncodeOne, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
 
-function encodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
-  const [one, added, bookmark, failure] = storedEncodings(store, form, protobuf)
+function encodings (store: ResourceStore, requested: TransformRequest, protobuf: boolean): Encodings {
+  const [one, added, bookmark, failure] = storedEncodings(store, requested, protobuf)
   if (store.representation.conversion === undefined) return [one, added, bookmark, failure]
   return [(type, entry) => one(type, store.toVersion(entry)), (entries, chunked) => added(entries.map(entry => store.toVersion(entry)), chunked), bookmark, failure]
 }
 
 /** For entries already converted to the representation. */
-function storedEncodings (store: ResourceStore, form: Form, protobuf: boolean): Encodings {
+function storedEncodings (store: ResourceStore, requested: TransformRequest, protobuf: boolean): Encodings {
   const { representation } = store
   const failure = (status: Status): Buffer => protobuf ? protobufWatchFrame('ERROR', statusToProtobuf(status)) : jsonLine('ERROR', status)
-  if (form.as !== undefined) {
-    const version = form.asVersion
+  if (requested.as !== undefined) {
+    const version = requested.asVersion
     const one: EncodeOne = protobuf
       ? (kind, entry) => protobufWatchFrame(kind, partialMetadataProtobuf(entry.object, version))
       : (kind, entry) => jsonLine(kind, partialMetadata(entry.object, version))
@@ -143,7 +143,7 @@ type Encode = (event: CacheEvent) => Buffer
 /** Watchers in one turn are at one position, or at a few. */
 const MAX_CACHED_RUNS = 4
 
-function sharedEncoder (store: ResourceStore, form: string, one: EncodeOne, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], chunked: boolean): WatchEncoder {
+function sharedEncoder (store: ResourceStore, encoding: string, one: EncodeOne, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], chunked: boolean): WatchEncoder {
   const framed = framing(chunked)
   // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in use.
   const kept = (name: string, make: Encode): Encode => {
@@ -152,13 +152,13 @@ function sharedEncoder (store: ResourceStore, form: string, one: EncodeOne, adde
     const content: Encode = event => chunkContent(event.encoded(chunkName, whole))
     return chunked ? event => event.encoded(chunkName, whole) : event => event.encoded(name, content)
   }
-  const plain = kept(form, ({ type, entry }) => one(type, entry))
+  const plain = kept(encoding, ({ type, entry }) => one(type, entry))
   const asType = {
-    ADDED: kept(`${form} ADDED`, ({ entry }) => one('ADDED', entry)),
-    MODIFIED: kept(`${form} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
-    DELETED: kept(`${form} DELETED`, ({ entry }) => one('DELETED', entry))
+    ADDED: kept(`${encoding} ADDED`, ({ entry }) => one('ADDED', entry)),
+    MODIFIED: kept(`${encoding} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
+    DELETED: kept(`${encoding} DELETED`, ({ entry }) => one('DELETED', entry))
   }
-  const last = kept(`${form} last`, ({ previous, entry, revision }) => one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
+  const last = kept(`${encoding} last`, ({ previous, entry, revision }) => one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
   let lastBookmark: { readonly revision: number, readonly bytes: Buffer } | undefined
   return {
@@ -195,17 +195,17 @@ function lastMatching (store: ResourceStore, { entry, previous = entry, revision
 }
 
 /** A row whose object has only a resourceVersion. */
-function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, form: Form): object {
+function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, requested: TransformRequest): object {
   const object = bookmarkObject(store, revision)
-  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, form, Date.now())
+  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, requested, Date.now())
   return include === 'Object' ? { ...made, object } : made
 }
 
 /** Tables are small and not shared: only the first event of each watch has columns. */
-function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
+function tableEncoder (store: ResourceStore, requested: TransformRequest, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
-    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, form, Date.now())], form, first)
+    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, requested, Date.now())], requested, first)
     first = false
     return framed(jsonLine(type, made))
   }
@@ -218,7 +218,7 @@ function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject,
     added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.toVersion(entry).object, entry.revision))),
     encodeVersioned,
     batch: events => encodeVersioned(events, event => ({ type: event.type, event, last: false })),
-    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.representation, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, form)], form, false))),
+    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.representation, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, requested)], requested, false))),
     failure: status => framed(jsonLine('ERROR', status))
   }
 }

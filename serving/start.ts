@@ -22,6 +22,7 @@ import { withServiceAccountKey } from './service-accounts.js'
 import { endOnSignals, reportOnSignals } from './signals.js'
 import { logUncaughtErrors } from './uncaught-errors.js'
 import { tlsSetup } from './tls.js'
+import { startTimeouts } from './wire/start-timeouts.js'
 
 /** Milliseconds for the remaining responses after the drain. */
 const LAST_ANSWERS = 5000
@@ -159,7 +160,7 @@ function ofOneProcess (options: ServerOptions, supervisor: SupervisorChannel): S
 /** Serves the connections that the supervisor passes on. */
 function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: Verbosity): void {
   const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
-  listener.server.emit('listening') // from here on Node limits the time of requests
+  startTimeouts(listener.server)
   shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' }) })
   supervisor.serve({
     connection: listener.serve,

@@ -45,6 +45,16 @@ t.test('files and folders', async t => {
   t.notOk(isThere('storage/no-such-file.ts', 'docs/architecture.md'), 'what is missing is found')
 })
 
+t.test('the README of a room names each of its files and folders', async t => {
+  for (const document of documents.filter(file => /^[^/]+\/README\.md$/.test(file))) {
+    const room = posix.dirname(document)
+    if (['docs', 'examples', 'test'].includes(room)) continue // their READMEs explain how to use them
+    const named = new Set(spans(readFileSync(`${root}${document}`, 'utf8')))
+    const inRoom = [...files, ...folders].filter(path => path !== document && path.startsWith(`${room}/`)).map(path => path.slice(room.length + 1))
+    t.strictSame(inRoom.filter(path => /^[^/]+\/?$/.test(path) && !named.has(path)), [], document)
+  }
+})
+
 t.test('flags', async t => {
   const known = new Set(Object.keys({ ...FLAGS, ...COMMAND_FLAGS }).map(name => `--${name}`))
   for (const document of documents) {

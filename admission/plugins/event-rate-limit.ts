@@ -2,8 +2,8 @@
 import type { Event } from '../../schemas/api/core/events.js'
 import { listed, StatusError } from '../../schemas/status.js'
 import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
-import { Buckets } from '../buckets.js'
-import type { Limit, LimitType } from '../event-limits.js'
+import { Buckets } from './event-rate-limit-buckets.js'
+import type { Limit, LimitType } from './event-rate-limit-configuration.js'
 
 const KEYS: Readonly<Record<LimitType, (request: AdmissionRequest) => string>> = {
   Server: () => '',

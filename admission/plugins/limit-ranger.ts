@@ -10,7 +10,7 @@ import type { Pod } from '../../schemas/api/core/pods.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { listed, tooLarge } from '../../schemas/status.js'
 import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
-import { claimFindings, podFindings } from '../limits.js'
+import { claimFindings, podFindings } from './limit-ranger-items.js'
 import { refusal } from '../refusal.js'
 
 const ANNOTATION = 'orch.io/limit-ranger'

@@ -5,7 +5,7 @@
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor, type TypedRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
-import { parseSelector, DEFAULT_SELECTOR, type NodeSelectors } from '../node-selectors.js'
+import { parseSelector, DEFAULT_SELECTOR, type NodeSelectors } from './pod-node-selector-configuration.js'
 
 const ANNOTATION = 'scheduler.alpha.orch.io/node-selector'
 

@@ -9,7 +9,7 @@ import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
 import { pluginFor, type TypedRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 import { MEMORY_PRESSURE, Tolerated, mergeTolerations } from '../tolerations.js'
-import type { TolerationSettings } from '../toleration-settings.js'
+import type { TolerationSettings } from './pod-toleration-restriction-configuration.js'
 
 const DEFAULTS = 'scheduler.alpha.orch.io/defaultTolerations'
 const ALLOWED = 'scheduler.alpha.orch.io/tolerationsWhitelist'

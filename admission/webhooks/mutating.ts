@@ -6,7 +6,7 @@ import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/adm
 import { JSON_PATCH } from './answer.js'
 import { callWebhook } from './call-webhook.js'
 import { Configurations } from './configurations.js'
-import { formOf, type Form } from './forms.js'
+import { requestedVersionOf, type RequestedVersion } from './requested-version.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
 import { outcomeOf } from './outcome.js'
 import { applyHookPatch } from './patch.js'
@@ -36,19 +36,19 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
     const matching = set.matching(request, tools.resources())
     const mayRepeat = matching.some(({ hook }) => hook.reinvoked)
     if (matching.length === 0 || (pass.round === 1 && !mayRepeat)) return
-    const forms = new Forms(request, tools)
-    const own = forms.of(request.requested)
+    const versions = new RequestedVersions(request, tools)
+    const own = versions.of(request.requested)
     const now = (): string => request.object === undefined || !mayRepeat ? '' : own.json(request.object)
     let state = progress.get(pass)
     if (state === undefined) progress.set(pass, state = { invoked: new Set(), toReinvoke: new Set(), objectAfterRound: '' })
     else if (state.objectAfterRound !== now()) scheduleReinvocation(state)
-    const writer = new ReviewWriter(request, spoken => forms.of(spoken))
+    const writer = new ReviewWriter(request, spoken => versions.of(spoken))
     for (const invocation of matching) {
       const { hook } = invocation
       if (!await isSelected(hook, request)) continue
       if (pass.round === 1 && !state.toReinvoke.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
-      if (await callHook(invocation, request, pass.round, writer, forms.of(invocation.requested))) {
+      if (await callHook(invocation, request, pass.round, writer, versions.of(invocation.requested))) {
         scheduleReinvocation(state)
         pass.again()
       }
@@ -58,13 +58,13 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
   }
 
   /** @returns whether the hook changed the object */
-  const callHook = async ({ hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter, form: Form): Promise<boolean> => {
+  const callHook = async ({ hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter, version: RequestedVersion): Promise<boolean> => {
     const { name, configuration } = hook
     const place = `round_${round}_index_${index}`
     let changed = false
     try {
       const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () => callWebhook(hook, tools.caller, { request, writer, requested, objects: writer.objects(requested), mutating: true }), async ({ patch }) => {
-        const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, form, request)
+        const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, version, request)
         if (patched === undefined) return
         changed = patched.changed
         // The patch may contain secrets of the object.
@@ -99,20 +99,20 @@ function scheduleReinvocation ({ invoked, toReinvoke }: Progress): void {
 
 const exactly = (_key: string, value: unknown): unknown => typeof value === 'bigint' ? String(value) : value
 
-/** Caches the forms of the versions that hooks require. */
-export class Forms {
+/** Caches the object's conversions to the versions that hooks require. */
+export class RequestedVersions {
   readonly #request: AdmissionRequest
   readonly #tools: HookTools
-  readonly #made = new Map<RequestedKind, Form>()
+  readonly #made = new Map<RequestedKind, RequestedVersion>()
 
   constructor (request: AdmissionRequest, tools: HookTools) {
     this.#request = request
     this.#tools = tools
   }
 
-  of (spoken: RequestedKind): Form {
-    let form = this.#made.get(spoken)
-    if (form === undefined) this.#made.set(spoken, form = formOf(this.#request, spoken, this.#tools.resources()))
-    return form
+  of (spoken: RequestedKind): RequestedVersion {
+    let version = this.#made.get(spoken)
+    if (version === undefined) this.#made.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources()))
+    return version
   }
 }

@@ -1,10 +1,10 @@
-/** Applies a webhook's JSON patch to the form of the object that the hook received. */
+/** Applies a webhook's JSON patch to the object in the version that the hook received. */
 import { isDecodeError, parseJson, UNBOUNDED } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import { JSON_PATCH, type HookPatch } from './answer.js'
-import type { Form } from './forms.js'
+import type { RequestedVersion } from './requested-version.js'
 import { internal } from './refusals.js'
 import { HookFailure, withoutValue } from './target.js'
 
@@ -19,16 +19,16 @@ export interface Patched {
  * @returns undefined for an empty patch
  * @throws HookFailure for a malformed patch or another type, StatusError 500 if it does not fit the object
  */
-export async function applyHookPatch (hook: string, { text, type }: HookPatch, form: Form, { object, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>): Promise<Patched | undefined> {
+export async function applyHookPatch (hook: string, { text, type }: HookPatch, version: RequestedVersion, { object, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>): Promise<Patched | undefined> {
   const patch = parseOperations(text)
   if (patch.length === 0) return undefined
   if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
   if (type !== JSON_PATCH) throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MAX_QUOTED))}`, 400)
-  const before = form.json(object)
+  const before = version.json(object)
   try {
     const patched = await applyJsonPatch(parseJson(Buffer.from(before), UNBOUNDED).value, parseJsonPatch(patch))
     const done = trackOwnership?.()
-    form.put(object, patched)
+    version.put(object, patched)
     done?.()
   } catch (error) {
     if (!isStatusError(error) && !isDecodeError(error)) throw error
@@ -36,7 +36,7 @@ export async function applyHookPatch (hook: string, { text, type }: HookPatch, f
     // Logged without the value, which may be a secret.
     throw internal(describe(error.message), new Error(describe(isStatusError(error) ? error.message : withoutValue(error))))
   }
-  return { patch, changed: form.json(object) !== before }
+  return { patch, changed: version.json(object) !== before }
 }
 
 const MAX_QUOTED = 200

@@ -1,7 +1,7 @@
 /** Writes the AdmissionReview for webhooks, with the same fields in v1 and v1beta1. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { AdmissionRequest, AdmissionOperation } from '../../registry/admission.js'
-import type { Form, Kind } from './forms.js'
+import type { RequestedVersion, Kind } from './requested-version.js'
 import type { ReviewVersion } from './hook.js'
 import type { RequestedKind } from './hook-set.js'
 import { namespaceOf } from './selectors.js'
@@ -28,28 +28,28 @@ const filled = (name: string, value: string): string => value === '' ? '' : `,${
 /** Writes reviews of one request; the common part is written once for all hooks. */
 export class ReviewWriter {
   readonly #request: AdmissionRequest
-  readonly #forms: (spoken: RequestedKind) => Form
+  readonly #versions: (spoken: RequestedKind) => RequestedVersion
   #tail: string | undefined
 
-  /** @param forms returns the form for a version */
-  constructor (request: AdmissionRequest, forms: (spoken: RequestedKind) => Form) {
+  /** @param versions converts to a version */
+  constructor (request: AdmissionRequest, versions: (spoken: RequestedKind) => RequestedVersion) {
     this.#request = request
-    this.#forms = forms
+    this.#versions = versions
   }
 
   /** @param objects the result of `objects` for `spoken` */
   write (version: ReviewVersion, uid: string, spoken: RequestedKind, objects: string): string {
     const { subresource, requested, name, operation } = this.#request
     const below = filled('subResource', subresource)
-    return `{"kind":"AdmissionReview","apiVersion":"${GROUP}/${version}","request":{"uid":${quote(uid)},"kind":${kindJson(this.#forms(spoken).kind)},"resource":${resourceJson(spoken)}${below}` +
-      `,"requestKind":${kindJson(this.#forms(requested).kind)},"requestResource":${resourceJson(requested)}${filled('requestSubResource', subresource)}` +
+    return `{"kind":"AdmissionReview","apiVersion":"${GROUP}/${version}","request":{"uid":${quote(uid)},"kind":${kindJson(this.#versions(spoken).kind)},"resource":${resourceJson(spoken)}${below}` +
+      `,"requestKind":${kindJson(this.#versions(requested).kind)},"requestResource":${resourceJson(requested)}${filled('requestSubResource', subresource)}` +
       `${filled('name', name)}${filled('namespace', namespaceOf(this.#request))},"operation":"${operation}",${objects}${this.#tail ??= this.#rest()}}}`
   }
 
   /** The members `object` and `oldObject` of a review. */
   objects (spoken: RequestedKind): string {
     const { object, oldObject } = this.#request
-    const { json } = this.#forms(spoken)
+    const { json } = this.#versions(spoken)
     return `"object":${object === undefined ? 'null' : json(object)},"oldObject":${oldObject === undefined ? 'null' : json(oldObject)}`
   }
 

@@ -6,7 +6,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission
 import { callWebhook } from './call-webhook.js'
 import { Configurations } from './configurations.js'
 import type { HookSet, Invocation, RequestedKind } from './hook-set.js'
-import { Forms } from './mutating.js'
+import { RequestedVersions } from './mutating.js'
 import { outcomeOf } from './outcome.js'
 import { timedOut } from './refusals.js'
 import { ReviewWriter } from './review.js'
@@ -23,8 +23,8 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
     for (const invocation of set.matching(request, tools.resources())) if (await isSelected(invocation.hook, request)) selected.push(invocation)
     if (selected.length === 0) return
     if (request.signal.aborted) throw timedOut()
-    const forms = new Forms(request, tools)
-    const writer = new ReviewWriter(request, spoken => forms.of(spoken))
+    const versions = new RequestedVersions(request, tools)
+    const writer = new ReviewWriter(request, spoken => versions.of(spoken))
     const written = new Map<RequestedKind, string>()
     const objectsIn = (spoken: RequestedKind): string => {
       let objects = written.get(spoken)

@@ -14,7 +14,7 @@ import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { ListBytes, bytesOf, type LeafJson } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
-import { table, includeObject, row, type Form } from '../transform.js'
+import { table, includeObject, row, type TransformRequest } from '../transform.js'
 
 interface ListMeta { resourceVersion?: string, continue?: string, remainingItemCount?: number }
 
@@ -73,15 +73,15 @@ function sendList (request: FastifyRequest, reply: FastifyReply, store: Resource
 async function writeList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: VersionedList): Promise<FastifyReply> {
   const { accept, recorder } = request.orch
   if (recorder?.wantsResponse === true) await recordList(request, recorder, store, result)
-  const form = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
-  if (form.format === 'json' && form.as === undefined && !form.pretty) {
+  const requested = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
+  if (requested.format === 'json' && requested.as === undefined && !requested.pretty) {
     const { head, tail } = listJson(store.representation, metadataOf(result, store))
     const ready = await leavesJson(result)
     await sendJoined(request, reply, JSON_TYPE, new ListBytes(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
     return reply
   }
   const size = await bytesOf(result.entries)
-  const { type, parts } = encodeList(request, store, result, form, size <= MAX_KEPT_BYTES)
+  const { type, parts } = encodeList(request, store, result, requested, size <= MAX_KEPT_BYTES)
   if (size < LARGE_BYTES) {
     const whole: Uint8Array[] = []
     for (const part of parts) whole.push(Buffer.from(part instanceof Promise ? await part : part)) // copy: the next part may reuse the memory
@@ -128,7 +128,7 @@ async function leavesJson ({ leaves = [] }: VersionedList): Promise<LeafJson[]> 
   return ready
 }
 
-interface ListForm extends Form { readonly pretty: boolean }
+interface ListTransform extends TransformRequest { readonly pretty: boolean }
 
 interface EncodedList {
   readonly type: string
@@ -137,11 +137,11 @@ interface EncodedList {
 }
 
 /** Encodes a list. `keep`: cache the encoded items with their entries. */
-function encodeList (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, keep: boolean): EncodedList {
+function encodeList (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, keep: boolean): EncodedList {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
   const { representation } = store
-  if (form.as !== undefined) return encodeTransformed(request, store, result, form, objectOf)
-  if (form.format === 'protobuf') {
+  if (requested.as !== undefined) return encodeTransformed(request, store, result, requested, objectOf)
+  if (requested.format === 'protobuf') {
     const { message } = representation
     const encode = keep
       ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.read())))
@@ -149,8 +149,8 @@ function encodeList (request: FastifyRequest, store: ResourceStore, result: Vers
     return { type: PROTOBUF_TYPE, parts: protobuf(representation, metadataOf(result, store), result.entries, encode) }
   }
   const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result, store) }
-  const writer = writerOf(form)
-  const item = (entry: Entry): Part => isLarge(entry.json.length) ? writtenByThread(request, entry.json, form) : writer.item(objectOf(entry))
+  const writer = writerOf(requested)
+  const item = (entry: Entry): Part => isLarge(entry.json.length) ? writtenByThread(request, entry.json, requested) : writer.item(objectOf(entry))
   return { type: writer.type, parts: writer.list(head, 'items', mapEntries(result.entries, item)) }
 }
 
@@ -203,10 +203,10 @@ const INDENTED_WRITER: ListWriter = { type: JSON_TYPE, list: indented, item: val
 const COMPACT_WRITER: ListWriter = { type: JSON_TYPE, list: compact, item: value => bytes(stringify(value) ?? 'null') }
 
 /** Formats a large item in a worker thread. @param json compact */
-const writtenByThread = (request: FastifyRequest, json: Uint8Array, { format }: ListForm): Promise<Uint8Array> =>
+const writtenByThread = (request: FastifyRequest, json: Uint8Array, { format }: ListTransform): Promise<Uint8Array> =>
   writeText(json, { format: format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal)
 
-const writerOf = ({ format, pretty }: ListForm): ListWriter => format === 'yaml' ? YAML_WRITER : pretty ? INDENTED_WRITER : COMPACT_WRITER
+const writerOf = ({ format, pretty }: ListTransform): ListWriter => format === 'yaml' ? YAML_WRITER : pretty ? INDENTED_WRITER : COMPACT_WRITER
 
 function * indented (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
@@ -241,19 +241,19 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
   yield bytes(']}\n')
 }
 
-function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, form: ListForm, objectOf: (entry: Entry) => ApiObject): EncodedList {
+function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, objectOf: (entry: Entry) => ApiObject): EncodedList {
   const metadata = metadataOf(result, store)
-  const { type, list, item } = writerOf(form)
-  const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), form) : item(value)
-  if (form.as === 'Table') {
+  const { type, list, item } = writerOf(requested)
+  const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), requested) : item(value)
+  if (requested.as === 'Table') {
     const include = includeObject(request)
     const now = Date.now()
-    const { rows, ...head } = table(store.representation, metadata, [], form) as { rows: object[] }
-    return { type, parts: list(head, 'rows', mapEntries(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, form, now)))) }
+    const { rows, ...head } = table(store.representation, metadata, [], requested) as { rows: object[] }
+    return { type, parts: list(head, 'rows', mapEntries(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, requested, now)))) }
   }
-  const version = form.asVersion
+  const version = requested.asVersion
   const listKind = 'PartialObjectMetadataList'
-  if (form.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
+  if (requested.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
   const items = mapEntries(result.entries, entry => written(entry, partialMetadata(objectOf(entry), version)))
   const head = { kind: listKind, apiVersion: version, metadata }
   return { type, parts: list(head, 'items', items) }

@@ -10,13 +10,17 @@ const readAsStreams = new WeakSet<Socket>()
 
 const noop = (): void => {}
 
-/** The response whose turn it is on an HTTP/1.1 connection. Node records it only in this socket field (`assignSocket` in `lib/_http_server.js`). */
+/**
+ * The response whose turn it is on an HTTP/1.1 connection. Node records it only in this socket field, in Node 26 too.
+ * @see https://github.com/nodejs/node/blob/v26.x/lib/_http_server.js, `assignSocket`
+ */
 export const currentResponse = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined => socket._httpMessage ?? undefined
 
 /**
  * Makes Node read a TLS connection as a stream. Otherwise its parser reads below the stream and cannot be paused: data decrypted when a
- * pause is due is parsed as bad HTTP (`HPE_PAUSED`). Adding a data listener is the only way to return to stream reading (`unconsume` in
- * `lib/_http_server.js`). Idempotent; call it once the server knows the connection.
+ * pause is due is parsed as bad HTTP (`HPE_PAUSED`). Adding a data listener is the only way to return to stream reading. Idempotent; call it
+ * once the server knows the connection. No fix in Node 26.
+ * @see https://github.com/nodejs/node/blob/v26.x/lib/_http_server.js, `unconsume`
  */
 export function readAsStream (socket: Socket): void {
   if (readAsStreams.has(socket) || !(socket instanceof TLSSocket)) return
@@ -25,7 +29,9 @@ export function readAsStream (socket: Socket): void {
 }
 
 /**
- * Sends 100 Continue when the response is the current one of its connection; for a queued response Node would write it into an earlier one.
+ * Sends 100 Continue when the response is the current one of its connection. Node queues it at once, and then puts the head of the response
+ * before it. No fix in Node 26.
+ * @see https://github.com/nodejs/node/blob/v26.x/lib/_http_outgoing.js, `_send`
  * Not sent if the body has arrived or the response has started. If the body is too large, the connection closes after the response, because
  * what follows is undefined.
  */

@@ -1,6 +1,7 @@
 /**
  * Writes HTTP/1.1 bodies directly to the socket, bypassing `ServerResponse`. Uses `chunkedEncoding`, an undocumented field that controls
- * the framing of `write` and `end` (`lib/_http_outgoing.js`); a test detects changes in Node.
+ * the framing of `write` and `end`. No option for it in Node 26.
+ * @see https://github.com/nodejs/node/blob/v26.x/lib/_http_outgoing.js, `chunkedEncoding`
  */
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'

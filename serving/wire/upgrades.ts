@@ -1,6 +1,7 @@
 /**
  * HTTP/1.1 upgrade requests. Node hands over the connection without a response object; here the request gets one and passes all hooks, and
- * its handler takes the connection. For the launcher's listener and for hosts' servers.
+ * its handler takes the connection. For the launcher's listener and for hosts' servers. This is Node's documented design, in Node 26 too.
+ * @see https://nodejs.org/api/http.html#event-upgrade_1
  */
 import { ServerResponse, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'

@@ -4,20 +4,20 @@
  */
 import { parseExactly, type ApiObject, type FieldValues } from '../../schemas/index.js'
 import type { Revision } from '../backend.js'
-import { now, grow, type Forms } from './forms.js'
+import { now, grow, type CachedRepresentations } from './cached-representations.js'
 
 /** Estimated size of a parsed object, relative to its JSON. */
 const PARSED_FACTOR = 2
 
-class Derived implements Forms {
+class Derived implements CachedRepresentations {
   used = now()
   bytes = 0
   readonly values = new Map<string, unknown>()
-  readonly #owner: { forms: Derived | undefined }
+  readonly #owner: { derived: Derived | undefined }
 
-  constructor (owner: { forms: Derived | undefined }) { this.#owner = owner }
+  constructor (owner: { derived: Derived | undefined }) { this.#owner = owner }
 
-  drop (): void { this.#owner.forms = undefined }
+  drop (): void { this.#owner.derived = undefined }
 }
 
 const OBJECT = 'object'
@@ -31,7 +31,7 @@ export class Entry {
   /** Values for field selectors. */
   readonly fields: FieldValues
   /** Derived values of this entry. */
-  forms: Derived | undefined = undefined
+  derived: Derived | undefined = undefined
   /** The object it was encoded from, while `keepDecoded` keeps it. Shared: treat it as frozen. */
   decoded: ApiObject | undefined = undefined
 
@@ -66,7 +66,7 @@ export class Entry {
 
   /** The parsed object for a single use: from the cache, else parsed without caching. Treat it as frozen. */
   read (): ApiObject {
-    return (this.forms?.values.get(OBJECT) ?? this.copy()) as ApiObject // set only by `object`
+    return (this.derived?.values.get(OBJECT) ?? this.copy()) as ApiObject // set only by `object`
   }
 
   /** A copy that the caller may change. */
@@ -74,19 +74,19 @@ export class Entry {
     return parseExactly(this.json) as ApiObject // JSON that this server encoded
   }
 
-  /** A value derived from this version, computed at most once per `form` while it is used. */
-  derive<T> (form: string, make: (entry: Entry) => T): T {
-    const known = this.forms?.values.get(form)
-    if (this.forms !== undefined && known !== undefined) {
-      this.forms.used = now()
-      return known as T // a form always has the same `make`
+  /** A value derived from this version, computed at most once per `representation` while it is used. */
+  derive<T> (representation: string, make: (entry: Entry) => T): T {
+    const known = this.derived?.values.get(representation)
+    if (this.derived !== undefined && known !== undefined) {
+      this.derived.used = now()
+      return known as T // a representation always has the same `make`
     }
     const made = make(this)
-    const forms = this.forms ?? new Derived(this)
-    if (grow(forms, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED_FACTOR)) {
-      forms.used = now()
-      forms.values.set(form, made)
-      this.forms = forms
+    const derived = this.derived ?? new Derived(this)
+    if (grow(derived, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED_FACTOR)) {
+      derived.used = now()
+      derived.values.set(representation, made)
+      this.derived = derived
     }
     return made
   }

@@ -23,11 +23,11 @@ export class CacheEvent {
   /** Drops the encodings; watchers that are far behind encode the event again. */
   forget (): void { this.#encoded = undefined }
 
-  /** The event's bytes in a form, encoded at most once. */
-  encoded (form: string, encode: (event: CacheEvent) => Buffer): Buffer {
+  /** The event's bytes in a representation, encoded at most once. */
+  encoded (representation: string, encode: (event: CacheEvent) => Buffer): Buffer {
     this.#encoded ??= new Map()
-    let bytes = this.#encoded.get(form)
-    if (bytes === undefined) this.#encoded.set(form, bytes = encode(this))
+    let bytes = this.#encoded.get(representation)
+    if (bytes === undefined) this.#encoded.set(representation, bytes = encode(this))
     return bytes
   }
 }

@@ -3,13 +3,13 @@
  * their bytes without copying. Benchmark: 'LIST 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more CPU without it.
  */
 import type { Entry } from './entry.js'
-import { now, grow, type Forms } from './forms.js'
+import { now, grow, type CachedRepresentations } from './cached-representations.js'
 
 const COMMA = 0x2c
 /** JSON of larger leaves is not kept. */
 const MAX_BYTES = 256 * 1024
 
-class CachedJson implements Forms {
+class CachedJson implements CachedRepresentations {
   used = now()
   bytes = 0
   json: Buffer | undefined = undefined

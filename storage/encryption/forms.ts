@@ -2,7 +2,7 @@
 import type { ProviderConfiguration } from '../../schemas/api/apiserver/encryption.js'
 import { aesCbc, aesGcm, secretbox, type Cipher } from './cipher.js'
 
-export interface Form {
+export interface StoredForm {
   readonly prefix: Buffer
   /** Undefined for values as they are. */
   readonly cipher: Cipher | undefined
@@ -19,15 +19,15 @@ const ENCRYPTED = Buffer.from('orch:enc:')
 export const isEncrypted = (stored: Uint8Array): boolean => startsWith(stored, ENCRYPTED)
 
 /** A value without encryption has no prefix, so its form is that of all values without one. */
-export const isOf = ({ prefix, cipher }: Form, stored: Uint8Array): boolean => cipher === undefined ? !isEncrypted(stored) : startsWith(stored, prefix)
+export const isOf = ({ prefix, cipher }: StoredForm, stored: Uint8Array): boolean => cipher === undefined ? !isEncrypted(stored) : startsWith(stored, prefix)
 
 const startsWith = (stored: Uint8Array, start: Buffer): boolean => stored.length >= start.length && start.compare(stored, 0, start.length) === 0
 
-const IDENTITY: Form = { prefix: Buffer.alloc(0), cipher: undefined, readLabels: ['identity'], writeLabels: [''] } // as upstream
+const IDENTITY: StoredForm = { prefix: Buffer.alloc(0), cipher: undefined, readLabels: ['identity'], writeLabels: [''] } // as upstream
 
 /** The forms of a provider, in order of its keys. */
-export async function formsOf ({ aesgcm, aescbc, secretbox: box, kms }: ProviderConfiguration, keyService: (configuration: KeyServiceConfiguration) => Cipher): Promise<Form[]> {
-  const each = async (provider: string, keys: ReadonlyArray<{ name: string, secret: string }> = [], cipher: (secret: Buffer) => Cipher | Promise<Cipher>): Promise<Form[]> =>
+export async function formsOf ({ aesgcm, aescbc, secretbox: box, kms }: ProviderConfiguration, keyService: (configuration: KeyServiceConfiguration) => Cipher): Promise<StoredForm[]> {
+  const each = async (provider: string, keys: ReadonlyArray<{ name: string, secret: string }> = [], cipher: (secret: Buffer) => Cipher | Promise<Cipher>): Promise<StoredForm[]> =>
     await Promise.all(keys.map(async ({ name, secret }) => form(`orch:enc:${provider}:v1:`, `${name}:`, await cipher(Buffer.from(secret, 'base64')))))
   if (aesgcm !== undefined) return await each('aesgcm', aesgcm.keys, aesGcm)
   if (aescbc !== undefined) return await each('aescbc', aescbc.keys, aesCbc)
@@ -35,7 +35,7 @@ export async function formsOf ({ aesgcm, aescbc, secretbox: box, kms }: Provider
   return [kms === undefined ? IDENTITY : form(`orch:enc:kms:v1:${kms.name}:`, '', keyService(kms))]
 }
 
-function form (provider: string, key: string, cipher: Cipher): Form {
+function form (provider: string, key: string, cipher: Cipher): StoredForm {
   const labels = key === '' ? [provider] : [provider, key]
   return { prefix: Buffer.from(provider + key), cipher, readLabels: labels, writeLabels: labels }
 }

@@ -4,7 +4,7 @@ import { EncryptionConfiguration, timeoutMs, type EncryptionOptions } from '../.
 import type { Backend } from '../backend.js'
 import type { Cipher } from './cipher.js'
 import { encryptedBackend } from './encrypted-backend.js'
-import { formsOf, type Form, type KeyServiceConfiguration } from './forms.js'
+import { formsOf, type StoredForm, type KeyServiceConfiguration } from './forms.js'
 import { cachedCheck } from './health.js'
 import type { KeyService } from './key-service.js'
 import { UNOBSERVED, type TransformationObserver } from './observer.js'
@@ -30,7 +30,7 @@ export async function openEncryption (given: EncryptionOptions, observer: Transf
     services.push(service)
     return envelope(service, cachesize, observer)
   }
-  const formsByResource = new Map<string, Form[]>()
+  const formsByResource = new Map<string, StoredForm[]>()
   for (const { resources = [], providers: configured = [] } of configuration.resources ?? []) {
     const forms = (await Promise.all(configured.map(provider => formsOf(provider, serviceCipher)))).flat()
     for (const resource of resources) formsByResource.set(resource, [...formsByResource.get(resource) ?? [], ...forms])

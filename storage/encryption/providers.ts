@@ -1,7 +1,7 @@
 /** The providers of a resource, in order of configuration: the first encrypts, and each value is decrypted by the key that its prefix names. */
 import { StorageError } from '../errors.js'
 import type { Decrypted } from './cipher.js'
-import { isOf, type Form } from './forms.js'
+import { isOf, type StoredForm } from './forms.js'
 import { KeyServiceError } from './key-service-error.js'
 import type { Direction, TransformationObserver } from './observer.js'
 
@@ -22,8 +22,8 @@ export interface Providers {
 }
 
 /** @param forms at least one */
-export function providers (forms: readonly Form[], { transformed }: TransformationObserver): Providers {
-  const [first] = forms as readonly [Form]
+export function providers (forms: readonly StoredForm[], { transformed }: TransformationObserver): Providers {
+  const [first] = forms as readonly [StoredForm]
   // A key named `a` has the prefix of values of a key named `a:b`.
   const longestFirst = [...forms].sort((one, other) => other.prefix.length - one.prefix.length)
   const observe = (direction: Direction, labels: readonly string[], since: number, error?: unknown): void => {

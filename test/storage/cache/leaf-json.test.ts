@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Entry } from '../../../storage/cache/entry.js'
-import { cachedForms, sweep } from '../../../storage/cache/forms.js'
+import { cachedRepresentations, sweep } from '../../../storage/cache/cached-representations.js'
 import { leafJson } from '../../../storage/cache/leaf-json.js'
 import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 
@@ -22,7 +22,7 @@ t.test('a leaf is joined when it is listed again, shared, and let go of when nob
   t.equal(leafJson(leaf), joined)
   sweep()
   sweep()
-  t.equal(cachedForms().bytes, 0)
+  t.equal(cachedRepresentations().bytes, 0)
   t.not(leafJson(leaf), joined)
   t.equal(leafJson(leaf)?.toString(), 'a,b,c,')
 })

@@ -1,6 +1,6 @@
 /** The projected volume with a service account token, the server's CA bundle and the namespace. */
-import type { PodSpec } from '../schemas/api/core/pod-spec.js'
-import type { Volume } from '../schemas/api/core/pod-volumes.js'
+import type { PodSpec } from '../../schemas/api/core/pod-spec.js'
+import type { Volume } from '../../schemas/api/core/pod-volumes.js'
 
 const PATH = '/var/run/secrets/orch.io/serviceaccount'
 const PREFIX = 'orch-api-access-'

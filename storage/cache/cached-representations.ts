@@ -7,7 +7,7 @@
 const SPAN_MS = 30_000
 const MAX_BYTES = 64 * 1024 * 1024
 
-export interface Forms {
+export interface CachedRepresentations {
   /** The span in which a value was last used. */
   used: number
   /** Estimated size. */
@@ -17,7 +17,7 @@ export interface Forms {
 }
 
 let currentSpan = 1
-let held: Forms[] = []
+let held: CachedRepresentations[] = []
 let bytes = 0
 let timer: NodeJS.Timeout | undefined
 
@@ -25,28 +25,28 @@ let timer: NodeJS.Timeout | undefined
 export const now = (): number => currentSpan
 
 /** Accounts for additional bytes of derived values and registers their holder. Returns false if the limit is reached. */
-export function grow (forms: Forms, by: number): boolean {
+export function grow (holder: CachedRepresentations, by: number): boolean {
   if (bytes + by > MAX_BYTES) return false
-  if (forms.bytes === 0) held.push(forms)
-  forms.bytes += by
+  if (holder.bytes === 0) held.push(holder)
+  holder.bytes += by
   bytes += by
   timer ??= setInterval(sweep, SPAN_MS).unref()
   return true
 }
 
-/** Current usage, for metrics. */
-export const cachedForms = (): { readonly holders: number, readonly bytes: number } => ({ holders: held.length, bytes })
+/** Current usage, for tests. */
+export const cachedRepresentations = (): { readonly holders: number, readonly bytes: number } => ({ holders: held.length, bytes })
 
 /** Ends a span: drops holders that were not used in it. */
 export function sweep (): void {
-  const kept: Forms[] = []
-  const unused: Forms[] = []
-  for (const forms of held) (forms.used >= currentSpan ? kept : unused).push(forms)
+  const kept: CachedRepresentations[] = []
+  const unused: CachedRepresentations[] = []
+  for (const holder of held) (holder.used >= currentSpan ? kept : unused).push(holder)
   currentSpan++
-  for (const forms of unused) {
-    bytes -= forms.bytes
-    forms.bytes = 0
-    forms.drop()
+  for (const holder of unused) {
+    bytes -= holder.bytes
+    holder.bytes = 0
+    holder.drop()
   }
   held = kept
   if (held.length > 0) return

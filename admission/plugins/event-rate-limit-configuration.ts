@@ -1,6 +1,6 @@
 /** The configuration of EventRateLimit. */
-import { apiPackage, int32, list, string } from '../schemas/language/declare.js'
-import { readConfiguration, ConfigurationError, type PluginConfiguration } from './configuration.js'
+import { apiPackage, int32, list, string } from '../../schemas/language/declare.js'
+import { readConfiguration, ConfigurationError, type PluginConfiguration } from '../configuration.js'
 
 const NAME = 'EventRateLimit'
 const TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const

@@ -1,7 +1,7 @@
 /** The configuration of PodTolerationRestriction, for namespaces without annotations. */
-import { Toleration } from '../schemas/api/core/affinity.js'
-import { apiPackage, list } from '../schemas/language/declare.js'
-import { readConfiguration, type PluginConfiguration } from './configuration.js'
+import { Toleration } from '../../schemas/api/core/affinity.js'
+import { apiPackage, list } from '../../schemas/language/declare.js'
+import { readConfiguration, type PluginConfiguration } from '../configuration.js'
 
 export interface TolerationSettings { readonly defaults: readonly Toleration[], /** Empty allows all. */ readonly allowed: readonly Toleration[] }
 

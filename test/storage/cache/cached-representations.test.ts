@@ -1,14 +1,14 @@
 import t from 'tap'
 import { ownBytes } from '../../../storage/bytes.js'
 import { Entry } from '../../../storage/cache/entry.js'
-import { cachedForms, sweep } from '../../../storage/cache/forms.js'
+import { cachedRepresentations, sweep } from '../../../storage/cache/cached-representations.js'
 
 const entry = (size = 10): Entry => new Entry('k', 1, ownBytes(JSON.stringify({ metadata: {}, text: 'x'.repeat(size) })), undefined, [])
 
 t.afterEach(() => {
   sweep()
   sweep()
-  t.match(cachedForms(), { holders: 0, bytes: 0 }, 'nothing is held that nobody uses')
+  t.match(cachedRepresentations(), { holders: 0, bytes: 0 }, 'nothing is held that nobody uses')
 })
 
 t.test('a form is made once while it is used', async t => {
@@ -27,7 +27,7 @@ t.test('a form that nobody used for two spans is let go and made again when aske
   const before = one.object
   sweep()
   sweep()
-  t.equal(cachedForms().holders, 0)
+  t.equal(cachedRepresentations().holders, 0)
   t.not(one.object, before)
   t.same(one.object, before)
 })
@@ -35,7 +35,7 @@ t.test('a form that nobody used for two spans is let go and made again when aske
 t.test('a look at the object keeps nothing, and takes what is there', async t => {
   const one = entry()
   t.same(one.read().metadata, {})
-  t.equal(cachedForms().holders, 0)
+  t.equal(cachedRepresentations().holders, 0)
   t.equal(one.object, one.read())
 })
 
@@ -43,10 +43,10 @@ t.test('all forms together stay within their bound', async t => {
   const entries = Array.from({ length: 300 }, () => entry(500_000))
   for (const one of entries) {
     one.derive('form', () => Buffer.alloc(500_000))
-    if (cachedForms().bytes > 64 * 1024 * 1024) t.fail(`${cachedForms().bytes} bytes`)
+    if (cachedRepresentations().bytes > 64 * 1024 * 1024) t.fail(`${cachedRepresentations().bytes} bytes`)
   }
-  t.ok(cachedForms().bytes > 60 * 1024 * 1024, 'the room is used')
-  const kept = (one: Entry | undefined): boolean => one?.forms !== undefined
+  t.ok(cachedRepresentations().bytes > 60 * 1024 * 1024, 'the room is used')
+  const kept = (one: Entry | undefined): boolean => one?.derived !== undefined
   t.ok(kept(entries[0]), 'what is there stays')
   t.notOk(kept(entries.at(-1)), 'what comes too late is made and not kept')
   sweep()

@@ -1,7 +1,7 @@
 /** The configuration of PodNodeSelector: node labels by namespace. */
-import { apiPackage, map } from '../schemas/language/declare.js'
-import { labelValue, qualifiedName } from '../schemas/names.js'
-import { readConfiguration, ConfigurationError, type PluginConfiguration } from './configuration.js'
+import { apiPackage, map } from '../../schemas/language/declare.js'
+import { labelValue, qualifiedName } from '../../schemas/names.js'
+import { readConfiguration, ConfigurationError, type PluginConfiguration } from '../configuration.js'
 
 const NAME = 'PodNodeSelector'
 /** The key of the selector for namespaces without an annotation. */

@@ -1,6 +1,6 @@
 /** Checks that pods only refer to the secrets of their service account. */
-import type { PodSpec } from '../schemas/api/core/pod-spec.js'
-import type { ServiceAccount } from '../schemas/api/core/serviceaccounts.js'
+import type { PodSpec } from '../../schemas/api/core/pod-spec.js'
+import type { ServiceAccount } from '../../schemas/api/core/serviceaccounts.js'
 
 type Containers = ReadonlyArray<Pick<NonNullable<PodSpec['containers']>[number], 'name' | 'env' | 'envFrom'>>
 

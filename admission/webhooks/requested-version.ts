@@ -1,4 +1,4 @@
-/** Converts the object of a request to the form that a webhook requires, and back: another version, the view of a subresource, or unchanged for other kinds. */
+/** Converts the object of a request to what a webhook requires, and back: another version, the view of a subresource, or unchanged for other kinds. */
 import { decode, applyDefaults, stringify, toJson, type SubresourceView, type Representation, type ApiObject } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -10,15 +10,15 @@ export interface Kind { readonly group: string, readonly version: string, readon
 
 type Members = Record<string, unknown>
 
-export interface Form {
+export interface RequestedVersion {
   readonly kind: Kind
   readonly json: (object: Members) => string
-  /** Writes an object patched in that form back into the request's object. @throws DecodeError if it does not match the kind */
+  /** Writes an object patched in that version back into the request's object. @throws DecodeError if it does not match the kind */
   readonly put: (object: Members, made: unknown) => void
 }
 
 /** @param spoken the version that the hook's rules matched */
-export function formOf (request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry): Form {
+export function requestedVersionOf (request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry): RequestedVersion {
   const store = resources.find(request.group, request.resource)
   const representation = store?.type.representations.find(one => one.group === spoken.group && one.version === spoken.version && one.plural === spoken.plural)
   if (store === undefined || representation === undefined) return ofOther(request)
@@ -27,7 +27,7 @@ export function formOf (request: AdmissionRequest, spoken: RequestedKind, resour
   return request.kind === store.stored.kind ? ofVersion(store, representation) : ofOther(request)
 }
 
-function ofVersion ({ stored }: ResourceStore, representation: Representation): Form {
+function ofVersion ({ stored }: ResourceStore, representation: Representation): RequestedVersion {
   const { group, version, kind, message, conversion } = representation
   return {
     kind: { group, version, kind },
@@ -45,7 +45,7 @@ function ofVersion ({ stored }: ResourceStore, representation: Representation): 
   }
 }
 
-function ofView ({ message, read, write }: SubresourceView): Form {
+function ofView ({ message, read, write }: SubresourceView): RequestedVersion {
   const { type } = message[Facts]
   return {
     kind: { group: type?.group ?? '', version: type?.version ?? '', kind: type?.kind ?? '' },
@@ -59,7 +59,7 @@ function ofView ({ message, read, write }: SubresourceView): Form {
 }
 
 /** Evictions, bindings and connect options have their own kind and a single version. */
-function ofOther ({ kind, object }: AdmissionRequest): Form {
+function ofOther ({ kind, object }: AdmissionRequest): RequestedVersion {
   const { apiVersion = 'v1', kind: own = kind } = (object ?? {}) as { apiVersion?: string, kind?: string }
   const slash = apiVersion.indexOf('/')
   return {

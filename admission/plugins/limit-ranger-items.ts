@@ -1,9 +1,9 @@
 /** Checks pods and claims against the items of a LimitRange; findings are sentences. */
-import type { LimitRangeItem } from '../schemas/api/core/limitranges.js'
-import type { PersistentVolumeClaim } from '../schemas/api/core/persistentvolumeclaims.js'
-import type { Pod } from '../schemas/api/core/pods.js'
-import { amountOf, compareQuantities } from '../schemas/meta/quantity.js'
-import { total, largest, type Amounts } from './amounts.js'
+import type { LimitRangeItem } from '../../schemas/api/core/limitranges.js'
+import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
+import type { Pod } from '../../schemas/api/core/pods.js'
+import { amountOf, compareQuantities } from '../../schemas/meta/quantity.js'
+import { total, largest, type Amounts } from '../amounts.js'
 
 interface ResourceAmounts { readonly requests?: Amounts | undefined, readonly limits?: Amounts | undefined }
 
