@@ -88,7 +88,7 @@ t.test('a request whose client leaves while a hook of the host waits is not serv
   await until(t, 'all', () => waiting.length === 5)
   socket.destroy()
   for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)
-  await until(t, 'their end', () => left === 3) // those behind the first of HTTP/1.1 do not emit it
+  await until(t, 'their end', () => left >= 3) // before Node 26 those behind the first of HTTP/1.1 do not emit it
   for (const go of waiting) go()
   const last = session.request({ ':path': '/last' }).resume()
   await once(last, 'end')
