@@ -55,6 +55,33 @@ t.test('the README of a room names each of its files and folders', async t => {
   }
 })
 
+t.test('no cell of a table is longer than 40 words', t => {
+  const words = (cell: string): number => cell.trim().split(/\s+/).length
+  for (const document of documents) {
+    const rows = readFileSync(`${root}${document}`, 'utf8').split('\n').filter(line => line.startsWith('|'))
+    t.strictSame(rows.flatMap(row => row.split('|')).filter(cell => words(cell) > 40), [], document)
+  }
+  t.end()
+})
+
+t.test('comments name benchmarks in one form: a part of the benchmarks and a row of docs/performance.md that it measures', t => {
+  const rows = new Map(readFileSync(`${root}docs/performance.md`, 'utf8').split('\n').filter(line => line.startsWith('| ')).map(line => {
+    const cells = line.slice(2, -1).split(' |').map(cell => cell.trim())
+    return [(cells[0] ?? '').replaceAll('`', ''), cells.at(-1) ?? '']
+  }))
+  let named = 0
+  for (const file of files) {
+    if (!file.endsWith('.ts') || file.startsWith('test/')) continue
+    for (const [line] of readFileSync(`${root}${file}`, 'utf8').matchAll(/^.*(?:npm run bench|Benchmark:).*$/gm)) {
+      named++
+      const [, part = '', row = ''] = /Benchmark: `npm run bench -- ([\w-]+)`, '(.+?)'[.,:]/.exec(line) ?? []
+      t.equal(rows.get(row), `\`${part}\``, `${file}: ${line.trim()}`)
+    }
+  }
+  t.ok(named > 10, 'benchmarks are found')
+  t.end()
+})
+
 t.test('flags', async t => {
   const known = new Set(Object.keys({ ...FLAGS, ...COMMAND_FLAGS }).map(name => `--${name}`))
   for (const document of documents) {
