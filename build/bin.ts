@@ -2,7 +2,8 @@
 /**
  * The command's entry: runs the bundled `cli.ts` with V8's code cache. Parsing and compiling 2.5 MB is a third of the start's CPU. V8 can
  * cache scripts but not modules, so the launcher is bundled as a script. `code-cache.js` writes a cache for the Node that builds; its name
- * contains V8's version and flags. Without a matching cache the start is slower.
+ * contains V8's version and flags. Without a matching cache the start is slower. The flags of the first line are those of `npm start`, with which
+ * `test/package.test.ts` compares them.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

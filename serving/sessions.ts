@@ -96,8 +96,9 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
 }
 
 /**
- * Destroys a stream that its client cancelled without an error code: Node would wait forever for it to flush. Not at once, as the last write of a response
- * returns after its stream has closed, and Node makes an error with its stack for each write of a destroyed stream (`npm run bench -- h2`).
+ * Destroys a stream that its client cancelled without an error code: before 26, Node waits forever for it to flush. Not at once, as the last write of a response
+ * returns after its stream has closed, and Node makes an error with its stack for each write of a destroyed stream.
+ * Benchmark: `npm run bench -- h2`, 'GET, 16 × 16 streams, HTTP/2, all defaults'.
  */
 function ended (this: ServerHttp2Stream): void {
   if (this.closed && !this.writableFinished) setImmediate(destroyUnfinished, this)

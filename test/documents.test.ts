@@ -18,7 +18,7 @@ const EXTENSIONS = /\.(?:ts|js|cjs|md|json|proto|ya?ml|sh|service)$/
 /** Made by the build, by npm, or in the folder of a running server. */
 const MADE = /^(?:dist|(?:test\/)?node_modules|\.cache|orch-data)\b|^(?:cli|open-telemetry)\.cjs$|^(?:package|certs|kubeconfig|config|policy|tracing|audit-policy|history)\.(?:json|ya?ml)$/
 /** Flags of other programs, and of our own scripts. */
-const FOREIGN = new Set(['--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig', '--balancer', '--format'])
+const FOREIGN = new Set(['--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--trace-gc', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig', '--balancer', '--format'])
 
 const spans = (text: string): string[] => [...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
 const links = (text: string): string[] => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter(link => !/^(?:https?:|#|mailto:)/.test(link))
@@ -53,6 +53,33 @@ t.test('the README of a room names each of its files and folders', async t => {
     const inRoom = [...files, ...folders].filter(path => path !== document && path.startsWith(`${room}/`)).map(path => path.slice(room.length + 1))
     t.strictSame(inRoom.filter(path => /^[^/]+\/?$/.test(path) && !named.has(path)), [], document)
   }
+})
+
+t.test('no cell of a table is longer than 40 words', t => {
+  const words = (cell: string): number => cell.trim().split(/\s+/).length
+  for (const document of documents) {
+    const rows = readFileSync(`${root}${document}`, 'utf8').split('\n').filter(line => line.startsWith('|'))
+    t.strictSame(rows.flatMap(row => row.split('|')).filter(cell => words(cell) > 40), [], document)
+  }
+  t.end()
+})
+
+t.test('comments name benchmarks in one form: a part of the benchmarks and a row of docs/performance.md that it measures', t => {
+  const rows = new Map(readFileSync(`${root}docs/performance.md`, 'utf8').split('\n').filter(line => line.startsWith('| ')).map(line => {
+    const cells = line.slice(2, -1).split(' |').map(cell => cell.trim())
+    return [(cells[0] ?? '').replaceAll('`', ''), cells.at(-1) ?? '']
+  }))
+  let named = 0
+  for (const file of files) {
+    if (!file.endsWith('.ts') || file.startsWith('test/')) continue
+    for (const [line] of readFileSync(`${root}${file}`, 'utf8').matchAll(/^.*(?:npm run bench|Benchmark:).*$/gm)) {
+      named++
+      const [, part = '', row = ''] = /Benchmark: `npm run bench -- ([\w-]+)`, '(.+?)'[.,:]/.exec(line) ?? []
+      t.equal(rows.get(row), `\`${part}\``, `${file}: ${line.trim()}`)
+    }
+  }
+  t.ok(named > 10, 'benchmarks are found')
+  t.end()
 })
 
 t.test('flags', async t => {

@@ -1,6 +1,7 @@
 /**
  * Caches the results of slow token lookups and measures them. Keys are keyed hashes of token and audiences, so that memory holds no tokens and collisions
- * cannot be constructed.
+ * cannot be constructed. A hit spares a call to another server, a hundred microseconds or more.
+ * Benchmark: `npm run bench -- hooks`, 'one admission webhook over TLS, 16 at a time, added to a create', is such a call.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'

@@ -97,7 +97,10 @@ async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise
 
 type View = Omit<ObjectWatch, 'initial' | 'feed'>
 
-/** No object spread: it would create a hidden class of a kilobyte for each watch. Benchmark: `npm run bench -- memory`, 'memory of an idle watch'. */
+/**
+ * No object spread: it would create a hidden class of a kilobyte for each watch.
+ * Benchmark: `npm run bench -- memory`, 'memory of an idle watch, of 10,000, HTTP/2'.
+ */
 const makeWatch = ({ range, matches, everything, toVersion }: View, initial: Snapshot | undefined, feed: Feed): ObjectWatch =>
   ({ initial, range, matches, everything, toVersion, feed })
 

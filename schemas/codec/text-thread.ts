@@ -2,6 +2,7 @@
  * Worker threads for text that would block the event loop: YAML in, and large objects as YAML or indented JSON out. Parsing YAML takes
  * 0.6 ms per KiB and far more for malicious text, so all but short bodies go to a thread, with limits on time, memory and the
  * number of threads. Idle threads are kept for a while, because starting one costs more than most bodies.
+ * Benchmark: `npm run bench -- tenants`, 'longest turn: create of 15,900 keys; labels; as YAML'.
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'

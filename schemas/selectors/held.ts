@@ -1,6 +1,7 @@
 /**
  * Compact selectors for watches, which hold them as long as they run: duplicates are dropped, values packed, equal large selectors
- * shared, and the size limited. A list drops its selector at once, so the limit applies to watches only.
+ * shared, and the size limited. A list drops its selector at once, so the limit applies to watches only. Without this, a watch with `a,a,a,…`
+ * of 60 KB held 5.4 MB (`test/schemas/selectors/held.test.ts`).
  */
 import { createHash } from 'node:crypto'
 import { DecodeError } from '../language/decode-error.js'

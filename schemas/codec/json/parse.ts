@@ -74,7 +74,10 @@ export function countValues (bytes: Uint8Array, most: ValueBounds): { values: nu
   return { values, members }
 }
 
-/** Spares `findDuplicates`: without it, creates cost 1.17 to 1.28 times as much (`npm run bench -- structured`). */
+/**
+ * Spares `findDuplicates`.
+ * Benchmark: `npm run bench -- structured`, 'create / update of structured objects, 2.2 KB, embedded, warm': 1.17 to 1.28 times as much without it.
+ */
 function countKeys (value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
