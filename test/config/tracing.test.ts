@@ -1,10 +1,13 @@
 /** The file that `--tracing-config-file` names. */
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { tracingOptions } from '../../config/tracing.js'
 
-const FILE = join(t.testdir(), 'tracing.yaml')
+const folder = mkdtempSync(join(tmpdir(), 'orch-tracing-'))
+t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+const FILE = join(folder, 'tracing.yaml')
 const HEAD = 'apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\n'
 
 function read (text: string) {
