@@ -70,7 +70,8 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
       featureGates: gates,
       disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
       externalHostname: api.externalHostname,
-      advertiseAddress: api.advertiseAddress
+      advertiseAddress: api.advertiseAddress,
+      sharedRoutes: api.sharedRoutes ?? false
     },
     report: () => stateFields(stateOf(fastify.orch.resources))
   } as Partial<OrchServer> as OrchServer)

@@ -78,4 +78,6 @@ export interface RouteSettings {
   readonly externalHostname: string | undefined
   /** `host:port` for discovery. */
   readonly advertiseAddress: string | undefined
+  /** True if `routes/dispatch.ts` serves every resource. */
+  readonly sharedRoutes: boolean
 }
