@@ -39,7 +39,7 @@ export function table (tabular: Tabular, metadata: object, rows: object[], form:
 export function transformed (request: FastifyRequest, tabular: Tabular, form: Form, object: ApiObject): object | Buffer {
   if (form.as === 'Table') {
     const { resourceVersion } = object.metadata
-    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, object, includeObject(request), form, Date.now())], form)
+    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, object, includeObject(request), form, request.server.orch.clock.wall())], form)
   }
   return form.format === 'protobuf' ? partialMetadataProtobuf(object, form.asVersion) : partialMetadata(object, form.asVersion)
 }

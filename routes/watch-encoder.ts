@@ -197,7 +197,7 @@ function lastMatching (store: ResourceStore, { entry, previous = entry, revision
 /** A row whose object has only a resourceVersion. */
 function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, form: Form): object {
   const object = bookmarkObject(store, revision)
-  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, form, Date.now())
+  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, form, store.clock.wall())
   return include === 'Object' ? { ...made, object } : made
 }
 
@@ -205,7 +205,7 @@ function bookmarkRow (store: ResourceStore, revision: number, include: IncludeOb
 function tableEncoder (store: ResourceStore, form: Form, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
-    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, form, Date.now())], form, first)
+    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, form, store.clock.wall())], form, first)
     first = false
     return framed(jsonLine(type, made))
   }

@@ -1,6 +1,7 @@
 /** Checks a host's options at registration, before anything is opened: one check for each member of `ServerOptions`. */
 import type { AdmissionOptions } from '../../admission/options.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
+import type { Clock } from '../../storage/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
 import { gateProblem } from '../feature-gates.js'
 import { bool, eachItem, ipAddress, Problem } from '../flag.js'
@@ -10,7 +11,7 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, needed, object, option, promise, record, string, wholeNumber, type Table } from '../option.js'
+import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, needed, object, option, promise, record, string, wholeNumber, withMethod, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
@@ -106,6 +107,7 @@ const OPTIONS: Table<ServerOptions> = {
     countInterval: fromFlag(stores['etcd-count-metric-poll-period']),
     sizeInterval: fromFlag(stores['etcd-db-metric-poll-interval'])
   }),
+  clock: withMethod<Clock>('after'),
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 
