@@ -45,6 +45,7 @@ import { stateFields, stateOf } from './registry/state.js'
 import routes from './routes/index.js'
 import { featureGates } from './schemas/gates.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
+import { systemClock } from './storage/clock.js'
 
 export type { ServerOptions } from './config/server-options.js'
 export type { Authenticated, Authenticator, Credentials } from './auth/authenticator.js'
@@ -54,6 +55,7 @@ export { pluginFor } from './registry/admission.js'
 export type { AdmissionPlugin, AdmissionReader, AdmissionRequest, AdmissionRule, TypedPlugin, TypedRequest } from './registry/admission.js'
 export { StatusError } from './schemas/status.js'
 export type { Backend } from './storage/backend.js'
+export type { Clock } from './storage/clock.js'
 export { StorageError } from './storage/errors.js'
 
 /** The server. Rejects with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened. */
@@ -63,6 +65,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   const gates = featureGates(options.featureGates)
   // Each member is set by its plugin, all registered below.
   fastify.decorate('orch', {
+    clock: options.clock ?? systemClock,
     settings: {
       minRequestTimeoutSeconds: limits.minRequestTimeoutSeconds ?? 1800,
       deleteCollectionWorkers: limits.deleteCollectionWorkers ?? 1,
@@ -70,7 +73,8 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
       featureGates: gates,
       disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
       externalHostname: api.externalHostname,
-      advertiseAddress: api.advertiseAddress
+      advertiseAddress: api.advertiseAddress,
+      sharedRoutes: api.sharedRoutes ?? false
     },
     report: () => stateFields(stateOf(fastify.orch.resources))
   } as Partial<OrchServer> as OrchServer)

@@ -1,6 +1,6 @@
 /**
  * The launcher: parses flags, starts the server and handles signals. Start-up errors are one line on standard error, with exit code 1.
- * `fsck`, `snapshot` and others as the first argument do something else with a store instead.
+ * `fsck`, `snapshot` and others as the first argument do something else with a store instead; `dev` runs a test server.
  */
 import { ArgumentError, helpText, STORE_COMMANDS, versionText, type Parsed } from './config/command-line.js'
 import { FlagError, printable } from './config/flag.js'
@@ -51,6 +51,11 @@ async function main (args: readonly string[]): Promise<void> {
     if (args[0] === 'fsck') {
       const { fsck } = await import('./config/fsck.js')
       process.exitCode = await fsck(args.slice(1), text => { process.stdout.write(text) }, text => { process.stderr.write(`orch-apiserver fsck: ${text}\n`) })
+      return
+    }
+    if (args[0] === 'dev') {
+      const { runDev } = await import('./testing/dev/run.js')
+      process.exitCode = await runDev(args.slice(1))
       return
     }
     const command = STORE_COMMANDS.find(name => name === args[0])

@@ -53,7 +53,7 @@ try {
     if (file.endsWith('.d.ts')) writeFileSync(join(plain, file), writtenOut(readFileSync(join(plain, file), 'utf8')))
   }
   const made = join(work, 'types')
-  for (const [name, entry] of Object.entries({ app: join(plain, 'app.d.ts'), schemas: join(dist, 'schemas/public.d.ts') })) {
+  for (const [name, entry] of Object.entries({ app: join(plain, 'app.d.ts'), schemas: join(dist, 'schemas/public.d.ts'), testing: join(plain, 'testing/index.d.ts') })) {
     const into = join(made, `${name}.d.ts`)
     writeFileSync(into, `/// <reference types="node" />\n\n${bundled(entry, into)}`)
   }

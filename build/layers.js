@@ -33,9 +33,10 @@ const MAY_IMPORT = {
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
   serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'files', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
+  testing: ['app', ...UP_TO_REGISTRY, 'serving/certify', 'config/command-line', 'config/commands/dev', 'config/flag'], // the last three for `orch-apiserver dev`
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
-  cli: ['app', 'config', 'serving/start', 'serving/processes']
+  cli: ['app', 'config', 'serving/start', 'serving/processes', 'testing/dev']
 }
 /** Exempt from the rules. */
 const EXEMPT = ['test', 'examples']
@@ -52,7 +53,7 @@ const BACK_ENDS = {
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
-  [/^@?fastify/, ['app', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging']],
+  [/^@?fastify/, ['app', 'testing', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],

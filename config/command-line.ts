@@ -44,6 +44,7 @@ export const SERVE: CommandForm = {
        orch-apiserver restore FILE [flags]       (makes a store of such a file)
        orch-apiserver migrate --from=… --to=…    (copies an embedded store to etcd, or back)
        orch-apiserver compact [flags]            (gives free space of a store back to its disk)
+       orch-apiserver dev [flags]                (a server for tests: in memory, with a clock to move and faults)
        Each has a --help of its own.`,
   description: 'The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster of --etcd-servers.',
   sections: SECTIONS as CommandForm['sections'] // flags differ only in their value types, and each parses its own values

@@ -1,5 +1,4 @@
 /** Status conditions of a namespace that is being emptied, with upstream's texts. */
-import { now } from '../registry/operations/context.js'
 import { shorten } from '../schemas/quote.js'
 
 export interface RemainingContents {
@@ -25,7 +24,7 @@ export function count (counts: Map<string, number>, name: string): void {
 const countsText = (counts: Map<string, number>, words: (name: string, many: number) => string): string => [...counts].sort(([a], [b]) => a < b ? -1 : 1).map(([name, many]) => words(name, many)).join(', ')
 
 /** The deletion's conditions besides all others; unchanged ones keep their time. */
-export function conditionsOf ({ resources, finalizers, undiscovered, failures }: RemainingContents, before: readonly Condition[]): Condition[] {
+export function conditionsOf ({ resources, finalizers, undiscovered, failures }: RemainingContents, before: readonly Condition[], now: string): Condition[] {
   const content = resources.size > 0
     ? { status: 'True', reason: 'SomeResourcesRemain', message: `Some resources are remaining: ${countsText(resources, (name, many) => `${name} has ${many} resource instances`)}` }
     : { status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' }
@@ -47,10 +46,11 @@ export function conditionsOf ({ resources, finalizers, undiscovered, failures }:
     { type: 'NamespaceFinalizersRemaining', ...finalizing }
   ]
   const others = before.filter(({ type }) => !desired.some(one => one.type === type))
-  return [...others, ...desired.map(one => ({ ...one, lastTransitionTime: timeOf(one, before) }))]
+  return [...others, ...desired.map(one => ({ ...one, lastTransitionTime: timeOf(one, before) ?? now }))]
 }
 
-const timeOf = ({ type, status }: Condition, before: readonly Condition[]): string => {
+/** The time of a condition that has not changed. */
+const timeOf = ({ type, status }: Condition, before: readonly Condition[]): string | undefined => {
   const old = before.find(one => one.type === type)
-  return old?.status === status && old.lastTransitionTime !== undefined ? old.lastTransitionTime : now()
+  return old?.status === status ? old.lastTransitionTime : undefined
 }

@@ -6,7 +6,7 @@ import { NO_LABELS, NO_FIELDS, type ApiObject } from '../schemas/index.js'
 import { NAMESPACE_FINALIZER, ORPHAN_FINALIZER } from '../schemas/meta/metadata-rules.js'
 import { isStatusError, notFound } from '../schemas/status.js'
 import { isStorageError } from '../storage/errors.js'
-import { serverContext, type WriteContext } from '../registry/operations/context.js'
+import { now, serverContext, type WriteContext } from '../registry/operations/context.js'
 import { remove } from '../registry/operations/delete.js'
 import { list } from '../registry/operations/list.js'
 import { current, removable } from '../registry/operations/rewrite.js'
@@ -150,7 +150,7 @@ export class NamespaceController implements Controller {
       const object = current.copy()
       if (!isTerminating(object, uid)) throw notFound(store.resource, name)
       const { status = {} } = object as ApiObject & { status?: { conditions?: Condition[] } }
-      Object.assign(object, { status: { ...status, conditions: conditionsOf(counts, status.conditions ?? []) } })
+      Object.assign(object, { status: { ...status, conditions: conditionsOf(counts, status.conditions ?? [], now(store)) } })
       return object
     }).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error

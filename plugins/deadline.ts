@@ -6,7 +6,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
-import { MAX_TIMER_MS } from '../storage/clock.js'
+import { MAX_TIMER_MS, systemClock } from '../storage/clock.js'
 import { isLongRunning } from './request-kinds.js'
 import { IndexedList } from './indexed-list.js'
 
@@ -45,17 +45,23 @@ function expire ({ request, reply }: Running): void {
 }
 
 export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
+  const { clock } = fastify.orch
   const running = new IndexedList<Running>()
   const longest = timeout > 0 ? timeout : Infinity
 
   const check = (): void => {
-    const now = performance.now()
+    const now = clock.elapsed()
     for (const late of running.filter(({ until }) => until <= now)) {
       running.remove(late)
       expire(late)
     }
   }
-  const checks = longest < Infinity ? setInterval(check, Math.min(1000, Math.max(MIN_INTERVAL, longest / 20))).unref() : undefined
+  let stop = (): void => {}
+  const repeat = (): void => {
+    check()
+    stop = clock.after(Math.min(1000, Math.max(MIN_INTERVAL, longest / 20)), repeat)
+  }
+  if (longest < Infinity) repeat()
 
   fastify.addHook('onRequest', (request, reply, done) => {
     const { orch } = request
@@ -66,10 +72,10 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     } catch (error) {
       return done(error as Error) // a StatusError
     }
-    const one = { request, reply, until: orch.trace.startedAt + allowed, at: 0 }
+    const startedAt = clock === systemClock ? orch.trace.startedAt : clock.elapsed() // saves a clock read
+    const one = { request, reply, until: startedAt + allowed, at: 0 }
     if (allowed < longest) {
-      const timer = setTimeout(expire, Math.min(one.until - performance.now(), MAX_TIMER_MS), one).unref()
-      orch.onClosed(() => { clearTimeout(timer) })
+      orch.onClosed(clock.after(Math.min(one.until - clock.elapsed(), MAX_TIMER_MS), () => { expire(one) }))
     } else if (allowed < Infinity) {
       running.add(one)
       orch.onClosed(() => { running.remove(one) })
@@ -77,7 +83,7 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     done()
   })
   fastify.addHook('onClose', (_instance, done) => {
-    clearInterval(checks)
+    stop()
     done()
   })
 }, { name: 'orch/deadline', fastify: '5.x', dependencies: ['orch/request-info'] })

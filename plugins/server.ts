@@ -10,6 +10,7 @@ import type { HookCaller } from '../admission/webhooks/target.js'
 import type { FlowControl } from '../flow-control/flow-control.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ServiceAllocation } from '../registry/services/allocation.js'
+import type { Clock } from '../storage/clock.js'
 import type { Aggregation } from './aggregation/index.js'
 import type { Connections } from './connections/index.js'
 import type { EgressTunnels } from './egress.js'
@@ -61,6 +62,8 @@ export interface OrchServer {
   knowsPath: (info: RequestInfo) => boolean
   /** Returns the server's state as fields of log lines. Set by `app.ts`. */
   report: () => Array<Record<string, unknown>>
+  /** The time that clients see. Set by `app.ts`. */
+  clock: Clock
   /** Set by `app.ts` for the routes. */
   settings: RouteSettings
 }
@@ -78,4 +81,6 @@ export interface RouteSettings {
   readonly externalHostname: string | undefined
   /** `host:port` for discovery. */
   readonly advertiseAddress: string | undefined
+  /** True if `routes/dispatch.ts` serves every resource. */
+  readonly sharedRoutes: boolean
 }

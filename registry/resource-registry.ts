@@ -3,6 +3,7 @@ import { compareVersions, compareGroups, type Subresource, type Representation, 
 import { ResourceStore, type ResourceStoreOptions } from './resource-store.js'
 import { isServed } from '../schemas/resource.js'
 import type { Backend } from '../storage/backend.js'
+import { type Clock, systemClock } from '../storage/clock.js'
 import type { Allocation } from './operations/allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
 import type { Target, WriteContext } from './operations/context.js'
@@ -52,6 +53,9 @@ export class ResourceRegistry {
   #generation = 0
 
   constructor (options: RegistryOptions) { this.#options = options }
+
+  /** The time that clients see. */
+  get clock (): Clock { return this.#options.clock ?? systemClock }
 
   /** Changes with the set of served types, so that derived documents can be rebuilt. */
   get generation (): number { return this.#generation }

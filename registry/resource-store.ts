@@ -14,7 +14,7 @@ import type { Subscriber } from '../storage/cache/subscribers.js'
 import { Entry } from '../storage/cache/entry.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
 import type { Steps } from '../schemas/steps.js'
-import { systemClock } from '../storage/clock.js'
+import { type Clock, systemClock } from '../storage/clock.js'
 import { isEncrypted } from '../storage/encryption/forms.js'
 import { StorageError } from '../storage/errors.js'
 import { rangeOf } from '../storage/key.js'
@@ -31,6 +31,8 @@ export interface ResourceStoreOptions {
   /** For example `/registry`. */
   readonly prefix: string
   readonly mediaType: StorageMediaType
+  /** Default the system's. */
+  readonly clock?: Clock | undefined
   readonly admission: Admission
   /** Other objects that admission may read. Default none. */
   readonly reader?: AdmissionReader
@@ -70,6 +72,7 @@ export class ResourceStore {
   /** Default treatment of dependents on deletion; `left` without a garbage collector, where finalizers stay untouched. */
   readonly dependents: Strategy['dependents'] | 'left'
   readonly backend: Backend
+  readonly clock: Clock
   readonly admission: Admission
   readonly reader: AdmissionReader
   readonly allocation: Allocation | undefined
@@ -103,6 +106,7 @@ export class ResourceStore {
     this.strategy = type.strategy
     this.dependents = options.garbageCollection === false ? 'left' : representation.dependents
     this.backend = backend
+    this.clock = options.clock ?? systemClock
     this.admission = options.admission
     this.reader = options.reader ?? EMPTY_READER
     this.allocation = options.allocation
@@ -129,7 +133,7 @@ export class ResourceStore {
   /** The lease of new objects, for types that expire. */
   async expiry (): Promise<WriteOptions> {
     const { ttlSeconds = this.type.ttlSeconds ?? 0, leaseReuseSeconds } = this.#options
-    this.#leases ??= new EventLease(this.backend, ttlSeconds, leaseReuseSeconds, systemClock, this.observer?.leased)
+    this.#leases ??= new EventLease(this.backend, ttlSeconds, leaseReuseSeconds, this.clock, this.observer?.leased)
     return { lease: await this.#leases.current() }
   }
 

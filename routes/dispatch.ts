@@ -1,6 +1,6 @@
 /**
  * Serves URLs without a route of their own: custom types, which change at run time, group versions of extension servers, the deprecated
- * `/watch/` paths, HEAD and OPTIONS, and names longer than the router's `maxParamLength`.
+ * `/watch/` paths, HEAD and OPTIONS, names longer than the router's `maxParamLength`, and with `api.sharedRoutes` everything.
  */
 import type { FastifyInstance } from 'fastify'
 import { methodNotAllowed } from '../schemas/status.js'

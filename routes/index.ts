@@ -16,7 +16,7 @@ export default async function routes (fastify: FastifyInstance): Promise<void> {
     const { apiVersion, plural } = representation
     if (settings.disabledApis.has(apiVersion) || settings.disabledApis.has(`${apiVersion}/${plural}`)) continue
     const store = resources.serve(representation)
-    fastify.register(resourceRoutes(store, handlerOf(store)))
+    if (!settings.sharedRoutes) fastify.register(resourceRoutes(store, handlerOf(store)))
   }
   await fastify.register(discovery)
   await fastify.register(issuerDiscovery)

@@ -39,7 +39,7 @@ export function table (tabular: Tabular, metadata: object, rows: object[], reque
 export function transformed (request: FastifyRequest, tabular: Tabular, requested: TransformRequest, object: ApiObject): object | Buffer {
   if (requested.as === 'Table') {
     const { resourceVersion } = object.metadata
-    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, object, includeObject(request), requested, Date.now())], requested)
+    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, object, includeObject(request), requested, request.server.orch.clock.wall())], requested)
   }
   return requested.format === 'protobuf' ? partialMetadataProtobuf(object, requested.asVersion) : partialMetadata(object, requested.asVersion)
 }

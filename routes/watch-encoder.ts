@@ -197,7 +197,7 @@ function lastMatching (store: ResourceStore, { entry, previous = entry, revision
 /** A row whose object has only a resourceVersion. */
 function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, requested: TransformRequest): object {
   const object = bookmarkObject(store, revision)
-  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, requested, Date.now())
+  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, requested, store.clock.wall())
   return include === 'Object' ? { ...made, object } : made
 }
 
@@ -205,7 +205,7 @@ function bookmarkRow (store: ResourceStore, revision: number, include: IncludeOb
 function tableEncoder (store: ResourceStore, requested: TransformRequest, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
-    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, requested, Date.now())], requested, first)
+    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, requested, store.clock.wall())], requested, first)
     first = false
     return framed(jsonLine(type, made))
   }

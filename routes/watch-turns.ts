@@ -2,6 +2,7 @@
  * Shared by all open watches of a server: one coarse clock instead of a timer each, one shutdown listener, and one queue that spreads their writes over event
  * loop turns.
  */
+import { systemClock, type Clock } from '../storage/clock.js'
 import { TURN_MS } from '../storage/turns.js'
 
 /** The clock's resolution: a watch may time out this much late. */
@@ -26,24 +27,8 @@ export interface OpenWatch {
   finish: () => void
 }
 
-/** Time source, replaceable in tests. */
-export interface Time {
-  /** Monotonic milliseconds. */
-  readonly now: () => number
-  /** @returns a function that stops it */
-  readonly every: (milliseconds: number, then: () => void) => () => void
-}
-
-const systemTime: Time = {
-  now: () => performance.now(),
-  every (milliseconds, then) {
-    const timer = setInterval(then, milliseconds).unref()
-    return () => { clearInterval(timer) }
-  }
-}
-
 export class OpenWatches {
-  readonly #time: Time
+  readonly #clock: Clock
   readonly #wheel = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
   #queue: OpenWatch[] = []
   #scheduled = false
@@ -57,10 +42,10 @@ export class OpenWatches {
   #tick = 0
   #stop: (() => void) | undefined
 
-  constructor (time = systemTime) { this.#time = time }
+  constructor (clock = systemClock) { this.#clock = clock }
 
   /** Milliseconds on the clock of the ticks. */
-  now (): number { return this.#time.now() }
+  now (): number { return this.#clock.elapsed() }
 
   /** Number of open watches. */
   get size (): number { return this.#count }
@@ -69,7 +54,7 @@ export class OpenWatches {
   add (watch: OpenWatch, milliseconds: number): void {
     if (this.#count++ === 0) {
       this.#tick = this.#currentTick()
-      this.#stop = this.#time.every(TICK_MS, () => { this.#advance() })
+      this.#repeat()
     }
     this.#place(watch, milliseconds)
   }
@@ -148,7 +133,14 @@ export class OpenWatches {
     if (at < queue.length) this.#queue = [...queue.slice(at), ...this.#queue]
   }
 
-  #currentTick (): number { return Math.floor(this.#time.now() / TICK_MS) }
+  #repeat (): void {
+    this.#stop = this.#clock.after(TICK_MS, () => {
+      this.#repeat()
+      this.#advance()
+    })
+  }
+
+  #currentTick (): number { return Math.floor(this.#clock.elapsed() / TICK_MS) }
 
   #bucketAt (tick: number): Set<OpenWatch> { return this.#wheel[tick % SLOTS] as Set<OpenWatch> } // a remainder is a valid index
 
@@ -176,10 +168,10 @@ export class OpenWatches {
 const watchesByServer = new WeakMap<AbortSignal, OpenWatches>()
 
 /** The open watches of the server that shuts down with `closing`; the first caller may set the clock. */
-export function openWatches (closing: AbortSignal, time = systemTime): OpenWatches {
+export function openWatches (closing: AbortSignal, clock = systemClock): OpenWatches {
   let found = watchesByServer.get(closing)
   if (found === undefined) {
-    watchesByServer.set(closing, found = new OpenWatches(time))
+    watchesByServer.set(closing, found = new OpenWatches(clock))
     closing.addEventListener('abort', found.finish, { once: true })
   }
   return found

@@ -3,10 +3,11 @@
  * intervals. Several servers on one store may do so concurrently; compacting to a lower revision is a no-op.
  */
 import type { Backend, Revision } from './backend.js'
+import { type Clock, systemClock } from './clock.js'
 import { isStorageError } from './errors.js'
 
 /** @param interval milliseconds, 0 disables compaction. @returns a function that stops it */
-export function startCompaction (backend: Backend, interval: number, log: (message: string, error: unknown) => void): () => void {
+export function startCompaction (backend: Backend, interval: number, log: (message: string, error: unknown) => void, clock: Clock = systemClock): () => void {
   if (interval <= 0) return () => {}
   let before: Revision | undefined
   let stopped = false
@@ -19,11 +20,14 @@ export function startCompaction (backend: Backend, interval: number, log: (messa
       if (!stopped && !isStorageError(error, 'Closed')) log('compacting the store failed, retrying at the next interval', error)
     }
   }
-  const timer = setInterval(() => { void compactOnce() }, interval)
-  timer.unref()
-  void compactOnce()
+  let cancel = (): void => {}
+  const repeat = (): void => {
+    void compactOnce()
+    cancel = clock.after(interval, repeat)
+  }
+  repeat()
   return () => {
     stopped = true
-    clearInterval(timer)
+    cancel()
   }
 }

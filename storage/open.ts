@@ -1,5 +1,8 @@
 /** Opens back ends from plain options; the only code outside them that knows their kinds. Each kind is imported on demand, to keep the start fast. */
 import type { Backend } from './backend.js'
+import type { Clock } from './clock.js'
+import type { Contents } from './embedded/medium.js'
+import type { MemoryStore } from './embedded/memory.js'
 import type { StorageError } from './errors.js'
 import type { EtcdOptions } from './etcd/backend.js'
 
@@ -80,10 +83,18 @@ export async function serveEmbedded (options: Extract<BackendOptions, { readonly
   }
 }
 
+export type { Contents, MemoryStore }
+
+/** @param contents to continue from; default an empty store */
+export async function openMemoryStore (clock: Clock, contents?: Contents): Promise<MemoryStore> {
+  const { openMemory, continueInMemory } = await import('./embedded/memory.js')
+  return contents === undefined ? openMemory({ clock }) : await continueInMemory(contents, { clock })
+}
+
 type BackEndKind = NonNullable<BackendOptions['kind']>
 
 const OPENERS: { readonly [K in BackEndKind]: (options: Extract<BackendOptions, { readonly kind?: K }>) => Promise<Backend> } = {
-  memory: async () => (await import('./embedded/memory.js')).openMemory(),
+  memory: async (options: { readonly kind?: 'memory', readonly clock?: Clock }) => (await import('./embedded/memory.js')).openMemory(options),
   embedded: async options => await (await import('./embedded/lmdb.js')).openEmbedded(options.directory, options),
   shared: async ({ directory }) => await (await import('./shared/backend.js')).openShared(directory),
   etcd: async (options: EtcdOptions) => (await import('./etcd/backend.js')).openEtcd(options)
@@ -116,6 +127,8 @@ export const isBackend = (options: BackendOptions | Backend): options is Backend
 export interface CommonOptions {
   /** The prefix of all keys. */
   readonly prefix: string
+  /** Of leases, for back ends in this process. Default the system's. */
+  readonly clock?: Clock
   /** Receives notes for the operator, unless the back end's options have a receiver. */
   readonly note: (text: string, level?: 'info' | 'warn') => void
   /** As the option of an etcd, which replaces it. */
@@ -139,7 +152,7 @@ export async function openStores (given: BackendOptions | Backend, common: Commo
       refused(error)
     }
   }
-  const options: BackendOptions = Object.assign({ note: common.note }, given, { prefix: common.prefix, ...(given.kind === 'etcd' ? { format } : {}) })
+  const options: BackendOptions = Object.assign({ note: common.note, clock: common.clock }, given, { prefix: common.prefix, ...(given.kind === 'etcd' ? { format } : {}) })
   const main = await openBackend(options)
   const all: Store[] = [{ backend: main, name: main.name, endpoint: options.kind === 'etcd' ? options.servers.join(',') : undefined }]
   const overrideBackends = new Map<string, Backend>()

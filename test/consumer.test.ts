@@ -191,8 +191,8 @@ t.test('the packed package compiles and runs in a strict project of somebody els
   const [{ filename, files: packed }] = JSON.parse(stdout.slice(stdout.indexOf('\n[') + 1)) as [{ filename: string, files: Array<{ path: string }> }]
 
   await t.test('each entry has one file of declarations, which says what it exports and nothing else', async t => {
-    t.strictSame(packed.map(({ path }) => path).filter(path => /\.[cm]?ts$/.test(path)).sort(), ['dist/types/app.d.ts', 'dist/types/schemas.d.ts'])
-    for (const file of ['app.d.ts', 'schemas.d.ts']) {
+    t.strictSame(packed.map(({ path }) => path).filter(path => /\.[cm]?ts$/.test(path)).sort(), ['dist/types/app.d.ts', 'dist/types/schemas.d.ts', 'dist/types/testing.d.ts'])
+    for (const file of ['app.d.ts', 'schemas.d.ts', 'testing.d.ts']) {
       const text = readFileSync(join(copy, 'dist/types', file), 'utf8')
       t.notOk(/declare module|from ['"]\.|import\(['"]\./.test(text), `${file} needs no other file of ours and changes no type of others`)
       t.ok(/^\/\/\/ <reference types="node" \/>\n\n\/\*\*\n \* \S/.test(text), `${file} begins with what it is for`)

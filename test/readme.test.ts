@@ -22,7 +22,7 @@ function paste (text: string, cwd: string, env: Record<string, string> = {}): st
 }
 
 t.test('every block of the README is known here', async t => {
-  t.same(blocks.map(({ language, label }) => `${language} ${label}`.trim()), ['sh', 'sh', 'sh kubectl', 'sh session', 'sh', 'ts'])
+  t.same(blocks.map(({ language, label }) => `${language} ${label}`.trim()), ['sh', 'sh', 'sh kubectl', 'sh session', 'sh', 'ts', 'ts test'])
 })
 
 t.test('the test command is what CI runs', async t => {
@@ -96,6 +96,8 @@ console.log(await answer.text())
 await fastify.close()
 `)
   t.match(paste('node embed.mjs', folder), /"major":"1","minor":"24"/)
+  writeFileSync(join(folder, 'tests.mjs'), labelled('test'))
+  t.equal(paste('node tests.mjs', folder), "blue\n[ 'test-admin 200' ]\n")
 
   // The quick ones, so that other programs are not fetched again.
   const tested = paste('npm run test:quick -- storage/turns', folder)

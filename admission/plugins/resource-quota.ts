@@ -64,7 +64,7 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
   const chargesFor = (request: AdmissionRequest, quotas: readonly ResourceQuota[]): Charge[] => {
     const { group, resource, object, oldObject } = request as unknown as { group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined }
     const evaluator = evaluatorOf(group, resource)
-    const now = Date.now()
+    const now = resources().clock.wall()
     const charges: Charge[] = []
     for (const quota of quotas) {
       const charge = chargeFor(quota, evaluator, object, oldObject, now)

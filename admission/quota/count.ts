@@ -45,7 +45,7 @@ export async function countUsed (quota: ResourceQuota, stores: readonly Resource
 }
 
 async function sumOf (store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, memory: Memory): Promise<Amounts> {
-  const now = Date.now()
+  const now = store.clock.wall()
   const before = memory.get(store.type.plural)
   const current = new Map<string, CachedUsage>()
   memory.set(store.type.plural, current)

@@ -1,6 +1,7 @@
 /** Checks a host's options at registration, before anything is opened: one check for each member of `ServerOptions`. */
 import type { AdmissionOptions } from '../../admission/options.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
+import type { Clock } from '../../storage/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
 import { gateProblem } from '../feature-gates.js'
 import { bool, eachItem, ipAddress, Problem } from '../flag.js'
@@ -10,7 +11,7 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, required, object, option, promise, record, string, wholeNumber, type Table } from '../option.js'
+import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, required, object, option, promise, record, string, wholeNumber, withMethod, type Table } from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
@@ -95,7 +96,7 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   requestLog: members<Group<'requestLog'>>({ verbosity: required(either(callback<() => number>(), fromFlag(observability.v))), safe: required(callback()) }),
   securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
-  api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string(hostnameProblem) }),
+  api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string(hostnameProblem), sharedRoutes: boolean }),
   health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),
   shutdown: members<Group<'shutdown'>>({ delay: fromFlag(health['shutdown-delay-duration']), sendRetryAfter: fromFlag(health['shutdown-send-retry-after']) }),
   metrics: members<Group<'metrics'>>({
@@ -106,6 +107,7 @@ const OPTIONS: Table<ServerOptions> = {
     countInterval: fromFlag(stores['etcd-count-metric-poll-period']),
     sizeInterval: fromFlag(stores['etcd-db-metric-poll-interval'])
   }),
+  clock: withMethod<Clock>('after'),
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 

@@ -120,7 +120,7 @@ export class Availability implements Controller {
     await change(store, { namespace: '', name, subresource: 'status' }, context, base => {
       const object = base.copy() as APIService
       if (object.metadata.uid !== uid) throw notFound(store.resource, name)
-      return Object.assign(object, { status: { conditions: withFinding(object.status.conditions ?? [], finding) } })
+      return Object.assign(object, { status: { conditions: withFinding(object.status.conditions ?? [], finding, now(store)) } })
     }).catch(ignoring('NotFound', 'Conflict'))
     if (before?.status === 'True' && finding.status !== 'True') this.#options.observer?.lost(name, finding.reason)
   }
@@ -133,8 +133,8 @@ export class Availability implements Controller {
 }
 
 /** The time of transition is that of the last change of the status. */
-function withFinding (conditions: readonly APIServiceCondition[], finding: AvailabilityResult): APIServiceCondition[] {
+function withFinding (conditions: readonly APIServiceCondition[], finding: AvailabilityResult, now: string): APIServiceCondition[] {
   const before = conditions.find(({ type }) => type === 'Available')
-  const next = { type: 'Available', ...finding, lastTransitionTime: before !== undefined && before.status === finding.status ? before.lastTransitionTime : now() }
+  const next = { type: 'Available', ...finding, lastTransitionTime: before !== undefined && before.status === finding.status ? before.lastTransitionTime : now }
   return before === undefined ? [...conditions, next] : conditions.map(one => one === before ? next : one)
 }

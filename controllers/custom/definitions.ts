@@ -123,7 +123,7 @@ export class Definitions implements Controller {
 
   /** What its status should say; undefined if it says so. */
   #changedStatus (definition: CustomResourceDefinition): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
-    const time = now()
+    const time = now(this.#options.resources)
     const { acceptedNames, conditions } = acceptNames(definition, this.#names.used(definition.spec.group), time)
     const approval = approvalOf(definition)
     const next = approval === undefined ? [...conditions] : withCondition(conditions, approval, time)
@@ -138,7 +138,7 @@ export class Definitions implements Controller {
     if (objects !== undefined) {
       const { seen, remaining } = await deleteAll(objects, context)
       if (remaining > 0) {
-        await this.#writeStatus(store, definition, status => ({ ...status, conditions: withCondition(status.conditions ?? [], IN_PROGRESS, now()) }), context)
+        await this.#writeStatus(store, definition, status => ({ ...status, conditions: withCondition(status.conditions ?? [], IN_PROGRESS, now(store)) }), context)
         return 'later'
       }
       if (seen > 0) return 'again' // only an empty list after the mark is final

@@ -116,7 +116,7 @@ export class FlowConfiguration implements Controller {
     const before = schema.status.conditions ?? []
     const same = before.some(one => one.type === 'Dangling' && one.status === status && one.reason === reason && one.message === message)
     if (same) return undefined
-    const condition = { type: 'Dangling', status, lastTransitionTime: now(), reason, message }
+    const condition = { type: 'Dangling', status, lastTransitionTime: now(this.#options.resources), reason, message }
     const at = before.findIndex(({ type }) => type === 'Dangling')
     return { ...schema, status: { conditions: at < 0 ? [...before, condition] : before.with(at, condition) } }
   }

@@ -50,12 +50,12 @@ function publication (clientAuthorities: Authorities | undefined, authorities: A
 
 export default fp<AuthenticationOptions>(async (fastify, options) => {
   const { anonymous = true, clientCertificates = false, requestHeader } = options
-  const { metrics } = fastify.orch
+  const { metrics, clock } = fastify.orch
   const resources = (): ResourceRegistry => fastify.orch.resources
-  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, resources, metrics })
+  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, resources, metrics, now: clock.wall })
   fastify.orch.serviceAccountTokens = accounts.tokens
   const { audiences } = accounts.tokens
-  const authenticators = await authenticatorsOf(options, { log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
+  const authenticators = await authenticatorsOf(options, { now: clock.wall, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   const ask = chain(authenticators, audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)

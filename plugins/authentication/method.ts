@@ -48,6 +48,8 @@ export interface MethodContext {
   readonly audiences: readonly string[]
   /** Authenticates tokens that this server issues. */
   readonly serviceAccounts: Authenticator
+  /** Milliseconds since 1970 on the server's clock. */
+  readonly now: () => number
   /** The served types; available from server start, not while methods are created. */
   readonly resources: () => ResourceRegistry
 }

@@ -60,7 +60,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
   }
   const first: Controller[] = [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] })]
   const all: Started[] = [{ name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: first }]
-  const lease = identityLease === undefined ? undefined : new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease })
+  const lease = identityLease === undefined ? undefined : new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease, clock: fastify.orch.clock })
   if (lease !== undefined && publishesStorageVersions(featureGates, disabledApis)) {
     const publisher = fastify.orch.storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({ ...options, identity: lease.identity })
     first.push(lease)

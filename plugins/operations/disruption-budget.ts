@@ -1,10 +1,10 @@
 /** Finds the disruption budgets of a pod and takes a disruption from one. */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PodDisruptionBudget } from '../../schemas/api/policy/v1.js'
-import { NO_FIELDS, NO_LABELS, timestamp } from '../../schemas/index.js'
+import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
 import { selects } from '../../schemas/selectors/objects.js'
 import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
-import { serverContext, type WriteContext } from '../../registry/operations/context.js'
+import { now, serverContext, type WriteContext } from '../../registry/operations/context.js'
 import { list } from '../../registry/operations/list.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -56,8 +56,8 @@ export async function takeDisruption (store: ResourceStore, name: string, pod: P
     const { status } = budget
     status.disruptionsAllowed = (status.disruptionsAllowed ?? 0) - 1
     // The controller counts the pod as terminated until it observes the deletion.
-    status.disruptedPods = { ...status.disruptedPods, [podName]: timestamp(Date.now()) }
-    if (status.disruptionsAllowed === 0) setExhausted(budget)
+    status.disruptedPods = { ...status.disruptedPods, [podName]: now(store) }
+    if (status.disruptionsAllowed === 0) setExhausted(budget, now(store))
     return budget
   })
 }
@@ -70,11 +70,11 @@ function check ({ metadata: { name = '', generation = 0 }, status }: PodDisrupti
   if (disruptionsAllowed === 0) throw refuseEviction(`The disruption budget ${name} needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`)
 }
 
-function setExhausted ({ status }: PodDisruptionBudget): void {
+function setExhausted ({ status }: PodDisruptionBudget, time: string): void {
   const type = 'DisruptionAllowed'
   const others = status.conditions ?? []
   const known = others.find(condition => condition.type === type)
-  const lastTransitionTime = known?.status === 'False' ? known.lastTransitionTime : timestamp(Date.now())
+  const lastTransitionTime = known?.status === 'False' ? known.lastTransitionTime : time
   const condition = { ...known, type, status: 'False', reason: 'InsufficientPods', message: known?.message ?? '', lastTransitionTime, ...(status.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }) }
   status.conditions = known === undefined ? [...others, condition] : others.map(one => one === known ? condition : one)
 }

@@ -14,14 +14,14 @@ import { tokenReview } from './token-review.js'
 const AUTHORIZATION = 'authorization.orch.io'
 
 export default fp(async fastify => {
-  const { audiences, authenticator, authorizer, explain, resources, serviceAccountTokens } = fastify.orch
+  const { audiences, authenticator, authorizer, clock, explain, resources, serviceAccountTokens } = fastify.orch
   const { subject, self, local } = accessReviews(authorizer, explain)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'subjectaccessreviews' }, '', subject)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectaccessreviews' }, '', self)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'localsubjectaccessreviews' }, '', local)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectrulesreviews' }, '', rulesReview(authorizer))
   resources.provideOperation({ group: 'authentication.orch.io', plural: 'tokenreviews' }, '', tokenReview(authenticator, audiences))
-  resources.provideOperation({ group: '', plural: 'serviceaccounts' }, 'token', tokenRequest({ resources, tokens: serviceAccountTokens }))
+  resources.provideOperation({ group: '', plural: 'serviceaccounts' }, 'token', tokenRequest({ resources, tokens: serviceAccountTokens, now: clock.wall }))
   const binding = podBinding(resources)
   resources.provideOperation({ group: '', plural: 'bindings' }, '', binding)
   resources.provideOperation({ group: '', plural: 'pods' }, 'binding', binding)

@@ -1,7 +1,8 @@
 /** Binding, posted to a pod or on its own: a scheduler assigns the pod to a node, permanently. */
 import { Binding } from '../../schemas/api/core/bindings.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
-import { timestamp, sameValue, type FieldError } from '../../schemas/index.js'
+import { now } from '../../registry/operations/context.js'
+import { sameValue, type FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'
@@ -30,7 +31,7 @@ export const podBinding = (resources: ResourceRegistry): VirtualOperation => ({
     await change(store, target, context, (base, old) => {
       requireUid(store, binding, old, target)
       const pod = base.copy() as Pod // from the store of pods
-      bind(pod, binding)
+      bind(pod, binding, now(store))
       return pod
     }, function * () {}) // no managed fields: a binding owns none
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
@@ -44,7 +45,7 @@ function findings ({ target: { kind = '', name = '' } }: Binding): FieldError[] 
   return found
 }
 
-function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }: Binding): void {
+function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }: Binding, time: string): void {
   const name = pod.metadata.name ?? ''
   if (pod.metadata.deletionTimestamp !== undefined) throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
   if (pod.spec.nodeName) throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
@@ -53,14 +54,14 @@ function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }:
   else pod.metadata.resourceVersion = resourceVersion
   pod.spec.nodeName = target.name
   if (annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations }
-  setScheduled(pod)
+  setScheduled(pod, time)
 }
 
-function setScheduled ({ status }: Pod): void {
+function setScheduled ({ status }: Pod, time: string): void {
   const others = status.conditions ?? []
   const known = others.find(({ type }) => type === 'PodScheduled')
   const condition = { type: 'PodScheduled', status: 'True' }
-  const since = known?.status === 'True' ? known.lastTransitionTime : timestamp(Date.now())
+  const since = known?.status === 'True' ? known.lastTransitionTime : time
   const scheduled = since === undefined ? condition : { ...condition, lastTransitionTime: since }
   if (known === undefined) status.conditions = [...others, scheduled]
   else if (!sameValue(known, scheduled)) status.conditions = others.map(one => one === known ? scheduled : one)

@@ -88,9 +88,11 @@ const FORMAT_WAIT = 500
 
 export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCache = {}, admission = {}, services, allowPrivileged = true, outbound = {} }) => {
   const { prefix = '/registry', mediaType = PROTOBUF_TYPE, compactionInterval = 5 * MINUTE, healthcheckTimeout = 2000, eventTtl, leaseReuseSeconds, garbageCollection, encryption: configured } = storage
+  const { clock } = fastify.orch
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const stores = await openStores(await throughProxy(storage, fastify.orch.egress), {
     prefix,
+    clock,
     note: (text, level = 'warn') => { fastify.log[level](text) },
     refused: error => { fastify.log.error(error.message) } // a start that is not over fails too
   })
@@ -124,6 +126,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   const resources: ResourceRegistry = new ResourceRegistry({
     backendOf: (group, plural) => encryption?.of(group, plural, stores.of(group, plural)) ?? stores.of(group, plural),
     allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,
+    clock,
     prefix,
     mediaType,
     windowSizeOf: (group, plural) => watchCache.sizes?.[`${group}/${plural}`] ?? watchCache.size ?? 100,
@@ -139,7 +142,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   // Release memory after a burst.
   const trimming = setInterval(() => { for (const { cache } of resources.all()) cache?.trim() }, TRIM_EVERY).unref()
   const limitsItself = 'historyRetention' in storage && storage.historyRetention !== undefined
-  const compactions = backends.map(backend => startCompaction(backend, limitsItself ? 0 : compactionInterval, log))
+  const compactions = backends.map(backend => startCompaction(backend, limitsItself ? 0 : compactionInterval, log, clock))
 
   fastify.orch.resources = resources
   fastify.orch.services = allocation

@@ -86,7 +86,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
     return object
   }
   const owners = await runSteps(ownersOf(store, live, identity, ignored), size)
-  const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, identity, force, now, ignored }
+  const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, identity, force, now: () => now(store), ignored }
   const outcome = await runSteps(applied(application), size)
   const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await runSteps(applied({ ...application, force: true }), size)
   await yieldToEventLoop(size)
@@ -100,7 +100,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
 function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, identity: ManagerIdentity, ignored: FieldSet): Steps<readonly Manager[]> {
   const managers = ownersIn(store, live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
-  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, identity: { ...identity, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now, ignored })
+  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, identity: { ...identity, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now: () => now(store), ignored })
 }
 
 /**

@@ -40,7 +40,7 @@ export interface Caller {
 export interface Target { readonly namespace: string, readonly name: string, readonly subresource?: string }
 
 /** RFC 3339 with seconds precision. @param after seconds from now */
-export const now = (after = 0): string => timestamp(Date.now() + after * 1000)
+export const now = ({ clock }: Pick<ResourceStore, 'clock'>, after = 0): string => timestamp(clock.wall() + after * 1000)
 
 /** @throws StatusError 422 with a cause per finding, if there are any */
 export function refuse (store: ResourceStore, object: ApiObject, errors: readonly FieldError[]): void {

@@ -68,7 +68,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   if (managedFields === undefined) delete metadata.managedFields
   else metadata.managedFields = managedFields
   const generated = (metadata.name ?? '') === '' && (metadata.generateName ?? '') !== ''
-  setSystemFields(metadata)
+  setSystemFields(store, metadata)
   for (let attempt = 1; ; attempt++) {
     if (generated) metadata.name = request.name = generatedName(metadata.generateName as string) // not empty: `generated`
     const made = await attemptCreate(store, object, target.namespace, request, admitted, context)
@@ -94,14 +94,14 @@ function checkIdentity (store: ResourceStore, object: ApiObject, target: Target)
   matchNamespace(store, object, target)
 }
 
-function setSystemFields (metadata: ApiObject['metadata']): void {
+function setSystemFields (store: ResourceStore, metadata: ApiObject['metadata']): void {
   delete metadata.resourceVersion
   delete metadata.deletionTimestamp
   delete metadata.deletionGracePeriodSeconds
   delete metadata.selfLink
   delete metadata.clusterName
   metadata.uid = randomUUID()
-  metadata.creationTimestamp = now()
+  metadata.creationTimestamp = now(store)
 }
 
 /** The precondition of the last admission run. */

@@ -139,7 +139,7 @@ function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeri
   if (store.dependents !== 'left') setDependentFinalizers(metadata, store.dependents, propagationPolicy)
   if (!terminating) {
     const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
-    metadata.deletionTimestamp = now(grace)
+    metadata.deletionTimestamp = now(store, grace)
     metadata.deletionGracePeriodSeconds = grace
     // Controllers must react to the new deletionTimestamp. Types with a `beginDelete` of their own count no generation for it.
     if (store.strategy.beginDelete === undefined && (metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(object)

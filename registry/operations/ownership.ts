@@ -125,7 +125,7 @@ export function * trackChange (store: ResourceStore, object: ApiObject, old: Api
 function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet): Steps<readonly Manager[]> {
   const versions = versionsOf(store, false)
   const inRequestVersion = (object: object): object => store.representation === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, identity.apiVersion)
-  return yield * update({ versions, before: inRequestVersion(before), after: inRequestVersion(after), managers, identity, now, ignored })
+  return yield * update({ versions, before: inRequestVersion(before), after: inRequestVersion(after), managers, identity, now: () => now(store), ignored })
 }
 
 export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]): void {

@@ -247,7 +247,7 @@ function encodeTransformed (request: FastifyRequest, store: ResourceStore, resul
   const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), requested) : item(value)
   if (requested.as === 'Table') {
     const include = includeObject(request)
-    const now = Date.now()
+    const now = store.clock.wall()
     const { rows, ...head } = table(store.representation, metadata, [], requested) as { rows: object[] }
     return { type, parts: list(head, 'rows', mapEntries(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, requested, now)))) }
   }

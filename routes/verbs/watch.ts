@@ -85,7 +85,7 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
       request.orch.onClosed(() => { store.untrackUncached(subscriber) })
     }
     releaseHeaders(request)
-    const open = openWatches(closing())
+    const open = openWatches(closing(), store.clock)
     const stream = subscriber.stream = new WatchStream({
       raw: begin(reply, { 'content-type': form.type }), watch: objects, encoder: form.encoder, seconds, bookmarks, open, fresh: () => store.cache?.fresh(), log: request.log, bytesPerSecond: times.connectionBytesPerSecond, observer
     })

@@ -125,12 +125,12 @@ export function alternativeOf ({ fields }: Plan, value: unknown): PlannedField |
   return typeof value === 'object' && value !== null ? fields.find(({ message, shape }) => message !== undefined && shape === 'one') : undefined
 }
 
-/** The field at a path such as `status.conditions`. @throws TypeError when there is none */
-export function fieldAt (message: Message, path: string): PlannedField {
-  const names = path.split('.')
+/** The field at a path such as `status.conditions`; undefined if the message does not declare it, as the schema of a custom type may leave out `status`. */
+export function fieldAt (message: Message, path: string): PlannedField | undefined {
   let field: PlannedField | undefined
-  for (const name of names) field = (field === undefined ? planOf(message) : field.plan).byName.get(name)
-  if (field === undefined) throw new TypeError(`${message[Facts].name} has no field ${path}`)
+  for (const [depth, name] of path.split('.').entries()) {
+    field = depth === 0 ? planOf(message).byName.get(name) : field?.plan.byName.get(name)
+  }
   return field
 }
 

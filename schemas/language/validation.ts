@@ -71,7 +71,12 @@ export function validateSubresource (resource: Representation, object: ApiObject
   return collect(report => {
     validateUpdatedMetadata(resource, notOnUpdate, object, old, report)
     if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, report)
-    else for (const path of changes) walkValue(checkOf(fieldAt(resource.message, path)), valueAt(object, path), path, false, report)
+    else {
+      for (const path of changes) {
+        const field = fieldAt(resource.message, path)
+        if (field !== undefined) walkValue(checkOf(field), valueAt(object, path), path, false, report)
+      }
+    }
     validate?.(object, old, report)
   }, gates)
 }

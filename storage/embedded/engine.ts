@@ -14,7 +14,7 @@ import { Committer, type Operation } from './committer.js'
 import { compactChains } from './compaction.js'
 import { type Entry, KeyIndex, Version, VersionLog, visibleAt } from './history.js'
 import { Leases } from './leases.js'
-import type { Change, Medium } from './medium.js'
+import type { Change, Contents, Medium, StoredVersion } from './medium.js'
 import { Yielder } from './yielder.js'
 import { countAt, FreshEvent, keyValue, replay, valuesOf, versionsAt } from './snapshot.js'
 import { WatchHub } from './watches.js'
@@ -161,6 +161,18 @@ export class Engine implements Backend {
       throw error
     }
     return String(lease.id)
+  }
+
+  /** The newest state without its history. The values are shared and must not be changed. */
+  contents (): Contents {
+    this.#check()
+    const versions: Required<StoredVersion>[] = []
+    this.#index.walk('', '\x7f', entry => {
+      const version = visibleAt(entry, this.#durable)
+      if (version !== undefined) versions.push({ key: entry.key, revision: version.revision, created: version.created, lease: version.lease, value: this.#value(version) })
+      return true
+    })
+    return { revision: this.#durable, versions, leases: this.#leases.all() }
   }
 
   close (): Promise<void> {
@@ -354,11 +366,11 @@ export class Engine implements Backend {
     const yielder = new Yielder()
     let last = Math.max(1, compacted, newest)
     for (const batch of this.#medium.versions()) {
-      for (const { key, revision, created, lease } of batch) {
+      for (const { key, revision, created, lease, value } of batch) {
         last = Math.max(last, revision)
         const entry = this.#index.ensure(key)
         const older = entry.newest
-        const version = new Version(entry, revision, created, lease, older, undefined)
+        const version = new Version(entry, revision, created, lease, older, value)
         entry.newest = version
         if (revision > compacted) {
           this.#log.push(version)

@@ -7,6 +7,7 @@ import type { StoredLease } from './medium.js'
 
 interface Lease {
   readonly id: number
+  readonly ttlSeconds: number
   /** On the clock's `elapsed` scale. */
   readonly deadline: number
   /** Keys that were put with it; some may have another lease or none since. */
@@ -32,7 +33,7 @@ export class Leases {
     // Ids rise with the wall clock, so that a restart does not reuse the id of an ended lease.
     const id = this.#lastId = Math.max(this.#lastId + 1, this.#clock.wall())
     const lease = { id, ttlSeconds, expires: this.#clock.wall() + ttlSeconds * 1000 }
-    this.#add(lease.id, ttlSeconds * 1000)
+    this.#add(lease.id, ttlSeconds, ttlSeconds * 1000)
     return lease
   }
 
@@ -40,7 +41,11 @@ export class Leases {
   restore (stored: StoredLease): void {
     this.#lastId = Math.max(this.#lastId, stored.id)
     const remaining = Math.min(Math.max(0, stored.expires - this.#clock.wall()), stored.ttlSeconds * 1000)
-    this.#add(stored.id, remaining)
+    this.#add(stored.id, stored.ttlSeconds, remaining)
+  }
+
+  all (): StoredLease[] {
+    return [...this.#leases.values()].map(({ id, ttlSeconds, deadline }) => ({ id, ttlSeconds, expires: this.#clock.wall() + deadline - this.#clock.elapsed() }))
   }
 
   has (id: number): boolean {
@@ -58,7 +63,7 @@ export class Leases {
 
   /** Expires a lease again later, after a failure. */
   retry (id: number, keys: ReadonlySet<string>, milliseconds: number): void {
-    const lease = this.#add(id, milliseconds)
+    const lease = this.#add(id, 0, milliseconds)
     for (const key of keys) lease.keys.add(key)
   }
 
@@ -68,8 +73,8 @@ export class Leases {
     this.#leases.clear()
   }
 
-  #add (id: number, milliseconds: number): Lease {
-    const lease = { id, deadline: this.#clock.elapsed() + milliseconds, keys: new Set<string>() }
+  #add (id: number, ttlSeconds: number, milliseconds: number): Lease {
+    const lease = { id, ttlSeconds, deadline: this.#clock.elapsed() + milliseconds, keys: new Set<string>() }
     this.#leases.set(id, lease)
     this.#arm(lease.deadline)
     return lease

@@ -32,6 +32,16 @@ export interface StoredVersion {
   readonly revision: Revision
   readonly created: Revision
   readonly lease: number
+  /** Given by a medium that keeps values. */
+  readonly value?: Uint8Array
+}
+
+/** A state of a store, to be continued elsewhere. */
+export interface Contents {
+  readonly revision: Revision
+  /** Of existing keys, ascending by key. */
+  readonly versions: ReadonlyArray<Required<StoredVersion>>
+  readonly leases: readonly StoredLease[]
 }
 
 export interface Medium {

@@ -3,25 +3,32 @@ import type { Backend } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { Engine, type EngineOptions } from './engine.js'
 import type { Version } from './history.js'
-import type { Change, Medium } from './medium.js'
+import type { Change, Contents, Medium } from './medium.js'
 
 class MemoryMedium implements Medium {
   readonly name = 'memory'
   readonly keepsValues = true
   readonly refusal = undefined
   readonly shortage = undefined
+  readonly #contents: Contents | undefined
   #bytes = 0
+
+  constructor (contents?: Contents) { this.#contents = contents }
 
   gather (start: () => void): void {
     queueMicrotask(start)
   }
 
   state () {
-    return { compacted: 0, revision: 0, leases: [] }
+    const { revision = 0, leases = [] } = this.#contents ?? {}
+    return { compacted: revision, revision, leases } // the history stays behind
   }
 
   versions () {
-    return []
+    // The engine wants them by revision.
+    const versions = (this.#contents?.versions ?? []).toSorted((one, other) => one.revision - other.revision)
+    this.#bytes = versions.reduce((sum, { key, value }) => sum + key.length + value.byteLength, 0)
+    return [versions]
   }
 
   async commit (changes: readonly Change[]): Promise<void> {
@@ -46,7 +53,17 @@ function weight (version: Version): number {
   return version.entry.key.length + (version.value?.byteLength ?? 0)
 }
 
+/** A store in memory whose contents another one can continue from. */
+export interface MemoryStore extends Backend {
+  readonly contents: () => Contents
+}
+
 /** A new, empty store in memory at revision 1. */
-export function openMemory (options: EngineOptions = {}): Backend {
+export function openMemory (options: EngineOptions = {}): MemoryStore {
   return new Engine(new MemoryMedium(), options)
+}
+
+/** A store in memory that continues from the contents of another. Watches and reads of earlier revisions are refused as compacted. */
+export async function continueInMemory (contents: Contents, options: EngineOptions = {}): Promise<MemoryStore> {
+  return await Engine.open(new MemoryMedium(contents), options)
 }

@@ -1,23 +1,24 @@
-import type { Time } from '../../routes/watch-turns.js'
+import type { Clock } from '../../storage/clock.js'
 
 /** Time that stands still until the test moves it. */
-export class HeldTime implements Time {
+export class HeldTime implements Clock {
   #now = 12_345
-  readonly #timers = new Set<{ every: number, next: number, then: () => void }>()
+  readonly #timers = new Set<{ at: number, then: () => void }>()
 
   get running (): number { return this.#timers.size }
 
-  readonly now = (): number => this.#now
+  readonly wall = (): number => this.#now
+  readonly elapsed = (): number => this.#now
 
-  readonly every = (milliseconds: number, then: () => void): () => void => {
-    const timer = { every: milliseconds, next: this.#now + milliseconds, then }
+  readonly after = (milliseconds: number, then: () => void): () => void => {
+    const timer = { at: this.#now + milliseconds, then }
     this.#timers.add(timer)
     return () => { this.#timers.delete(timer) }
   }
 
   pass (milliseconds: number): void {
     for (const until = this.#now + milliseconds; this.#now < until;) {
-      this.#now = Math.min(until, ...[...this.#timers].map(({ next }) => next))
+      this.#now = Math.min(until, ...[...this.#timers].map(({ at }) => at))
       this.#fire()
     }
   }
@@ -29,9 +30,8 @@ export class HeldTime implements Time {
   }
 
   #fire (): void {
-    for (const timer of this.#timers) {
-      if (timer.next > this.#now) continue
-      timer.next = this.#now + timer.every
+    for (const timer of [...this.#timers]) {
+      if (timer.at > this.#now || !this.#timers.delete(timer)) continue
       timer.then()
     }
   }

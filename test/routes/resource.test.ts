@@ -33,6 +33,21 @@ t.test('hooks of a host learn the route by its URL', async t => {
   t.same(seen, ['/cluster/api/v1/namespaces/:namespace/configmaps', '/cluster/api/v1/namespaces/:namespace/configmaps/:name', '/cluster/api/:version/watch/*', '/cluster/apis/*'])
 })
 
+t.test('with shared routes the same paths are served, with the same answers', async t => {
+  const [shared, own] = [await build(t, { api: { sharedRoutes: true } }), await build(t)]
+  t.notOk(shared.app.hasRoute({ method: 'GET', url: '/api/v1/namespaces/:namespace/pods' }))
+  const configs = '/api/v1/namespaces/default/configmaps'
+  for (const { post } of [shared, own]) t.equal((await post(configs, { metadata: { name: 'a' } })).code, 201)
+  for (const [method, path] of [
+    ['GET', configs], ['GET', `${configs}/a`], ['GET', `${configs}/none`], ['GET', `${configs}/a/status`], ['GET', '/api/v1/nothings'], ['GET', '/apis/apps/v1/deployments'], ['DELETE', '/apis/apps/v1/deployments'],
+    ['GET', '/apis/authorization.orch.io/v1/selfsubjectaccessreviews'], ['HEAD', configs], ['PATCH', `${configs}/a`], ['POST', `${configs}/a`], ['GET', '/api/v1/namespaces/default/pods/a/log'], ['OPTIONS', configs], ['GET', '/api/v1'], ['GET', `/api/v1/watch/namespaces/default/${'x'.repeat(300)}`]
+  ] as const) {
+    const [one, other] = [await shared.call(method, path), await own.call(method, path)]
+    t.strictSame([one.code, one.json['reason'], one.json['message']], [other.code, other.json['reason'], other.json['message']], `${method} ${path}`)
+  }
+  t.equal((await shared.call('DELETE', `${configs}/a`)).code, 200)
+})
+
 t.test('names longer than a parameter of the host may be are served', async t => {
   const host = Fastify({ routerOptions: { maxParamLength: 20 } })
   t.teardown(() => host.close())

@@ -72,6 +72,20 @@ t.test('objects are pruned, defaulted, validated, patched, applied and watched',
   t.same((await server.get(WIDGETS)).json['items'], [])
 })
 
+t.test('a status that the schema does not declare is kept where unknown fields are, and pruned where they are not', async t => {
+  const server = await build(t)
+  for (const keeps of [true, false]) {
+    await install(server, definition({ versions: [version('v1', { subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', ...keeps ? { 'x-orch-preserve-unknown-fields': true } : {} } } })] }))
+    const { json } = await server.post(WIDGETS, widget('a'))
+    const put = await server.put(`${WIDGETS}/a/status`, { ...json, status: { ready: true } })
+    t.equal(put.code, 200)
+    t.strictSame(put.json['status'], keeps ? { ready: true } : undefined)
+    t.equal((await server.patch(`${WIDGETS}/a/status`, { status: { ready: 'no' } })).code, 200)
+    await server.delete(`${DEFINITIONS}/widgets.example.com`)
+    await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
+  }
+})
+
 t.test('status and scale are subresources where the definition says so', async t => {
   const server = await build(t)
   await install(server, definition({ versions: [version('v1', { subresources: { status: {}, scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', labelSelectorPath: '.status.selector' } } })] }))

@@ -1,0 +1,35 @@
+/** The examples of orch-apiserver/testing, run by their own test runners, with the package as the build bundles it. */
+import t from 'tap'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const EXAMPLES = fileURLToPath(new URL('../../../examples/testing/', import.meta.url))
+/** Below dist/test/, where imports find the packages of the tests, and the package by its own name. */
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+
+function run (t: { teardown: (fn: () => unknown) => void }, ...args: string[]): { status: number | null, output: string } {
+  const folder = mkdtempSync(`${HERE}testing-`)
+  t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
+  cpSync(EXAMPLES, folder, { recursive: true })
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: 240_000, env: { PATH: process.env['PATH'] ?? '' } })
+  return { status, output: stdout + stderr }
+}
+
+for (const [what, file, tests] of [
+  ['a controller', 'site-controller', 2],
+  ['an election under a moved clock', 'elector', 3],
+  ['a flaky network that finds a planted bug', 'tally', 5]
+] as const) {
+  t.test(`${what} under node:test`, async t => {
+    const { status, output } = run(t, '--test', '--test-reporter=tap', `${file}.test.js`)
+    t.equal(status, 0, output)
+    t.match(output, new RegExp(`^# pass ${tests}$`, 'm'))
+  })
+}
+
+t.test('a controller under tap, with faults', async t => {
+  const { status, output } = run(t, 'site-controller.tap.js')
+  t.equal(status, 0, output)
+  t.match(output, /^# \{ total: 2, pass: 2 \}$/m)
+})

@@ -1,0 +1,134 @@
+/** The clock of a test server. It runs with the time of the machine until it is held; then it stands still but for `move`. */
+import { MAX_TIMER_MS, type Clock } from '../storage/clock.js'
+
+interface Timer { readonly at: number, readonly callback: () => void }
+
+/** Turns of the event loop after each step, in which its effects take place. */
+const TURNS = 5
+/** A move has at most this many steps, because the server checks some things each second. */
+const STEPS = 200
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const DURATION = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
+
+/** Milliseconds, or as text: `1h30m`, `500ms`. */
+export type Duration = number | string
+
+/** @throws RangeError */
+export function millisecondsOf (duration: Duration): number {
+  if (typeof duration === 'number') {
+    if (duration >= 0 && duration < Infinity) return duration
+  } else if (duration !== '' && duration.replace(DURATION, '') === '') {
+    return [...duration.matchAll(DURATION)].reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0)
+  }
+  throw new RangeError(`${JSON.stringify(duration)} is no duration: give milliseconds, or text such as 1h30m`)
+}
+
+export interface TestClock {
+  readonly held: boolean
+  /** The time of the server. */
+  now: () => Date
+  /** Stops the time. Nothing expires or times out any more until it is moved. */
+  hold: () => void
+  /** Lets the time run again from where it stands. */
+  run: () => void
+  /**
+   * Moves the time forward, held or not. What becomes due meanwhile happens in order, late by at most a two-hundredth of the whole move and never
+   * early: objects expire, watches get bookmarks, requests time out. Resolves when the effects have taken place in the server; a client may see
+   * them a moment later.
+   * @throws RangeError
+   */
+  move: (by: Duration) => Promise<void>
+}
+
+export class MovableClock implements TestClock, Clock {
+  /** The wall clock's time at 0 of `elapsed`. */
+  readonly #epoch: number
+  /** When it was held, on the scale of `elapsed`; undefined while it runs. */
+  #heldAt: number | undefined
+  /** How far `elapsed` is ahead of the machine's. */
+  #moved = 0
+  readonly #timers = new Set<Timer>()
+  #wakeUp: NodeJS.Timeout | undefined
+  #closed = false
+
+  /** @param start milliseconds since 1970 */
+  constructor (start: number, held: boolean) {
+    const now = performance.now()
+    this.#epoch = start - now
+    this.#heldAt = held ? now : undefined
+  }
+
+  get held (): boolean { return this.#heldAt !== undefined }
+
+  now (): Date { return new Date(this.wall()) }
+
+  readonly elapsed = (): number => this.#heldAt ?? performance.now() + this.#moved
+
+  /** Milliseconds since 1970. */
+  readonly wall = (): number => Math.round(this.#epoch + this.elapsed())
+
+  readonly after = (milliseconds: number, callback: () => void): () => void => {
+    const timer = { at: this.elapsed() + Math.max(0, milliseconds), callback }
+    this.#timers.add(timer)
+    this.#arm()
+    return () => { this.#timers.delete(timer) }
+  }
+
+  hold (): void {
+    this.#heldAt ??= this.elapsed()
+    this.#arm()
+  }
+
+  run (): void {
+    if (this.#heldAt === undefined) return
+    this.#moved = this.#heldAt - performance.now()
+    this.#heldAt = undefined
+    this.#arm()
+  }
+
+  async move (by: Duration): Promise<void> {
+    const held = this.held
+    this.hold()
+    const whole = millisecondsOf(by)
+    const until = this.elapsed() + whole
+    for (let next = this.#next(until); next !== undefined; next = this.#next(until)) {
+      this.#heldAt = Math.min(until, Math.max(next.at, this.elapsed() + whole / STEPS))
+      this.#fireDue()
+      for (let turn = 0; turn < TURNS; turn++) await new Promise(resolve => { setImmediate(resolve) })
+    }
+    this.#heldAt = until
+    if (!held) this.run()
+  }
+
+  close (): void {
+    this.#closed = true
+    this.#timers.clear()
+    clearTimeout(this.#wakeUp)
+  }
+
+  /** The first timer up to that time. */
+  #next (until: number): Timer | undefined {
+    let first: Timer | undefined
+    for (const timer of this.#timers) if (timer.at <= until && (first === undefined || timer.at < first.at)) first = timer
+    return first
+  }
+
+  /** In order; those that are set meanwhile wait for the next time. */
+  #fireDue (): void {
+    const now = this.elapsed()
+    const due = [...this.#timers].filter(({ at }) => at <= now).sort((one, other) => one.at - other.at)
+    for (const timer of due) if (this.#timers.delete(timer)) timer.callback()
+  }
+
+  /** Waits in real time for the next timer while the clock runs. */
+  #arm (): void {
+    clearTimeout(this.#wakeUp)
+    if (this.held || this.#closed) return
+    const next = this.#next(Infinity)
+    if (next === undefined) return
+    this.#wakeUp = setTimeout(() => {
+      this.#fireDue()
+      this.#arm()
+    }, Math.min(Math.max(0, Math.ceil(next.at - this.elapsed())), MAX_TIMER_MS)).unref()
+  }
+}

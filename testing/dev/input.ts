@@ -1,0 +1,57 @@
+/** Reads what clients of the admin API send: unknown members and wrong types are errors. */
+import type { Duration } from '../clock.js'
+import type { Break, Fault } from '../faults.js'
+import type { RequestMatch } from '../match.js'
+
+type Json = Readonly<Record<string, unknown>>
+type Reader = (value: unknown, name: string) => unknown
+
+const string: Reader = (value, name) => {
+  if (typeof value !== 'string') throw new TypeError(`${name}: must be a string`)
+  return value
+}
+const number: Reader = (value, name) => {
+  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) throw new TypeError(`${name}: must be a number`)
+  return value
+}
+
+export const duration = (value: unknown): Duration => typeof value === 'number' ? number(value, 'move') as number : string(value, 'move') as string
+
+/** @param names members that it may have; default any @throws TypeError, SyntaxError */
+export function objectOf (body: string, names?: readonly string[]): Json {
+  const value: unknown = JSON.parse(body)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('the body must be an object in JSON')
+  const unknown = names === undefined ? undefined : Object.keys(value).find(name => !names.includes(name))
+  if (unknown !== undefined) throw new TypeError(`${unknown}: there is no such member; there are ${String(names?.join(', '))}`)
+  return value as Json
+}
+
+const read = (given: Json, table: Readonly<Record<string, Reader>>): object => Object.fromEntries(Object.entries(given).map(([name, value]) => {
+  const reader = Object.hasOwn(table, name) ? table[name] : undefined
+  if (reader === undefined) throw new TypeError(`${name}: there is no such member; there are ${Object.keys(table).join(', ')}`)
+  return [name, reader(value, name)]
+}))
+
+const MATCH: Readonly<Record<keyof RequestMatch, Reader>> = { method: string, verb: string, url: string, group: string, resource: string, namespace: string, name: string, user: string }
+
+export const matchOf = (given: Json): RequestMatch => read(given, MATCH)
+
+const FAULT: Readonly<Record<keyof Fault, Reader>> = {
+  on: (value, name) => matchOf(objectOf(JSON.stringify(value ?? name))),
+  skip: number,
+  times: number,
+  probability: number,
+  name: string,
+  delay: value => typeof value === 'number' ? number(value, 'delay') : string(value, 'delay'),
+  status: number,
+  retryAfter: number,
+  disconnect: (value, name): Break => typeof value === 'string' ? value as Break : read(objectOf(JSON.stringify(value ?? name)), { bytes: number, events: number }) as Break, // `Faults.add` checks the text
+  stale: number,
+  duplicate: value => {
+    if (value !== true) throw new TypeError('duplicate: must be true')
+    return value
+  }
+}
+
+/** `Faults.add` checks what its members say. */
+export const faultOf = (body: string): Fault => read(objectOf(body), FAULT)

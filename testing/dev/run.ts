@@ -1,0 +1,61 @@
+/** `orch-apiserver dev`: a test server as a process, with an admin API. */
+import { once } from 'node:events'
+import { ArgumentError, helpText, parseCommand } from '../../config/command-line.js'
+import { DEV_FORM } from '../../config/commands/dev.js'
+import { FlagError, printable } from '../../config/flag.js'
+import type { TestServer, TestServerOptions } from '../contract.js'
+import { testServer } from '../server.js'
+import { ADMINISTRATOR } from '../users.js'
+import { openAdmin } from './admin.js'
+
+/** Of the form, each parsed by its flag. */
+interface Values {
+  readonly port: number
+  readonly 'admin-port': number
+  readonly fixtures: readonly string[]
+  readonly kubeconfig: string
+  readonly now: string
+  readonly seed: number
+  readonly help: boolean
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/** Runs until a signal. @returns the exit code */
+export async function runDev (args: readonly string[]): Promise<number> {
+  const abort = new AbortController()
+  const ended = Promise.race(SIGNALS.map(signal => once(process, signal, { signal: abort.signal }))).catch(() => {})
+  let server: TestServer | undefined
+  try {
+    const values = parseCommand(args, DEV_FORM).values as unknown as Values
+    if (values.help) {
+      process.stdout.write(helpText(DEV_FORM))
+      return 0
+    }
+    server = await testServer(optionsOf(values))
+    const admin = await openAdmin(server, values['admin-port'])
+    if (values.kubeconfig === '') process.stdout.write(server.kubeconfig(ADMINISTRATOR))
+    else await server.writeKubeconfig(values.kubeconfig, ADMINISTRATOR)
+    process.stderr.write(`orch-apiserver dev: serving on ${server.url}, admin API on ${admin.url}, seed ${server.faults.seed}\n`)
+    await ended
+    await admin.close()
+    return 0
+  } catch (error) {
+    process.stderr.write(`orch-apiserver dev: ${reasonOf(error)}\n`)
+    return 1
+  } finally {
+    abort.abort()
+    await server?.dispose()
+  }
+}
+
+function optionsOf ({ port, fixtures, now, seed }: Values): TestServerOptions {
+  return { tls: true, port, fixtures, log: true, user: false, server: { authorization: { modes: ['RBAC'] } }, ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed } }
+}
+
+function reasonOf (error: unknown): string {
+  if (error instanceof FlagError || error instanceof ArgumentError) return error.message
+  const { code, message, port } = error as { code?: unknown, message?: unknown, port?: unknown }
+  if (code === 'EADDRINUSE') return `port ${String(port)} is in use on 127.0.0.1; choose another one with --port or --admin-port, or 0`
+  return printable(String(message ?? error), 1000)
+}

@@ -1,0 +1,201 @@
+/** The exchanges of a test server, for assertions: the newest, up to a number. Health probes and the loading of fixtures are not recorded. */
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
+import { matches, matchedOf, PROBE, resourceOf, type MatchedRequest, type RequestMatch } from './match.js'
+import { LOADER } from './users.js'
+
+export interface Exchange {
+  /** Milliseconds since 1970 on the server's clock, at arrival. */
+  readonly at: number
+  readonly method: string
+  /** With its query. */
+  readonly url: string
+  /** Undefined if authentication refused the request. */
+  readonly user: string | undefined
+  /** As in `RequestMatch`; `resource`, `namespace` and `name` are '' if the URL has none. */
+  readonly verb: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+  /** What the client sent: parsed if it is JSON, else text. Undefined without a body, if it was not read, or above 256 KiB. */
+  readonly body: unknown
+  /** 0 before the answer begins, and if the connection ends before that. */
+  readonly status: number
+  /** False while the answer lasts, as that of an open watch. */
+  readonly ended: boolean
+  /** Names of the faults that were injected. */
+  readonly faults: readonly string[]
+}
+
+export interface ExchangeMatch extends RequestMatch {
+  readonly status?: number
+  /** Members that the body must have, at any depth. */
+  readonly body?: unknown
+}
+
+export interface Exchanges extends Iterable<Exchange> {
+  readonly size: number
+  /** Those that match, in order of arrival. */
+  find: (match?: ExchangeMatch) => readonly Exchange[]
+  /**
+   * The first that matches, there already or still to come, once it has ended; a watch once its answer has begun. Rejects when the server is
+   * disposed.
+   */
+  next: (match?: ExchangeMatch) => Promise<Exchange>
+  clear: () => void
+}
+
+class Recorded implements Exchange {
+  readonly at: number
+  readonly method: string
+  readonly url: string
+  readonly user: string | undefined
+  readonly verb: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+  status = 0
+  ended = false
+  readonly faults: string[] = []
+
+  constructor (at: number, readonly body: unknown, request: MatchedRequest) {
+    const { method, url, user, info } = request
+    this.at = at
+    this.method = method
+    this.url = url
+    this.user = user
+    this.verb = info.verb
+    this.resource = resourceOf(info)
+    this.namespace = info.namespace
+    this.name = info.name
+  }
+}
+
+interface Kept { readonly exchange: Recorded, readonly request: MatchedRequest, readonly bytes: number }
+interface Waiting { readonly match: ExchangeMatch, readonly resolve: (exchange: Exchange) => void, readonly reject: (error: Error) => void }
+
+const MAX_BODY_BYTES = 256 * 1024
+/** Of all bodies that are kept. */
+const MAX_BYTES = 32 * 1024 * 1024
+
+export class ExchangeLog implements Exchanges {
+  readonly #limit: number
+  readonly #now: () => number
+  #all: Kept[] = []
+  #bytes = 0
+  readonly #byRequest = new WeakMap<FastifyRequest, Kept>()
+  readonly #waiting = new Set<Waiting>()
+
+  /** @param limit number of exchanges that are kept */
+  constructor (limit: number, now: () => number) {
+    this.#limit = limit
+    this.#now = now
+  }
+
+  get size (): number { return this.#all.length }
+
+  [Symbol.iterator] (): Iterator<Exchange> { return this.find()[Symbol.iterator]() }
+
+  find (match: ExchangeMatch = {}): readonly Exchange[] { return this.#all.filter(one => isMatch(match, one)).map(({ exchange }) => exchange) }
+
+  async next (match: ExchangeMatch = {}): Promise<Exchange> {
+    const found = this.#all.find(one => isComplete(one) && isMatch(match, one))
+    return found?.exchange ?? await new Promise<Exchange>((resolve, reject) => { this.#waiting.add({ match, resolve, reject }) })
+  }
+
+  clear (): void {
+    this.#all = []
+    this.#bytes = 0
+  }
+
+  /** Adds the hooks that record; around the server, whose refusals are recorded too. */
+  observe (fastify: FastifyInstance): void {
+    fastify.addHook('preHandler', (request, reply, done) => {
+      this.#record(request, reply)
+      done()
+    })
+    fastify.addHook('onResponse', (request, reply, done) => {
+      this.#update(request, reply, true)
+      done()
+    })
+    fastify.addHook('onRequestAbort', (request, done) => {
+      const kept = this.#byRequest.get(request)
+      if (kept !== undefined) this.#end(kept)
+      done()
+    })
+  }
+
+  addFault (request: FastifyRequest, name: string): void { this.#byRequest.get(request)?.exchange.faults.push(name) }
+
+  end (): void {
+    for (const { reject } of this.#waiting) reject(new Error('the test server was disposed before the exchange came'))
+    this.#waiting.clear()
+  }
+
+  /** Returns undefined if the request is not recorded. */
+  #record (request: FastifyRequest, reply: FastifyReply): Kept | undefined {
+    const known = this.#byRequest.get(request)
+    const matched = known === undefined && !PROBE.test(request.url) ? matchedOf(request) : undefined
+    if (matched === undefined || matched.user === LOADER.username) return known
+    const { body } = request
+    const bytes = Buffer.isBuffer(body) ? body.length : 0
+    const kept = { exchange: new Recorded(this.#now(), bytes > 0 && bytes <= MAX_BODY_BYTES ? read(body as Buffer) : undefined, matched), request: matched, bytes }
+    this.#byRequest.set(request, kept)
+    this.#all.push(kept)
+    this.#bytes += bytes
+    while (this.#all.length > this.#limit || this.#bytes > MAX_BYTES) this.#bytes -= this.#all.shift()?.bytes ?? 0
+    if (matched.info.verb === 'watch') this.#updateAtHead(request, reply)
+    return kept
+  }
+
+  #updateAtHead (request: FastifyRequest, reply: FastifyReply): void {
+    const { raw } = reply
+    const { writeHead } = raw
+    raw.writeHead = ((...args: Parameters<typeof writeHead>) => {
+      raw.writeHead = writeHead
+      const result = writeHead.apply(raw, args)
+      this.#update(request, reply, false)
+      return result
+    }) as typeof writeHead // overloads differ only in arguments that are passed on
+  }
+
+  #update (request: FastifyRequest, reply: FastifyReply, ended: boolean): void {
+    const kept = this.#record(request, reply)
+    if (kept === undefined) return
+    kept.exchange.status = reply.raw.headersSent ? reply.raw.statusCode : 0
+    if (ended) this.#end(kept)
+    else this.#settle(kept)
+  }
+
+  #end (kept: Kept): void {
+    kept.exchange.ended = true
+    this.#settle(kept)
+  }
+
+  #settle (kept: Kept): void {
+    for (const waiting of [...this.#waiting]) {
+      if (isMatch(waiting.match, kept) && this.#waiting.delete(waiting)) waiting.resolve(kept.exchange)
+    }
+  }
+}
+
+const isComplete = ({ exchange: { ended, verb, status } }: Kept): boolean => ended || (verb === 'watch' && status > 0)
+
+function isMatch (match: ExchangeMatch, { exchange, request }: Kept): boolean {
+  return matches(match, request) && (match.status === undefined || match.status === exchange.status) && (match.body === undefined || contains(exchange.body, match.body))
+}
+
+/** True if `wanted` is equal, or an object whose members are all contained. */
+function contains (found: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return isDeepStrictEqual(found, wanted)
+  return typeof found === 'object' && found !== null && Object.entries(wanted).every(([name, value]) => contains((found as Record<string, unknown>)[name], value))
+}
+
+function read (body: Buffer): unknown {
+  const text = body.toString()
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Faults of the network and of servers, injected by pattern. What is random is drawn from a seed, for each fault apart, so that a run can be
+ * repeated.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ServerResponse } from 'node:http'
+import type { ResourceRegistry } from '../registry/resource-registry.js'
+import { StatusError, type StatusReason } from '../schemas/status.js'
+import type { Clock } from '../storage/clock.js'
+import { breakAtHead, breakOff, intercept, type Pass } from './answer-bytes.js'
+import { millisecondsOf, type Duration } from './clock.js'
+import type { ExchangeLog } from './exchanges.js'
+import { matchedOf, matches, PROBE, type MatchedRequest, type RequestMatch } from './match.js'
+import { randomFrom } from './random.js'
+import { LOADER } from './users.js'
+
+/** When the connection, over HTTP/2 the stream, breaks. */
+export type Break =
+  /** The request has no effect. */
+  | 'before'
+  /** The request takes effect, but the client gets no answer. */
+  | 'after'
+  /** After that many bytes of the body, chunk framing included. */
+  | { readonly bytes: number }
+  /** Of a watch, after that many events, bookmarks included. */
+  | { readonly events: number }
+
+export interface Fault {
+  /** Default every request but health probes. */
+  readonly on?: RequestMatch
+  /** Number of matching requests that pass first. Default 0. */
+  readonly skip?: number
+  /** How often at most. Default no limit. */
+  readonly times?: number
+  /** From 0 to 1, for each request that matches. Default 1. */
+  readonly probability?: number
+  /** The name in the exchange log. Default says what it does. */
+  readonly name?: string
+  /** Time of the server's clock before the request is handled. A held clock delays it until it is moved. */
+  readonly delay?: Duration
+  /** The answer, which a Status explains; the request has no effect. */
+  readonly status?: 409 | 410 | 429 | 500 | 503 | 504
+  /** Seconds, with 429, 500, 503 and 504. */
+  readonly retryAfter?: number
+  readonly disconnect?: Break
+  /**
+   * A list that accepts any version (`resourceVersion=0`) is answered from a state this many revisions old, as a server whose cache is behind
+   * does. Other requests are not affected.
+   */
+  readonly stale?: number
+  /** Sends each event of a watch twice. */
+  readonly duplicate?: true
+}
+
+export interface InjectedFault {
+  readonly fault: Fault
+  /** How often it was injected. */
+  readonly count: number
+  remove: () => void
+}
+
+export interface Faults {
+  readonly seed: number
+  /** @throws TypeError for a fault that does nothing, or is not possible */
+  add: (fault: Fault) => InjectedFault
+  /** Removes all. Requests that are delayed already stay so. */
+  clear: () => void
+  /** Breaks the connections of the open watches that match. @returns their number */
+  dropWatches: (match?: RequestMatch) => number
+}
+
+const REASONS = { 409: 'Conflict', 410: 'Expired', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable', 504: 'Timeout' } as const satisfies Record<NonNullable<Fault['status']>, StatusReason>
+const CAN_RETRY = new Set<number>([429, 500, 503, 504])
+const EFFECTS = ['delay', 'status', 'disconnect', 'stale', 'duplicate'] as const
+const NEWLINE = 10
+
+class Active implements InjectedFault {
+  count = 0
+  #matched = 0
+  readonly #random: () => number
+
+  constructor (readonly fault: Fault, seed: number, readonly remove: () => void) { this.#random = randomFrom(seed) }
+
+  get name (): string {
+    return this.fault.name ?? EFFECTS.filter(effect => this.fault[effect] !== undefined).map(effect => {
+      const value = this.fault[effect]
+      return value === true ? effect : `${effect} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`
+    }).join(', ')
+  }
+
+  /** Whether it applies to this request, which counts. */
+  applies (request: MatchedRequest): boolean {
+    const { on = {}, skip = 0, times = Infinity, probability = 1 } = this.fault
+    if (this.count >= times || !matches(on, request) || this.#matched++ < skip || (probability < 1 && this.#random() >= probability)) return false
+    this.count++
+    return true
+  }
+}
+
+export class FaultInjector implements Faults {
+  readonly seed: number
+  readonly #clock: Clock
+  #active: Active[] = []
+  #added = 0
+  readonly #watches = new Map<ServerResponse, MatchedRequest>()
+
+  constructor (seed: number, clock: Clock) {
+    this.seed = seed
+    this.#clock = clock
+  }
+
+  add (fault: Fault): InjectedFault {
+    check(fault)
+    const active: Active = new Active(fault, this.seed + this.#added++, () => { this.#active = this.#active.filter(one => one !== active) })
+    this.#active.push(active)
+    return active
+  }
+
+  clear (): void { this.#active = [] }
+
+  dropWatches (match: RequestMatch = {}): number {
+    const found = [...this.#watches].filter(([, request]) => matches(match, request))
+    for (const [raw] of found) breakOff(raw)
+    return found.length
+  }
+
+  /** Adds the hook that injects; after those of `exchanges`. */
+  inject (fastify: FastifyInstance, exchanges: ExchangeLog, resources: () => ResourceRegistry): void {
+    fastify.addHook('preHandler', (request, reply, done) => {
+      const matched = PROBE.test(request.url) ? undefined : matchedOf(request)
+      if (matched === undefined || matched.user === LOADER.username) return done()
+      if (matched.info.verb === 'watch') {
+        this.#watches.set(reply.raw, matched)
+        reply.raw.once('close', () => { this.#watches.delete(reply.raw) })
+      }
+      const applying = this.#active.filter(active => active.applies(matched))
+      if (applying.length === 0) return done()
+      for (const { name } of applying) exchanges.addFault(request, name)
+      const delay = applying.reduce((sum, { fault }) => sum + millisecondsOf(fault.delay ?? 0), 0)
+      const go = (): void => { this.#apply(applying, request, reply, resources(), done) }
+      if (delay === 0) go()
+      else request.orch.onClosed(this.#clock.after(delay, () => { if (!reply.raw.destroyed) go() }))
+    })
+  }
+
+  #apply (applying: readonly Active[], request: FastifyRequest, reply: FastifyReply, resources: ResourceRegistry, done: (error?: Error) => void): void {
+    for (const { name, fault: { status, retryAfter, disconnect, stale, duplicate } } of applying) {
+      if (disconnect === 'before') {
+        reply.hijack()
+        return breakOff(reply.raw)
+      }
+      if (status !== undefined) return done(new StatusError(REASONS[status], `a fault was injected: ${name}`, { unlogged: true, ...(retryAfter === undefined ? {} : { details: { retryAfterSeconds: retryAfter } }) }))
+      if (stale !== undefined) readOlder(request, stale, resources)
+      if (duplicate === true && request.orch.info.verb === 'watch') intercept(reply.raw, twice())
+      if (disconnect === 'after') breakAtHead(reply.raw)
+      else if (disconnect !== undefined) intercept(reply.raw, 'bytes' in disconnect ? cutAfter(disconnect.bytes) : cutAfterEvents(disconnect.events))
+    }
+    done()
+  }
+}
+
+function check (fault: Fault): void {
+  const { status, retryAfter, disconnect } = fault
+  if (EFFECTS.every(effect => fault[effect] === undefined)) throw new TypeError(`the fault has no effect: give one of ${EFFECTS.join(', ')}`)
+  if (status !== undefined && !Object.hasOwn(REASONS, status)) throw new TypeError(`status: ${JSON.stringify(status)}: must be one of ${Object.keys(REASONS).join(', ')}`)
+  if (retryAfter !== undefined && (status === undefined || !CAN_RETRY.has(status))) throw new TypeError(`retryAfter needs status, one of ${[...CAN_RETRY].join(', ')}`)
+  if (typeof disconnect === 'string' && !['before', 'after'].includes(disconnect)) throw new TypeError(`disconnect: ${JSON.stringify(disconnect)}: must be before, after, or an object with bytes or events`)
+  if (fault.delay !== undefined) millisecondsOf(fault.delay)
+}
+
+function readOlder ({ orch: { info, query } }: FastifyRequest, revisions: number, resources: ResourceRegistry): void {
+  if (info.verb !== 'list' || query.get('resourceVersion') !== '0' || query.has('continue')) return
+  const backend = resources.lookup(info)?.backend
+  const newest = backend?.revisionNow()
+  if (backend === undefined || newest === undefined) return
+  query.set('resourceVersion', String(Math.max(newest - revisions, backend.compactedRevision(), 1)))
+  query.set('resourceVersionMatch', 'Exact')
+}
+
+function cutAfter (most: number): Pass {
+  let left = most
+  return bytes => {
+    const sent = bytes.subarray(0, left)
+    left -= sent.length
+    return { bytes: sent, broken: sent.length < bytes.length }
+  }
+}
+
+/** Events are lines. */
+function cutAfterEvents (most: number): Pass {
+  let left = most
+  return bytes => {
+    if (left === 0) return { bytes: bytes.subarray(0, 0), broken: true }
+    // In chunk framing an event ends with a newline without a carriage return before it.
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) if (bytes[at - 1] !== 13 && --left === 0) return { bytes: bytes.subarray(0, at + 1), broken: true }
+    return { bytes }
+  }
+}
+
+/** Each write that has whole events. */
+function twice (): Pass {
+  let whole = true
+  return bytes => {
+    const isWhole = whole
+    const end = bytes.subarray(-3).toString('latin1')
+    whole = end.endsWith('}\n') || end === '\n\r\n'
+    return { bytes: isWhole && whole ? Buffer.concat([bytes, bytes]) : bytes }
+  }
+}

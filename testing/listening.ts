@@ -1,0 +1,72 @@
+/** A server with its listener on the loopback interface, ready to serve. */
+import { generateKeyPairSync } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify, { LogController, type FastifyInstance } from 'fastify'
+import orch, { type ServerOptions } from '../app.js'
+import type { ResourceRegistry } from '../registry/resource-registry.js'
+import { selfSigned } from '../serving/certify.js'
+import type { Endpoint } from './kubeconfig.js'
+
+export interface Listening extends Endpoint {
+  /** Around the server: its hooks run before the server's own. */
+  readonly root: FastifyInstance
+  /** Has the server's decorators. */
+  readonly scope: FastifyInstance
+}
+
+const HOST = '127.0.0.1'
+
+/** One for all servers of the process. */
+let pair: ReturnType<typeof selfSigned> | undefined
+
+/** One for all servers of the process, so that a fork accepts tokens of the original, and none has to make one. */
+let signingKey: string | undefined
+export const sharedSigningKey = (): string => signingKey ??= generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+/** Routes have no Fastify schemas: without its compilers the start is a fifth shorter. */
+function noSchemas (): never {
+  throw new Error('a route has a schema, but no schema compiler is set')
+}
+
+const OPTIONS = {
+  logController: new LogController({ disableRequestLogging: true }),
+  genReqId: () => '',
+  routerOptions: { maxParamLength: 1000 },
+  forceCloseConnections: true,
+  return503OnClosing: false,
+  schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } }
+} as const
+
+/**
+ * @param port 0 for a free one
+ * @param tls HTTP/2 and HTTP/1.1 over TLS, as a server of its own has it; otherwise plain HTTP/1.1
+ * @param log writes warnings and errors to standard error
+ * @param prepare registers hooks around the server
+ */
+export async function listening (options: ServerOptions, { port, tls, log }: { readonly port: number, readonly tls: boolean, readonly log: boolean }, prepare: (root: FastifyInstance, resources: () => ResourceRegistry) => void): Promise<Listening> {
+  const logger = log ? { level: 'warn', stream: process.stderr } : false
+  if (tls) pair ??= selfSigned('localhost', ['localhost', HOST, '::1'], new Date())
+  const root = tls && pair !== undefined
+    ? Fastify({ ...OPTIONS, logger, http2: true, https: { allowHTTP1: true, cert: pair.certificate, key: pair.key } }) as unknown as FastifyInstance // of another raw server
+    : Fastify({ ...OPTIONS, logger })
+  let scope: FastifyInstance | undefined
+  prepare(root, () => {
+    if (scope === undefined) throw new Error('no request comes before the server is loaded')
+    return scope.orch.resources
+  })
+  try {
+    await root.register(async instance => {
+      scope = instance
+      await orch(instance, options)
+    })
+    await root.listen({ port, host: HOST })
+    if (scope === undefined) throw new Error('the server was not loaded')
+    const { port: taken } = (root.server as Server).address() as AddressInfo // it listens
+    while (!await scope.orch.health.ready()) await new Promise(resolve => { setImmediate(resolve) })
+    return { root, scope, url: `${tls ? 'https' : 'http'}://${HOST}:${taken}`, certificateAuthority: tls ? pair?.certificate : undefined }
+  } catch (error) {
+    await root.close()
+    throw error
+  }
+}

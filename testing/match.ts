@@ -1,0 +1,48 @@
+/** Which requests an expectation, or a fault, is about. */
+import type { FastifyRequest } from 'fastify'
+import type { RequestInfo } from '../auth/request-info.js'
+
+/** A request matches if every member that is there does. */
+export interface RequestMatch {
+  /** `GET`, `POST`, … */
+  readonly method?: string
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
+  readonly verb?: string
+  /** A path and all below it, or an expression for the URL with its query. */
+  readonly url?: string | RegExp
+  readonly group?: string
+  /** The plural, with its subresource after a slash if it has one: `pods`, `pods/status`. */
+  readonly resource?: string
+  readonly namespace?: string
+  readonly name?: string
+  /** The name of the user. */
+  readonly user?: string
+}
+
+/** What is known of a request when it is matched. */
+export interface MatchedRequest {
+  readonly method: string
+  readonly url: string
+  readonly info: RequestInfo
+  readonly user: string | undefined
+}
+
+export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
+
+/** Undefined for a request that was refused before the server knew what it asks for. */
+export function matchedOf (request: FastifyRequest): MatchedRequest | undefined {
+  const { orch, method, url } = request as { orch?: Partial<FastifyRequest['orch']>, method: string, url: string } // set by the server's hooks, which may not have run
+  return orch?.info === undefined ? undefined : { method, url, info: orch.info, user: orch.user?.username }
+}
+
+export const resourceOf = ({ resource, subresource }: RequestInfo): string => subresource === '' ? resource : `${resource}/${subresource}`
+
+const isBelow = (path: string, url: string): boolean => url === path || url.startsWith(`${path.replace(/\/$/, '')}/`)
+
+export function matches (match: RequestMatch, { method, url, info, user }: MatchedRequest): boolean {
+  const same = (wanted: string | undefined, found: string | undefined): boolean => wanted === undefined || wanted === found
+  if (!same(match.method?.toUpperCase(), method) || !same(match.verb, info.verb) || !same(match.user, user)) return false
+  if (!same(match.group, info.group) || !same(match.resource, resourceOf(info)) || !same(match.namespace, info.namespace) || !same(match.name, info.name)) return false
+  if (match.url === undefined) return true
+  return typeof match.url === 'string' ? isBelow(match.url, url.replace(/\?.*$/, '')) : url.search(match.url) >= 0
+}

@@ -1,0 +1,129 @@
+/** Starts a test server from its options. */
+import { randomInt } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { ServerOptions } from '../app.js'
+import { type MemoryStore, openMemoryStore } from '../storage/open.js'
+import { MovableClock, type TestClock } from './clock.js'
+import type { TestServer, TestServerOptions } from './contract.js'
+import { ExchangeLog, type Exchanges } from './exchanges.js'
+import { FaultInjector, type Faults } from './faults.js'
+import { readFixtures, type Fixture } from './fixtures.js'
+import { clientConfig, kubeconfig, type ClientConfig } from './kubeconfig.js'
+import { listening, sharedSigningKey, type Listening } from './listening.js'
+import { load } from './load.js'
+import { openSender } from './sender.js'
+import { stateOf, takeSnapshot, type Snapshot } from './snapshot.js'
+import { ADMINISTRATOR, testUsers, tokenOf, type TestUser } from './users.js'
+
+const EXCHANGES = 1000
+const MAX_SEED = 2 ** 32
+
+/** What a server is made of. */
+interface Parts {
+  readonly options: TestServerOptions
+  readonly store: MemoryStore
+  readonly clock: MovableClock
+  readonly exchanges: ExchangeLog
+  readonly faults: FaultInjector
+  readonly listening: Listening
+}
+
+class Server implements TestServer {
+  readonly url: string
+  readonly certificateAuthority: string | undefined
+  readonly clock: TestClock
+  readonly exchanges: Exchanges
+  readonly faults: Faults
+  readonly #parts: Parts
+  #disposed: Promise<void> | undefined
+
+  constructor (parts: Parts) {
+    this.url = parts.listening.url
+    this.certificateAuthority = parts.listening.certificateAuthority
+    this.clock = parts.clock
+    this.exchanges = parts.exchanges
+    this.faults = parts.faults
+    this.#parts = parts
+  }
+
+  token (user: TestUser): string { return tokenOf(user) }
+  kubeconfig (user?: TestUser): string { return kubeconfig(this, user) }
+  clientConfig (user?: TestUser): ClientConfig { return clientConfig(this, user) }
+
+  async writeKubeconfig (file: string, user?: TestUser): Promise<string> {
+    await writeFile(file, this.kubeconfig(user), { mode: 0o600 })
+    return resolve(file)
+  }
+
+  async load (fixtures: Fixture): Promise<void> {
+    const objects = readFixtures(fixtures)
+    const { send, close } = openSender(this)
+    try {
+      await load(objects, send, this.#parts.listening.scope.orch.resources)
+    } finally {
+      close()
+    }
+  }
+
+  snapshot (): Snapshot { return takeSnapshot(this.#parts.store, this.#parts.clock) }
+
+  async fork (): Promise<TestServer> {
+    const { fixtures, faults, now, port, ...options } = this.#parts.options
+    return await testServer({ ...options, from: this.snapshot() })
+  }
+
+  dispose (): Promise<void> {
+    return this.#disposed ??= this.#dispose()
+  }
+
+  async #dispose (): Promise<void> {
+    const { listening: { root }, store, clock, exchanges } = this.#parts
+    exchanges.end()
+    await root.close()
+    await store.close()
+    clock.close()
+  }
+
+  [Symbol.asyncDispose] (): Promise<void> { return this.dispose() }
+}
+
+/** @throws Error that names the fixture that could not be loaded; OptionError for an unknown or invalid option of the server */
+export async function testServer (options: TestServerOptions = {}): Promise<TestServer> {
+  const { fixtures, port = 0, tls = false, log = false, now, from, exchanges: limit = EXCHANGES, faults: injected = [], seed = randomInt(MAX_SEED) } = options
+  const state = from === undefined ? undefined : stateOf(from)
+  const clock = new MovableClock(now?.getTime() ?? state?.time ?? Date.now(), now !== undefined || state?.held === true)
+  const exchanges = new ExchangeLog(limit, clock.wall)
+  const faults = new FaultInjector(seed, clock)
+  for (const fault of injected) faults.add(fault)
+  const store = await openMemoryStore(clock, state?.contents)
+  let server: Server | undefined
+  try {
+    const started = await listening({ ...serverOptions(options), storage: store, clock }, { port, tls, log }, (root, resources) => {
+      exchanges.observe(root)
+      faults.inject(root, exchanges, resources)
+    })
+    server = new Server({ options, store, clock, exchanges, faults, listening: started })
+    if (fixtures !== undefined) await server.load(fixtures)
+    return server
+  } catch (error) {
+    await server?.dispose()
+    await store.close()
+    clock.close()
+    throw error
+  }
+}
+
+function serverOptions ({ user = ADMINISTRATOR, server = {} }: TestServerOptions): ServerOptions {
+  const { authentication: { authenticators = [], serviceAccounts, ...authentication } = {}, api } = server
+  const hasKey = serviceAccounts?.signingKey !== undefined || serviceAccounts?.verificationKeys !== undefined
+  return {
+    ...server,
+    api: { sharedRoutes: true, ...api },
+    authentication: {
+      ...authentication,
+      authenticators: [...authenticators, testUsers(user === false ? undefined : user)],
+      serviceAccounts: { ...serviceAccounts, ...hasKey ? {} : { signingKey: sharedSigningKey() } }
+    }
+  }
+}
