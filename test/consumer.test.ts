@@ -22,6 +22,7 @@ const HOST = `
 import Fastify, { type FastifyInstance } from 'fastify'
 import orch, { pluginFor, StatusError, StorageError, type AdmissionPlugin, type Authenticator, type Authorizer, type Backend, type ServerOptions } from 'orch-apiserver'
 import { coordinationV1, coreV1, toJson, type Static } from 'orch-apiserver/schemas'
+import { testServer, type Exchange, type Fault, type TestServer } from 'orch-apiserver/testing'
 
 export type Lease = coordinationV1.Lease
 type ConfigMap = Static<typeof coreV1.ConfigMap>
@@ -50,6 +51,18 @@ export const away = (backend: Backend): Backend => ({ ...backend, get: async () 
 
 export const text = (map: ConfigMap): string => toJson(coreV1.ConfigMap, map)
 
+const conflict: Fault = { on: { verb: 'update', resource: 'configmaps' }, status: 409, times: 1 }
+
+export async function tested (): Promise<TestServer> {
+  return await testServer({ fixtures: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }], faults: [conflict], now: new Date('2030-01-01'), server: { authentication: { authenticators: [clerks] } } })
+}
+
+export const named = ({ exchanges }: TestServer): string[] => exchanges.find({ verb: 'get' }).map(({ name }: Exchange) => name)
+
+// @ts-expect-error -- a status that cannot be injected
+export const wrongFault: Fault = { status: 418 }
+// @ts-expect-error -- a test server has a store of its own
+export const stored = testServer({ server: { storage: { kind: 'memory' } } })
 // @ts-expect-error -- a member that there is not
 export const unknownMember: ServerOptions = { storge: { kind: 'memory' } }
 // @ts-expect-error -- a kind that there is not

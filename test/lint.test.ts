@@ -28,6 +28,12 @@ t.test('the layers are part of the lint, as an error', async t => {
 t.test('each layer is kept from those above and beside it', async t => {
   for (const [file, specifier] of [
     ['schemas/status.ts', '../storage/backend.js'],
+    ['testing/server.ts', '../plugins/health.js'],
+    ['testing/server.ts', '../config/options.js'],
+    ['testing/server.ts', '../storage/embedded/memory.js'],
+    ['config/options.ts', '../testing/server.js'],
+    ['app.ts', './testing/index.js'],
+    ['cli.ts', './testing/server.js'],
     ['schemas/status.ts', '../plugins/health.js'],
     ['schemas/status.ts', '../routes/index.js'],
     ['schemas/api/rbac/roles.ts', '../../../app.js'],
@@ -115,6 +121,9 @@ t.test('what a layer may import it may', async t => {
     ['plugins/health.ts', '../clients/http-client.js'],
     ['storage/embedded/lmdb.ts', '../../files/folders.js'],
     ['serving/tls.ts', '../files/atomic-files.js'],
+    ['testing/server.ts', '../app.js'],
+    ['testing/dev/run.ts', '../../config/command-line.js'],
+    ['cli.ts', './testing/dev/run.js'],
     ['clients/errors.ts', '../schemas/on-demand.js'],
     ['serving/tls.ts', '../config/certificates.js'],
     ['config/server-options.ts', '../plugins/health.js'],

@@ -144,10 +144,11 @@ export class ExchangeLog implements Exchanges {
     this.#all.push(kept)
     this.#bytes += bytes
     while (this.#all.length > this.#limit || this.#bytes > MAX_BYTES) this.#bytes -= this.#all.shift()?.bytes ?? 0
-    if (matched.info.verb === 'watch') this.#updateAtHead(request, reply)
+    this.#updateAtHead(request, reply)
     return kept
   }
 
+  /** The client may assert on the status as soon as it has the answer. */
   #updateAtHead (request: FastifyRequest, reply: FastifyReply): void {
     const { raw } = reply
     const { writeHead } = raw
@@ -164,7 +165,7 @@ export class ExchangeLog implements Exchanges {
     if (kept === undefined) return
     kept.exchange.status = reply.raw.headersSent ? reply.raw.statusCode : 0
     if (ended) this.#end(kept)
-    else this.#settle(kept)
+    else if (isComplete(kept)) this.#settle(kept)
   }
 
   #end (kept: Kept): void {

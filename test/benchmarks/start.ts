@@ -1,5 +1,6 @@
 /** Start to the first 200 of /readyz, with nothing stored and with much. */
 import { rmSync } from 'node:fs'
+import { testServer, type TestServer } from '../../testing/index.js'
 import { serving } from './in-process.js'
 import { cpu, launch } from './process.js'
 import { report } from './report.js'
@@ -24,18 +25,21 @@ export async function start (scale: Scale): Promise<void> {
     report({ work: `${work}, CPU`, unit: 'ms', ours: found.cpu })
   }
   rmSync(folder, { recursive: true, force: true })
-  report({ work: 'a further server in memory in a process', unit: 'ms of CPU', ours: await furtherServers(scale) })
+  report({ work: 'a further server in memory in a process', unit: 'ms of CPU', ours: await furtherServers(scale, () => serving({ kind: 'memory' })) })
+  report({ work: 'a further test server in a process', unit: 'ms of CPU', ours: await furtherServers(scale, async () => closable(await testServer())) })
 }
 
+const closable = (server: TestServer): { readonly close: () => Promise<void> } => ({ close: () => server.dispose() })
+
 /** Each of some servers of this process, after the first one has loaded and compiled what they share. */
-async function furtherServers (scale: Scale): Promise<number[]> {
+async function furtherServers (scale: Scale, start: () => Promise<{ readonly close: () => Promise<unknown> }>): Promise<number[]> {
   const found: number[] = []
   for (let at = 0; at <= scale.starts; at++) {
     const before = process.cpuUsage()
-    const app = await serving({ kind: 'memory' })
+    const server = await start()
     const { user, system } = process.cpuUsage(before)
     if (at > 0) found.push((user + system) / 1000)
-    await app.close()
+    await server.close()
   }
   return found
 }
