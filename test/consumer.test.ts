@@ -62,7 +62,7 @@ export const named = ({ exchanges }: TestServer): string[] => exchanges.find({ v
 // @ts-expect-error -- a status that cannot be injected
 export const wrongFault: Fault = { status: 418 }
 // @ts-expect-error -- a test server has a store of its own
-export const stored = testServer({ server: { storage: { kind: 'memory' } } })
+export const stored = async (): Promise<TestServer> => await testServer({ server: { storage: { kind: 'memory' } } })
 // @ts-expect-error -- a member that there is not
 export const unknownMember: ServerOptions = { storge: { kind: 'memory' } }
 // @ts-expect-error -- a kind that there is not
@@ -212,7 +212,7 @@ t.test('the packed package compiles and runs in a strict project of somebody els
     }
     const plugin = readFileSync(join(copy, 'dist/types/app.d.ts'), 'utf8')
     t.notOk(/OrchServer|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin), 'neither decorators nor the language of declarations')
-    t.ok(plugin.split('\n').length < 1500)
+    t.ok(plugin.split('\n').length < 1600)
   })
 
   await t.test('installed as a global command it has a version and help, serves, and ends in order', async t => {
