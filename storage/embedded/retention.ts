@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { replaceFile } from '../../files/atomic-files.js'
+import { replaceFileLater } from '../../files/atomic-files.js'
+import { isObject } from '../../schemas/language/values.js'
 import type { Backend, BackendEvent, Revision } from '../backend.js'
 import type { Clock } from '../clock.js'
 import { isStorageError } from '../errors.js'
@@ -60,7 +61,7 @@ export async function keepHistory (backend: Backend, retention: Retention, { dir
     const kept = next.filter(mark => !isOld(mark))
     const changed = kept.length !== marks.length || kept.some((mark, at) => mark !== marks[at])
     marks = kept
-    if (changed) replaceFile(file, JSON.stringify(marks), 0o600)
+    if (changed) await replaceFileLater(file, JSON.stringify(marks), 0o600)
   }
   const run = async (): Promise<void> => {
     try {
@@ -82,11 +83,10 @@ const sizeOf = ({ kv }: BackendEvent): number => kv.key.length + kv.value.length
 function readMarks (file: string): Mark[] {
   try {
     const marks: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    return Array.isArray(marks) && marks.every(isMark) ? marks : []
+    return Array.isArray(marks) && marks.every(isMark) ? marks as Mark[] : []
   } catch {
     return []
   }
 }
 
-const isMark = (value: unknown): value is Mark => typeof value === 'object' && value !== null &&
-  (['at', 'revision', 'written'] as const).every(name => Number.isSafeInteger((value as Mark)[name]))
+const isMark = (value: unknown): boolean => isObject(value) && ['at', 'revision', 'written'].every(name => Number.isSafeInteger(value[name]))
