@@ -138,8 +138,8 @@ export class ExchangeLog implements Exchanges {
     const matched = known === undefined && !PROBE.test(request.url) ? matchedOf(request) : undefined
     if (matched === undefined || matched.user === LOADER.username) return known
     const { body } = request
-    const bytes = Buffer.isBuffer(body) ? body.length : 0
-    const kept = { exchange: new Recorded(this.#now(), bytes > 0 && bytes <= MAX_BODY_BYTES ? read(body as Buffer) : undefined, matched), request: matched, bytes }
+    const bytes = Buffer.isBuffer(body) && body.length <= MAX_BODY_BYTES ? body.length : 0 // larger ones are not kept
+    const kept = { exchange: new Recorded(this.#now(), bytes > 0 ? read(body as Buffer) : undefined, matched), request: matched, bytes }
     this.#byRequest.set(request, kept)
     this.#all.push(kept)
     this.#bytes += bytes

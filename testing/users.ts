@@ -32,16 +32,13 @@ export const tokenOf = (user: TestUser): string => PREFIX + Buffer.from(JSON.str
 
 /** @param otherwise the user of requests without credentials; undefined for anonymous */
 export function testUsers (otherwise: TestUser | undefined): Authenticator {
-  const known = new Map<string, UserInfo>()
   const fallback = otherwise === undefined ? undefined : infoOf(otherwise)
   return {
     name: 'test users',
     authenticate: ({ headers: { authorization }, certificate }) => {
       if (authorization === undefined) return certificate === undefined ? fallback : undefined
       if (typeof authorization !== 'string' || !authorization.startsWith(BEARER)) return undefined
-      let user = known.get(authorization)
-      if (user === undefined) known.set(authorization, user = read(authorization.slice(BEARER.length)))
-      return user
+      return read(authorization.slice(BEARER.length))
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Reads what clients of the admin API send: unknown members and wrong types are errors. */
+import { isObject } from '../../schemas/language/values.js'
 import type { Duration } from '../clock.js'
 import type { Break, Fault } from '../faults.js'
 import type { RequestMatch } from '../match.js'
@@ -20,10 +21,10 @@ export const duration = (value: unknown): Duration => typeof value === 'number' 
 /** @param names members that it may have; default any @throws TypeError, SyntaxError */
 export function objectOf (body: string, names?: readonly string[]): Json {
   const value: unknown = JSON.parse(body)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('the body must be an object in JSON')
+  if (!isObject(value)) throw new TypeError('the body must be an object in JSON')
   const unknown = names === undefined ? undefined : Object.keys(value).find(name => !names.includes(name))
   if (unknown !== undefined) throw new TypeError(`${unknown}: there is no such member; there are ${String(names?.join(', '))}`)
-  return value as Json
+  return value
 }
 
 const read = (given: Json, table: Readonly<Record<string, Reader>>): object => Object.fromEntries(Object.entries(given).map(([name, value]) => {
