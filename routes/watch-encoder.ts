@@ -146,19 +146,19 @@ const MAX_CACHED_RUNS = 4
 function sharedEncoder (store: ResourceStore, encoding: string, one: EncodeOne, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure'], chunked: boolean): WatchEncoder {
   const framed = framing(chunked)
   // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in use.
-  const kept = (name: string, make: Encode): Encode => {
+  const cached = (name: string, make: Encode): Encode => {
     const chunkName = `${name} chunk`
     const whole: Encode = event => chunk(make(event))
     const content: Encode = event => chunkContent(event.encoded(chunkName, whole))
     return chunked ? event => event.encoded(chunkName, whole) : event => event.encoded(name, content)
   }
-  const plain = kept(encoding, ({ type, entry }) => one(type, entry))
+  const plain = cached(encoding, ({ type, entry }) => one(type, entry))
   const asType = {
-    ADDED: kept(`${encoding} ADDED`, ({ entry }) => one('ADDED', entry)),
-    MODIFIED: kept(`${encoding} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
-    DELETED: kept(`${encoding} DELETED`, ({ entry }) => one('DELETED', entry))
+    ADDED: cached(`${encoding} ADDED`, ({ entry }) => one('ADDED', entry)),
+    MODIFIED: cached(`${encoding} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
+    DELETED: cached(`${encoding} DELETED`, ({ entry }) => one('DELETED', entry))
   }
-  const last = kept(`${encoding} last`, ({ previous, entry, revision }) => one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
+  const last = cached(`${encoding} last`, ({ previous, entry, revision }) => one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
   let lastBookmark: { readonly revision: number, readonly bytes: Buffer } | undefined
   return {

@@ -23,7 +23,7 @@ export interface TestServerOptions {
   readonly from?: Snapshot
   /** Injected from the start; loading fixtures is spared. */
   readonly faults?: readonly Fault[]
-  /** Of what is random about faults. Default random: `server.faults.seed` has it. */
+  /** Seed of the random choices of faults. Default a random one, which `server.faults.seed` returns. */
   readonly seed?: number
   /** Number of exchanges that are kept. Default 1,000. */
   readonly exchanges?: number

@@ -2,7 +2,7 @@ import type { CommandForm, ParsedCommand } from '../command-line.js'
 import type { Interruption } from './interruption.js'
 import type { ProgressStream } from './progress.js'
 
-/** A command that works on a store and then exits, such as `snapshot`. */
+/** A command such as `snapshot`, which works on a store and then exits. */
 export interface Command {
   readonly form: CommandForm
   /** @returns the last line @throws Error whose message is the reason, on one line */

@@ -10,7 +10,7 @@ export const DEV_FLAGS = {
   fixtures: repeated('a file of objects in YAML or JSON, or a folder of such files; may be given several times'),
   kubeconfig: path('the file to write the kubeconfig to, which is printed otherwise'),
   now: text('', 'the time at which the clock is held from the start, such as 2030-01-01T00:00:00Z; empty for one that runs', value => Number.isNaN(Date.parse(value || '2030-01-01')) ? 'must be a time such as 2030-01-01T00:00:00Z' : undefined),
-  seed: int(0, 'of what is random about faults, 0 for a random one', { min: 0, max: 2 ** 32 - 1 }),
+  seed: int(0, 'seed of the random choices of faults, 0 for a random one', { min: 0, max: 2 ** 32 - 1 }),
   help: bool(false, 'print this text and exit')
 }
 

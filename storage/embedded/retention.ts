@@ -16,11 +16,11 @@ export type Retention = { readonly milliseconds: number } | { /** Of changes: ke
 interface Mark { readonly at: number, readonly revision: Revision, readonly written: number }
 
 export const RETENTION_FILE = 'history.json'
-/** Marks within the retention: the history is at most this part of it longer. */
+/** Number of marks per retention: history lives at most a hundredth longer than asked for. */
 const MARKS = 100
 const LONGEST_STEP = 60_000
 const SHORTEST_STEP = 1000
-/** After the last key. */
+/** Greater than every key. */
 const END = '\uffff'
 
 export interface RetentionOptions {

@@ -16,7 +16,7 @@ class Store {
   readonly directory = mkdtempSync(join(tmpdir(), 'orch-retention-'))
   readonly clock = new FakeClock()
   readonly notes: string[] = []
-  /** Revisions by the minute of their write. */
+  /** The revision of the write of each minute. */
   readonly written: Revision[] = []
   backend: Backend | undefined
 
