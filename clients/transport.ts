@@ -178,7 +178,7 @@ export class Transport {
     const over = (connection: Promise<Duplex>): Undici.buildConnector.connector => (options, callback) => {
       connection.then(
         stream => {
-          const socket = stream as Socket // has what undici calls
+          const socket = stream as Socket // has the methods that undici calls
           if (server.protocol === 'https:') connect({ ...options, servername: serverName ?? options.hostname, httpSocket: socket }, callback)
           else callback(null, socket)
         },
