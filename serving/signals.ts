@@ -6,7 +6,7 @@ const DUPLICATE = 500
 
 export interface Ends {
   readonly end: (signal: string) => void
-  /** Ends the process. */
+  /** Ends the process at once. */
   readonly now: () => void
 }
 
@@ -24,8 +24,8 @@ export function endOnSignals ({ end, now }: Ends): void {
   }
 }
 
-/** A closing terminal sends SIGHUP. */
+/** SIGHUP is ignored, because a closing terminal sends it. */
 export function reportOnSignals (log: { readonly info: (text: string) => void }, report: () => void): void {
   process.on('SIGUSR1', report)
-  process.on('SIGHUP', () => { log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
+  process.on('SIGHUP', () => { log.info('SIGHUP: ignored; changed files are reloaded without it, changed flags need a restart') })
 }
