@@ -1,4 +1,4 @@
-/** The exchanges of a test server, for assertions: the newest, up to a number. Health probes and the loading of fixtures are not recorded. */
+/** Records the newest exchanges of a test server, up to a maximum, for assertions. Health probes and the loading of fixtures are not recorded. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
 import { matches, matchedOf, PROBE, resourceOf, type MatchedRequest, type RequestMatch } from './match.js'
@@ -19,9 +19,9 @@ export interface Exchange {
   readonly name: string
   /** What the client sent: parsed if it is JSON, else text. Undefined without a body, if it was not read, or above 256 KiB. */
   readonly body: unknown
-  /** 0 before the answer begins, and if the connection ends before that. */
+  /** 0 until the response begins, and if the connection ends first. */
   readonly status: number
-  /** False while the answer lasts, as that of an open watch. */
+  /** False while the response lasts, for example that of an open watch. */
   readonly ended: boolean
   /** Names of the faults that were injected. */
   readonly faults: readonly string[]
@@ -35,12 +35,9 @@ export interface ExchangeMatch extends RequestMatch {
 
 export interface Exchanges extends Iterable<Exchange> {
   readonly size: number
-  /** Those that match, in order of arrival. */
+  /** Matching exchanges, in order of arrival. */
   find: (match?: ExchangeMatch) => readonly Exchange[]
-  /**
-   * The first that matches, there already or still to come, once it has ended; a watch once its answer has begun. Rejects when the server is
-   * disposed.
-   */
+  /** The first matching exchange, past or future, once it has ended; a watch once its response has begun. Rejects when the server is disposed. */
   next: (match?: ExchangeMatch) => Promise<Exchange>
   clear: () => void
 }
@@ -75,7 +72,7 @@ interface Kept { readonly exchange: Recorded, readonly request: MatchedRequest, 
 interface Waiting { readonly match: ExchangeMatch, readonly resolve: (exchange: Exchange) => void, readonly reject: (error: Error) => void }
 
 const MAX_BODY_BYTES = 256 * 1024
-/** Of all bodies that are kept. */
+/** Maximum bytes of all recorded bodies. */
 const MAX_BYTES = 32 * 1024 * 1024
 
 export class ExchangeLog implements Exchanges {
@@ -86,7 +83,7 @@ export class ExchangeLog implements Exchanges {
   readonly #byRequest = new WeakMap<FastifyRequest, Kept>()
   readonly #waiting = new Set<Waiting>()
 
-  /** @param limit number of exchanges that are kept */
+  /** @param limit maximum number of recorded exchanges */
   constructor (limit: number, now: () => number) {
     this.#limit = limit
     this.#now = now
@@ -108,7 +105,7 @@ export class ExchangeLog implements Exchanges {
     this.#bytes = 0
   }
 
-  /** Adds the hooks that record; around the server, whose refusals are recorded too. */
+  /** Adds the recording hooks around the server, so that its refusals are recorded too. */
   observe (fastify: FastifyInstance): void {
     fastify.addHook('preHandler', (request, reply, done) => {
       this.#record(request, reply)
@@ -148,7 +145,7 @@ export class ExchangeLog implements Exchanges {
     return kept
   }
 
-  /** The client may assert on the status as soon as it has the answer. */
+  /** Updates the status when the head is sent: clients may assert on it as soon as they have the response. */
   #updateAtHead (request: FastifyRequest, reply: FastifyReply): void {
     const { raw } = reply
     const { writeHead } = raw

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { parseYaml } from '../schemas/index.js'
 
 /**
- * An object, or a list of any kind; the path or `file:` URL of a file in YAML or JSON, or of a folder of such files, which are read in order of
- * their names; or YAML text, which has more than one line.
+ * An object, or a list of any kind; the path or `file:` URL of a YAML or JSON file, or of a folder of such files, which are read in the order of
+ * their names; or YAML text of more than one line.
  */
 export type Fixture = string | URL | object | readonly Fixture[]
 
@@ -22,7 +22,7 @@ export interface FixtureObject {
 export interface Sourced { readonly object: FixtureObject, readonly source: string }
 
 const FILE = /\.(?:ya?ml|json)$/
-/** Larger than for client requests. */
+/** Higher limits than for client requests. */
 const BOUNDS = { values: 1_000_000, members: 1_000_000, entries: 1_000_000 }
 
 /** @throws Error that names the fixture */

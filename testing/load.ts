@@ -1,6 +1,6 @@
 /**
- * Creates fixtures through the API of the server, so that they are defaulted, admitted and validated as any client's objects. Definitions of custom
- * types come first, then namespaces, those that fixtures only name included, then everything else in the order given.
+ * Creates fixtures through the API of the server, so that they are defaulted, admitted and validated like all objects of clients.
+ * CustomResourceDefinitions come first, then namespaces, including those that fixtures only refer to, then all other objects in the given order.
  */
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -12,7 +12,7 @@ interface Definition { readonly group: string, readonly names: { readonly plural
 /** Milliseconds until a definition is served. */
 const SERVED_WITHIN = 20_000
 
-/** @throws Error that names the fixture and what the server has against it */
+/** @throws Error that names the fixture and says why the server refused it */
 export async function load (all: readonly Sourced[], send: Sender, resources: ResourceRegistry): Promise<void> {
   const isDefinition = ({ object: { kind, apiVersion } }: Sourced): boolean => kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.')
   const definitions = all.filter(isDefinition)
@@ -46,7 +46,7 @@ async function create (one: Sourced, send: Sender, resources: ResourceRegistry):
   const { name, namespace = 'default' } = object.metadata
   const collection = `${group === '' ? '/api' : `/apis/${group}`}/${version}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}`
   let answer = await send('POST', collection, object)
-  // What the server made at its start, or a namespace of an earlier load.
+  // Created by the server at its start, or by an earlier load.
   if (answer.code === 409 && name !== undefined && answer.reason === 'AlreadyExists') answer = isBare(object) ? { code: 200, object, reason: '' } : await send('PUT', `${collection}/${name}`, object)
   if (answer.code < 300 && object.status !== undefined && subresources.some(({ name }) => name === 'status')) {
     const { metadata } = answer.object
@@ -55,7 +55,7 @@ async function create (one: Sourced, send: Sender, resources: ResourceRegistry):
   if (answer.code >= 300) throw new Error(`fixture ${describe(one)}: ${answer.code} ${answer.reason}: ${String(answer.object['message'])}`)
 }
 
-/** A namespace that a fixture only names. */
+/** True for a Namespace with nothing but a name. */
 const isBare = ({ kind, metadata, ...rest }: FixtureObject): boolean => kind === 'Namespace' && Object.keys(metadata).length === 1 && Object.keys(rest).length === 1
 
 /** Resolves once each version of the definition is served. */
