@@ -17,7 +17,7 @@ export interface RequestLogOptions {
 }
 
 interface Withheld {
-  /** More resources whose objects are not logged, PLURAL or PLURAL.GROUP: those with encryption at rest. */
+  /** Further resources whose objects are not logged, PLURAL or PLURAL.GROUP: those that are encrypted at rest. */
   readonly encrypted?: readonly string[]
 }
 
@@ -34,7 +34,7 @@ interface Kept { request?: string, response?: string }
 
 export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: given, safe, encrypted = [] }) => {
   const verbosity = typeof given === 'number' ? () => given : given
-  const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, ''))) // of any group: one resource may be served by several
+  const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, ''))) // in every group, because several may serve one resource
   const bodies = new WeakMap<FastifyRequest, Kept>()
 
   fastify.addHook('onRequest', (request, reply, done) => {
