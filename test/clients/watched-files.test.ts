@@ -6,7 +6,7 @@ import { WatchedFiles, type Contents, type WatchedFilesOptions } from '../../cli
 
 type Test = Pick<typeof t, 'teardown' | 'testdir'>
 
-/** What was told, in order, with a way to wait for the next. */
+/** Records notifications in order, with a way to wait for the next. */
 function listener (): { told: string[], next: () => Promise<string>, options: Pick<WatchedFilesOptions, 'onChange' | 'onError'> } {
   const told: string[] = []
   let taken = 0
@@ -30,7 +30,7 @@ const textOf = (contents: Contents): string => [...contents.values()].map(String
 async function open (t: Test, paths: string[], more: Partial<WatchedFilesOptions> = {}) {
   const heard = listener()
   const files = await WatchedFiles.open({ paths, settle: 20, ...heard.options, ...more })
-  const alive = setInterval(() => {}, 1000) // its own watches and timers keep no process
+  const alive = setInterval(() => {}, 1000) // its watches and timers do not keep the process alive
   t.teardown(() => {
     clearInterval(alive)
     files.close()
@@ -212,7 +212,7 @@ t.test('what changes while the files are read for the first time is told', async
   let changed = (): void => {}
   const state: { made?: Awaited<ReturnType<typeof open>> } = {}
   const opening = open(t, [path], {
-    watchFolder: (_folder, told) => { changed = told; return Object.assign(new EventEmitter(), { close: () => {} }) as unknown as FSWatcher }, // all that is used of it
+    watchFolder: (_folder, told) => { changed = told; return Object.assign(new EventEmitter(), { close: () => {} }) as unknown as FSWatcher }, // the only part that is used
     after: (milliseconds, then) => { if (milliseconds < 1000) then(); return () => {} }
   }).then(made => { state.made = made })
   let written = 0

@@ -12,7 +12,7 @@ async function held (t: Parameters<typeof build>[0], finalizers: readonly string
   return server
 }
 
-/** Ways to say which finalizers are left. */
+/** Ways to write the remaining finalizers. */
 const WAYS: Record<string, (server: Client, finalizers: readonly string[]) => Promise<{ code: number, json: Json }>> = {
   PUT: async (server, finalizers) => {
     const { json } = await server.get(url)

@@ -1,6 +1,6 @@
 /**
- * What any back end must do, told by tests that each of them runs. A subject gives one store that stays
- * the same for all tests (every test keeps to keys of its own) and may have been used before.
+ * The contract of back ends, as tests that every back end runs. A subject provides one store for all tests, which may have been used before; each
+ * test uses keys of its own.
  */
 import type { Test } from 'tap'
 import type { Backend, BackendEvent, Revision, WriteResult } from '../../storage/backend.js'
@@ -11,9 +11,9 @@ import { Model, textOf } from './model.js'
 import { Observed, shortly } from './observed.js'
 
 export interface Subject {
-  /** Opens one more handle on a store that nobody else uses, or on the shared one where there can be several. */
+  /** Opens another handle: on a store of its own, or on the shared one if several handles are possible. */
   open: () => Promise<Backend>
-  /** The path that the keys of its store are below, where it has one. */
+  /** The path above all keys of its store, if it has one. */
   readonly prefix?: string
 }
 
@@ -408,7 +408,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
   })
 }
 
-/** Random operations on few keys, in groups that run at once; reads, past reads, watches and compactions between them. */
+/** Random operations on few keys, in concurrent groups, with reads, past reads, watches and compactions between them. */
 export async function randomOperations (t: Test, backend: Backend, operations: number, prefix = ''): Promise<void> {
   const { seed, int: below } = random()
   t.comment(`SEED=${seed}`)

@@ -17,7 +17,7 @@ const make = async (store: ResourceStore, name: string): Promise<unknown> => awa
 const touch = async (store: ResourceStore, name: string): Promise<unknown> => await change(store, target(name), context, found => Object.assign(found.copy(), { data: { touched: String(found.revision) } }))
 const drop = async (store: ResourceStore, name: string): Promise<unknown> => await remove(store, target(name), {}, context)
 
-/** Told of what, in order; `-name` is gone. */
+/** Notifications in order; `-name` stands for a deletion. */
 function listener (): { told: string[], handler: Handler } {
   const told: string[] = []
   return { told, handler: { changed: ({ name }) => { told.push(name) }, deleted: ({ namespace, name }) => { told.push(`-${namespace}/${name}`) } } }

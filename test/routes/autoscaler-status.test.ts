@@ -1,4 +1,4 @@
-/** Autoscalers keep some of spec and status in annotations of the stored version: a write changes that of its own part alone. */
+/** Autoscalers keep parts of spec and status in annotations of the stored version; a write changes only those of its own part. */
 import t from 'tap'
 import { build } from '../build.js'
 

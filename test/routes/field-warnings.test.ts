@@ -1,16 +1,16 @@
-/** What whoever writes objects is told of their fields, in Warning headers beside the answer. */
+/** Warning headers about the fields of written objects. */
 import t from 'tap'
 import { build, type Json, type Answer } from '../build.js'
 
 const SECCOMP = 'deprecated since v1.19, non-functional in v1.25+; use the "seccompProfile" field instead'
 const main = { name: 'main', image: 'nginx' }
 
-/** The texts of its Warning headers. */
+/** The texts of the Warning headers. */
 function told ({ headers: { warning } }: Answer): string[] {
   return (warning === undefined ? [] : [warning as string | string[]].flat()).map(value => /^299 - "(.*)"$/.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? `malformed: ${value}`)
 }
 
-/** Of a template, each path below that of the template. */
+/** Cases for a template, with each path below that of the template. */
 const TEMPLATES: ReadonlyArray<readonly [title: string, metadata: Json, spec: Json, ...told: string[]]> = [
   ['nothing', { annotations: { a: 'b' } }, { nodeSelector: { 'orch.io/os': 'linux' } }],
   ['deprecated node labels', {}, { nodeSelector: { 'beta.orch.io/arch': 'arm64', 'failure-domain.beta.orch.io/zone': 'z' } },
@@ -49,7 +49,7 @@ const selector = { matchLabels: labels }
 const templateOf = (metadata: Json, spec: Json): Json => ({ metadata: { labels, ...metadata }, spec: { containers: [main], ...spec } })
 type Make = (metadata: Json, spec: Json) => Json
 
-/** Where templates are, and the objects that have them. */
+/** Paths of templates, and the objects that contain them. */
 const OWNERS: ReadonlyArray<readonly [url: string, at: string, make: Make]> = [
   ['/apis/apps/v1/namespaces/default/deployments', 'spec.template.', (metadata, spec) => ({ spec: { selector, template: templateOf(metadata, spec) } })],
   ['/apis/apps/v1/namespaces/default/replicasets', 'spec.template.', (metadata, spec) => ({ spec: { selector, template: templateOf(metadata, spec) } })],
@@ -64,7 +64,7 @@ const OWNERS: ReadonlyArray<readonly [url: string, at: string, make: Make]> = [
 t.test('of pods, by a table', async t => {
   const server = await build(t)
   for (const [title, metadata, spec, ...texts] of TEMPLATES) {
-    if (Object.hasOwn(spec, 'overhead')) continue // it is for the admission of runtime classes to set
+    if (Object.hasOwn(spec, 'overhead')) continue // the RuntimeClass plugin sets it
     const answer = await server.post('/api/v1/namespaces/default/pods?dryRun=All', { metadata: { name: 'p', ...metadata }, spec: templateOf({}, spec).spec })
     t.equal(answer.code, 201, title)
     t.same(told(answer).sort(), [...texts].sort(), title)

@@ -1,4 +1,4 @@
-/** How the bytes of a watch leave, over each protocol, and what becomes of a client that does not take them. */
+/** How the bytes of a watch are sent over each protocol, and what happens to a client that does not read them. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Stream } from 'node:http2'
@@ -157,7 +157,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     let taken = 0
     stream.on('data', (piece: Buffer) => {
       taken += piece.length
-      // Far more than its connection holds, which is all that the server sees of it; then a while of nothing.
+      // Reads far more than the connection buffers, because the server sees nothing else, then pauses.
       if (taken % (40 * MB) > piece.length) return
       stream.pause()
       setTimeout(() => { stream.resume() }, stalledMs / 4)

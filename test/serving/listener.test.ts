@@ -186,7 +186,7 @@ t.test('an answer whose connection has failed without a word is over, and one wh
   // Node 26 closes such a connection itself, before it passes the request on.
   while (held.length < 2 && !socket.destroyed) await new Promise(resolve => { setTimeout(resolve, 5) })
   socket.destroy()
-  while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // later versions of Node say so themselves
+  while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // newer versions of Node report it themselves
   await new Promise(resolve => { setTimeout(resolve, 300) })
   t.notOk(held[0]?.destroyed, 'a client that only listens answers when it is asked')
   held[0]?.end('done')

@@ -35,7 +35,7 @@ async function build (test: Test & { testdir: () => string }, options: Partial<A
   test.teardown(() => fastify.close())
   return {
     fastify,
-    /** Closes the server, which writes out what is pending, and reads the log. */
+    /** Closes the server, which writes pending events, and reads the log. */
     lines: async () => {
       await fastify.close()
       return readFileSync(path, 'utf8').split('\n').filter(Boolean)

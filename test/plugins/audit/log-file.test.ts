@@ -1,4 +1,4 @@
-/** The file of the audit log when the disk, an administrator or the end of a process gets in its way. */
+/** The file of the audit log when the disk is full, an administrator moves it, or the process ends. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ t.test('what is left of a line by a process that was killed is ended before the 
 t.test('a line that finds no room is lost as a whole and leaves nothing behind', async t => {
   const folder = t.testdir()
   const path = join(folder, 'audit.log')
-  // A bound on the size of files behaves as a full disk does: a part of what is written goes in, the next write fails.
+  // A limit on file sizes behaves as a full disk does: a part of a write succeeds, the next write fails.
   const program = `
     import { openSink } from ${module('sink')}
     process.on('SIGXFSZ', () => {})
@@ -32,7 +32,7 @@ t.test('a line that finds no room is lost as a whole and leaves nothing behind',
     const last = await sink.write('short\\n').then(() => 'fulfilled', () => 'rejected')
     await sink.close()
     console.log(JSON.stringify([...results.map(({ status }) => status), last]))`
-  const child = spawn('bash', ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } }) // what measures coverage writes more than the bound
+  const child = spawn('bash', ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } }) // coverage writes more than the limit
   let told = ''
   child.stdout.on('data', (text: Buffer) => { told += text.toString() })
   await once(child, 'close')

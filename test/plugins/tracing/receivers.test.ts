@@ -1,4 +1,4 @@
-/** Receivers of spans that are down, slow or lie: requests do not wait for them, memory does not grow, and the log is not filled. */
+/** Span receivers that are down, slow or malicious: requests do not wait for them, memory does not grow, and the log is not flooded. */
 import { once } from 'node:events'
 import type { ServerHttp2Stream } from 'node:http2'
 import { createServer, type AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ import { receiver, take } from '../../otlp-receiver.js'
 /** More than are sent at once. */
 const REQUESTS = 600
 
-/** A server that has all of its requests traced; `log` has what it warns of. */
+/** A server that traces all its requests; `log` contains its warnings. */
 async function traced (t: Test, endpoint: string, timeout: number): Promise<{ server: Client, log: string[] }> {
   const log: string[] = []
   const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { if (line.includes('traces cannot')) log.push(line) } } } })
@@ -21,7 +21,7 @@ async function traced (t: Test, endpoint: string, timeout: number): Promise<{ se
   return { server: client(app), log }
 }
 
-/** Comes back when there is something in the log. */
+/** Resolves when the log has a line. */
 async function told (log: readonly string[]): Promise<void> {
   while (log.length === 0) await new Promise(resolve => { setImmediate(resolve) })
 }
@@ -31,7 +31,7 @@ const respond = (headers: Record<string, string | number>, body?: (stream: Serve
   body?.(stream)
 }
 
-/** A message of a gigabyte, as long as anybody reads it. */
+/** Sends a message of a gigabyte, as long as anybody reads it. */
 function endless (stream: ServerHttp2Stream): void {
   stream.write(Buffer.from([0, 0x40, 0, 0, 0]))
   const more = (): void => { while (!stream.destroyed && stream.write(Buffer.alloc(65_536))); }

@@ -9,7 +9,7 @@ const string = { type: 'string' } as const
 const integer = { type: 'integer' } as const
 const list = (items: JSONSchemaProps, more: JSONSchemaProps = {}): JSONSchemaProps => ({ type: 'array', items, ...more })
 
-/** One field of each kind. */
+/** A field of each kind. */
 const SCHEMA: JSONSchemaProps = {
   type: 'object',
   properties: {
