@@ -7,7 +7,7 @@ export const hostPort = (host: string, port: number): string => `${host.includes
 
 const EVERYWHERE: ReadonlySet<string> = new Set(['', '0.0.0.0', '::'])
 
-/** The address at which others reach the server: as advertised, else as bound, else the host's first one. */
+/** The address at which others reach the server: the advertised one, else the bound one, else the host's first. */
 export function publicAddress (values: Pick<Values, 'advertise-address' | 'bind-address'>): string {
   if (values['advertise-address'] !== '') return values['advertise-address']
   const bound = values['bind-address']

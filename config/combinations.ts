@@ -87,7 +87,7 @@ export function checkCombinations ({ values, given }: Parsed): void {
 
 const isOn = (values: Values, gate: string): boolean => featureGates(gateSettings(values['feature-gates'])).enabled(gate)
 
-/** What several processes cannot do. */
+/** Refuses flags that do not work with several processes. */
 function checkProcesses (values: Values, refuse: (name: FlagName, problem: string) => never): void {
   if (values['serving-processes'] === '') refuse('serving-processes', processesProblem('') ?? '')
   const count = servingProcesses(values)
@@ -162,7 +162,7 @@ function idleRefinements ({ values, given }: Parsed): string[] {
   return REFINEMENTS.flatMap(([isEnabled, flags, without]) => isEnabled(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
 }
 
-/** Accepted because the command lines of clusters have them, without effect on any API server of release 1.24 that has no cloud provider built in. */
+/** Accepted because command lines of existing clusters contain them. They have no effect in any API server of release 1.24 without a built-in cloud provider. */
 const FOR_CLOUDS: ReadonlyArray<readonly [flag: FlagName, by: string]> = [
   ['cloud-config', 'the cloud controller manager reads this file'],
   ['cloud-provider-gce-l7lb-src-cidrs', 'the cloud controller manager opens the firewall'],

@@ -27,9 +27,9 @@ export interface CommandForm {
   readonly sections: Readonly<Record<string, Readonly<Record<string, Flag<unknown>>>>>
 }
 
-/** What the arguments of a command say. */
+/** The parsed arguments of a command. */
 export interface ParsedCommand {
-  /** Of every flag of the form, its default if it was not given. */
+  /** A value for every flag of the form: the given one, else the default. */
   readonly values: Readonly<Record<string, unknown>>
   /** The flags given, with the text of their last occurrence. */
   readonly given: ReadonlyMap<string, string>

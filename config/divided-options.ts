@@ -1,17 +1,17 @@
-/** What each of several processes of a server gets of the limits of the server. */
+/** Divides the limits of a server among its processes. */
 import type { LimitOptions, ServerOptions } from './server-options.js'
 
 /** One of the processes, counted from 1. */
 export interface Part { readonly number: number, readonly count: number }
 
-/** What one part gets of a limit, so that all parts add up to it. 0, no limit, stays 0. */
+/** The share of one part in a limit; the shares add up to the limit. 0, no limit, stays 0. */
 export const shareOf = (limit: number, { number, count }: Part): number => Math.floor(limit / count) + (number <= limit % count ? 1 : 0)
 
-/** Least bytes of request bodies in flight for one process: some of the largest. */
+/** Minimum bytes of concurrent request bodies for one process: several of the largest. */
 const LEAST_BODY_BYTES = 16 * 1024 * 1024
 const BODY_BYTES = 256 * 1024 * 1024
 
-/** The options of one process: what limits the server is divided. */
+/** The options of one process, with its share of each limit. */
 export function dividedOptions (options: ServerOptions, part: Part): ServerOptions {
   const { limits = {}, audit } = options
   const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200, maxBodyBytesInflight: bodies = BODY_BYTES } = limits

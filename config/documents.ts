@@ -15,7 +15,7 @@ export function readDocument<T extends object> (flag: FlagName, path: string, me
   }
 }
 
-/** Larger than for client requests. */
+/** Higher limits than for client requests. */
 const BOUNDS = { values: 1_000_000, members: 1_000_000, entries: 1_000_000 }
 
 /**

@@ -18,7 +18,7 @@ export function egressOptions (path: string): EgressOptions {
   }))
 }
 
-/** Undefined for direct connections. The connection is valid by its own rules. */
+/** Undefined for direct connections. The connection has been validated. */
 function proxyOf ({ proxyProtocol, transport: { tcp, uds } = {} }: EgressConnection, path: string, at: string): EgressProxy | undefined {
   if (proxyProtocol !== 'HTTPConnect' && proxyProtocol !== 'GRPC') return undefined
   if (uds !== undefined) return { protocol: proxyProtocol, socket: uds.udsName ?? '' }

@@ -29,11 +29,11 @@ function read (value: unknown): EncryptionConfiguration | string {
     return namesProblem(configuration) ?? configuration
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    return error.why.replace(/ \("[^]*"\)$/, '') // the value at a wrong place, which may be a secret
+    return error.why.replace(/ \("[^]*"\)$/, '') // removes the quoted value, which may be a secret
   }
 }
 
-/** Upstream ignores a name that no resource has, so that what it means stays unencrypted. */
+/** Refuses unknown names. Upstream ignores them, which leaves the intended resource unencrypted. */
 function namesProblem ({ resources: entries = [] }: EncryptionConfiguration): string | undefined {
   for (const [index, { resources = [] }] of entries.entries()) {
     for (const [at, name] of resources.entries()) {
@@ -47,7 +47,7 @@ function namesProblem ({ resources: entries = [] }: EncryptionConfiguration): st
   return undefined
 }
 
-/** Key services may start after the server, which is not ready until then. */
+/** Key services may start after the server; until then the server is not ready. */
 export function encryptionWarnings (configuration: EncryptionConfiguration | undefined): string[] {
   const services = (configuration?.resources ?? []).flatMap(({ providers = [] }) => providers.map(({ kms }) => kms)).filter(kms => kms !== undefined)
   return services.filter(({ endpoint }) => !existsSync(endpoint.slice('unix://'.length)))

@@ -9,7 +9,7 @@ import { printable } from './flag.js'
 import { Verbosity } from './verbosity.js'
 
 export interface LogOptions {
-  /** 0 to 3 is info, 4 and 5 debug, more trace. A module logs with a child logger whose `module` is its name; there is one for each module. */
+  /** 0 to 3 is info, 4 and 5 debug, more trace. Each module logs with a child logger of its own, whose `module` is its name. */
   readonly verbosity: number | Verbosity
   /** Default text. */
   readonly format?: 'text' | 'json'

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 const MAX_PROCESSES = 64
 const AUTOMATIC = 'auto'
 
-/** The number of processes that serve; `auto` leaves one core to the store and the rest of the machine. */
+/** The number of serving processes; `auto` leaves one core for the store and everything else. */
 export const servingProcesses = ({ 'serving-processes': given }: { readonly 'serving-processes': string }, cores = availableParallelism()): number =>
   given === AUTOMATIC ? Math.min(MAX_PROCESSES, Math.max(1, cores - 1)) : Number(given)
 

@@ -1,4 +1,4 @@
-/** The store that the flags name: the embedded one of this machine, unless etcd servers are given. */
+/** The store that flags select: etcd if servers are given, else the embedded one. */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { BackendOptions } from '../storage/open.js'
@@ -10,12 +10,12 @@ import { FlagError } from './flag.js'
 import type { Values } from './flags/index.js'
 import { readRetention } from './flags/storage.js'
 
-/** One server has the embedded store; several may share etcd servers. */
+/** True for the embedded store, which belongs to one server; several servers may share etcd. */
 export const isEmbedded = (values: Values): boolean => values['etcd-servers'].length === 0
 
 const MEBIBYTE = 1024 * 1024
 
-/** The back end, and etcd servers of single resources. @throws FlagError */
+/** The back end, and etcd servers for single resources. @throws FlagError */
 export async function backendOptions ({ values, given }: Parsed): Promise<Extract<BackendOptions, { readonly kind: 'embedded' | 'etcd' }>> {
   if (isEmbedded(values)) {
     checkFolder('data-dir', values['data-dir'])

@@ -14,7 +14,7 @@ export function tracingOptions (path: string): TracingOptions {
   return { receiver: { endpoint: address, samplingRatePerMillion } }
 }
 
-/** Describes what is wrong with a host's endpoint, which is passed on as it is. */
+/** Describes an invalid endpoint of a host; valid ones are passed on unchanged. */
 export function endpointProblem (endpoint: string): string | undefined {
   const address = addressOf(endpoint)
   if (address instanceof Error) return address.message

@@ -25,7 +25,7 @@ export function ruleProblem (text: string): string | undefined {
 
 export class Verbosity {
   readonly #rules: readonly Rule[]
-  /** Levels of the modules looked up so far, because some are looked up at each request. */
+  /** Levels by module, cached because some modules are looked up at each request. */
   readonly #known = new Map<string, number>()
   readonly #followers: Array<() => void> = []
   #v: number

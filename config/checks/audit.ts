@@ -10,7 +10,7 @@ type Batch = NonNullable<AuditOptions['batch']>
 type Truncate = NonNullable<AuditOptions['truncate']>
 type Webhook = NonNullable<AuditOptions['webhook']>
 
-/** The same for both back ends. */
+/** The same for the log and the webhook. */
 const DELIVERY: Table<Pick<AuditOptions, 'mode' | 'batch' | 'truncate'>> = {
   mode: fromFlag(log['audit-log-mode']),
   batch: members<Batch>({

@@ -1,4 +1,4 @@
-/** Options that hold what a flag's file holds: parsed as that file is. Errors never quote the text. */
+/** Options that contain the content of a flag's file, and are parsed like that file. Errors never quote the text. */
 import { ConfigurationError, readConfiguration } from '../../admission/configuration.js'
 import type { Message } from '../../schemas/index.js'
 import { parseCertificates, parseKey } from '../certificates.js'

@@ -30,7 +30,7 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   }
 }
 
-/** One of both. */
+/** Either a time or a size. */
 const historyRetention: Option<NonNullable<Own<'embedded'>['historyRetention']>> = {
   check: (value, path) => {
     object().check(value, path)

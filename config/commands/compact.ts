@@ -1,4 +1,4 @@
-/** `orch-apiserver compact`: forgets the history of a store, and gives its free space back to the disk. */
+/** `orch-apiserver compact`: discards the history of a store and returns its free space to the disk. */
 import type { Compacted } from '../../storage/transfer/stores.js'
 import { compactStore } from '../../storage/transfer/open.js'
 import { isStorageError } from '../../storage/errors.js'

@@ -9,7 +9,7 @@ export interface CopyResult {
   readonly what: string
 }
 
-/** Copies a store or snapshot into a new store. If this fails or is interrupted, it leaves nothing on which a server would start. */
+/** Copies a store or snapshot into a new store. If this fails or is interrupted, no server starts on the result. */
 export async function copyStore (reader: StoreReader, open: () => Promise<StoreWriter>, { name, stream, interruption }: { name: string, stream: ProgressStream, interruption: Interruption }): Promise<CopyResult> {
   const writer = await open()
   const progress = new Progress(stream, name, reader.count)

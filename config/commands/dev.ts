@@ -1,4 +1,4 @@
-/** The flags of `orch-apiserver dev`. `testing/dev/` runs it, which is a layer above. */
+/** The flags of `orch-apiserver dev`. The command itself is in `testing/dev/`, a higher layer. */
 import type { CommandForm } from '../command-line.js'
 import { bool, int, path, repeated, text } from '../flag.js'
 

@@ -1,4 +1,4 @@
-/** `orch-apiserver restore FILE`: makes a store of a snapshot, where there is none. */
+/** `orch-apiserver restore FILE`: creates a store from a snapshot. */
 import { createReadStream } from 'node:fs'
 import { openWriter } from '../../storage/transfer/open.js'
 import { readSnapshot, SnapshotError } from '../../storage/transfer/snapshot-reader.js'

@@ -31,7 +31,7 @@ export function snapshotFile (file: string, force: boolean): Sink {
   if (existing?.isFile() === false) throw new ArgumentError(`${file}: is no ordinary file; name another one, or - for standard output`)
   if (existing !== undefined && !force) throw new ArgumentError(`${file}: exists already; name another file, or give --force to replace it`)
   const partial = `${file}.partial`
-  rmSync(partial, { force: true }) // of one that was killed
+  rmSync(partial, { force: true }) // left by a killed command
   const fd = openSync(partial, 'wx', 0o600)
   let open = true
   /** False once another snapshot has the same name. */
@@ -56,7 +56,7 @@ export function snapshotFile (file: string, force: boolean): Sink {
   }
 }
 
-/** Never replaces a file, even if it has come to be meanwhile. */
+/** Never replaces a file, even one that was created meanwhile. */
 function publish (partial: string, file: string): void {
   try {
     linkSync(partial, file)

@@ -11,7 +11,7 @@ import { Progress } from './progress.js'
 import { snapshotFile, standardOutput, type Sink } from './snapshot-file.js'
 import { COMMAND_FLAGS, HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
 
-/** The file of an embedded store, and what its other files begin with. */
+/** The file of an embedded store. The names of its other files begin with this name. */
 const STORE_FILE = 'data.mdb'
 
 export const SNAPSHOT: Command = {
@@ -60,21 +60,21 @@ async function written (store: WholeStore, file: string, sink: Sink, { interrupt
   }
 }
 
-/** `--force` would replace the store, under a server too. @throws ArgumentError */
+/** With `--force` the snapshot would replace the store, even under a running server. @throws ArgumentError */
 function refuseFileOfStore (store: WholeStore, file: string): void {
   if (store.kind !== 'embedded' || !basename(file).startsWith(STORE_FILE)) return
   const real = (folder: string): string | undefined => {
     try {
       return realpathSync(folder)
     } catch {
-      return undefined // it is reported when it is opened
+      return undefined // opening the store reports it
     }
   }
   const folder = real(dirname(file))
   if (folder !== undefined && folder === real(store.directory)) throw new ArgumentError(`${file}: is a file of the store; name another one`)
 }
 
-/** The server refuses writes until somewhat more than its minimum is free. */
+/** A multiple of the server's minimum: once it refuses writes, it needs more than the minimum to resume. */
 const MARGIN = 2
 
 /** A file on the disk of an embedded store must leave room for its server. */
