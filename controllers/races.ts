@@ -1,7 +1,7 @@
-/** Errors of writes that another writer was faster than. */
+/** Errors of writes that lost against another writer. */
 import { isStatusError, type StatusReason } from '../schemas/status.js'
 
-/** For `catch`: the object's next change queues it again. Other errors are thrown. */
+/** For `catch`: ignores these errors, because the other writer's change queues the object again. Rethrows all others. */
 export const ignoring = (...reasons: readonly StatusReason[]) => (error: unknown): void => {
   if (!reasons.some(reason => isStatusError(error, reason))) throw error
 }

@@ -23,11 +23,11 @@ import { WorkQueue, type Verdict } from './work-queue.js'
 const WORKERS = 2
 /** Milliseconds without a charge before a lower usage is written. */
 const QUIET_MS = 1000
-/** Between two counts for a quota whose objects change. */
+/** Milliseconds between two counts for a quota whose objects change. */
 const PAUSE_MS = 100
-/** From a change of a quota to a count, to avoid conflicts with clients that create a quota and change it at once. */
+/** Milliseconds from a change of a quota to a count. Avoids conflicts with clients that create a quota and change it at once. */
 const SETTLE_MS = 250
-/** Until terminating objects are counted again. */
+/** Milliseconds until terminating objects are counted again. */
 const TERMINATING_MS = 30_000
 
 interface Seen { readonly revision: number, readonly since: number }

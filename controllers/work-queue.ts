@@ -22,7 +22,7 @@ export interface WorkQueueOptions {
   readonly backoff?: Backoff
   /** Delays of keys that failed. Default 1000 to 1000. */
   readonly retry?: Backoff
-  /** Maximum returns per second of all keys, after an initial `burst`. Default unlimited. */
+  /** Maximum rate at which keys return, all together, after an initial `burst`. Default unlimited. */
   readonly rate?: { readonly perSecond: number, readonly burst: number }
   readonly clock?: Clock
   /** Name in metrics. */
@@ -135,7 +135,7 @@ export class WorkQueue {
     if (this.#inFlight.size > 0) await new Promise<void>(resolve => { this.#idle = resolve })
   }
 
-  /** In a later event loop turn, so that adding many keys is not interrupted. */
+  /** Starts workers in a later event loop turn, so that they do not interrupt a caller that adds many keys. */
   #schedule (): void {
     if (this.#scheduled || this.#inFlight.size >= this.#options.workers) return
     this.#scheduled = true

@@ -1,7 +1,7 @@
 /**
- * Writes the condition Available of APIServices. One is checked when it, its service or its endpoints change, every 30 seconds, and sooner
- * while its discovery fails. The servers of one store check independently. A status that another server wrote is no reason to check
- * again, so they cannot drive each other on.
+ * Writes the condition Available of APIServices. One is checked when it, its service or its endpoints change, every 30 seconds, and sooner while
+ * its discovery fails. The servers of one store check independently. A status that another server wrote causes no check; otherwise servers would
+ * trigger each other endlessly.
  */
 import { setMaxListeners } from 'node:events'
 import type { APIService, APIServiceCondition } from '../../schemas/api/apiregistration/apiservices.js'
@@ -21,7 +21,7 @@ import { ignoring } from '../races.js'
 
 const WORKERS = 10
 const RESYNC_MS = 30_000
-/** While discovery fails. */
+/** Delays between checks while discovery fails. */
 const BACKOFF = { first: 200, max: RESYNC_MS }
 
 export interface AvailabilityOptions extends ControllerOptions {
@@ -33,7 +33,7 @@ export interface AvailabilityOptions extends ControllerOptions {
 
 export interface AvailabilityObserver {
   readonly checked: (name: string, available: boolean) => void
-  /** It was available before. */
+  /** Called when an available APIService becomes unavailable. */
   readonly lost: (name: string, reason: string) => void
   readonly deleted: (name: string) => void
 }
@@ -99,11 +99,11 @@ export class Availability implements Controller {
   async #reconcile (name: string, signal: AbortSignal): Promise<Verdict> {
     const service = this.#options.services.byName.get(name)
     if (service === undefined) return 'done'
-    if (this.#context === undefined) setMaxListeners(0, signal) // each probe listens
+    if (this.#context === undefined) setMaxListeners(0, signal) // each probe adds a listener
     this.#context ??= serverContext(signal)
     const { reader, probe, observer } = this.#options
     const finding = service.remote === undefined ? LOCAL : await check(service.remote, reader, probe, signal, this.#found.get(name))
-    if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done' // its change queued it again
+    if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done' // a change has queued it again
     if (service.remote !== undefined) observer?.checked(name, finding.status === 'True')
     await this.#write(service, finding, this.#context)
     if (service.remote !== undefined) this.#found.set(name, finding)
@@ -125,7 +125,7 @@ export class Availability implements Controller {
     if (before?.status === 'True' && finding.status !== 'True') this.#options.observer?.lost(name, finding.reason)
   }
 
-  /** Another server may describe the same failure in other words; those stay while this server's own have not changed. */
+  /** Another server may word the same failure differently. Its words stay while this server's finding is unchanged. */
   #differs (name: string, before: APIServiceCondition | undefined, { status, reason, message }: AvailabilityResult): boolean {
     if (before?.status !== status || before.reason !== reason) return true
     return before.message !== message && this.#found.get(name)?.message !== message

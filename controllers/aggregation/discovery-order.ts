@@ -19,7 +19,7 @@ export function discoveryOrder (own: Iterable<{ readonly group: string, readonly
   for (const service of registered.values()) if (service.remote !== undefined && service.group !== GROUP) listed.set(service.name, service)
   const inOrder = [...listed.values()].sort((one, other) => other.groupPriority - one.groupPriority || byName(one, other))
   const groups = new Map<string, Listed[]>()
-  if (inOrder.some(({ group }) => group === GROUP)) groups.set(GROUP, []) // first, whatever others ask for
+  if (inOrder.some(({ group }) => group === GROUP)) groups.set(GROUP, []) // its own group comes first, whatever priorities others request
   for (const one of inOrder) groups.set(one.group, [...groups.get(one.group) ?? [], one])
   return new Map([...groups].map(([group, versions]) => [group, versions.sort((one, other) => other.versionPriority - one.versionPriority || byStage(one.version, other.version)).map(({ version }) => version)]))
 }

@@ -1,7 +1,6 @@
 /**
- * Keeps an APIService for each group version that this server serves: creates what is missing, restores what was changed or deleted, and
- * removes those of custom resources when nothing is served in their version any longer. Objects without the label are not
- * touched. Several servers may do so concurrently.
+ * Keeps an APIService for each group version that this server serves: creates missing ones, restores changed or deleted ones, and removes those of
+ * custom resources once nothing is served in their version. APIServices without the label are not touched. Several servers may do so concurrently.
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
 import { apiVersionOf, prioritiesOf } from '../../schemas/groups.js'
@@ -21,7 +20,7 @@ import { ignoring } from '../races.js'
 
 export const GROUP = 'apiregistration.orch.io'
 export const MANAGED = 'kube-aggregator.orch.io/automanaged'
-/** Built-in group versions. One that this server does not serve may be served by another, so these are never removed. */
+/** Marks built-in group versions. They are never removed, because another server may serve one that this server does not. */
 const ON_START = 'onstart'
 const CUSTOM = 'true'
 
@@ -35,7 +34,7 @@ export class LocalServices implements Controller {
   readonly #closing = new AbortController()
   /** By the name of the APIService. */
   #served: ReadonlyMap<string, Served> = new Map()
-  /** Names that are to be created or removed; for all others an event is awaited. */
+  /** Names to create or remove; the others wait for an event. */
   readonly #due = new Set<string>()
   #informer: Informer | undefined
   #unsubscribe: (() => void) | undefined
@@ -64,7 +63,7 @@ export class LocalServices implements Controller {
     })
   }
 
-  /** Resolves when every group version that is served has its APIService, or was refused it once. A start that finds all of them writes nothing. */
+  /** Resolves when every served group version has its APIService, or one attempt to create it was refused. If all exist, nothing is written. */
   async start (): Promise<void> {
     const { log, clock, resources } = this.#options
     const store = this.#store
@@ -116,7 +115,7 @@ export class LocalServices implements Controller {
     this.#queue.add(name)
   }
 
-  /** @param listed true if another server handles types that were removed meanwhile; false at start, when leftovers are deleted */
+  /** @param listed false at start, when leftover APIServices are deleted; later, the server that removed a type deletes its APIService */
   #changed (service: APIService, listed: boolean): void {
     const { metadata: { name = '', labels }, spec } = service
     const served = this.#served.get(name)

@@ -1,6 +1,7 @@
 /**
- * Follows the APIServices: which group versions other servers serve, and the order of all of them in discovery. A local group version is
- * delegated if an APIService names a service for it. APIServices that this server maintains never delegate: they are about to be restored.
+ * Follows the APIServices: which group versions other servers serve, and the order of all group versions in discovery. A local group version is
+ * delegated if an APIService names a service for it. APIServices that this server maintains never delegate, because such a change is about to be
+ * reverted.
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
 import { apiVersionOf } from '../../schemas/groups.js'
@@ -11,9 +12,9 @@ import { GROUP, MANAGED, nameOf } from './local-services.js'
 
 const HTTPS_PORT = 443
 
-/** A group version that another server serves. A changed APIService is a new value. */
+/** A group version that another server serves. Replaced when its APIService changes, never mutated. */
 export interface RemoteService {
-  /** Of the APIService: `v1.example.com`. */
+  /** Name of the APIService: `v1.example.com`. */
   readonly name: string
   readonly group: string
   readonly version: string
@@ -34,7 +35,7 @@ export interface RegisteredService {
   readonly remote: RemoteService | undefined
   /** The condition Available is True. */
   readonly available: boolean
-  /** Made and restored by this server. */
+  /** This server creates and restores the APIService. */
   readonly managed: boolean
   /** Equal if only the status differs. */
   readonly fingerprint: string

@@ -1,6 +1,6 @@
 /**
- * Empties a namespace of what extension servers serve in it, as their discovery says. One that cannot be asked, or does not delete, is
- * reported: its objects may be there, so the namespace stays, as upstream.
+ * Deletes the objects that extension servers serve in a namespace, according to their discovery. A server that cannot be asked, or does not delete,
+ * is reported; as upstream, the namespace then stays, because objects may remain.
  */
 import { reasonOf } from '../../storage/errors.js'
 import { count, type RemainingContents } from '../namespace-conditions.js'
@@ -15,8 +15,8 @@ export interface RemoteContents {
   /** Whether all APIServices are known. */
   readonly ready: () => boolean
   /**
-   * Deletes everything in the namespace once. What is left or failed is added to `left`.
-   * @param isCurrent whether the namespace is still the one to be emptied
+   * Deletes everything in the namespace once, and adds remaining objects and failures to `left`.
+   * @param isCurrent whether the namespace has not been replaced by another of its name
    */
   readonly empty: (namespace: string, left: RemainingContents, isCurrent: () => Promise<boolean>, signal: AbortSignal) => Promise<DeletionResult>
 }
@@ -129,7 +129,7 @@ async function listed (ask: Ask, remote: RemoteService, path: string): Promise<I
     : [{ name: metadata.name, uid: typeof metadata.uid === 'string' ? metadata.uid : undefined, finalizers: Array.isArray(metadata.finalizers) ? metadata.finalizers.map(String) : [] }])
 }
 
-/** False if the server does not have the method. */
+/** False if the server does not support the method. */
 async function deleted (ask: Ask, remote: RemoteService, path: string, uid: string | undefined): Promise<boolean> {
   const options = { kind: 'DeleteOptions', apiVersion: 'v1', ...(uid === undefined ? {} : { preconditions: { uid } }), propagationPolicy: 'Background' }
   const { status } = await ask(remote, { method: 'DELETE', path, body: JSON.stringify(options) })

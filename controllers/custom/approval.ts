@@ -1,4 +1,4 @@
-/** The condition about who approved a type in a group of the product. */
+/** The condition that says whether a type in a protected group was approved. */
 import { approvalState } from '../../schemas/api/apiextensions/rules/approval.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition as Condition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 

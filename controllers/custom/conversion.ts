@@ -105,7 +105,7 @@ function checked (sent: PlainObject, converted: unknown, index: number, apiVersi
   return { ...converted, metadata: { ...kept, ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && Object.keys(value).length > 0)) } }
 }
 
-/** Undefined for what labels or annotations cannot be. */
+/** Undefined if the value cannot be labels or annotations. */
 function textsOf (value: unknown, areLabels: boolean): Record<string, string> | undefined {
   if (value === undefined || value === null) return {}
   if (!isObject(value)) return undefined

@@ -1,6 +1,6 @@
 /**
- * A back end that shows the objects of a store in another version: values are converted when they are read or watched, and before they
- * are written. Everything above works on the one version it sees.
+ * A back end that presents the objects of a store in another version: values are converted when they are read or watched, and before they are
+ * written. Code above it sees one version only.
  */
 import { parseExactly, rawJson } from '../../schemas/index.js'
 import type { Backend, KeyValue } from '../../storage/backend.js'

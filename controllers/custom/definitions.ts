@@ -121,7 +121,7 @@ export class Definitions implements Controller {
     return 'done'
   }
 
-  /** What its status should say; undefined if it says so. */
+  /** The status with the necessary changes; undefined if it is correct. */
   #changedStatus (definition: CustomResourceDefinition): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
     const time = now(this.#options.resources)
     const { acceptedNames, conditions } = acceptNames(definition, this.#names.used(definition.spec.group), time)

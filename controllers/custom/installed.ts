@@ -41,7 +41,7 @@ export class InstalledTypes {
   /** The type of a definition; undefined if it is not served. */
   typeOf (name: string): ResourceType | undefined { return this.#types.get(name)?.type }
 
-  /** Serves what a definition says now. */
+  /** Serves the type as the definition now declares it. */
   install (definition: CustomResourceDefinition): void {
     const { metadata: { name = '', uid, generation, deletionTimestamp }, status: { acceptedNames, storedVersions } } = definition
     if (!isServed(definition)) return this.remove(name)
@@ -60,7 +60,7 @@ export class InstalledTypes {
     installed?.remove()
   }
 
-  /** Ends conversions that are on their way. */
+  /** Aborts active conversions. */
   close (): void { this.#closing.abort() }
 
   #serve (definition: CustomResourceDefinition, type: ResourceType, converted: readonly ResourceType[]): Array<() => void> {

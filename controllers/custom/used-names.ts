@@ -1,4 +1,4 @@
-/** Names in use in each group: accepted ones of definitions, and those of the resources that were there before. */
+/** Names in use in each group: accepted names of definitions, and those of all other resources. */
 import type { CustomResourceDefinitionNames as Names } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import type { ResourceType } from '../../schemas/index.js'
 import type { UsedNames } from './names.js'
@@ -6,7 +6,7 @@ import type { UsedNames } from './names.js'
 interface Known {
   readonly group: string
   readonly names: Names | undefined
-  /** Some names of the definition are another's. */
+  /** Another type holds some names of the definition. */
   readonly waiting: boolean
 }
 
@@ -42,7 +42,7 @@ export class NameIndex {
   readonly #groups = new Map<string, Group>()
   readonly #groupOf = new Map<string, string>()
 
-  /** @param others resources that no definition made */
+  /** @param others resources without a definition */
   constructor (others: readonly ResourceType[]) {
     for (const { group, plural, representations } of others) {
       for (const { kind, listKind } of representations) this.#group(group).add({ plural, kind, listKind }, 1)
