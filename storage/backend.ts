@@ -127,7 +127,7 @@ export interface Backend {
   /** For logs and errors: 'memory', 'embedded', 'etcd'. */
   readonly name: string
 
-  /** True if other processes may use the same store, also where `revisionNow` is known. */
+  /** True if other processes may use the same store, even if `revisionNow` is known. */
   readonly shared?: boolean
 
   /**

@@ -45,8 +45,8 @@ export type BackendOptions =
     /** Timeout of `status()` in milliseconds; 2,000 by default. */
     readonly healthcheckTimeout?: number
     /**
-     * Called once if the store is of a newer format than this release reads, as soon as etcd answers, at the start or later. All calls
-     * fail then, and a server's start if it is not over. Default: the log says so.
+     * Called once, as soon as etcd answers, if the store's format is newer than this release can read. All calls then fail, and so does a server's
+     * start in progress. Default: the log says so.
      */
     readonly refused?: (error: Error) => void
   }
@@ -131,7 +131,7 @@ export interface CommonOptions {
   readonly clock?: Clock
   /** Receives notes for the operator, unless the back end's options have a receiver. */
   readonly note: (text: string, level?: 'info' | 'warn') => void
-  /** As the option of an etcd, which replaces it. */
+  /** Replaces the option of this name of an etcd. */
   readonly refused: (error: Error) => void
 }
 
@@ -147,7 +147,7 @@ export async function openStores (given: BackendOptions | Backend, common: Commo
   const format: EtcdOptions['format'] = {
     note: common.note,
     refused: error => {
-      if (refusal !== undefined) return // of another etcd of this server
+      if (refusal !== undefined) return // already reported for another etcd of this server
       refusal = error
       refused(error)
     }

@@ -18,9 +18,9 @@ export interface Transformation {
   readonly tooSlow: string
 }
 
-/** Events that wait for their transformation, before a watch ends as too slow. */
+/** Maximum events that wait for their transformation; with more, the watch ends as too slow. */
 const MAX_WAITING = 10_000
-/** Events that are transformed together, at most and the rest of a delivery. */
+/** Deliveries are transformed together until they have this many events. */
 const TOGETHER = 100
 
 export function transformedBackend (inner: Backend, transformation: Transformation): Backend {
@@ -52,13 +52,13 @@ export function transformedBackend (inner: Backend, transformation: Transformati
     ...(outdated === undefined ? {} : { outdated }),
     ...(inner.shortage === undefined ? {} : { shortage: () => inner.shortage?.() }),
     lease: seconds => inner.lease(seconds),
-    close: async () => {} // the store is another's
+    close: async () => {} // the caller closes the store
   }, inner)
 }
 
 interface Watches {
   readonly open: Set<BackendWatch>
-  /** Those that have received events of the store and not delivered them. */
+  /** Watches that have received events of the store and not delivered them yet. */
   readonly delayed: Set<BackendWatch>
 }
 

@@ -51,7 +51,7 @@ export class Entry {
     const before = `"resourceVersion":"${this.revision}"`
     // The first match is in the metadata, which comes first, as quotes in values are escaped.
     const start = this.json.indexOf(before)
-    if (start === -1) throw new TypeError('an entry says its revision')
+    if (start === -1) throw new TypeError('the JSON of an entry contains no resourceVersion')
     const replacedLength = Buffer.byteLength(before)
     const text = `"resourceVersion":"${revision}"`
     const json = Buffer.allocUnsafeSlow(this.json.length - replacedLength + text.length)

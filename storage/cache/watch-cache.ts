@@ -62,7 +62,7 @@ export class WatchCache {
   readonly #pins = new Pins()
   /** Unreadable objects by key, usually none. */
   #damaged = new Map<string, StorageError>()
-  /** The latest request for the newest revision, and the cache having reached it. */
+  /** The latest request for the store's newest revision; `#refreshed` resolves when the cache has reached it. */
   #pendingRevision: Promise<Revision> | undefined
   #refreshed: Promise<void> | undefined
   #failure: unknown

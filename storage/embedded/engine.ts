@@ -260,7 +260,7 @@ export class Engine implements Backend {
     })
   }
 
-  /** The newest version of a guard's key, deletions included: a failed comparison is reported only once that version is visible. */
+  /** The newest version of a guard's key, deletions included. A failed comparison is reported only once that version is visible. */
   #guardVersion ({ key, revision }: Guard): Version | undefined {
     checkGuard(key, revision)
     return this.#index.get(key)?.newest

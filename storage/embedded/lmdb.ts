@@ -82,7 +82,10 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
   }
 }
 
-/** Nothing else writes the file while the folder is locked. @throws StorageError 'Unavailable' if it was to become the store */
+/**
+ * Removes the file of an interrupted compaction; nothing else writes it while the folder is locked. @throws StorageError 'Unavailable' if a restore
+ * was interrupted
+ */
 function removeLeftover (directory: string, isNew: boolean): void {
   const partial = path.join(directory, PARTIAL_FILE)
   if (!existsSync(partial)) return
@@ -91,7 +94,7 @@ function removeLeftover (directory: string, isNew: boolean): void {
   rmSync(`${partial}-lock`, { force: true })
 }
 
-/** False for what is no ordinary file: a pipe has no size either. */
+/** False unless it is an ordinary file: the size of a pipe is 0 too. */
 function isEmpty (file: string): boolean {
   const stat = statSync(file, { throwIfNoEntry: false })
   return stat?.isFile() === true && stat.size === 0

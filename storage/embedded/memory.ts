@@ -25,7 +25,7 @@ class MemoryMedium implements Medium {
   }
 
   versions () {
-    // The engine wants them by revision.
+    // The engine loads versions in order of revision.
     const versions = (this.#contents?.versions ?? []).toSorted((one, other) => one.revision - other.revision)
     this.#bytes = versions.reduce((sum, { key, value }) => sum + key.length + value.byteLength, 0)
     return [versions]

@@ -1,6 +1,6 @@
 /**
- * Files of a store that are written whole: `data.mdb.partial`, synced and renamed to `data.mdb` at the end. A folder with the first and
- * without the second is one whose restore was interrupted, on which no server starts.
+ * Writes a whole store: `data.mdb.partial` is synced and renamed to `data.mdb` at the end. If a folder has only the first file, a restore was
+ * interrupted, and no server starts there.
  */
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
@@ -91,7 +91,7 @@ class NewStore implements StoreWriter {
     await this.#lock.release()
   }
 
-  /** A revision has one key here. etcd's transactions may write several; all but one then get revisions that no client knows. */
+  /** In this store each revision belongs to one key. A transaction of etcd may write several keys; all but one then get revisions that no client knows. */
   #free (revision: Revision): Revision {
     if (!this.#revisions.has(revision)) {
       this.#revisions.add(revision)
@@ -118,7 +118,7 @@ class NewStore implements StoreWriter {
   }
 }
 
-/** Creates the empty file in place of one that was left behind, with mode 0600. The folder must be locked. @returns its path */
+/** Creates the empty file, with mode 0600, and replaces a leftover one. The folder must be locked. @returns its path */
 export function makePartial (directory: string): string {
   removePartial(directory)
   const file = path.join(directory, PARTIAL_FILE)
@@ -136,7 +136,7 @@ export function removePartial (directory: string): void {
 export function publishPartial (directory: string): void {
   const file = path.join(directory, PARTIAL_FILE)
   sync(file)
-  // Of the store that was there: its readers are none of the new one's.
+  // The lock file of the replaced store lists readers that do not read the new one.
   rmSync(path.join(directory, `${STORE_FILE}-lock`), { force: true })
   renameSync(file, path.join(directory, STORE_FILE))
   sync(directory)

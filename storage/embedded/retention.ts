@@ -1,6 +1,6 @@
 /**
- * Keeps the history of a store for a time or a size (`--history-retention`), in the place of the server's compactions. Marks say which revision
- * the store had at which time and after how many bytes of changes. They are kept in a file, so that restarts do not prolong the history.
+ * Keeps the history of a store for a time or a size (`--history-retention`), instead of the server's periodic compactions. Each mark records a
+ * revision of the store with its time and the bytes of changes so far. Marks are kept in a file, so that restarts do not prolong the history.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,12 +11,12 @@ import type { Clock } from '../clock.js'
 import { isStorageError } from '../errors.js'
 
 /** How much history stays readable. */
-export type Retention = { readonly milliseconds: number } | { /** Of changes: keys and values, live ones included. */ readonly bytes: number }
+export type Retention = { readonly milliseconds: number } | { /** Bytes of changes: keys and values, live ones included. */ readonly bytes: number }
 
 interface Mark { readonly at: number, readonly revision: Revision, readonly written: number }
 
 export const RETENTION_FILE = 'history.json'
-/** Number of marks per retention: history lives at most a hundredth longer than asked for. */
+/** Number of marks per retention: history lives at most a hundredth longer than configured. */
 const MARKS = 100
 const LONGEST_STEP = 60_000
 const SHORTEST_STEP = 1000
@@ -79,7 +79,7 @@ export async function keepHistory (backend: Backend, retention: Retention, { dir
 
 const sizeOf = ({ kv }: BackendEvent): number => kv.key.length + kv.value.length
 
-/** None from a file that is damaged: the history before is kept for one more retention. */
+/** Returns no marks if the file is damaged; earlier history is then kept for one more retention. */
 function readMarks (file: string): Mark[] {
   try {
     const marks: unknown = JSON.parse(readFileSync(file, 'utf8'))

@@ -10,7 +10,7 @@ import { lockDirectory } from './lock.js'
 import { makePartial, publishPartial, removePartial } from './new-store.js'
 import { DEFAULT_MIN_FREE, freeBytesOf, mebibytes } from './disk-space.js'
 
-/** Records and their bytes that were copied since the last call. */
+/** Records copied since the last call, and their bytes. */
 type OnCopied = (records: number, bytes: number) => void
 
 const OPEN_OPTIONS = { noSubdir: true, encoding: 'binary', keyEncoding: 'binary', overlappingSync: false, eventTurnBatching: false, mapSize: 1024 * 1024 * 1024 } as const

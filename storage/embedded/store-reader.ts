@@ -14,7 +14,7 @@ import { Yielder } from './yielder.js'
 import { walkPages } from './pages.js'
 import { CHECKED, leaseIdOf, LEASES_START, metaKey, parseLease, parseTotals, parseVersionKey, TOTALS_KEY, unseal, VERSIONS_END, VERSIONS_START } from './record.js'
 
-/** The file may grow by half, or by this, while it is read. */
+/** While the store is read, its file may grow by half or by this many bytes, whichever is more. */
 const MIN_GROWTH = 1024 * 1024 * 1024
 const CHECK_MS = 500
 
@@ -45,7 +45,7 @@ export async function embeddedReader (directory: string, exclusive: boolean, min
   }
 }
 
-/** Undefined if a server has it. */
+/** Undefined if a server holds the lock. */
 async function locked (directory: string, exclusive: boolean): Promise<DirectoryLock | undefined> {
   try {
     return await lockDirectory(directory)
@@ -67,7 +67,7 @@ class Reader {
   readonly #transaction: NonNullable<RangeOptions['transaction']>
   readonly #sizeAtStart: number
   readonly #minGrowth: number
-  /** Also while what is read waits to be written. */
+  /** Checks on a timer, because the consumer of the objects may be slow. */
   readonly #growthCheck: NodeJS.Timeout
   #failure: StorageError | undefined
   #released = false
@@ -112,7 +112,7 @@ class Reader {
       prefix: undefined,
       count: this.#newest.size,
       objects: () => this.#objects(),
-      unchanged: async () => {}, // its folder is locked, or it may change
+      unchanged: async () => {}, // the folder is locked, or changes are allowed
       close: async () => {
         if (closed) return
         closed = true
@@ -128,7 +128,7 @@ class Reader {
     const yielder = new Yielder()
     for (const { key: recordKey, value: stored } of this.#table.getRange({ start: VERSIONS_START, end: VERSIONS_END, transaction: this.#transaction })) {
       if (yielder.isDue()) {
-        await yielder.yield() // for signals
+        await yielder.yield() // lets signals be handled
         if (this.#failure !== undefined) throw this.#failure
       }
       const { key, revision, created, lease, kind } = parseVersionKey(recordKey)

@@ -1,4 +1,4 @@
-/** Health checks of key services, which cost calls of the service: a success counts for 20 seconds, a failure for 3, as upstream. */
+/** Health checks call the key service, so their results are cached: successes for 20 seconds, failures for 3, as upstream. */
 const SUCCESS_MS = 20_000
 const FAILURE_MS = 3000
 

@@ -18,7 +18,7 @@ export interface Encryption {
   readonly close: () => void
 }
 
-/** @param given valid by its own rules */
+/** @param given validated options */
 export async function openEncryption (given: EncryptionOptions, observer: TransformationObserver = UNOBSERVED): Promise<Encryption> {
   const configuration = structuredClone(given) as EncryptionConfiguration
   applyDefaults(EncryptionConfiguration, configuration)

@@ -1,4 +1,4 @@
-/** Types of what `build/protobuf.js` makes of key-service.proto. */
+/** Types of the module that `build/protobuf.js` generates from key-service.proto. */
 import type { Writer } from 'protobufjs'
 
 interface Written<T> { encode: (message: T) => Writer }

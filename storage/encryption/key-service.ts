@@ -14,7 +14,7 @@ const MAX_BYTES = 1024 * 1024
 export interface KeyService {
   readonly encrypt: (plain: Uint8Array) => Promise<Uint8Array>
   readonly decrypt: (cipher: Uint8Array) => Promise<Uint8Array>
-  /** Encrypts and decrypts a text of its own, with a timeout for each. */
+  /** Encrypts and decrypts a text of its own as a test, with a timeout for each. */
   readonly check: () => Promise<void>
   readonly close: () => void
 }

@@ -4,7 +4,7 @@ export interface TransformationObserver {
   readonly transformed: (direction: Direction, prefix: string, status: string, seconds: number) => void
   /** A key was needed that is not in memory. */
   readonly missed: () => void
-  /** A key was made; undefined if that failed. */
+  /** A key was generated in that many seconds; undefined if that failed. */
   readonly generated: (seconds: number | undefined) => void
 }
 

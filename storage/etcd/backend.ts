@@ -13,7 +13,7 @@ import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from '../outcome.js'
 import { Watches } from './watches.js'
 
 export interface EtcdOptions extends ConnectionOptions {
-  /** The path above all keys; no other permission is needed. '' by default: every key that begins with a slash. */
+  /** The path above all keys; etcd's user needs no permissions elsewhere. Default '': every key that begins with a slash. */
   readonly prefix?: string
   /** Timeout of `status()` in milliseconds; 2,000 by default. */
   readonly healthcheckTimeout?: number
@@ -129,7 +129,7 @@ class EtcdBackend implements Backend {
     const [range, size] = await Promise.all([
       this.#range({ key: this.#progressKey, countOnly: true }, this.#healthTimeout),
       this.#connection.size(this.#healthTimeout).catch((error: unknown) => {
-        // Newer versions return it only to their root user.
+        // Newer versions of etcd tell the size to the root user only.
         if (isDenied(error)) return NaN
         throw error
       })

@@ -18,7 +18,7 @@ export interface ClientCertificateOptions {
   readonly note?: (text: string, level?: 'info' | 'warn') => void
 }
 
-/** As TLS takes it. Equal objects are equal certificates. */
+/** In the form that TLS takes. The same object means the same certificate. */
 export interface TlsPair {
   readonly cert: Buffer | undefined
   readonly key: Buffer | undefined

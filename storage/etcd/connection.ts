@@ -36,7 +36,7 @@ const RETRY_PAUSE_MS = 50
 export class Connection {
   readonly #endpoints: Endpoint[]
   #current = 0
-  /** What revisions here are above those of etcd. Set once, before anything else is called. */
+  /** Difference between the revisions here and those of etcd. Set once, before anything else is called. */
   offset: Revision = 0
   /** When calls began to fail, milliseconds since 1970. Undefined while they succeed. */
   failingSince: number | undefined

@@ -1,8 +1,8 @@
-/** Forgets the history of an etcd, which is that of all its programs, and gives the free space of each server's database back to its disk. */
+/** Compacts the history of an etcd, which all its clients share, and returns the free space of each server's database to its disk. */
 import type { Compacted } from '../transfer/stores.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 
-/** A server of the largest databases. */
+/** Long enough for the largest databases. */
 const TIMEOUT_MS = 30 * 60_000
 
 /** @param done called for each server, one after the other; a server answers nothing while it is defragmented @throws StorageError */

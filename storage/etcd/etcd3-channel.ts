@@ -68,7 +68,7 @@ export class Etcd3Channel {
     this.#pool?.close()
   }
 
-  /** The pool keeps its certificate, so a renewed one needs another. Calls that wait in the old pool fail as not sent and are retried. */
+  /** A pool keeps its certificate, so a renewed certificate needs a new pool. Calls that wait in the old pool fail as not sent and are retried. */
   async #current (): Promise<Etcd3Pool.ConnectionPool> {
     const pair = await this.#credentials?.client.current()
     if (this.#closed) throw closedError()

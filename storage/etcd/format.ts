@@ -1,6 +1,6 @@
 /**
- * A key that holds the format of the data below the prefix, as a number. It keeps out releases that are too old. No other request is sent
- * until it has been read. It is written only if it is absent or older, in a transaction that compares it, so that servers may start together.
+ * A key that holds the format of the data below the prefix, as a number, and so keeps out releases that are too old. No other request is sent until
+ * the key has been read. It is written only if it is absent or older, in a transaction that compares it, so that servers may start concurrently.
  */
 import type { KeyValue } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -25,7 +25,7 @@ export interface FormatOptions {
 
 type Calls = Pick<Connection, 'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failingSince'>
 
-/** A connection whose calls wait for the format. They fail as the check does, and for good if the format is newer: with 'Unavailable'. */
+/** A connection whose calls wait for the format check, and fail if it fails. If the format is newer, they fail with 'Unavailable' from then on. */
 export class CheckedConnection implements Calls {
   readonly #connection: Calls
   readonly #options: FormatOptions
@@ -40,7 +40,7 @@ export class CheckedConnection implements Calls {
     this.#options = options
     this.#key = Buffer.from(`${options.prefix}/${FORMAT_KEY}`, 'latin1')
     this.#known = options.known ?? FORMAT
-    // At once, beside the rest of the start. The first call repeats it if it fails.
+    // Starts the check at once, beside the rest of the start-up. The first call repeats it if it fails.
     this.#check().catch(() => {})
   }
 
@@ -87,14 +87,14 @@ export class CheckedConnection implements Calls {
       } catch (error) {
         if (!(error instanceof CallError)) throw error
         if (error.transient) throw failureOf(error, this.#connection.failingSince)
-        // Reads go on where etcd is full, or the user may not write.
+        // Reads still work if etcd is full, or if the user may not write.
         this.#options.note(`the format of the store could not be written to ${this.#key.toString('latin1')} in etcd, the next start tries again: ${error.message}`, 'warn')
         return this.#use(offset)
       }
     }
   }
 
-  /** Revisions of calls before this one are etcd's. */
+  /** Sets the offset; earlier calls used etcd's own revisions. */
   #use (offset: number): void {
     if (offset > 0) this.#connection.offset = offset
   }
@@ -133,7 +133,7 @@ const RESTORING = 'restoring '
 /** Stands in place of the format while a restore writes; every release refuses it. @param before the offset of the range until then */
 export const restoringText = (id: string, before: number): string => `${RESTORING}${id}+${before}`
 
-/** The offset of before an unfinished restore; undefined if there is none. */
+/** The offset from before an unfinished restore; undefined if there is none. */
 export const offsetBefore = (mark: KeyValue | undefined): number | undefined =>
   mark !== undefined && textOf(mark).startsWith(RESTORING) ? Number(/\+(\d{1,15})$/.exec(textOf(mark))?.[1] ?? 0) : undefined
 

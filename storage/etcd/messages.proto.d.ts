@@ -1,4 +1,4 @@
-/** Types of what `build/protobuf.js` makes of messages.proto: messages to write, of which any field may be missing, and messages that were read. */
+/** Types of the module that `build/protobuf.js` generates from messages.proto: messages to write, in which any field may be missing, and messages that were read. */
 import type { Reader, Writer } from 'protobufjs'
 
 /** A lease uses all 64 bits. */
@@ -42,7 +42,7 @@ interface WatchRead {
   readonly fragment: boolean
   readonly events: readonly StoredEvent[]
 }
-/** A whole message. @throws Error for bytes that are none */
+/** Decodes a whole message. @throws Error for malformed bytes */
 interface Readable<T> { decode: (bytes: Buffer | Reader) => T }
 
 export const RangeResponse: Readable<RangeRead>

@@ -58,7 +58,7 @@ export interface WatchAnswer {
   readonly events: readonly BackendEvent[]
 }
 
-/** No key has it. */
+/** A revision that no key has. */
 const NO_REVISION = Number.MAX_SAFE_INTEGER
 
 /**

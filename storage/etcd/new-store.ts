@@ -1,9 +1,9 @@
 /**
- * Fills the empty range below a prefix of an etcd. Meanwhile the key of the format (`format.ts`) says `restoring`, which every server refuses;
- * each transaction compares it, so two restores never mix. One that was interrupted is removed by the next.
+ * Fills the empty range below a prefix of an etcd. Meanwhile the format key (`format.ts`) contains `restoring`, which every server refuses; each
+ * transaction compares it, so two restores never mix. The next restore removes an interrupted one.
  *
- * etcd's revisions cannot be set: objects get new ones. The format has an offset, so that the revisions that clients see are above all that
- * the old store ever had. Those up to the last of this restore are compacted.
+ * etcd's revisions cannot be set, so objects get new ones. An offset in the format raises the revisions that clients see above all those of the old
+ * store. Revisions up to the last one of the restore are compacted.
  */
 import { randomUUID } from 'node:crypto'
 import type { KeyValue, Revision } from '../backend.js'
@@ -25,15 +25,15 @@ const BATCH_OBJECTS = 100
 const BATCHES_AT_ONCE = 4
 /** A batch, or the deletion of all that an interrupted restore has put. */
 const BATCH_TIMEOUT_MS = 60_000
-/** A lease is granted again for objects that are put later than this, so that it does not end before. */
+/** Objects that are put later than this after a lease was granted get a new lease, so that it does not end before they are put. */
 const LEASE_REUSE_MS = 30_000
-/** Of a lease that has come nearer to its end meanwhile. */
+/** Minimum time to live of a new lease, because the end of the old one has come nearer. */
 const MIN_LEASE_SECONDS = 60
 
 type Changes = Omit<BatchMessage, 'guard'>
 type Put = NonNullable<Changes['puts']>[number]
 
-/** Of the range, before the restore and after it. */
+/** Offsets of the range before and after the restore. */
 interface Offsets { readonly before: number, readonly after: number }
 
 /** @throws StorageError 'Unavailable' if the range holds a store */
@@ -111,7 +111,7 @@ class NewEtcdStore implements StoreWriter {
   async settle (offset: number): Promise<void> {
     const value = Buffer.from(formatText({ format: FORMAT, offset }))
     if (await this.#tryBatch({ puts: [{ key: this.#formatKey, value, lease: undefined }] })) return
-    // Done before, if the answer was lost.
+    // If only the response was lost, the mark has already been replaced.
     const { kvs: [mark] } = await this.#connection.range({ key: this.#formatKey })
     if (mark === undefined || !value.equals(mark.value)) throw taken()
   }

@@ -1,4 +1,4 @@
-/** The state below a prefix of an etcd at one revision, in pages. etcd keeps that revision until it is compacted; a compaction meanwhile fails the reading. */
+/** The state below a prefix of an etcd at one revision, in pages. Reading fails if that revision is compacted meanwhile. */
 import type { Revision } from '../backend.js'
 import { BATCH_BYTES, bytesOf, type StoreReader, type Lease, type StoredObject } from '../transfer/stores.js'
 import { isStorageError, StorageError } from '../errors.js'
@@ -14,13 +14,13 @@ export interface EtcdReaderOptions extends ConnectionOptions {
 /** Objects of the first page; later ones are as many as make a batch. */
 const FIRST_PAGE = 100
 const MAX_PAGE = 2_000
-/** Of etcds that are busy, as after a compaction. Nobody waits for an answer. */
+/** Long enough for a busy etcd, for example after a compaction. No client waits for the response. */
 const TIMEOUT_MS = 60_000
 /** Keys that servers renew while they run. */
 const SERVERS = 'masterleases/'
 
 /**
- * @param exclusive whether to refuse a store that servers use, and one that has changed when all was read
+ * @param exclusive whether to refuse a store that servers use, or that changed while it was read
  * @throws StorageError
  */
 export async function etcdReader (options: EtcdReaderOptions, exclusive: boolean): Promise<StoreReader> {

@@ -155,7 +155,7 @@ class SharedBackend implements Backend {
   revision (): Promise<Revision> {
     const known = this.#closing === undefined ? this.#sharedRevision() : undefined
     if (known !== undefined) return this.#watches.reached(known).then(() => known) // then watches know it too
-    // A call that has not been sent yet answers all callers until then.
+    // Callers share a call that has not been sent yet.
     if (this.#pendingRevision === undefined) {
       const over = (): void => { if (this.#pendingRevision === pending) this.#pendingRevision = undefined }
       const pending = this.#pendingRevision = this.#read(Kind.revision, frame => frame, frame => frame.revision(), over)
@@ -181,7 +181,7 @@ class SharedBackend implements Backend {
 
   async lease (ttlSeconds: number): Promise<LeaseId> {
     const seconds = wholeSeconds(ttlSeconds)
-    return await this.#read(Kind.lease, frame => frame.number(seconds), frame => frame.ascii()) // one that nobody uses ends by itself
+    return await this.#read(Kind.lease, frame => frame.number(seconds), frame => frame.ascii()) // an unused lease ends by itself
   }
 
   close (): Promise<void> {
@@ -191,7 +191,7 @@ class SharedBackend implements Backend {
 
   async #close (): Promise<void> {
     const connection = this.#connection
-    await Promise.resolve() // so that calls see that it is closing
+    await Promise.resolve() // calls then see that it is closing
     for (const wake of this.#waiters.splice(0)) wake()
     while (this.#calls.size > 0 && connection?.isOpen === true) await new Promise(resolve => { setTimeout(resolve, 1) })
     this.#watches.close(closedError())
@@ -209,7 +209,7 @@ class SharedBackend implements Backend {
     try {
       place = socketIn(this.#directory)
     } catch {
-      return again() // the store has not made its directory
+      return again() // the store has not created its directory yet
     }
     const socket = connect(place.path)
     const connection: FrameConnection = new FrameConnection(socket, {

@@ -23,7 +23,7 @@ export class FrameConnection {
       try {
         reader.push(piece, frame)
       } catch (error) {
-        socket.destroy(error as Error) // not of this program
+        socket.destroy(error as Error) // malformed frame
       }
     })
     socket.on('drain', () => { for (const call of this.#drained.splice(0)) call() })

@@ -8,13 +8,13 @@ import { StorageError, type StorageErrorCode } from '../errors.js'
 /** Length, kind and number. */
 const HEAD = 9
 const CHUNK = 64 * 1024
-/** Values from this size on are not copied into the chunk. */
+/** Values of at least this size are not copied into the chunk. */
 const APART = 16 * 1024
 /** Longer frames are refused. */
 const MAX_FRAME = 1024 * 1024 * 1024
 
 export enum Kind {
-  // Calls, and what ends or moves on a watch.
+  // Calls, and frames that cancel or advance a watch.
   get, list, count, create, update, delete, compact, revision, status, lease, watch, cancel, progress,
   // Answers.
   result, failure,
@@ -35,7 +35,7 @@ export class FrameWriter {
   #at = 0
   /** Bytes of finished chunks. */
   #full = 0
-  /** Where the frame began: its chunk, its place there, and bytes before it. */
+  /** Start of the current frame: its chunk, its offset there, and the bytes before it. */
   #head: Buffer = this.#buffer
   #headAt = 0
   #before = 0
@@ -183,14 +183,14 @@ export class Frame {
   }
 }
 
-/** Cuts what arrives into frames. */
+/** Splits received bytes into frames. */
 export class FrameReader {
   #pieces: Buffer[] = []
   #held = 0
   /** Bytes of the next frame with its length; 0 if unknown. */
   #wanted = 0
 
-  /** @throws RangeError for what is no frame */
+  /** @throws RangeError for malformed frames */
   push (piece: Buffer, each: (frame: Frame) => void): void {
     let rest = piece
     if (this.#held > 0) {

@@ -1,13 +1,13 @@
 /**
- * A watch of another process that pushed changes cannot serve, because it starts in the past or needs previous values. A watch of the past ends
- * once it has caught up. It stops reading the history while the other process is slow to receive.
+ * A watch for another process that cannot be served from the pushed changes, because it starts in the past or needs previous values. A watch of the
+ * past ends once it has caught up. It pauses reading the history while the other process is slow to receive.
  */
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
 import { Kind } from './frames.js'
 import type { FrameConnection } from './frame-connection.js'
 
-/** While more bytes than this wait to be sent, the watch is paused. */
+/** The watch is paused while more bytes than this wait to be sent. */
 const MAX_WAITING = 1024 * 1024
 
 export interface WatchRequest {

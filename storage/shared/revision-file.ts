@@ -42,7 +42,7 @@ export class RevisionFileReader {
   constructor (directory: string) {
     try {
       this.#file = openSync(revisionFileIn(directory), 'r')
-    } catch {} // the store is asked
+    } catch {} // calls then ask the store
   }
 
   /** Undefined if the file cannot be read or is being written. */

@@ -1,6 +1,6 @@
 /**
  * Serves a store to the other processes of a server, through a Unix socket in its directory. Pushes all changes in order on each connection and
- * answers calls. What waits for a slow process is bounded: its calls and past changes pause, and its connection is closed when live changes pile up.
+ * answers calls. Memory for a slow process is bounded: its calls and past changes pause, and its connection is closed when live changes pile up.
  */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -32,7 +32,7 @@ export interface StoreServer {
  */
 export async function serveStore (backend: Backend, directory: string, failed: (error: unknown) => void): Promise<StoreServer> {
   const { path, close } = socketIn(directory)
-  rmSync(path, { force: true }) // of a process that was killed; the directory is locked
+  rmSync(path, { force: true }) // left by a killed process; the directory is locked
   const hub = new Hub(backend, new RevisionFileWriter(directory), failed)
   const server = createServer({ noDelay: true }, socket => { hub.add(socket) })
   await listen(server, path)
@@ -52,7 +52,7 @@ async function listen (server: Server, path: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
-      server.listen(path, resolve) // binds now
+      server.listen(path, resolve) // binds synchronously
     })
     chmodSync(path, 0o600)
   } finally {
@@ -91,7 +91,7 @@ class Hub {
   }
 
   add (socket: Socket): void {
-    this.#push() // so that the connection begins after it
+    this.#push() // the new connection starts after these changes
     const connection = new ProcessConnection(socket, this.#backend, this)
     this.#connections.add(connection)
     connection.greet(this.#revision, this.#shortage)

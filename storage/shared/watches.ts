@@ -1,7 +1,7 @@
 /**
- * The watches of one process on the store of another. All changes are pushed to the process once; a watch takes what is in its range. A watch
- * of the past, and each watch after the connection was lost, is served by itself until it has caught up with them. One that needs previous
- * values is served by itself to its end.
+ * The watches of one process on the store of another. All changes are pushed to the process once, and each watch takes those in its range. A watch
+ * of the past is served individually until it has caught up, and so is each watch after the connection was lost. A watch that needs previous values
+ * is always served individually.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -48,7 +48,7 @@ class Watch implements BackendWatch {
     if (revision > this.position) this.position = revision
     if (!this.wantsProgress || this.ended) return
     this.wantsProgress = false
-    if (revision < this.request.after) return // it has not been given what came before
+    if (revision < this.request.after) return // it has not received earlier changes
     callSafely(() => { this.request.onProgress(revision) }, error => { this.finish(error) })
   }
 

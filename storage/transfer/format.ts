@@ -56,7 +56,7 @@ export function frame (kind: Kind, pieces: readonly Uint8Array[]): Buffer {
 
 export const jsonFrame = (kind: Kind, value: object): Buffer => frame(kind, [Buffer.from(JSON.stringify(value))])
 
-/** Why these first bytes of a file are not those of a snapshot that this release reads. */
+/** Describes why a file that begins with these bytes is not a snapshot that this release reads. */
 export function faultOfMagic (bytes: Buffer): string | undefined {
   if (bytes.equals(MAGIC)) return undefined
   if (bytes.length < MAGIC.length && MAGIC.subarray(0, bytes.length).equals(bytes)) return bytes.length === 0 ? 'it is empty' : `it is cut off after ${bytes.length} bytes`
