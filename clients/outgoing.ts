@@ -140,7 +140,7 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     if (body === undefined) request.end()
     else {
       body.on('error', (error: Error) => { request.destroy(error) })
-      // The response may precede the end of the body; drain the rest so that the client's connection can go on.
+      // The response may precede the end of the body; drain the rest so that the client can reuse its connection.
       request.once('close', () => { body.unpipe(request).resume() })
       body.pipe(request)
     }

@@ -4,14 +4,14 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Milliseconds within which a second signal is a duplicate: npm forwards a terminal's signal to the process that already has it. */
 const DUPLICATE = 500
 
-export interface Ends {
+export interface ShutdownSteps {
   readonly end: (signal: string) => void
   /** Ends the process at once. */
   readonly now: () => void
 }
 
 /** The first SIGTERM or SIGINT ends gracefully, a second one at once. */
-export function endOnSignals ({ end, now }: Ends): void {
+export function endOnSignals ({ end, now }: ShutdownSteps): void {
   let since: number | undefined
   for (const signal of SIGNALS) {
     process.removeAllListeners(signal)

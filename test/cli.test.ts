@@ -211,16 +211,16 @@ t.test('flags of the connection reach the listener', async t => {
   const refused = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ciphers: 'TLS_AES_128_GCM_SHA256' })
   await t.rejects(once(refused, 'secureConnect'))
   // One request in fifty on average: five thousand without one are practically impossible.
-  const told: number[] = []
-  h2.on('goaway', code => { told.push(code) })
-  for (let at = 0; at < 5000 && told.length === 0; at++) {
+  const goaways: number[] = []
+  h2.on('goaway', code => { goaways.push(code) })
+  for (let at = 0; at < 5000 && goaways.length === 0; at++) {
     const stream = h2.request({ ':path': '/livez' })
     stream.resume()
     await once(stream, 'close')
     if (at === 0) t.equal(h2.remoteSettings.maxConcurrentStreams, 7)
   }
   // The client gets it twice if it closes its side before the server closes its own.
-  t.strictSame([...new Set(told)], [0], 'a client is asked to connect anew')
+  t.strictSame([...new Set(goaways)], [0], 'a client is asked to connect anew')
 })
 
 t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {

@@ -68,7 +68,7 @@ class Recorded implements Exchange {
   }
 }
 
-interface Kept { readonly exchange: Recorded, readonly request: MatchedRequest, readonly bytes: number }
+interface RecordedExchange { readonly exchange: Recorded, readonly request: MatchedRequest, readonly bytes: number }
 interface Waiting { readonly match: ExchangeMatch, readonly resolve: (exchange: Exchange) => void, readonly reject: (error: Error) => void }
 
 const MAX_BODY_BYTES = 256 * 1024
@@ -78,9 +78,9 @@ const MAX_BYTES = 32 * 1024 * 1024
 export class ExchangeLog implements Exchanges {
   readonly #limit: number
   readonly #now: () => number
-  #all: Kept[] = []
+  #all: RecordedExchange[] = []
   #bytes = 0
-  readonly #byRequest = new WeakMap<FastifyRequest, Kept>()
+  readonly #byRequest = new WeakMap<FastifyRequest, RecordedExchange>()
   readonly #waiting = new Set<Waiting>()
 
   /** @param limit maximum number of recorded exchanges */
@@ -130,7 +130,7 @@ export class ExchangeLog implements Exchanges {
   }
 
   /** Returns undefined if the request is not recorded. */
-  #record (request: FastifyRequest, reply: FastifyReply): Kept | undefined {
+  #record (request: FastifyRequest, reply: FastifyReply): RecordedExchange | undefined {
     const known = this.#byRequest.get(request)
     const matched = known === undefined && !PROBE.test(request.url) ? matchedOf(request) : undefined
     if (matched === undefined || matched.user === LOADER.username) return known
@@ -165,21 +165,21 @@ export class ExchangeLog implements Exchanges {
     else if (isComplete(kept)) this.#settle(kept)
   }
 
-  #end (kept: Kept): void {
+  #end (kept: RecordedExchange): void {
     kept.exchange.ended = true
     this.#settle(kept)
   }
 
-  #settle (kept: Kept): void {
+  #settle (kept: RecordedExchange): void {
     for (const waiting of [...this.#waiting]) {
       if (isMatch(waiting.match, kept) && this.#waiting.delete(waiting)) waiting.resolve(kept.exchange)
     }
   }
 }
 
-const isComplete = ({ exchange: { ended, verb, status } }: Kept): boolean => ended || (verb === 'watch' && status > 0)
+const isComplete = ({ exchange: { ended, verb, status } }: RecordedExchange): boolean => ended || (verb === 'watch' && status > 0)
 
-function isMatch (match: ExchangeMatch, { exchange, request }: Kept): boolean {
+function isMatch (match: ExchangeMatch, { exchange, request }: RecordedExchange): boolean {
   return matches(match, request) && (match.status === undefined || match.status === exchange.status) && (match.body === undefined || contains(exchange.body, match.body))
 }
 

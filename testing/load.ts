@@ -4,7 +4,7 @@
  */
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import type { FixtureObject, Sourced } from './fixtures.js'
+import type { FixtureObject, SourcedObject } from './fixtures.js'
 import type { Sender } from './sender.js'
 
 interface Definition { readonly group: string, readonly names: { readonly plural: string }, readonly versions?: ReadonlyArray<{ readonly name: string, readonly served: boolean }> }
@@ -13,14 +13,14 @@ interface Definition { readonly group: string, readonly names: { readonly plural
 const SERVED_WITHIN = 20_000
 
 /** @throws Error that names the fixture and says why the server refused it */
-export async function load (all: readonly Sourced[], send: Sender, resources: ResourceRegistry): Promise<void> {
-  const isDefinition = ({ object: { kind, apiVersion } }: Sourced): boolean => kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.')
+export async function load (all: readonly SourcedObject[], send: Sender, resources: ResourceRegistry): Promise<void> {
+  const isDefinition = ({ object: { kind, apiVersion } }: SourcedObject): boolean => kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.')
   const definitions = all.filter(isDefinition)
   for (const one of definitions) await create(one, send, resources)
   for (const one of definitions) await served(one, send, resources)
 
   const others = all.filter(one => !isDefinition(one))
-  const isNamespace = ({ object: { kind, apiVersion } }: Sourced): boolean => kind === 'Namespace' && apiVersion === 'v1'
+  const isNamespace = ({ object: { kind, apiVersion } }: SourcedObject): boolean => kind === 'Namespace' && apiVersion === 'v1'
   const namespaces = others.filter(isNamespace)
   const known = new Set(namespaces.map(({ object }) => object.metadata.name))
   for (const { object: { metadata: { namespace } }, source } of others) {
@@ -31,16 +31,16 @@ export async function load (all: readonly Sourced[], send: Sender, resources: Re
   for (const one of [...namespaces, ...others.filter(one => !isNamespace(one))]) await create(one, send, resources)
 }
 
-const describe = ({ object: { kind, metadata: { namespace, name } }, source }: Sourced): string => `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '?'} (${source})`
+const describe = ({ object: { kind, metadata: { namespace, name } }, source }: SourcedObject): string => `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '?'} (${source})`
 
-function storeOf (one: Sourced, resources: ResourceRegistry): ResourceStore {
+function storeOf (one: SourcedObject, resources: ResourceRegistry): ResourceStore {
   const { object: { apiVersion, kind } } = one
   const found = resources.served().find(({ representation }) => representation.apiVersion === apiVersion && representation.kind === kind)
   if (found === undefined) throw new Error(`fixture ${describe(one)}: the server has no kind ${kind} in ${apiVersion}`)
   return found
 }
 
-async function create (one: Sourced, send: Sender, resources: ResourceRegistry): Promise<void> {
+async function create (one: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
   const { representation: { group, version, plural, subresources }, type: { namespaced } } = storeOf(one, resources)
   const { object } = one
   const { name, namespace = 'default' } = object.metadata
@@ -59,7 +59,7 @@ async function create (one: Sourced, send: Sender, resources: ResourceRegistry):
 const isBare = ({ kind, metadata, ...rest }: FixtureObject): boolean => kind === 'Namespace' && Object.keys(metadata).length === 1 && Object.keys(rest).length === 1
 
 /** Resolves once each version of the definition is served. */
-async function served (one: Sourced, send: Sender, resources: ResourceRegistry): Promise<void> {
+async function served (one: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
   const { group, names: { plural }, versions = [] } = one.object['spec'] as Definition // the server has validated it
   const isServed = (): boolean => versions.every(({ name, served }) => !served || resources.lookup({ group, version: name, resource: plural }) !== undefined)
   let stop = (): void => {}

@@ -28,7 +28,7 @@ export interface Documents {
 const NONE: Documents = { specs: () => [], paths: new Map() }
 
 /** The cached documents of one server. */
-interface Known {
+interface CachedDocuments {
   readonly service: RegisteredService
   triedAt: number
   settled: boolean
@@ -45,8 +45,8 @@ export interface DocumentsOptions {
 
 export class RemoteDocuments {
   readonly #options: DocumentsOptions
-  readonly #known = new Map<string, Known>()
-  readonly #due: Known[] = []
+  readonly #known = new Map<string, CachedDocuments>()
+  readonly #due: CachedDocuments[] = []
   #running = 0
   #current = NONE
   #changed = false
@@ -119,7 +119,7 @@ export class RemoteDocuments {
     })
   }
 
-  async #update (known: Known): Promise<void> {
+  async #update (known: CachedDocuments): Promise<void> {
     const { service: { remote } } = known
     if (remote === undefined) return
     const root = discoveryPath(remote)

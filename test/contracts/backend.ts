@@ -222,7 +222,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
       t.same(watch.events.map(shortly), expected)
       t.same(watch.faults, [])
       watch.watch.cancel()
-      t.equal(watch.end, undefined, 'a cancelled watch is not told of its end')
+      t.equal(watch.end, undefined, 'a cancelled watch gets no end')
     }
   })
 
@@ -379,13 +379,13 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     const { at, start, end } = space()
     const after = await backend.revision()
     const live: string[] = []
-    const told = (into: string[]) => ({
+    const callbacks = (into: string[]) => ({
       onEvents: (events: BackendEvent[]) => { for (const { type, kv } of events) into.push(`${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`) },
       onProgress: () => {},
       onEnd: (error: Error) => { into.push(error.message) }
     })
     const request = { start, end, after, previous: false }
-    const watches = [backend.watch({ ...request, ...told(live) })]
+    const watches = [backend.watch({ ...request, ...callbacks(live) })]
     const full = new Observed(backend, start, end, after)
     let revision = 0
     for (let step = 0; step < 50; step++) {
@@ -395,7 +395,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     }
     await full.upTo(revision)
     const past: string[] = []
-    watches.push(backend.watch({ ...request, ...told(past) }))
+    watches.push(backend.watch({ ...request, ...callbacks(past) }))
     for (const found of [live, past]) while (found.length < 50) await new Promise(resolve => { setTimeout(resolve, 5) })
     const expected = full.events.map(({ type, kv }) => `${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`)
     t.same(live, expected)

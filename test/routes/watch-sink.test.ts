@@ -21,7 +21,7 @@ interface Opened { readonly sink: Sink, readonly closed: Promise<void>, readonly
 async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ port: number, next: () => Promise<Opened>, errors: Error[] }> {
   const errors: Error[] = []
   const opened: Opened[] = []
-  let told: (() => void) | undefined
+  let wake: (() => void) | undefined
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'text/plain' })
     if (request.url === '/short') {
@@ -33,7 +33,7 @@ async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ por
     const sink = new Sink(response, { drained: () => { one.drains++ }, closed: () => { close() } }, stalledMs, perSecond)
     const one: Opened = { sink, closed, drains: 0, write: text => sink.write(sink.chunked ? chunk(Buffer.from(text)) : Buffer.from(text)) }
     opened.push(one)
-    told?.()
+    wake?.()
   }
   const listener = createListener(handler, { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
   listener.server.on('clientError', (error: Error, socket: Socket) => {
@@ -49,7 +49,7 @@ async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ por
     errors,
     port: (listener.server.address() as AddressInfo).port,
     async next () {
-      while (opened.length === 0) await new Promise<void>(resolve => { told = resolve })
+      while (opened.length === 0) await new Promise<void>(resolve => { wake = resolve })
       return opened.shift() as Opened // there is one
     }
   }

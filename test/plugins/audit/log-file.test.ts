@@ -33,10 +33,10 @@ t.test('a line that finds no room is lost as a whole and leaves nothing behind',
     await sink.close()
     console.log(JSON.stringify([...results.map(({ status }) => status), last]))`
   const child = spawn('bash', ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } }) // coverage writes more than the limit
-  let told = ''
-  child.stdout.on('data', (text: Buffer) => { told += text.toString() })
+  let output = ''
+  child.stdout.on('data', (text: Buffer) => { output += text.toString() })
   await once(child, 'close')
-  const results = JSON.parse(told) as string[]
+  const results = JSON.parse(output) as string[]
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
   t.same(results, ['fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected', 'rejected', 'rejected', 'rejected', 'fulfilled'])
   t.same(lines.map(line => line.slice(0, 5)), ['axxxx', 'bxxxx', 'short'])

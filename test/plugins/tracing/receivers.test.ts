@@ -22,7 +22,7 @@ async function traced (t: Test, endpoint: string, timeout: number): Promise<{ se
 }
 
 /** Resolves when the log has a line. */
-async function told (log: readonly string[]): Promise<void> {
+async function hasLogged (log: readonly string[]): Promise<void> {
   while (log.length === 0) await new Promise(resolve => { setImmediate(resolve) })
 }
 
@@ -61,7 +61,7 @@ for (const [what, answer] of Object.entries(HOSTILE)) {
     const since = performance.now()
     const { server, log } = await traced(t, endpoint, hangs ? 500 : 20_000)
     for (let count = 0; count < REQUESTS; count++) if ((await server.get('/version')).code !== 200) t.fail('a request failed')
-    await told(log)
+    await hasLogged(log)
     await server.app.close()
     if (!hangs) t.ok(calls.length > 0)
     t.ok(log.length <= 1 + (performance.now() - since) / 60_000, `${log.length} lines`)
@@ -87,7 +87,7 @@ t.test('nobody there, and somebody who speaks another protocol, are told of in t
   for (const endpoint of [`127.0.0.1:${free}`, `127.0.0.1:${port}`, 'unix:///nowhere/at/all.sock']) {
     const { server, log } = await traced(t, endpoint, 20_000)
     for (let count = 0; count < REQUESTS; count++) await server.get('/version')
-    await told(log)
+    await hasLogged(log)
     await server.app.close()
     t.match(log[0], `traces cannot be sent to ${endpoint}: `)
   }
