@@ -2,16 +2,16 @@
 import type { Authenticated, Authenticator, Credentials } from '../../auth/authenticator.js'
 import { StatusError } from '../../schemas/status.js'
 
-export type AuthenticatedOrNone = Authenticated | undefined
-export type Authenticate = (credentials: Credentials) => AuthenticatedOrNone | Promise<AuthenticatedOrNone>
+export type Found = Authenticated | undefined
+export type Authenticate = (credentials: Credentials) => Found | Promise<Found>
 
 /** Synchronous if all authenticators it calls are. If none succeeds, throws or rejects with the first failure. @param own audiences of this server */
 export function chain (authenticators: readonly Authenticator[], own: readonly string[] = []): Authenticate {
   const methods = authenticators.map(one => one.knowsAudiences === true ? one.authenticate.bind(one) : forThisServer(one, own))
-  const ask = (from: number, credentials: Credentials, before: unknown[] | undefined): AuthenticatedOrNone | Promise<AuthenticatedOrNone> => {
+  const ask = (from: number, credentials: Credentials, before: unknown[] | undefined): Found | Promise<Found> => {
     let failures = before
     for (let at = from; at < methods.length; at++) {
-      let found: AuthenticatedOrNone | Promise<AuthenticatedOrNone>
+      let found: Found | Promise<Found>
       try {
         found = (methods[at] as Authenticate)(credentials)
       } catch (error) {
@@ -37,7 +37,7 @@ function forThisServer (authenticator: Authenticator, own: readonly string[]): A
     if (audiences === undefined) return authenticator.authenticate(credentials)
     const shared = own.filter(audience => audiences.includes(audience))
     if (shared.length === 0) return undefined
-    const named = (user: AuthenticatedOrNone): AuthenticatedOrNone => user === undefined ? undefined : { ...user, audiences: shared }
+    const named = (user: Found): Found => user === undefined ? undefined : { ...user, audiences: shared }
     const found = authenticator.authenticate(credentials)
     return found instanceof Promise ? found.then(named) : named(found)
   }

@@ -15,7 +15,7 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { runParts } from '../lifecycle.js'
 import { removeHeaders } from '../sent-headers.js'
 import { countAttempts } from './attempts.js'
-import { chain, type AuthenticatedOrNone } from './chain.js'
+import { chain, type Found } from './chain.js'
 import type { AuthenticationOptions } from './method.js'
 import { authenticatorsOf } from './methods.js'
 import { certificateOf } from './peer-certificate.js'
@@ -39,7 +39,7 @@ function complete (user: UserInfo): UserInfo {
   return whole
 }
 
-const completeFound = (user: AuthenticatedOrNone): AuthenticatedOrNone => user === undefined ? undefined : complete(user)
+const completeFound = (user: Found): Found => user === undefined ? undefined : complete(user)
 
 /** Undefined if no certificate authorities are configured. */
 function publication (clientAuthorities: Authorities | undefined, authorities: Authorities | undefined, header: RequestHeaderOptions | undefined): PublishedAuthentication | undefined {
@@ -57,7 +57,7 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, { now: clock.wall, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   const ask = chain(authenticators, audiences)
-  const authenticate = (credentials: Credentials): AuthenticatedOrNone | Promise<AuthenticatedOrNone> => {
+  const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
     return found instanceof Promise ? found.then(completeFound) : completeFound(found)
   }
@@ -73,7 +73,7 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
   const attempts = countAttempts(metrics)
 
-  const settle = (request: FastifyRequest, found: AuthenticatedOrNone, since: number): Error | undefined => {
+  const settle = (request: FastifyRequest, found: Found, since: number): Error | undefined => {
     const mayBeAnonymous = anonymous === 'health' ? HEALTH.test(request.orch.info.path) : anonymous
     const user = found ?? (mayBeAnonymous && !hasToken(request.raw) ? ANONYMOUS : undefined)
     if (user === undefined) {

@@ -6,11 +6,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'
 import type { OrchServer } from '../server.js'
-import type { AuthenticatedOrNone } from './chain.js'
+import type { Found } from './chain.js'
 
 export interface TokenAnswer {
   /** Undefined if the token is unknown. */
-  readonly found: AuthenticatedOrNone
+  readonly found: Found
   /** Milliseconds since 1970 at which the result expires. */
   readonly until?: number
 }
@@ -32,7 +32,7 @@ const NAME = 'authentication_token_cache'
 export class TokenCache {
   readonly #options: TokenCacheOptions
   readonly #secret = randomBytes(32)
-  readonly #cache: AnswerCache<AuthenticatedOrNone>
+  readonly #cache: AnswerCache<Found>
   readonly #metrics: ReturnType<typeof declare>
 
   constructor (options: TokenCacheOptions) {
@@ -42,7 +42,7 @@ export class TokenCache {
   }
 
   /** Synchronous if cached. Rejects if the lookup fails. */
-  find (token: string, audiences?: readonly string[]): AuthenticatedOrNone | Promise<AuthenticatedOrNone> {
+  find (token: string, audiences?: readonly string[]): Found | Promise<Found> {
     const key = createHmac('sha256', this.#secret).update(JSON.stringify([audiences ?? null, token])).digest('base64')
     const cached = this.#cache.get(key)
     if (cached !== undefined) {
@@ -53,7 +53,7 @@ export class TokenCache {
     return this.#cache.fetch(key, () => this.#lookup(token, audiences))
   }
 
-  async #lookup (token: string, audiences: readonly string[] | undefined): Promise<Answer<AuthenticatedOrNone>> {
+  async #lookup (token: string, audiences: readonly string[] | undefined): Promise<Answer<Found>> {
     const { active, fetched, failed, missTime } = this.#metrics
     const { lookup, known, unknown } = this.#options
     const since = performance.now()
