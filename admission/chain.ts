@@ -40,7 +40,7 @@ export class AdmissionChain implements Admission {
   /** By operation and resource: plugins whose rules match, and those with a predicate. */
   readonly #pluginsByKey = new Map<string, readonly AdmissionPlugin[]>()
 
-  /** @param ofHost the host's plugins: the creator of a new object owns their changes */
+  /** @param ofHost the host's plugins: fields that they change in a new object belong to its creator */
   constructor (plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission, ofHost: readonly AdmissionPlugin[] = []) {
     this.#plugins = [...plugins]
     this.#ofHost = new Set(ofHost)

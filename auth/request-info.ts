@@ -18,7 +18,7 @@ export interface RequestInfo {
   readonly name: string
   /** The name comes from the field selector, not from the path. */
   readonly selected?: true
-  /** The path goes on below the subresource, as only extension servers have it. */
+  /** The path continues below the subresource, which only extension servers support. */
   readonly deeper?: true
   /** The decoded path below `proxy` of a pod, service or node: '' or with its leading slash. */
   readonly rest?: string

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S node --min-semi-space-size=24 --max-semi-space-size=32 --no-allocation-site-pretenuring
 /**
- * The command's entry: runs the bundled `cli.ts` with V8's code cache. Parsing and compiling 2.5 MB is a third of the start's CPU. V8 can
- * cache scripts but not modules, so the launcher is bundled as a script. `code-cache.js` writes a cache for the Node that builds; its name
- * contains V8's version and flags. Without a matching cache the start is slower. The flags of the first line are those of `npm start`, with which
+ * The command's entry: runs the bundled `cli.ts` with V8's code cache. Parsing and compiling 2.5 MB is a third of the start's CPU. V8 can cache
+ * scripts but not modules, so the launcher is bundled as a script. `code-cache.js` writes a cache for the Node that builds; its name contains V8's
+ * version and flags. Without a matching cache the start is slower. The flags in the first line must equal those of `npm start`;
  * `test/package.test.ts` compares them.
  */
 import { readFileSync } from 'node:fs'

@@ -46,9 +46,9 @@ const script = await build({
 })
 
 const other = /^.*[^\0-\x7f].*$/m.exec(readFileSync(join(out, 'cli.cjs'), 'utf8'))
-if (other !== null) throw new Error(`the launcher is read as ASCII, write what else is in a regular expression as \\u…: ${other[0].trim()}`)
+if (other !== null) throw new Error(`the launcher is read as ASCII: write other characters of this line as \\u…: ${other[0].trim()}`)
 
-/** Licences require notices. */
+/** The licences of bundled packages require these notices. */
 const packages = new Set([modules, script, apart].flatMap(({ metafile }) => Object.keys(metafile.inputs)).flatMap(path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []))
 const notices = [...packages].sort().map(folder => {
   const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
@@ -57,6 +57,6 @@ const notices = [...packages].sort().map(folder => {
 })
 writeFileSync(join(out, 'NOTICES.txt'), `Packages that are part of these files, and their licences.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`)
 
-// With the command's flags, and without.
+// One cache for the command's flags, one for Node without flags.
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 await Promise.all([scripts.start.split(' ').slice(2, -2), []].map(flags => promisify(execFile)(process.execPath, [...flags, join(root, 'build/code-cache.js')])))

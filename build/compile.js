@@ -8,7 +8,7 @@ import { installed } from './test-packages.js'
 const tests = installed()
 const { status } = spawnSync(process.execPath, ['node_modules/typescript-native/bin/tsc', '-p', tests ? 'test' : '.'], { cwd: root, stdio: 'inherit' })
 if (tests) {
-  // For the tests alone: what runs finds the packages it is installed with.
+  // Only for the tests; the product resolves its own dependencies.
   const link = join(root, 'dist/test/node_modules')
   mkdirSync(join(root, 'dist/test'), { recursive: true })
   rmSync(link, { force: true })

@@ -1,7 +1,6 @@
 /**
- * `npm pack` and `npm publish` run this after the build: bundles the declarations of each entry of the package into one file in `dist/types/`,
- * with what the entry exports and what that needs. The augmentation of Fastify (`plugins/context.ts`) is no part of it: a host
- * never sees our decorators.
+ * Runs after the build, for `npm pack` and `npm publish`: bundles the declarations of each entry of the package, with all types they refer to, into
+ * one file in `dist/types/`. The augmentation of Fastify (`plugins/context.ts`) is left out, because hosts never see our decorators.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +12,7 @@ const dist = join(root, 'dist')
 const { compilerOptions: { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes } } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
 const compilerOptions = { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes, skipLibCheck: true, typeRoots: [join(root, 'node_modules/@types')] }
 
-/** @param entry path of its declarations @returns those of everything it exports */
+/** @param entry path of its declarations @returns the declarations of all its exports */
 function bundled (entry, into) {
   const quiet = { default: { logLevel: 'none' } }
   const { succeeded } = Extractor.invoke(ExtractorConfig.prepare({

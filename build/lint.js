@@ -8,7 +8,7 @@ const args = process.argv.slice(2)
 const files = args.filter(arg => !arg.startsWith('-'))
 const paths = files.length > 0 ? files : ['.']
 
-const env = { ...process.env, PATH: `${testFolder}/node_modules/.bin:${process.env.PATH}` } // where oxlint looks for its part that knows types
+const env = { ...process.env, PATH: `${testFolder}/node_modules/.bin:${process.env.PATH}` } // oxlint finds its type-aware part on the PATH
 const run = (program, ...flags) => spawnSync(process.execPath, [`${testFolder}/node_modules/${program}`, ...flags, ...paths], { cwd: root, env, stdio: 'inherit' }).status === 0
 
 const styled = run('eslint/bin/eslint.js', ...args.includes('--fix') ? ['--fix'] : ['--cache', '--cache-location', '.cache/eslint', '--cache-strategy', 'content'])

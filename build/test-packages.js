@@ -1,6 +1,6 @@
 /**
- * Packages only needed for tests, lint and packing are in `test/package.json`: running the server needs a third of the space.
- * `npm test`, `npm run lint` and `npm pack` install it in `test/node_modules` (`install.js`), `eslint.config.js` and `declarations.js` load it from there.
+ * Packages that only tests, lint and packing need are in `test/package.json`; without them an installation takes a third of the space. `npm test`,
+ * `npm run lint` and `npm pack` install them in `test/node_modules` (`install.js`); `eslint.config.js` and `declarations.js` load them from there.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -29,5 +29,5 @@ export function installed () {
     Object.keys(there).every(path => path in locked)
 }
 
-/** Imports one of them. */
+/** Imports a test package. */
 export const importTestPackage = async name => await import(pathToFileURL(createRequire(join(testFolder, 'package.json')).resolve(name)).href)

@@ -7,7 +7,7 @@ import type { Material } from './kubeconfig.js'
 /** Milliseconds between checks of the files. */
 const CHECK_INTERVAL = 10_000
 
-/** PEM. The same value as long as nothing has changed. */
+/** PEM. The same object until a file changes. */
 export interface CertificatePair { readonly cert: string | undefined, readonly key: string | undefined }
 
 export class ClientCertificate {
@@ -24,7 +24,7 @@ export class ClientCertificate {
     if (materials === undefined) this.#pair = { cert: undefined, key: undefined }
   }
 
-  /** Synchronous unless the files are due. @throws ClientError 'Config' if they could never be read */
+  /** Synchronous unless the files are due for a check. @throws ClientError 'Config' if they could never be read */
   current (): CertificatePair | Promise<CertificatePair> {
     if (this.#pair !== undefined && (this.#materials === undefined || this.#now() - this.#readAt < CHECK_INTERVAL)) return this.#pair
     return this.#reloading ??= this.#reload().finally(() => { this.#reloading = undefined })

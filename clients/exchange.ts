@@ -28,7 +28,7 @@ export class Cancellation {
   }
 }
 
-/** @param maxBytes maximum body bytes by status. Rejects with the cancellation reason or undici's error */
+/** Rejects with the cancellation reason or undici's error. @param maxBytes maximum bytes of a body, by status */
 export function exchange (pool: Undici.Pool, request: Omit<Undici.Dispatcher.DispatchOptions, 'origin'>, maxBytes: (status: number) => number, ending: Cancellation): Promise<Response> {
   return new Promise((resolve, reject) => {
     const handler = new Exchange(maxBytes, ending, resolve, reject)

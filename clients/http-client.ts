@@ -29,7 +29,7 @@ export interface HttpClientOptions {
   readonly connections?: number
   /** Resolves the address to connect to; the certificate must still match the endpoint's host. */
   readonly dial?: Dial
-  /** Makes each connection. Default direct, or through the endpoint's proxy, which it takes precedence over. */
+  /** Makes each connection; takes precedence over the endpoint's proxy. Default direct, or through that proxy. */
   readonly tunnel?: Tunnel | undefined
   readonly userAgent?: string
   /** Called after each attempt. */

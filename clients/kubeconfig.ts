@@ -1,6 +1,7 @@
 /**
- * Reads kubeconfig files: server, TLS verification and credentials. Paths are relative to the file's folder, inline data precedes paths,
- * and the first entry of a name counts. Unsupported fields are errors: ignoring a credential would call as another user.
+ * Reads kubeconfig files: server, TLS verification and credentials. Paths are relative to the file's folder. Inline data takes precedence over
+ * paths; among entries with the same name, the first counts. Unsupported fields are errors: a call without its credential would act as another
+ * user.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'

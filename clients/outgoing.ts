@@ -34,7 +34,7 @@ export interface OutgoingRequest {
   readonly upgrade: boolean
   /** Milliseconds to connect, including TLS. */
   readonly connectTimeout: number
-  /** Milliseconds from then to the response head. Default unlimited. */
+  /** Milliseconds from the connection to the response head. Default unlimited. */
   readonly answerTimeout?: number | undefined
   /** Names caller and peer in errors. */
   readonly call: string
@@ -42,7 +42,7 @@ export interface OutgoingRequest {
   readonly missingName?: (() => void) | undefined
   /** Called if the server's certificate chain is signed with SHA-1. */
   readonly weakSignature?: (() => void) | undefined
-  /** For https: connections to one server, of one secure context. Default a new connection. */
+  /** For https: keeps connections to one server with one secure context. Default a new connection. */
   readonly agent?: Agent | undefined
   /** Makes the connection, in place of the agent. Default direct. */
   readonly tunnel?: Tunnel | undefined
@@ -140,7 +140,7 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
     if (body === undefined) request.end()
     else {
       body.on('error', (error: Error) => { request.destroy(error) })
-      // The response may precede the end of the body; drain the rest so that the client's connection can go on.
+      // The response may precede the end of the body; drain the rest so that the client can reuse its connection.
       request.once('close', () => { body.unpipe(request).resume() })
       body.pipe(request)
     }

@@ -44,7 +44,7 @@ export interface TransportOptions {
 export type Dial = () => Promise<{ readonly host: string, readonly port: number }>
 
 /** Contents of the files at the last check. */
-interface Known {
+interface FileContents {
   readonly ca: string | undefined
   readonly cert: string | undefined
   readonly key: string | undefined
@@ -55,9 +55,9 @@ export interface Connected { readonly pool: Undici.Pool, readonly authorization:
 
 export class Transport {
   readonly #options: TransportOptions
-  #known: Known | undefined
+  #known: FileContents | undefined
   #readAt = -Infinity
-  #reloading: Promise<Known> | undefined
+  #reloading: Promise<FileContents> | undefined
   #pool: Undici.Pool | undefined
   #closed = false
 
@@ -78,14 +78,14 @@ export class Transport {
     await this.#pool?.destroy()
   }
 
-  async #fresh (): Promise<Known> {
+  async #fresh (): Promise<FileContents> {
     const known = this.#known
     if (known !== undefined && this.#options.now() - this.#readAt < CHECK_INTERVAL) return known
     this.#reloading ??= this.#reload().finally(() => { this.#reloading = undefined })
     return await this.#reloading
   }
 
-  async #reload (): Promise<Known> {
+  async #reload (): Promise<FileContents> {
     const before = this.#known
     try {
       const known = await this.#read()
@@ -100,10 +100,10 @@ export class Transport {
       if (before === undefined) throw error
     }
     this.#readAt = this.#options.now()
-    return this.#known as Known // set above or before
+    return this.#known as FileContents // set above or before
   }
 
-  async #read (): Promise<Known> {
+  async #read (): Promise<FileContents> {
     const { authority, credentials } = this.#options.endpoint
     // Sequentially, so that the first error is reported consistently.
     return {
@@ -140,7 +140,7 @@ export class Transport {
   }
 
   /** @throws ClientError 'Config' for material that TLS would reject */
-  #check ({ ca, cert, key }: Known): void {
+  #check ({ ca, cert, key }: FileContents): void {
     try {
       createSecureContext({ ca, cert, key })
     } catch (cause) {
@@ -149,13 +149,13 @@ export class Transport {
     if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new ClientError('Config', `${this.#options.call}: its certificate-authority holds no certificate`)
   }
 
-  #authorization ({ token }: Known): string | undefined {
+  #authorization ({ token }: FileContents): string | undefined {
     const { basic } = this.#options.endpoint.credentials
     if (token !== undefined) return `Bearer ${token}`
     return basic === undefined ? undefined : `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`
   }
 
-  #connect ({ ca, cert, key }: Known): Undici.Pool {
+  #connect ({ ca, cert, key }: FileContents): Undici.Pool {
     const { endpoint, call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, tunnel, missingName, weakSignature } = this.#options
     const { server, proxy, insecure, serverName } = endpoint
     const { Pool, buildConnector } = undici()
@@ -178,7 +178,7 @@ export class Transport {
     const over = (connection: Promise<Duplex>): Undici.buildConnector.connector => (options, callback) => {
       connection.then(
         stream => {
-          const socket = stream as Socket // has what undici calls
+          const socket = stream as Socket // has the methods that undici calls
           if (server.protocol === 'https:') connect({ ...options, servername: serverName ?? options.hostname, httpSocket: socket }, callback)
           else callback(null, socket)
         },

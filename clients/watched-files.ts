@@ -1,8 +1,8 @@
 /**
- * Watches files for changed content: certificates, tokens, configuration. Contents are compared shortly after an event in one of their
- * folders, so that related files are updated together, and every minute, because network and overlay file systems may report nothing.
- * It watches folders: a file that is replaced by rename loses its watch, and in volumes a file is a link through `..data`, and only that
- * link changes. Missing or unreadable files keep their last content.
+ * Watches files for changed content: certificates, tokens, configuration. Contents are compared shortly after an event in one of their folders, so
+ * that related files are updated together, and every minute, because network and overlay file systems may report nothing. It watches folders,
+ * because a watch of a file ends when the file is replaced by rename. In mounted volumes a file is a link through `..data`, and only that link
+ * changes. Missing or unreadable files keep their last content.
  */
 import { createHash } from 'node:crypto'
 import { watch, type FSWatcher } from 'node:fs'

@@ -41,7 +41,7 @@ export const SERVE: CommandForm = {
   usage: `[flags]
        orch-apiserver fsck --data-dir=FOLDER     (checks an embedded store)
        orch-apiserver snapshot FILE [flags]      (writes a store to a file, also while a server uses it)
-       orch-apiserver restore FILE [flags]       (makes a store of such a file)
+       orch-apiserver restore FILE [flags]       (creates a store from such a file)
        orch-apiserver migrate --from=… --to=…    (copies an embedded store to etcd, or back)
        orch-apiserver compact [flags]            (gives free space of a store back to its disk)
        orch-apiserver dev [flags]                (a server for tests: in memory, with a clock to move and faults)
@@ -91,9 +91,9 @@ export function parseCommand (args: readonly string[], form: CommandForm): Parse
 const flagsOf = ({ sections }: CommandForm): Readonly<Record<string, Flag<unknown>>> => Object.assign({}, ...Object.values(sections)) as Record<string, Flag<unknown>>
 
 /** Called for each occurrence of a flag, with the accumulated value. */
-type Found = (name: string, text: string, value: unknown) => void
+type OnFlag = (name: string, text: string, value: unknown) => void
 
-function command ({ name, usage, description, sections }: CommandForm, args: readonly string[] = [], found: Found = () => {}): Command {
+function command ({ name, usage, description, sections }: CommandForm, args: readonly string[] = [], found: OnFlag = () => {}): Command {
   const made = new Command(name)
     .usage(usage)
     .description(description)
@@ -117,7 +117,7 @@ function command ({ name, usage, description, sections }: CommandForm, args: rea
 /** An empty default is not displayed. */
 const emptiness = (value: unknown): string => Array.isArray(value) ? '[]' : value instanceof Map ? '{}' : ''
 
-function option (name: string, flag: Flag<unknown>, args: readonly string[], found: Found): Option {
+function option (name: string, flag: Flag<unknown>, args: readonly string[], found: OnFlag): Option {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
   const initial = flag.defaultText === '' ? emptiness(flag.default) : flag.defaultText
   const made = new Option(`${short}--${name} <value>`, flag.help + (initial === '' ? '' : ` (default ${initial})`))

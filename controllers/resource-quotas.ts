@@ -14,7 +14,7 @@ import { isStorageError } from '../storage/errors.js'
 import { serverContext, type WriteContext } from '../registry/operations/context.js'
 import { current } from '../registry/operations/rewrite.js'
 import { change } from '../registry/operations/update.js'
-import { countUsed, countedBy, type Memory } from '../admission/quota/count.js'
+import { countUsed, countedBy, type UsageCache } from '../admission/quota/count.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer, type Handler, type ObjectName } from './informer.js'
@@ -30,7 +30,7 @@ const SETTLE_MS = 250
 /** Milliseconds until terminating objects are counted again. */
 const TERMINATING_MS = 30_000
 
-interface Seen { readonly revision: number, readonly since: number }
+interface FirstSeen { readonly revision: number, readonly since: number }
 
 const keyOf = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
 
@@ -40,8 +40,8 @@ export class ResourceQuotas implements Controller {
   /** Names by namespace. */
   readonly #quotas = new Map<string, Set<string>>()
   /** When a version of a quota was first seen, by key. */
-  readonly #seen = new Map<string, Seen>()
-  readonly #memories = new Map<string, Memory>()
+  readonly #seen = new Map<string, FirstSeen>()
+  readonly #usageCaches = new Map<string, UsageCache>()
   /** Informers of quotas and counted resources, by group and plural. */
   readonly #informers = new Map<string, Informer>()
   #context: WriteContext | undefined
@@ -115,7 +115,7 @@ export class ResourceQuotas implements Controller {
     names?.delete(name.name)
     if (names?.size === 0) this.#quotas.delete(name.namespace)
     this.#seen.delete(keyOf(name))
-    this.#memories.delete(keyOf(name))
+    this.#usageCaches.delete(keyOf(name))
   }
 
   /** Queues the quotas of a namespace after a change. */
@@ -132,8 +132,8 @@ export class ResourceQuotas implements Controller {
     const quota = store.readStored(entry) as ResourceQuota // stores of quotas contain quotas
     const counted = countedBy(quota, resources)
     for (const one of counted) await this.#follow(one, { changed: changed => { this.#enqueueNamespace(changed.fields[1] ?? '') }, removed: deleted => { this.#enqueueNamespace(deleted.namespace) } })
-    const memory = this.#memories.get(key) ?? new Map()
-    this.#memories.set(key, memory)
+    const memory = this.#usageCaches.get(key) ?? new Map()
+    this.#usageCaches.set(key, memory)
     const { used, terminating } = await countUsed(quota, counted, memory)
     if (terminating) this.#queue.addAfter(key, TERMINATING_MS)
     const { spec: { hard = {} }, status } = quota

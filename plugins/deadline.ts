@@ -34,7 +34,7 @@ function requestedTimeout (query: URLSearchParams): number {
 const SWITCHED_PROTOCOLS = 101
 
 function expire ({ request, reply }: Running): void {
-  if (reply.raw.headersSent && reply.raw.statusCode === SWITCHED_PROTOCOLS) return // it is a request no longer
+  if (reply.raw.headersSent && reply.raw.statusCode === SWITCHED_PROTOCOLS) return // the connection no longer speaks HTTP
   request.orch.end()
   if (reply.sent) reply.raw.destroy()
   else if (request.raw.complete === false) { // undefined for injected requests

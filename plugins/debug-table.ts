@@ -1,4 +1,7 @@
-/** Tables of `/debug/` pages: aligned text for people, and a JSON list of objects with `?format=json`. Their Accept header does not choose: kubectl always asks for JSON first. */
+/**
+ * Tables of `/debug/` pages: aligned text for people, and a JSON list of objects with `?format=json`. The Accept header does not decide, because
+ * kubectl always prefers JSON.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../schemas/status.js'
 

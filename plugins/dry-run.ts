@@ -12,7 +12,7 @@ export default fp(async fastify => {
       try {
         request.orch.dryRun = parseDryRun(request.orch.query.getAll('dryRun'))
       } catch (error) {
-        if (fastify.orch.aggregation.find(request.orch.info.path) !== undefined) return done() // as of a proxied back end
+        if (fastify.orch.aggregation.find(request.orch.info.path) !== undefined) return done() // an extension server handles dryRun itself
         return done(error as Error) // a StatusError
       }
     }

@@ -13,7 +13,7 @@ import { occasionally } from './rate-limited.js'
 export type { EgressOptions } from '../clients/egress/index.js'
 
 export interface EgressTunnels extends Egress {
-  /** A socket that leads through a tunnel to a server, for clients that cannot use a tunnel; until the server closes. */
+  /** A socket that leads through a tunnel to a server, until this server closes. For clients that cannot use a tunnel. */
   readonly relay: (tunnel: Tunnel, target: TunnelTarget) => Promise<string>
 }
 

@@ -15,7 +15,10 @@ import {
 import { warningHeaders } from '../schemas/warnings.js'
 import { negotiate } from './accept.js'
 
-/** Milliseconds a request waits for the store before its client gets no Retry-After: kubectl would repeat it ten times, and wait as often. */
+/**
+ * Maximum milliseconds of waiting for the store after which a client still gets Retry-After. After longer waits kubectl would repeat the request
+ * ten times and wait as long each time.
+ */
 const LONG_WAIT = 1000
 
 /** Status for a storage error that no operation has translated. @param waited milliseconds since the request arrived */

@@ -20,7 +20,7 @@ export interface RequestBodiesOptions {
   budget?: number | undefined
 }
 
-/** Nothing below takes a body but resources. */
+/** Below this path only resources accept bodies. */
 const API_PATH = /^\/apis?\//
 
 const DEFAULT_BUDGET = 256 * 1024 * 1024
@@ -114,7 +114,7 @@ class Receiving {
     this.#release()
   }
 
-  /** The payload keeps flowing, and is discarded. */
+  /** Discards the rest of the body as it arrives. */
   #leave (): void {
     this.#request.orch.onEnd = undefined
     this.#payload.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError)
@@ -160,7 +160,7 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', (request, payload, done: Done) => {
     const { info, user } = request.orch
-    // The response does not depend on the body, or the path is another server's, to which the body is streamed.
+    // The response does not depend on the body, or the path belongs to an extension server, to which the body is streamed.
     if (request.is404 || (info.isResourceRequest ? !fastify.orch.knowsPath(info) : API_PATH.test(info.path))) return done(null)
     if (isConnection(info)) return done(null) // proxied bodies are streamed
     const { 'content-encoding': encoding, 'content-length': length } = request.headers

@@ -227,7 +227,7 @@ const unsupportedVersion = (major: number): StatusError => major < 1
   ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: { connection: 'close' } })
   : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', { code: 505, headers: { connection: 'close' } })
 
-/** Responses of HTTP/2 and those that wait behind others of HTTP/1.1 do not say that they are closed. */
+/** HTTP/2 responses, and HTTP/1.1 responses that wait behind others, do not report that they are closed. */
 function isClosed ({ raw }: FastifyRequest, response: ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>): boolean {
   return response.destroyed || (response.stream ?? raw.socket).destroyed
 }
@@ -237,7 +237,7 @@ export default fp(async fastify => {
   fastify.decorateRequest('orch')
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
-    if (isClosed(request, reply.raw)) return // the client left while a hook of the host waited; what the request occupied would never be free
+    if (isClosed(request, reply.raw)) return // the client disconnected while a hook of the host waited; the request's place would never be released
     closeWithConnection(reply.raw)
     resetAfterResponse(reply.raw)
     const url = request.raw.url ?? '/'

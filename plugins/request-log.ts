@@ -17,7 +17,7 @@ export interface RequestLogOptions {
 }
 
 interface Withheld {
-  /** More resources whose objects are not logged, PLURAL or PLURAL.GROUP: those with encryption at rest. */
+  /** Further resources whose objects are not logged, PLURAL or PLURAL.GROUP: those that are encrypted at rest. */
   readonly encrypted?: readonly string[]
 }
 
@@ -30,12 +30,12 @@ const MASKED = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-c
 /** Resources whose objects contain secrets or tokens. */
 const SECRET = new Set(['secrets', 'tokenreviews', 'serviceaccounts/token'])
 
-interface Kept { request?: string, response?: string }
+interface LoggedObjects { request?: string, response?: string }
 
 export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: given, safe, encrypted = [] }) => {
   const verbosity = typeof given === 'number' ? () => given : given
-  const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, ''))) // of any group: one resource may be served by several
-  const bodies = new WeakMap<FastifyRequest, Kept>()
+  const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, ''))) // in every group, because several may serve one resource
+  const bodies = new WeakMap<FastifyRequest, LoggedObjects>()
 
   fastify.addHook('onRequest', (request, reply, done) => {
     const level = verbosity()
@@ -70,8 +70,8 @@ export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: giv
 const isSecret = ({ info: { resource, subresource } }: RequestContext): boolean => SECRET.has(subresource === '' ? resource : `${resource}/${subresource}`)
 
 /** Wraps the audit recorder, if any. */
-function keeping (inner: ObjectRecorder | undefined, longest: number, bodies: WeakMap<FastifyRequest, Kept>, request: FastifyRequest): ObjectRecorder {
-  const kept: Kept = {}
+function keeping (inner: ObjectRecorder | undefined, longest: number, bodies: WeakMap<FastifyRequest, LoggedObjects>, request: FastifyRequest): ObjectRecorder {
+  const kept: LoggedObjects = {}
   bodies.set(request, kept)
   const cut = (json: string): string => json.length > longest ? `${json.slice(0, longest)}…` : json.trimEnd()
   const response = (json: () => string): void => { kept.response = cut(json()) }

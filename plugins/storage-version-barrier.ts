@@ -13,7 +13,7 @@ import { isAdministrator } from './request-kinds.js'
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-/** Writes that a start of the cluster depends on, and reads. */
+/** True for reads, and for writes that a cluster needs to start. */
 export function passes ({ isResourceRequest, verb, group, resource, namespace }: RequestInfo, user: UserInfo | undefined): boolean {
   if (!isResourceRequest || READS.has(verb)) return true
   if (group === ownType.group && resource === ownType.plural) return true

@@ -74,10 +74,10 @@ async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8
   return { ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found }
 }
 
-interface Found { readonly unknown: readonly string[], readonly duplicates: readonly string[], readonly lines?: readonly string[] }
+interface BodyFindings { readonly unknown: readonly string[], readonly duplicates: readonly string[], readonly lines?: readonly string[] }
 
 /** Unknown and duplicate fields. */
-function findingsOf (type: string, body: Uint8Array, message: Message, { unknown, duplicates, lines }: Found): string[] {
+function findingsOf (type: string, body: Uint8Array, message: Message, { unknown, duplicates, lines }: BodyFindings): string[] {
   if (type === YAML_TYPE) return findingsOfYaml(unknown, lines)
   // Custom types have no protobuf form.
   return type === JSON_TYPE && message[Facts].protobuf ? findingsOfJson(body, unknown, duplicates) : strictFindings(unknown, duplicates)

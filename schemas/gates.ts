@@ -23,7 +23,7 @@ const ALPHA = `
   RecoverVolumeExpansionFailure SeccompDefault ServiceIPStaticSubrange
   StatefulSetAutoDeletePVC StorageVersionAPI VolumeCapacityPriority WinDSR`
 
-/** On, unlike upstream, because the interface has its parameter. */
+/** On, unlike upstream, because the interface has the parameter of this gate. */
 const ALPHA_ON = 'ServerSideFieldValidation'
 
 const BETA = `
@@ -94,7 +94,7 @@ export function featureGates (settings: Readonly<Record<string, boolean>> = {}):
   }
 }
 
-/** Those of a server that sets none. */
+/** The gates of a server that sets none. */
 export const DEFAULT_GATES: Gates = featureGates()
 
 /** Whether a gate is on for validation that reports there. */

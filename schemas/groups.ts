@@ -45,7 +45,7 @@ export const STAGES = ['ga', 'beta', 'alpha'] as const
 
 export const stageOf = (apiVersion: string): (typeof STAGES)[number] => apiVersion.includes('alpha') ? 'alpha' : apiVersion.includes('beta') ? 'beta' : 'ga'
 
-/** What the APIService of a version that this server serves says. */
+/** The priorities in the APIService of a version that this server serves. */
 export function prioritiesOf (group: string, version: string): { readonly group: number, readonly version: number } {
   const known = Object.hasOwn(GROUPS, group) ? GROUPS[group] : undefined
   if (known === undefined) return CUSTOM

@@ -18,5 +18,5 @@ export const MAX_ENTRIES = 16_000
 export const MAX_MEMBERS = MAX_ENTRIES + 100
 /** Each processing step of a larger object takes a millisecond or more, so the event loop yields between steps. */
 export const LARGE_OBJECT_BYTES = 16 * 1024
-/** Bytes of the path of a Unix domain socket, of Linux and macOS. Node cuts longer ones and uses what the rest names. */
+/** Maximum bytes of the path of a Unix domain socket, on Linux and macOS. Node truncates longer paths without an error. */
 export const MAX_SOCKET_PATH = process.platform === 'darwin' ? 103 : 107

@@ -79,7 +79,7 @@ export interface Deprecation {
   readonly removed?: string
   /** apiVersion and kind to use instead. */
   readonly replacement?: string
-  /** The whole warning, instead of one made of these. */
+  /** The whole warning, instead of the one composed of these. */
   readonly warning?: string
 }
 
@@ -90,7 +90,7 @@ export interface Deprecation {
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set. */
   readonly prepareForCreate?: (object: T, user: UserInfo | undefined, gates: Gates) => void
-  /** Drops what disabled features brought unless `old` uses it, besides fields with a `gate`; `old` is undefined on create. Runs before preparation. */
+  /** Drops content of disabled features unless `old` uses it, besides fields with a `gate`; `old` is undefined on create. Runs before preparation. */
   readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
   /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true

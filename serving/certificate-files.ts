@@ -15,7 +15,7 @@ export interface FollowOptions {
   readonly server: Pick<Server, 'setSecureContext'>
   /** The TLS settings with the current pairs and these authorities in PEM. */
   readonly context: (authorities: readonly string[]) => SecureContextOptions
-  /** Called after each change of the files of a flag: were they valid? */
+  /** Called after each change of a flag's files, with whether they are valid. */
   readonly reloaded: (flag: string, valid: boolean) => void
   /** Logs one line. */
   readonly log: (level: 'info' | 'warn', message: string) => void
@@ -32,7 +32,7 @@ interface Source {
   readonly flag: string
   readonly paths: readonly string[]
   readonly news: string
-  /** False if nothing is new. @throws Error that describes a problem; nothing has changed then */
+  /** Uses the new contents. Returns false if they are unchanged. @throws Error if they are invalid; the current ones stay in use */
   readonly take: (texts: readonly string[]) => boolean
 }
 

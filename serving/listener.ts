@@ -3,15 +3,17 @@
  * connections, lets active responses finish, then closes all connections.
  */
 import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions, type ServerHttp2Stream } from 'node:http2'
-import { METHODS, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
-import { continueInTurn, currentResponse, readAsStream } from './wire/pipelines.js'
+import { continueInTurn, readAsStream } from './wire/pipelines.js'
 import { MAX_BODY_BYTES } from '../schemas/limits.js'
 import { afterPoll } from '../storage/batching.js'
 import { stopAccepting } from './wire/stop-accepting.js'
 import { serveUpgrade } from './wire/upgrades.js'
+import { ACTIVE, LAST_ENDED_AT, LATEST, type Counted } from './active-responses.js'
 import { GracefulGoaway } from './goaway.js'
+import { originForm, overHttp1, refusalOf, refuse, UNMET, type Refusal } from './refusals.js'
 import { serveSessions } from './sessions.js'
 
 export interface ListenerOptions {
@@ -62,18 +64,8 @@ const RECONNECT_GRACE = 1000
 const MAX_LINGERS = 20
 /** Milliseconds after its last response during which an HTTP/1 connection counts as in use. */
 const IN_USE = 1000
-/** Milliseconds to send the response to invalid HTTP. */
-const REFUSAL_TIMEOUT = 5000
 /** Milliseconds of silence before TCP keep-alive probes. */
 const KEEP_ALIVE = 30_000
-
-/** Active responses of an HTTP/1 connection, stored on its socket. */
-const ACTIVE = Symbol('answers under way')
-/** The latest active response. */
-const LATEST = Symbol('latest answer')
-/** When the last response ended. */
-const LAST_ENDED_AT = Symbol('time of the last answer')
-interface Counted extends Socket { [ACTIVE]?: number, [LATEST]?: ServerResponse | undefined, [LAST_ENDED_AT]?: number }
 
 export function createListener (handler: RequestListener, options: ListenerOptions): Listener {
   const secure: SecureServerOptions & { strictFieldWhitespaceValidation: boolean, requireHostHeader: boolean } = {
@@ -247,89 +239,4 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       for (const socket of accepted) socket.destroy()
     }
   }
-}
-
-/** HTTP/2 allows any method name; the HTTP/1 parser rejects unknown ones. */
-const METHODS_KNOWN: ReadonlySet<string> = new Set(METHODS)
-
-/** The request line's version is client input and cannot decide this. */
-const overHttp1 = (request: IncomingMessage): boolean => !('stream' in request)
-
-interface Refusal {
-  readonly code: number
-  readonly reason: string
-  readonly message: string
-  /** True if the rest of the connection cannot be trusted. */
-  readonly closes?: boolean
-}
-
-const UNMET: Refusal = { code: 417, reason: 'BadRequest', message: 'the request expects something other than 100-continue', closes: true }
-const TOO_OLD: Refusal = { code: 400, reason: 'BadRequest', message: 'the request names no version of HTTP, or 0.9', closes: true }
-const TOO_NEW: Refusal = { code: 505, reason: 'BadRequest', message: 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', closes: true }
-const NO_METHOD: Refusal = { code: 405, reason: 'MethodNotAllowed', message: 'the request has an unknown method' }
-
-function refusalOf (request: IncomingMessage): Refusal | undefined {
-  if (!overHttp1(request)) return METHODS_KNOWN.has(request.method ?? '') ? undefined : NO_METHOD
-  const { httpVersionMajor: major } = request
-  return major === 1 ? undefined : major < 1 ? TOO_OLD : TOO_NEW
-}
-
-export const badRequestBody = (code: number, reason: string, message: string): string =>
-  JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
-
-/**
- * Path and query of a request target, which may be an absolute URL; undefined if invalid. Fragments are rejected, because routers and other
- * readers treat them differently.
- */
-export function originForm (target: string): string | undefined {
-  if (target.includes('#')) return undefined
-  if (target.startsWith('/') || target === '*') return target
-  const path = /^https?:\/\/[^/?]+(.*)$/i.exec(target)?.[1]
-  return path === undefined || path.startsWith('/') ? path : `/${path}`
-}
-
-function refuse (response: ServerResponse, { code, reason, message, closes = false }: Refusal): void {
-  if (closes) response.shouldKeepAlive = false
-  const body = badRequestBody(code, reason, message)
-  response.writeHead(code, { 'content-type': 'application/json', 'cache-control': 'no-cache, private', 'content-length': Buffer.byteLength(body) })
-  response.end(body)
-}
-
-const BAD_REQUESTS: Record<string, readonly [number, string, string]> = {
-  HPE_HEADER_OVERFLOW: [431, 'Request Header Fields Too Large', 'the request has more than 64 KiB of headers'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'the request did not arrive in time']
-}
-
-/** The response of a whole request before the invalid HTTP, unless one has begun. */
-function pendingOf (socket: Counted): ServerResponse | undefined {
-  const { [LATEST]: latest } = socket
-  return latest?.req.complete === true && currentResponse(socket)?.headersSent === false ? latest : undefined
-}
-
-/** True if writing to the socket would corrupt another response. */
-const isMidResponse = ({ [ACTIVE]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
-
-/** During the handshake nothing can be written. */
-const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean }): boolean => socket.secureConnecting === true
-
-/**
- * Responds to invalid HTTP with a Status and closes the connection, or closes it after the responses of the requests before. The response contains nothing of
- * the request. For Fastify's `clientErrorHandler`.
- */
-export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
-  const pending = pendingOf(socket)
-  if (pending !== undefined && error.code !== 'ECONNRESET' && socket.writable) {
-    pending.shouldKeepAlive = false
-    return
-  }
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) || isMidResponse(socket)) {
-    socket.destroy()
-    return
-  }
-  const [code, phrase, message] = (Object.hasOwn(BAD_REQUESTS, error.code ?? '') ? BAD_REQUESTS[error.code ?? ''] : undefined) ??
-    [400, 'Bad Request', 'the request is not valid HTTP']
-  const reason = code === 408 ? 'Timeout' : 'BadRequest'
-  const body = badRequestBody(code, reason, message)
-  socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy())
-  socket.setTimeout(REFUSAL_TIMEOUT, () => socket.destroy()) // the client may never read it
 }

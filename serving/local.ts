@@ -17,10 +17,10 @@ import { authorityOf } from './service-accounts.js'
 
 const DAY = 86_400_000
 const LIFETIME = 365 * DAY
-/** At a start with less time left the certificate is replaced. */
+/** At start, a certificate that expires within this time is replaced. */
 const RENEWAL = 30 * DAY
 
-/** The administrator that is kept, or a new one. Undefined without `--local`. @throws FlagError */
+/** The existing administrator, or a new one. Undefined without `--local`. @throws FlagError */
 export function localAdministrator (parsed: Parsed, now = new Date()): Pair | undefined {
   if (!hasLocalAdministrator(parsed)) return undefined
   const { values } = parsed
@@ -45,7 +45,7 @@ export function localAdministrator (parsed: Parsed, now = new Date()): Pair | un
 /** Undefined if a new pair is needed. */
 function keptPair ({ certificate, key }: Pair): Pair | undefined {
   try {
-    if ((statSync(key).mode & 0o077) !== 0) return undefined // others may have read it
+    if ((statSync(key).mode & 0o077) !== 0) return undefined // other users may have read it
     const pair = { certificate: ordinaryText(certificate), key: ordinaryText(key) }
     checkPair(pair)
     return pair

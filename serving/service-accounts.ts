@@ -18,7 +18,7 @@ import { createFile, replaceFile } from '../files/atomic-files.js'
 const NAME = 'service-account.key'
 
 /** Notes and warnings are for the log. */
-interface Kept { readonly key: string, readonly notes: readonly string[], readonly warnings: readonly string[] }
+interface ExistingKey { readonly key: string, readonly notes: readonly string[], readonly warnings: readonly string[] }
 
 /** Completes the options. @param chain PEM of the serving certificate chain. @throws FlagError */
 export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, chain: string): { options: ServerOptions, notes: readonly string[], warnings: readonly string[] } {
@@ -40,7 +40,7 @@ export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, c
   }
 }
 
-function keptKey ({ values, given }: Parsed): Kept {
+function keptKey ({ values, given }: Parsed): ExistingKey {
   const directory = values['cert-dir']
   const own = isEmbedded(values) ? [] : ['tokens of service accounts are signed with a key that this server alone has; for several servers give all the same --service-account-key-file, --service-account-signing-key-file and --service-account-issuer']
   const fallback = join(values['data-dir'], 'certs')
@@ -58,7 +58,7 @@ function keptKey ({ values, given }: Parsed): Kept {
 }
 
 /** @throws Error of the system */
-function keptIn (folder: string): Kept {
+function keptIn (folder: string): ExistingKey {
   const path = join(folder, NAME)
   const read = (): string => ordinaryText(path)
   let existing: string

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const COMMAND = 'systemd-notify'
 /** Milliseconds. The command waits up to five seconds for systemd. */
 const TIMEOUT = 10_000
-/** Milliseconds between two looks at the checks, which ask the store: the first, and the longest. */
+/** Milliseconds between two checks of readyz, which ask the store: initial and maximum. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [25, 1000]
 
 export interface Reported {
@@ -20,14 +20,14 @@ export interface Reported {
   readonly warn: (message: string) => void
 }
 
-/** Reports until the shutdown. Failures are logged and change nothing else: the server serves without systemd's attention too. */
+/** Reports until the shutdown. Failures are only logged: the server also works without systemd. */
 export async function reportReadiness ({ ready, leaving, warn }: Reported): Promise<void> {
   if ((process.env['NOTIFY_SOCKET'] ?? '') === '') return
   const tell = async (state: string): Promise<void> => {
     const failure = await run(state)
     if (failure !== undefined) warn(`systemd was not sent ${state}, and a unit of Type=notify waits for it: ${failure}`)
   }
-  leaving.addEventListener('abort', () => { void tell('STOPPING=1') }) // it reports its own failures
+  leaving.addEventListener('abort', () => { void tell('STOPPING=1') }) // tell logs its failures
   if (await whenReady(ready, leaving)) await tell('READY=1')
 }
 

@@ -12,7 +12,7 @@ import { takeStreams } from './wire/compatible-streams.js'
 /** Checks per idle timeout. An exact idle timer would be reset by every frame. */
 const CHECKS = 3
 
-interface Kept extends ConnectionState {
+interface SessionState extends ConnectionState {
   /** True if used since the last check. */
   used: boolean
   /** Consecutive checks without use or, with active responses, without a sign of life. */
@@ -36,12 +36,12 @@ export interface Sessions extends Iterable<ServerHttp2Session> {
  * @returns the open sessions
  */
 export function serveSessions (server: Http2SecureServer, handler: RequestListener, idle: number): Sessions {
-  const connections = new Map<Http2Session, Kept>()
+  const connections = new Map<Http2Session, SessionState>()
   // Capture the socket: session.socket is a proxy that throws after close.
   let connecting: Socket | undefined
   server.prependListener('secureConnection', socket => { connecting = socket })
   server.on('session', session => {
-    const connection: Kept = { socket: connecting ?? session.socket, open: 0, used: true, quiet: 0, written: 0 }
+    const connection: SessionState = { socket: connecting ?? session.socket, open: 0, used: true, quiet: 0, written: 0 }
     connecting = undefined
     connections.set(session, connection)
     session.on('ping', () => { connection.used = true })

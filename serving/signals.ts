@@ -4,14 +4,14 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** Milliseconds within which a second signal is a duplicate: npm forwards a terminal's signal to the process that already has it. */
 const DUPLICATE = 500
 
-export interface Ends {
+export interface ShutdownSteps {
   readonly end: (signal: string) => void
-  /** Ends the process. */
+  /** Ends the process at once. */
   readonly now: () => void
 }
 
 /** The first SIGTERM or SIGINT ends gracefully, a second one at once. */
-export function endOnSignals ({ end, now }: Ends): void {
+export function endOnSignals ({ end, now }: ShutdownSteps): void {
   let since: number | undefined
   for (const signal of SIGNALS) {
     process.removeAllListeners(signal)
@@ -24,8 +24,8 @@ export function endOnSignals ({ end, now }: Ends): void {
   }
 }
 
-/** A closing terminal sends SIGHUP. */
+/** SIGHUP is ignored, because a closing terminal sends it. */
 export function reportOnSignals (log: { readonly info: (text: string) => void }, report: () => void): void {
   process.on('SIGUSR1', report)
-  process.on('SIGHUP', () => { log.info('SIGHUP: ignored; the files that can change are followed as they are, other flags need a restart') })
+  process.on('SIGHUP', () => { log.info('SIGHUP: ignored; changed files are reloaded without it, changed flags need a restart') })
 }

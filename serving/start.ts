@@ -13,7 +13,9 @@ import { Verbosity } from '../config/verbosity.js'
 import { followCertificates } from './certificate-files.js'
 import { throttled, roomForConnections, watchDescriptors } from './descriptors.js'
 import { listenOn } from './listen-on.js'
-import { answerBadRequest, badRequestBody, createListener, type Listener } from './listener.js'
+import { answerBadRequest } from './client-errors.js'
+import { badRequestBody } from './refusals.js'
+import { createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
 import type { SupervisorChannel } from './processes/supervisor-channel.js'
 import { runtimeWarnings } from './runtime.js'
@@ -117,7 +119,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   const reloads = certificateReloads(scope)
   const followed = await followCertificates({ pairs, bundles: authorities, server, context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (supervisor === undefined || supervisor.leads) log[level](message) } })
   server.once('close', () => { followed.close() })
-  if (!first) return running // what follows is said once
+  if (!first) return running // only the first process logs the rest
   for (const note of [...notes, ...keyNotes]) log.info(note)
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
   for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...runtimeWarnings()]) log.warn(warning)
@@ -126,12 +128,12 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   return running
 }
 
-/** A store that this release cannot read ends the process as soon as it is known, which is after the start if etcd was away. */
+/** A store that this release cannot read ends the process as soon as that is known: after the start, if etcd was unreachable. */
 function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never): Pick<ServerOptions, 'storage'> {
   return storage !== undefined && 'servers' in storage ? { storage: { ...storage, refused: fail } } : {}
 }
 
-/** Request lines, from -v=3. Without profiling the verbosity cannot change, so requests do not check it. */
+/** Logs requests from -v=3 on. Without profiling the verbosity cannot change, so requests do not check it. */
 function observed ({ profiling }: ServerOptions, verbosity: Verbosity, supervisor: SupervisorChannel | undefined): Pick<ServerOptions, 'profiling' | 'requestLog'> {
   const level = (): number => Math.min(verbosity.of('request-log'), 10)
   if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
@@ -180,7 +182,7 @@ const certificateReloads = ({ orch: { metrics } }: FastifyInstance): { with: (fl
 /** The query is parsed lazily by request info. */
 const NO_QUERY = Object.freeze({})
 
-/** Routes have no Fastify schemas; its two compilers would add a fifth to the start-up time. */
+/** Routes have no Fastify schemas; Fastify's two compilers would add a fifth to the start-up time. */
 function noSchemas (): never {
   throw new Error('a route has a schema, but no schema compiler is set')
 }
@@ -192,7 +194,7 @@ async function hasNodes ({ orch: { resources } }: FastifyInstance): Promise<bool
   return await nodes.backend.count(start, end).catch(() => 0) > 0
 }
 
-/** Before the first file is written, so that a port in use leaves no half-made data folder behind. @throws Error of the system */
+/** Runs before the first file is written, so that a port in use leaves no incomplete data folder. @throws Error of the system */
 async function refuseUsedPort (values: Parsed['values']): Promise<void> {
   const probe = createServer(socket => { socket.destroy() })
   await listenOn(probe, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
@@ -208,7 +210,7 @@ function announce (log: FastifyBaseLogger, { values }: Parsed): void {
   }
 }
 
-/** Tells systemd, if it started this process and waits for it. */
+/** Reports readiness to systemd, if systemd started this process. */
 export function reportToServiceManager ({ scope: { orch: { health, shutdown } }, log }: Running): void {
   reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } }).catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }

@@ -22,7 +22,7 @@ const AUTHORITY_FLAGS = ['client-ca-file', 'requestheader-client-ca-file'] as co
 
 export interface TlsSetup {
   readonly options: TlsOptions
-  /** The served certificates, to be followed. */
+  /** The served certificates, whose files are watched. */
   readonly pairs: readonly ServedPair[]
   /** For `setSecureContext` after a change: the options with the current pairs and these authorities in PEM. */
   readonly context: (authorities: readonly string[]) => SecureContextOptions

@@ -1,4 +1,4 @@
-/** What an addition costs: in a copy of the product a resource, an admission plugin, an authenticator and a back end are added, and used. */
+/** The cost of an addition: a resource, an admission plugin, an authenticator and a back end are added to a copy of the product, and used. */
 import t from 'tap'
 import { execFile, execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const run = promisify(execFile)
 interface Addition {
   /** New files with their text. */
   readonly files: Readonly<Record<string, string>>
-  /** In an existing file, what takes the place of what. */
+  /** Replacements in existing files. */
   readonly edits: ReadonlyArray<readonly [file: string, text: string, replacement: string]>
   /** Lines of existing files that an edit may change. */
   readonly lines: number

@@ -98,7 +98,7 @@ t.test('a request that brings an audit id keeps it, where it can be a name', asy
 
 t.test('a request that takes too long is given up', async t => {
   const server = await serve(t, { limits: { requestTimeout: 50 }, authorization: { authorizers: [{ name: 'never', authorize: async ({ info }) => info.verb === 'list' ? await new Promise(() => {}) : { decision: 'Allow' } }] } })
-  const alive = setInterval(() => {}, 1000) // inject opens no socket that would
+  const alive = setInterval(() => {}, 1000) // inject opens no socket that would keep the process alive
   t.teardown(() => { clearInterval(alive) })
   t.match(await server.get(BINDINGS), { code: 504, json: { reason: 'Timeout' } })
 })

@@ -47,7 +47,7 @@ for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, p
   })
 }
 
-/** Two watches of a server that writes what the test says, to the first and to the second of them. */
+/** Two watches of a server; `write` sends one text to each. */
 async function twoWatches (t: Test): Promise<{ watchers: Watchers, write: (first: string, second: string) => Promise<void>, end: () => Promise<void> }> {
   const { certificate, key } = selfSigned('localhost', ['localhost'], new Date())
   const open: ServerResponse[] = []

@@ -117,7 +117,7 @@ export class Watch {
 
   get code (): number { return this.response.statusCode ?? 0 }
 
-  /** The first `count` events, waited for. */
+  /** Waits for the first `count` events. */
   async take (count: number): Promise<Event[]> {
     await this.until(() => this.events.length >= count)
     return this.events.slice(0, count)

@@ -18,7 +18,7 @@ interface Ended { code: number | null, signal: NodeJS.Signals | null, out: strin
 
 interface Child {
   process: ChildProcess
-  /** Everything on standard error so far. */
+  /** Standard error so far. */
   err: () => string
   ended: Promise<Ended>
 }
@@ -82,7 +82,7 @@ t.test('a start that cannot be ends with exit code 1 and one line that names the
     [['--authorization-mode=Nodes'], /^orch-apiserver: --authorization-mode=Nodes: /],
     [[...common, `--tls-cert-file=${folder}/none`, `--tls-private-key-file=${folder}/none`], /^orch-apiserver: --tls-cert-file=.*there is no such file/],
     [[...common, `--cert-dir=${folder}/file`], /^orch-apiserver: --cert-dir=/],
-    // Where nothing can be made the system says that nothing is there, for ever.
+    // In /proc nothing can be created; the system reports ENOENT whatever is tried.
     [[`--secure-port=${port}`, '--data-dir=/proc/no/such/dir', `--cert-dir=${folder}/certs`], /^orch-apiserver: --data-dir=/],
     [[...common, '--cert-dir=/proc/no/such/dir'], /^orch-apiserver: --cert-dir=/],
     [[...common, `--cert-dir=${folder}/certs`, '--audit-log-path=/proc/no/such/dir/audit.log'], /^orch-apiserver: --audit-log-path=/],
@@ -98,7 +98,7 @@ t.test('a start that cannot be ends with exit code 1 and one line that names the
 
 t.test('SIGTERM ends a start, also one that hangs in a call of the system', async t => {
   const folder = t.testdir({ data: {} })
-  // Nobody writes to the pipe that its store is, and the process does nothing but wait for that.
+  // Its store is a pipe that nobody writes to, so the process only waits for that.
   execFileSync('mkfifo', [join(folder, 'data', 'data.mdb')])
   const { process: child, ended } = launch(t, `--secure-port=${await freePort()}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}/certs`, `--data-dir=${folder}/data`)
   const early = ended.then(({ err }) => { throw new Error(`it ended by itself: ${err}`) })
@@ -210,17 +210,17 @@ t.test('flags of the connection reach the listener', async t => {
   modern.destroy()
   const refused = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ciphers: 'TLS_AES_128_GCM_SHA256' })
   await t.rejects(once(refused, 'secureConnect'))
-  // One request in fifty on the average: five thousand without one are as good as impossible.
-  const told: number[] = []
-  h2.on('goaway', code => { told.push(code) })
-  for (let at = 0; at < 5000 && told.length === 0; at++) {
+  // One request in fifty on average: five thousand without one are practically impossible.
+  const goaways: number[] = []
+  h2.on('goaway', code => { goaways.push(code) })
+  for (let at = 0; at < 5000 && goaways.length === 0; at++) {
     const stream = h2.request({ ':path': '/livez' })
     stream.resume()
     await once(stream, 'close')
     if (at === 0) t.equal(h2.remoteSettings.maxConcurrentStreams, 7)
   }
-  // Twice where the client has closed its side already when the server closes its own.
-  t.strictSame([...new Set(told)], [0], 'a client is asked to connect anew')
+  // The client gets it twice if it closes its side before the server closes its own.
+  t.strictSame([...new Set(goaways)], [0], 'a client is asked to connect anew')
 })
 
 t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {
@@ -254,7 +254,7 @@ t.test('during the delay the server serves and is unready, a second signal ends 
   }
   t.equal((await call(port, '/livez')).status, 200)
   t.equal((await call(port, '/healthz')).status, 200)
-  child.kill('SIGINT') // an echo of the first, as npm passes it on
+  child.kill('SIGINT') // a duplicate of the first signal, as npm forwards it
   t.equal((await call(port, '/version')).status, 200)
   await new Promise(resolve => { setTimeout(resolve, 600) })
   t.equal((await call(port, '/version')).status, 200, 'the echo of a signal ends nothing')
@@ -264,7 +264,7 @@ t.test('during the delay the server serves and is unready, a second signal ends 
 
 t.test('while draining with --shutdown-send-retry-after new requests get 429', async t => {
   const { process: child, ended, port } = await serve(t, '--shutdown-send-retry-after')
-  // A request whose body is still on its way holds the drain open.
+  // A request with an incomplete body holds up the drain.
   const slow = httpsRequest({ port, host: '127.0.0.1', method: 'POST', path: '/api/v1/namespaces', rejectUnauthorized: false, headers: { 'content-type': 'application/json', 'content-length': '100' } })
   slow.on('error', () => {})
   slow.write('{')

@@ -1,5 +1,5 @@
 /**
- * The package as others get it: packed by `npm pack` and installed as a global command, which serves; installed in a project, compiled with the
+ * The package as its users get it: packed by `npm pack` and installed as a global command, which serves; installed in a project, compiled with the
  * strictest options, and run by node:test, whose process ends only when nothing of the servers is left.
  */
 import t from 'tap'
@@ -17,7 +17,7 @@ import { freePort } from './ports.js'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const run = promisify(execFile)
 
-/** What a host may use, each with what the compiler must refuse. */
+/** What a host may use, each with a misuse that the compiler must reject. */
 const HOST = `
 import Fastify, { type FastifyInstance } from 'fastify'
 import orch, { pluginFor, StatusError, StorageError, type AdmissionPlugin, type Authenticator, type Authorizer, type Backend, type ServerOptions } from 'orch-apiserver'
@@ -46,7 +46,7 @@ export async function host (storage: NonNullable<ServerOptions['storage']>): Pro
   return fastify
 }
 
-/** A host's own store, of which reads fail while it is away. */
+/** A host's own store, whose reads fail while it is away. */
 export const away = (backend: Backend): Backend => ({ ...backend, get: async () => { throw new StorageError('Unavailable', 'it is away') } })
 
 export const text = (map: ConfigMap): string => toJson(coreV1.ConfigMap, map)
@@ -102,7 +102,7 @@ async function until (what: string, holds: () => boolean): Promise<void> {
 const LEASE = { group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespace: 'default', name: 'leader' }
 const TERM = 1000
 
-/** Holds a Lease while it renews it; takes it when its holder has not renewed it for a term. */
+/** Holds a Lease by renewing it; takes it over when the holder has not renewed it for a term. */
 class Candidate {
   leads = false
   #timer: NodeJS.Timeout | undefined
@@ -195,7 +195,7 @@ t.test('the packed package compiles and runs in a strict project of somebody els
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
 
-  // Packing builds, which would take the ground from under the tests that run beside. It compiles tests too, if there are any.
+  // Packing builds, which would replace files under the tests that run beside. It also compiles the tests, if there are any.
   const copy = join(folder, 'product')
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
   for (const file of files.filter(file => !/^test\/.*\.(?:ts|yaml)$/.test(file))) cpSync(join(root, file), join(copy, file), { recursive: true })
@@ -244,7 +244,7 @@ t.test('the packed package compiles and runs in a strict project of somebody els
   const write = (name: string, text: string): void => { writeFileSync(join(project, name), text) }
   const versionOf = (name: string): string => (JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`${name}/package.json`)), 'utf8')) as { version: string }).version
   const others = ['fastify', '@kubernetes/client-node', '@types/node'].map(name => [name, versionOf(name)])
-  // The client library needs types of ws that it does not bring along.
+  // The client library needs types of ws, which it does not install.
   write('package.json', JSON.stringify({ type: 'module', dependencies: { 'orch-apiserver': `file:../${filename}`, '@types/ws': '^8', ...Object.fromEntries(others) } }))
   write('tsconfig.json', JSON.stringify({ compilerOptions: { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, module: 'nodenext', target: 'es2022' }, include: ['*.ts'] }))
   write('host.ts', HOST)

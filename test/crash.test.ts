@@ -19,7 +19,7 @@ interface Seen { readonly type: string, readonly name: string, readonly version:
 
 const metadataOf = (text: string): { name: string, resourceVersion: string } => (JSON.parse(text) as { metadata: { name: string, resourceVersion: string } }).metadata
 
-/** The body of an answer, undefined when the connection broke before it was whole. */
+/** The body of a response, undefined if the connection broke before it was complete. */
 function ask (port: number, agent: Agent, method: string, path: string, body?: string): Promise<{ code: number, text: string } | undefined> {
   return new Promise(resolve => {
     const asked = request({ port, host: '127.0.0.1', method, path, agent, headers, rejectUnauthorized: false }, response => {
@@ -35,7 +35,7 @@ function ask (port: number, agent: Agent, method: string, path: string, body?: s
   })
 }
 
-/** Follows the collection from a version and notes what it sees until the connection breaks. */
+/** Watches the collection from a version, and records events until the connection breaks. */
 async function follow (port: number, from: number, seen: Seen[]): Promise<{ ended: Promise<void>, stop: () => void }> {
   const asked = request({ port, host: '127.0.0.1', path: `${CONFIGS}?watch=1&resourceVersion=${from}`, headers, rejectUnauthorized: false, agent: false })
   asked.on('error', () => {})
@@ -109,6 +109,6 @@ t.test('a server killed amid 5,000 concurrent writes, ten times, loses nothing i
   watching.stop()
   const versions = seen.map(({ version }) => version)
   t.ok(versions.every((version, at) => at === 0 || version > (versions[at - 1] ?? 0)), 'the resumed watches saw each version once, in order')
-  const ours = (names: Iterable<string>): Set<string> => new Set([...names].filter(name => name.startsWith('r'))) // beside what the server keeps there
+  const ours = (names: Iterable<string>): Set<string> => new Set([...names].filter(name => name.startsWith('r'))) // without objects of the server itself
   t.same(ours(seen.map(({ name }) => name)), ours(there.keys()), 'and every object there is')
 })

@@ -1,4 +1,4 @@
-/** What documents mention is there: files, folders, links and flags. */
+/** What documents mention exists: files, folders, links and flags. */
 import t from 'tap'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -12,11 +12,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const files = new Set(execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }).trim().split('\n'))
 const folders = new Set([...files].flatMap(file => file.split('/').slice(0, -1).map((_, at, parts) => `${parts.slice(0, at + 1).join('/')}/`)))
 const topFolders = new Set([...folders].map(folder => folder.split('/')[0]))
-/** What was true of a release stays in the history of releases. */
+/** The history of releases keeps what was true of a release. */
 const documents = [...files].filter(file => file.endsWith('.md') && file !== 'CHANGELOG.md')
 
 const EXTENSIONS = /\.(?:ts|js|cjs|md|json|proto|ya?ml|sh|service)$/
-/** Made by the build, by npm, or in the folder of a running server. */
+/** Created by the build, by npm, or by a running server. */
 const MADE = /^(?:dist|(?:test\/)?node_modules|\.cache|orch-data)\b|^(?:cli|open-telemetry)\.cjs$|^(?:package|certs|kubeconfig|config|policy|tracing|audit-policy|history)\.(?:json|ya?ml)$/
 /** Flags of other programs, and of our own scripts. */
 const FOREIGN = new Set(['--changed', '--coverage', '--help', '--version', '--min-semi-space-size', '--max-semi-space-size', '--no-allocation-site-pretenuring', '--trace-gc', '--dry-run', '--raw', '--watch', '--max-request-bytes', '--client-cert-auth', '--max-inlined-bytecode-size-cumulative', '--kubeconfig', '--balancer', '--format'])

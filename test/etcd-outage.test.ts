@@ -1,7 +1,4 @@
-/**
- * A whole server over an etcd that is down, dies, comes back, and forgets: what its clients see. The store's
- * own history, read past the server, is the judge.
- */
+/** A whole server over an etcd that is down, dies, comes back, and compacts: what its clients see. The store's own history, read directly, tells the truth. */
 import t, { type Test } from 'tap'
 import { request } from 'node:https'
 import type { IncomingMessage } from 'node:http'
@@ -14,7 +11,7 @@ import { ownTime } from './own-time.js'
 
 const SECRETS = '/api/v1/namespaces/default/secrets'
 const RANGE = ['/registry/secrets/default/', '/registry/secrets/default0'] as const
-/** Milliseconds: much less than any of the waits that a request might get stuck in, much more than a request takes. */
+/** Milliseconds: much less than any wait in which a request might be stuck, much more than a request takes. */
 const AT_ONCE = 1500
 const MINUTE = 60_000
 
@@ -22,12 +19,12 @@ interface Seen { readonly type: string, readonly name: string, readonly revision
 
 const versionOf = (object: { metadata: { resourceVersion: string } }): Revision => Number(object.metadata.resourceVersion)
 
-/** List, then watch, and once more when a watch ends: as informers do it. */
+/** Lists, then watches, and starts again when a watch ends, as informers do. */
 class Informer {
   readonly events: Seen[] = []
   lists = 0
   watches = 0
-  /** Names to versions, as the lists and events tell. */
+  /** Versions by name, from the lists and events. */
   readonly state = new Map<string, Revision>()
   readonly #server: RunningServer
   readonly #over = new AbortController()
@@ -63,7 +60,7 @@ class Informer {
     }
   }
 
-  /** Resolves when the stream has ended, to the version to go on from. */
+  /** Resolves when the stream has ended, to the version from which to continue. */
   #watch (from: Revision): Promise<Revision | 'expired'> {
     let last: Revision | 'expired' = from
     return new Promise(resolve => {
@@ -229,7 +226,7 @@ t.test('a store that is lost for a minute: nothing stale is shown as the newest,
   const answers = new Map<string, number>()
   const lost = performance.now()
   for (let at = 0; performance.now() - lost < MINUTE; at++) {
-    // Meanwhile others, who still reach the store, change what this server has in memory.
+    // Meanwhile other programs, which still reach the store, change objects that this server has in memory.
     const { kv } = await truth.get(key)
     if (kv === undefined) throw new Error('the object is gone')
     revision = (await truth.update(key, kv.value, revision)).revision
@@ -273,7 +270,7 @@ t.test('a compaction disturbs no watch that has kept up, and one that has not is
   const past = await server.ask(`${SECRETS}?resourceVersion=${begin}&resourceVersionMatch=Exact`)
   t.strictSame([past.code, JSON.parse(past.body).items], [200, []], 'what memory still covers needs no history of the store')
 
-  // Out of reach of the server the history goes on and is forgotten.
+  // While the server is cut off, the history advances and is compacted.
   line.refuse(true)
   const key = `${RANGE[0]}one`
   let revision = Number(version)

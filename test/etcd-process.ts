@@ -1,7 +1,4 @@
-/**
- * A real etcd for tests: started on free ports in a directory of its own, killed and
- * restarted on the same data, and put behind a line that can be cut.
- */
+/** A real etcd for tests: on free ports, in a directory of its own, killed and restarted on the same data, and behind a connection that can be cut. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -14,7 +11,7 @@ import { freePorts } from './ports.js'
 
 const START_TIME = 60_000
 
-/** Keeps nothing after the test that asked. `t` is a tap test. */
+/** Removes everything after the test. `t` is a tap test. */
 export interface Teardown {
   teardown: (callback: () => unknown) => void
 }
@@ -62,7 +59,7 @@ export class EtcdProcess {
     })
   }
 
-  /** Ends it without any chance to tidy up; resolves when it is gone. */
+  /** Kills it without a clean shutdown; resolves when it has exited. */
   async kill (): Promise<void> {
     await this.#signal('SIGKILL')
   }
@@ -71,7 +68,7 @@ export class EtcdProcess {
     await this.#signal('SIGTERM')
   }
 
-  /** Freezes it, as a machine that hangs: connections stay open and nothing answers. */
+  /** Freezes it like a machine that hangs: connections stay open, nothing responds. */
   pause (): void {
     this.#process?.kill('SIGSTOP')
   }
@@ -91,7 +88,7 @@ export class EtcdProcess {
   }
 }
 
-/** An etcd of one member, running, and gone with its data when the test is over. */
+/** Starts an etcd with one member, which is removed with its data after the test. */
 export async function startEtcd (t: Teardown, tls?: EtcdTls): Promise<EtcdProcess> {
   const program = etcdProgram()
   const directory = await mkdtemp(path.join(tmpdir(), 'orch-etcd-'))
@@ -116,7 +113,7 @@ export async function startEtcd (t: Teardown, tls?: EtcdTls): Promise<EtcdProces
   return etcd
 }
 
-/** A cluster of so many members, running, without encryption, and gone with its data when the test is over. */
+/** Starts a cluster of that many members without encryption, which is removed with its data after the test. */
 export async function startEtcdCluster (t: Teardown, size: number): Promise<EtcdProcess[]> {
   const program = etcdProgram()
   const root = await mkdtemp(path.join(tmpdir(), 'orch-etcd-cluster-'))
@@ -138,7 +135,7 @@ export async function startEtcdCluster (t: Teardown, size: number): Promise<Etcd
   return members
 }
 
-/** A line to a server on this machine that the test can cut, stall and slow down. */
+/** A relay to a server on this machine that the test can cut, stall and slow down. */
 export class Line {
   readonly port: number
   readonly #server: net.Server
@@ -166,7 +163,7 @@ export class Line {
     return line
   }
 
-  /** Cuts every connection; new ones are served. */
+  /** Cuts every connection; new ones are accepted. */
   cut (): void {
     for (const [client, server] of this.#pairs) {
       client.resetAndDestroy()
@@ -174,19 +171,19 @@ export class Line {
     }
   }
 
-  /** Cuts every connection and takes no new ones until told otherwise. */
+  /** Cuts every connection and accepts no new ones until it is called with false. */
   refuse (refusing: boolean): void {
     this.#refusing = refusing
     if (refusing) this.cut()
   }
 
-  /** Holds back everything, in both directions; connections stay open. */
+  /** Holds back all bytes, in both directions; connections stay open. */
   stall (stalled: boolean): void {
     this.#stalled = stalled
     for (const pair of this.#pairs) for (const socket of pair) if (stalled) socket.pause(); else socket.resume()
   }
 
-  /** Milliseconds that every byte from the server arrives late. */
+  /** Delays every byte from the server by that many milliseconds. */
   delay (milliseconds: number): void {
     this.#delay = milliseconds
   }

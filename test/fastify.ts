@@ -1,4 +1,4 @@
-/** Fastify for tests: a start may take as long as it takes on a machine that does other things too. */
+/** Fastify for tests, without a limit on the start-up time, because the machine may be busy. */
 import Fastify, { type FastifyServerOptions } from 'fastify'
 
 export default ((options: FastifyServerOptions = {}) => Fastify({ pluginTimeout: 120_000, ...options })) as unknown as typeof Fastify

@@ -1,4 +1,4 @@
-/** A server behind its own listener, made from flags as the launcher makes it, in memory; who it has seen, and clients with certificates. */
+/** A server behind its own listener, created from flags as by the launcher, in memory; the users it has seen, and clients with certificates. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
@@ -22,17 +22,17 @@ export type SentHeaders = Record<string, string | string[]>
 
 export interface Flagged extends Client {
   readonly port: number
-  /** Users of requests for resources, in order. */
+  /** Users of resource requests, in order. */
   readonly seen: UserInfo[]
-  /** What was logged, from warnings on, and news of authorities. */
+  /** Logged warnings and errors, and lines about authorities. */
   readonly log: string[]
   readonly warnings: readonly string[]
   /** The status of a GET with these headers, and with this certificate. */
   readonly code: (pair: Pair | undefined, headers?: SentHeaders, agent?: Agent | false) => Promise<number>
   readonly session: (pair: Pair) => ClientHttp2Session
-  /** Flags whose files changed, and with what result. */
+  /** Reloaded flags with their results. */
   readonly reloads: readonly string[]
-  /** Looks at the certificate files now. */
+  /** Checks the certificate files now. */
   readonly look: () => Promise<void>
 }
 
@@ -46,7 +46,7 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
   const spy: Authorizer = { name: 'spy', authorize: ({ user, info }) => { if (info.isResourceRequest && info.verb !== 'impersonate') seen.push(user); return { decision: 'Allow' } } }
   let listener: Listener | undefined
   const app = Fastify({
-    // What is not finished at the first look at /readyz says nothing of what is tested.
+    // Hooks that are unfinished at the first /readyz are irrelevant here.
     logger: { level: 'warn', stream: { write: (line: string) => { if (!line.includes('"poststarthook/')) log.push(line) } } },
     serverFactory: handler => {
       listener = createListener(handler as Parameters<typeof createListener>[0], { tls, maxStreams: 0, requestTimeout: 60_000 })
@@ -95,7 +95,7 @@ export async function flagged (t: Test, folder: string, flags: readonly string[]
   }
 }
 
-/** The status of a GET on a session of HTTP/2. */
+/** The status of a GET on an HTTP/2 session. */
 export async function codeOver (session: ClientHttp2Session, headers: SentHeaders = {}): Promise<number> {
   const stream = session.request({ ':path': BINDINGS, ...headers })
   stream.resume()

@@ -1,4 +1,4 @@
-/** Two servers on one etcd: what one has acknowledged the other shows at once, however late it hears of it. */
+/** Two servers on one etcd: each one returns at once what the other has acknowledged, even if it learns of the change late. */
 import t, { type Test } from 'tap'
 import { createHash } from 'node:crypto'
 import { startEtcd } from './etcd-process.js'
@@ -16,7 +16,7 @@ async function server (t: Test, url: string): Promise<Client> {
 }
 
 /**
- * So many times in all, by many at once: a write through one server, then a GET and a LIST through the other.
+ * Repeats `times` times, concurrently: a write through one server, then a GET and a LIST through the other.
  * @returns what was stale
  */
 async function stale (writer: Client, reader: Client, times: number): Promise<string[]> {
@@ -27,7 +27,7 @@ async function stale (writer: Client, reader: Client, times: number): Promise<st
     const labels = { worker: createHash('md5').update(name).digest('hex') }
     for (let step = 0; step < times / AT_ONCE; step++) {
       const body = { metadata: { name, labels }, data: { step: String(step) } }
-      // Now and then the object goes, so that what is not there any more is seen, too.
+      // Sometimes the object is deleted, so that its absence is checked too.
       const gone = step % 10 === 9
       const written = gone ? await writer.delete(url) : step % 10 === 0 ? await writer.post(CONFIGS, body) : await writer.put(url, body)
       if (written.code > 201) found.push(`step ${step} of ${name}: the write was answered ${written.code} ${written.body}`)

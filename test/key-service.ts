@@ -1,4 +1,4 @@
-/** A key service for tests: gRPC at a socket of its own, which encrypts keys with AES-GCM, counts its calls and fails as a test asks. */
+/** A key service for tests: gRPC at a socket of its own. It encrypts keys with AES-GCM, counts its calls and fails on request. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ interface Request { readonly version: string, readonly cipher: Buffer, readonly 
 export class TestKeyService {
   readonly calls = { Version: 0, Encrypt: 0, Decrypt: 0 }
   version = 'v1beta1'
-  /** Replaces answers. A promise that never resolves is a service that hangs. */
+  /** Replaces responses. A promise that never resolves simulates a service that hangs. */
   encrypt = (plain: Buffer): Buffer | Promise<Buffer> => {
     const nonce = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', this.secret, nonce)

@@ -1,6 +1,6 @@
 /**
- * A line to etcd on which what its watches tell arrives late, and all else at once: over one connection, as the
- * server has it, only a proxy that knows the calls apart can do that.
+ * A connection to etcd that delays the responses of watches and nothing else. Only a proxy that distinguishes calls can do that, because the server
+ * uses one connection.
  */
 import { once } from 'node:events'
 import http2 from 'node:http2'
@@ -19,7 +19,7 @@ export async function lateWatch (t: Teardown, target: string, milliseconds: numb
     for (const name of Object.keys(rest)) if (name.startsWith(':')) delete rest[name]
     const late = path === WATCH
     const call = upstream.request({ ...rest, ':method': method, ':path': path })
-    // Each step is late by the same time, so their order stays.
+    // Each step is delayed by the same time, so their order stays.
     const then = (step: () => void): void => {
       if (late) setTimeout(() => { if (!stream.destroyed) step() }, milliseconds)
       else if (!stream.destroyed) step()

@@ -1,6 +1,6 @@
 /**
- * An etcd with authentication, whose users are who their certificates say: the server's own is made by the commands
- * that `docs/operations.md` gives to operators, and has rights below `/registry` alone.
+ * An etcd with authentication, whose users are named by their certificates. The server's user is created by the commands that `docs/operations.md`
+ * gives to operators, and has rights below `/registry` only.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -13,22 +13,22 @@ import { authority } from './serving/authority.js'
 import { etcdctlProgram } from './tools.js'
 
 const operations = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8')
-/** As they would be pasted. */
+/** Run as if pasted. */
 const commands = /```sh etcd-user\n([^]*?)```/.exec(operations)?.[1]
 const neighbour = 'etcdctl user add neighbour --no-password && etcdctl role add neighbour && etcdctl role grant-permission neighbour readwrite --prefix /other/ && etcdctl user grant-role neighbour neighbour'
 
 export interface LimitedEtcd {
   readonly etcd: EtcdProcess
-  /** Of the users' connections; `url` where it is not etcd's own. */
+  /** Connection options of these users; `url` if it is not etcd's own. */
   readonly as: (user: 'orch-apiserver' | 'neighbour', url?: string) => EtcdOptions
-  /** The flags of a server whose user is the one of the documentation. */
+  /** The flags of a server with the user of the documentation. */
   readonly flags: (url?: string) => string[]
 }
 
 export async function startLimitedEtcd (t: Test): Promise<LimitedEtcd> {
   if (commands === undefined) throw new Error('docs/operations.md gives no commands for a user of etcd')
   const own = authority('etcd authority')
-  // Without a name: etcd would take its own for a user's.
+  // Without a name: etcd would take its own certificate for a user's.
   const server = own.issue({ commonName: '', names: ['127.0.0.1', 'localhost'], uses: ['server', 'client'] })
   const pairs = Object.fromEntries(['root', 'orch-apiserver', 'neighbour'].map(commonName => [commonName, own.issue({ commonName, uses: ['client'] })]))
   const folder = t.testdir({

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-/** The layers by themselves, without the types that other rules need. */
+/** Only the layer rules, without the types that other rules need. */
 const { default: layers } = await import(`${root}build/layers.js`) as { default: Linter.Config }
 const { default: config } = await import(`${root}eslint.config.js`) as { default: Linter.Config[] }
 type Graph = ReadonlyMap<string, readonly string[]>
@@ -12,7 +12,7 @@ const { cycle, imports } = await import(`${root}build/cycles.js`) as { cycle: (g
 const parser = config.find(({ files, languageOptions }) => files?.includes('**/*.ts') === true && languageOptions?.['parser'] !== undefined)?.languageOptions?.['parser'] as Linter.Parser
 const eslint = new ESLint({ cwd: root, overrideConfigFile: true, overrideConfig: [{ files: ['**/*.ts'], languageOptions: { parser } }, layers] })
 
-/** What the layers say of a file of that place with that text in it. */
+/** The complaints of the layer rules about a file at that path with that text. */
 async function complaintsOf (file: string, text: string): Promise<string[]> {
   const [result] = await eslint.lintText(text, { filePath: `${root}${file}` })
   return (result?.messages ?? []).map(({ ruleId, message }) => `${ruleId}: ${message}`)
@@ -69,7 +69,7 @@ t.test('each layer is kept from those above and beside it', async t => {
     ['serving/listener.ts', 'fastify'],
     ['plugins/health.ts', './audit/index.js'],
     ['plugins/authentication/index.ts', '../audit/index.js'],
-    // Files and folders that nobody has heard of yet.
+    // New files and folders.
     ['plugins/new-concern.ts', './audit/index.js'],
     ['plugins/audit/index.ts', '../new-concern.js'],
     ['plugins/audit/index.ts', '../authentication/token-file.js'],

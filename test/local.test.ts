@@ -1,4 +1,4 @@
-/** `--local`: one machine, one person, who is let in at once and alone. */
+/** `--local`: one machine and one user, the only one with access, who needs no set-up. */
 import t, { type Test } from 'tap'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const CLI = fileURLToPath(new URL('../bundle/cli.js', import.meta.url))
 
 interface Local { readonly port: number, readonly folder: string, readonly log: () => string, readonly end: () => Promise<void> }
 
-/** Started in `folder`, ready when it says so. */
+/** Starts the server in `folder`; resolves when it reports that it is ready. */
 async function start (t: Test, folder: string, ...flags: string[]): Promise<Local> {
   const port = await freePort()
   const child = spawn(process.execPath, [CLI, '--local', `--secure-port=${port}`, ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })

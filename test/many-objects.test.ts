@@ -1,4 +1,4 @@
-/** A hundred thousand objects of one type: the start, lists in every form, pages, a watch, and what it all holds. */
+/** A hundred thousand objects of one type: the start, lists in every form, pages, a watch, and the memory for all of it. */
 import t from 'tap'
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
@@ -10,11 +10,11 @@ import { RunningServer, TOKEN, until } from './interop/server.js'
 import { ownTime } from './own-time.js'
 
 const OBJECTS = 100_000
-/** With the CA bundle that the server keeps in the namespace. */
+/** Including the CA bundle that the server keeps in the namespace. */
 const ALL = OBJECTS + 1
-/** MB: what the objects take in memory, and half as much again. */
+/** MB: the objects in memory, and half as much again. */
 const MAX_MEMORY = 750
-/** Milliseconds that a small request may wait for the lists beside it, without what it and the server wait for other processes. */
+/** Maximum milliseconds that a small request waits beside the lists, without the time in which it and the server wait for other processes. */
 const MAX_WAIT = 500
 
 const memory = (pid: number): number => Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
@@ -53,7 +53,7 @@ t.test('a hundred thousand objects of one type', async t => {
         const since = ownTime(server.pid)
         t.equal((await server.ask(`${CONFIGS}/${key(77)}`)).code, 200)
         longest = Math.max(longest, ownTime(server.pid) - since)
-        await new Promise(resolve => { setTimeout(resolve, 10) }) // each asks on a connection of its own
+        await new Promise(resolve => { setTimeout(resolve, 10) }) // each poll uses a new connection
       }
     })()
     t.equal(await count(CONFIGS, '"uid":'), ALL, 'JSON')

@@ -5,20 +5,20 @@ import type { Teardown } from './etcd-process.js'
 import { until } from './interop/server.js'
 
 const KEYS = 20
-/** Each key is written so often a second: a thousand writes together. */
+/** Writes of each key per second; a thousand in total. */
 const A_SECOND = 50
 const MINUTE = 60_000
 const VALUE = Buffer.alloc(1000, 'x')
 
 export interface Neighbour {
-  /** How often it has written. */
+  /** Number of writes so far. */
   readonly writes: () => number
-  /** Resolves when it has written so many times more. */
+  /** Resolves after that many more writes. */
   readonly more: (writes: number) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** Writing until it is stopped, or the test is over. */
+/** Writes until it is stopped, or the test ends. */
 export function startNeighbour (t: Teardown, options: EtcdOptions): Neighbour {
   const backend = openEtcd({ ...options, prefix: '/other' })
   const over = new AbortController()

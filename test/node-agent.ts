@@ -1,4 +1,4 @@
-/** A node agent for tests: HTTPS with certificates of its own, asks for one of its clients, and does what the test says. */
+/** A node agent for tests: HTTPS with certificates of its own, requests client certificates, and behaves as the test says. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,19 +15,19 @@ export interface Asked {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage['headers']
-  /** Common name of the certificate its client showed. */
+  /** Common name of the client's certificate. */
   readonly client: string | undefined
   readonly socket: Socket
 }
 
 export interface NodeAgent {
   readonly port: number
-  /** Paths of files for the flags: the authority of its certificate, and a certificate it believes. */
+  /** Paths of files for the flags: the authority of its certificate, and a client certificate that it accepts. */
   readonly files: { readonly authority: string, readonly certificate: string, readonly key: string }
   readonly flags: readonly string[]
   /** Requests and upgrades, in order. */
   readonly asked: Asked[]
-  /** The next one, or the first that nobody took yet. */
+  /** The next request, or the first one not yet taken. */
   readonly next: () => Promise<Asked>
 }
 
@@ -36,7 +36,7 @@ export interface Behaviour {
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void
 }
 
-/** Agrees to whatever protocol is asked for, and says back what it is told until that ends. */
+/** Accepts any protocol, and echoes what it receives until that ends. */
 export function echo (request: IncomingMessage, socket: Socket, head: Buffer): void {
   socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\nX-Stream-Protocol-Version: v4.channel.orch.io\r\n\r\n`)
   socket.on('error', () => {})
@@ -44,7 +44,7 @@ export function echo (request: IncomingMessage, socket: Socket, head: Buffer): v
   socket.pipe(socket)
 }
 
-/** @param host where it listens, and what its certificate is for */
+/** @param host where it listens; also the name in its certificate */
 export async function nodeAgent (t: Test, { request = (_request, response) => { response.end('') }, upgrade = echo }: Behaviour, host = '127.0.0.1'): Promise<NodeAgent> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-node-agent-'))
   const own = authority(`node agents ${randomUUID()}`)
@@ -109,5 +109,5 @@ export async function withPod (server: Client, port: number, { name = 'web', con
   return json
 }
 
-/** Of the agent a server of a host calls, which is on its machine. */
+/** Options for an agent that a host's server calls on its own machine. */
 export const callingAgent = ({ files }: { files: Partial<NodeAgent['files']> }): { nodeAgents: { files: Partial<NodeAgent['files']>, preferredAddressTypes: string[] }, nearby: boolean } => ({ nodeAgents: { files, preferredAddressTypes: ['InternalIP'] }, nearby: true })

@@ -1,4 +1,4 @@
-/** A receiver of OTLP over gRPC, without TLS, and the part of the protocol that is looked at. */
+/** A receiver of OTLP over gRPC, without TLS, and the part of the protocol that tests read. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -50,21 +50,21 @@ const record = (attributes: KeyValue[] = []): Record<string, unknown> => Object.
 export interface Receiver {
   readonly endpoint: string
   readonly spans: ReceivedSpan[]
-  /** Of each call. */
+  /** Headers of each call. */
   readonly calls: IncomingHttpHeaders[]
   readonly of: (name: string) => ReceivedSpan[]
 }
 
 export const hex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex')
 
-/** Takes what was sent. */
+/** Accepts the spans. */
 export const take = (stream: ServerHttp2Stream): void => {
   stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
   stream.on('wantTrailers', () => { stream.sendTrailers({ 'grpc-status': '0' }) })
   stream.end(Buffer.alloc(5)) // an empty message
 }
 
-/** @param answer what it does with a call. Default it takes the spans */
+/** @param answer handles a call. Default accepts the spans */
 export async function receiver (t: Test, answer: (stream: ServerHttp2Stream) => void = take): Promise<Receiver> {
   const spans: ReceivedSpan[] = []
   const calls: IncomingHttpHeaders[] = []
@@ -81,7 +81,7 @@ export async function receiver (t: Test, answer: (stream: ServerHttp2Stream) => 
     stream.on('data', (chunk: Buffer) => { chunks.push(chunk) })
     stream.on('end', () => {
       const sent = Buffer.concat(chunks)
-      if (sent.length < 5 || sent.length < 5 + sent.readUInt32BE(1)) return // whoever sent it has given up
+      if (sent.length < 5 || sent.length < 5 + sent.readUInt32BE(1)) return // the sender has given up
       const message = Request.toObject(Request.decode(sent.subarray(5)), { longs: String, bytes: String }) as Sent
       for (const { resource, scopeSpans } of message.resourceSpans ?? []) {
         for (const { spans: some } of scopeSpans) for (const span of some) spans.push({ ...span, attributes: record(span.attributes), resource: record(resource.attributes) })

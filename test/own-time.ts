@@ -1,7 +1,7 @@
-/** Time as far as it is a process's own: what its main thread waits for a core, because others have them all, is left out. */
+/** The time of a process without the time in which its main thread waits for a core that others use. */
 import { readFileSync } from 'node:fs'
 
-/** Milliseconds in which the thread could have run and did not; 0 where the system does not tell (any but Linux). */
+/** Milliseconds in which the thread could run and did not; 0 if the system does not tell (any but Linux). */
 function waited (thread: string): number {
   try {
     return Number(readFileSync(`/proc/${thread}/schedstat`, 'latin1').split(' ')[1]) / 1e6
@@ -10,5 +10,5 @@ function waited (thread: string): number {
   }
 }
 
-/** Milliseconds by a clock that stands while others have the core of this thread, or of that other process; not while either is blocked. */
+/** Milliseconds of a clock that stops while this thread, or the other process, waits for a core; it runs while they are blocked. */
 export const ownTime = (other?: number): number => performance.now() - waited('thread-self') - (other === undefined ? 0 : waited(`${other}/task/${other}`))

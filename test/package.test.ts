@@ -11,7 +11,7 @@ const manifest = JSON.parse(read('package.json')) as { version: string, license:
 const forTests = JSON.parse(read('test/package.json')) as { dependencies: Record<string, string> }
 interface Lock { packages: Record<string, { dev?: boolean, version: string, integrity?: string, optional?: boolean }> }
 
-/** What the system makes of the first line of a script: a program and at most one argument. */
+/** How the kernel splits the first line of a script: a program and at most one argument. */
 const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('build/bin.ts')) ?? []
 
 t.test('npm start, the command and the image give Node the same flags', async t => {

@@ -1,4 +1,4 @@
-/** A client of HTTP/1.1 that sends many requests at once and reads as slowly as it likes; and its answers, taken apart. */
+/** An HTTP/1.1 client that sends many requests at once and reads slowly, and a parser of its responses. */
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 export interface Piped { readonly code: number, readonly headers: Map<string, string>, readonly body: Buffer }
 
 export interface Pace {
-  /** Milliseconds between two reads; 0 reads as fast as it comes. */
+  /** Milliseconds between two reads; 0 reads without pauses. */
   readonly pause: number
 }
 
@@ -23,7 +23,7 @@ export async function open ({ port, secure }: Address): Promise<Socket> {
 export const get = (path: string, headers: Record<string, string> = {}): string =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 
-/** Sends the requests in one go, the last of which has to close the connection, and gives the answers in their order. */
+/** Sends the requests in one write, the last of which must close the connection, and returns the responses in order. */
 export async function pipelined (address: Address, requests: readonly string[], { pause }: Pace): Promise<Piped[]> {
   const socket = await open(address)
   const chunks: Buffer[] = []
@@ -38,7 +38,7 @@ export async function pipelined (address: Address, requests: readonly string[], 
   return answersIn(Buffer.concat(chunks))
 }
 
-/** @throws Error where the bytes are no sequence of whole answers */
+/** @throws Error unless the bytes are a sequence of whole responses */
 export function answersIn (bytes: Buffer): Piped[] {
   const answers: Piped[] = []
   for (let at = 0; at < bytes.length;) {

@@ -1,6 +1,6 @@
 /**
- * Ports for programs that cannot choose one: the secure port is never 0, and members of an etcd cluster name each other's before they start.
- * They lie below those that the kernel gives to others, and each belongs to one process of the tests until it ends.
+ * Ports for programs that cannot choose one: the secure port is never 0, and members of an etcd cluster name each other's ports before they start.
+ * The ports are below those that the kernel gives to others, and each belongs to one test process until it ends.
  */
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const FIRST = 15_000
-/** The kernel's own begin at 32768. */
+/** The kernel's own ports begin at 32768. */
 const COUNT = 17_000
 
 const folder = join(tmpdir(), 'orch-test-ports')
@@ -18,7 +18,7 @@ let next = Math.floor(Math.random() * COUNT)
 
 process.once('exit', () => { for (const claim of own) rmSync(claim, { force: true }) })
 
-/** A port that nobody listens on and no other test will be given. */
+/** A port that nobody listens on and no other test gets. */
 export async function freePort (): Promise<number> {
   mkdirSync(folder, { recursive: true })
   for (;;) {
@@ -44,7 +44,7 @@ function claims (path: string): boolean {
   }
 }
 
-/** A process that was killed leaves its claims behind. */
+/** A killed process leaves its claims behind. */
 function release (path: string): void {
   try {
     process.kill(Number(readFileSync(path, 'utf8')), 0)

@@ -14,7 +14,7 @@ const blocks = [...readme.matchAll(/```(\w+)(?: (\w+))?\n([\s\S]*?)```/g)].map((
 const [run, test, etcd] = blocks.filter(({ language, label }) => language === 'sh' && label === '')
 const labelled = (label: string): string => blocks.find(block => block.label === label)?.text ?? ''
 
-/** As it would be pasted: stops at the first failure. */
+/** Runs a text as if pasted: stops at the first failure. */
 function paste (text: string, cwd: string, env: Record<string, string> = {}): string {
   const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', text], { cwd, env: { ...process.env, ...env }, encoding: 'utf8', timeout: 240_000 })
   if (status !== 0) throw new Error(`${text}\n→ exit ${status}\n${stdout}${stderr}`)
@@ -47,7 +47,7 @@ t.test('the flags of the etcd block are ours', async t => {
 t.test('a clone, its one command, and the session that follows', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-readme-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  // What git knows and the working tree holds, without what was built or installed.
+  // Files that git knows and the working tree contains, without built or installed ones.
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
   execFileSync('bash', ['-c', 'tar -c --ignore-failed-read -T - | tar -x -C "$0"', folder], { cwd: root, input: files.join('\n'), stdio: ['pipe', 'ignore', 'ignore'] })
 
@@ -99,7 +99,7 @@ await fastify.close()
   writeFileSync(join(folder, 'tests.mjs'), labelled('test'))
   t.equal(paste('node tests.mjs', folder), "blue\n[ 'test-admin 200' ]\n")
 
-  // The quick ones, so that other programs are not fetched again.
+  // Quick ones, so that no programs are downloaded again.
   const tested = paste('npm run test:quick -- storage/turns', folder)
   t.match(tested, /installing what the tests need[^]*ok +dist\/test\/storage\/turns\.test\.js[^]*\n[1-9]\d* passed, 0 failed\n/, 'the tests get what they need by themselves')
 

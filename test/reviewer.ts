@@ -1,4 +1,4 @@
-/** A service that reviews what our server asks it, over TLS, and the kubeconfig that names it; beside it stands `ca.crt`. */
+/** A service over TLS that reviews requests of our server, and the kubeconfig that names it, with `ca.crt` beside it. */
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -12,9 +12,9 @@ const pair = ca.issue({ commonName: 'reviewer', names: ['localhost'], uses: ['se
 
 export interface Reviewer {
   readonly port: number
-  /** Reviews it was sent. */
+  /** Received reviews. */
   readonly asked: Json[]
-  /** Answers what follows; with an object as JSON. */
+  /** Gives the responses from now on; objects are sent as JSON. */
   answer: (review: Json, reply: ServerResponse, request: IncomingMessage) => object | undefined
 }
 

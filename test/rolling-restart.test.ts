@@ -1,4 +1,4 @@
-/** A rolling restart in small; `npm run rolling` has the numbers of a busy cluster. */
+/** A small rolling restart; `npm run rolling` has the numbers of a busy cluster. */
 import t from 'tap'
 import { rolling } from './soak/rolling.js'
 

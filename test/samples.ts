@@ -1,4 +1,4 @@
-/** A valid object of every kind that is stored, without its name: as short as people write them, in the version each is preferred in. */
+/** A valid object of every stored kind, without its name: as short as people write it, in the preferred version. */
 import type { Json } from './build.js'
 import { REQUEST } from './certificate-requests.js'
 
@@ -83,7 +83,7 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
 /** The versions of samples that are not written in the one that is stored. */
 export const WRITTEN_IN: Readonly<Record<string, string>> = { horizontalpodautoscalers: 'v2', poddisruptionbudgets: 'v1', endpointslices: 'v1', csistoragecapacities: 'v1' }
 
-/** Names that may not be just any. */
+/** Names of kinds that restrict them. */
 export function nameOf (group: string, plural: string, index = 0): string {
   const letter = String.fromCharCode(97 + index)
   if (plural === 'customresourcedefinitions') return 'widgets.example.com'

@@ -1,4 +1,4 @@
-/** A server behind its own listener, as the launcher runs it: TLS, HTTP/1.1 and HTTP/2; and clients that are as near the wire as may be. */
+/** A server behind its own listener, as the launcher runs it: TLS, HTTP/1.1 and HTTP/2; and low-level clients. */
 import type { Test } from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'

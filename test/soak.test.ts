@@ -1,4 +1,4 @@
-/** Ten seconds of the soak test on the launcher with each store, and a few on a host of each kind; `npm run soak` is the long one. */
+/** Ten seconds of the soak test on the launcher with each store, and a few on each kind of host; `npm run soak` is the long version. */
 import t from 'tap'
 import { drift, table, type Level } from './soak/levels.js'
 import { soak } from './soak/soak.js'

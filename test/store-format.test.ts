@@ -1,4 +1,4 @@
-/** An operator who upgrades and goes back: what a release that is too old for the store does, and what it says. */
+/** An operator upgrades and downgrades: what a release that is too old for the store does and reports. */
 import t, { type Test } from 'tap'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ t.teardown(() => store.close())
 
 const keys = async (): Promise<string[]> => (await store.list({ start: '/', end: '0' })).kvs.map(({ key }) => key)
 
-/** As a newer release would. */
+/** Writes the format of a newer release. */
 async function raise (format: string): Promise<void> {
   const { kv } = await store.get('/registry/.format')
   await (kv === undefined ? store.create('/registry/.format', Buffer.from(format)) : store.update('/registry/.format', Buffer.from(format), kv.modRevision))
@@ -43,7 +43,7 @@ t.test('the first server marks the store, and the mark is in nobody\'s way', asy
   }
 })
 
-/** A start that ends. @returns its lines */
+/** A start that fails. @returns its lines */
 async function refused (t: Test, ...flags: string[]): Promise<string[]> {
   const since = performance.now()
   const child = launch(process.execPath, [...nodeFlags(), LAUNCHER, `--secure-port=${await freePort()}`, `--cert-dir=${t.testdir()}`, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })

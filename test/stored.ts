@@ -1,4 +1,4 @@
-/** The representations that are stored, by name, with the static types of their objects; for tests. */
+/** The stored representations by name, with the static types of their objects; for tests. */
 import type { ApiObject, Message, Representation, ResourceType } from '../schemas/index.js'
 import { ConfigMap, configMaps as configMapType } from '../schemas/api/core/configmaps.js'
 import { Namespace, namespaces as namespaceType } from '../schemas/api/core/namespaces.js'

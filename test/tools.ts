@@ -1,7 +1,7 @@
 /**
- * Real programs the tests run against, from Debian's packages: taken from the PATH where that is asked for
- * and they are there, else downloaded and unpacked into `.cache/`. Nothing is installed and no service is
- * started, so it works for an ordinary user too; as root the package lists are fetched when they are missing.
+ * Real programs that the tests run against, from Debian's packages: from the PATH if that is requested and they exist, otherwise downloaded and
+ * unpacked into `.cache/`. Nothing is installed and no service is started, so that ordinary users can run the tests too; as root, missing package
+ * lists are fetched.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ function run (command: string, args: string[], cwd: string): { ok: boolean, outp
   return { ok: status === 0, output: `${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`.trim() }
 }
 
-/** Options of apt for one release alone, whatever the machine's own is, with lists and state below `folder`. */
+/** Options of apt for one release, whatever the machine's own is, with lists and state below `folder`. */
 function releaseOptions (release: string, folder: string): string[] {
   for (const path of ['lists/partial', 'archives/partial']) mkdirSync(join(folder, path), { recursive: true })
   writeFileSync(join(folder, 'sources.list'), `deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian ${release} main\n`)
@@ -30,9 +30,9 @@ function releaseOptions (release: string, folder: string): string[] {
 }
 
 /**
- * The folder of an unpacked Debian package, of that release if one is named.
- * @param content a path below it that must be there
- * @throws Error with one line that says what to install when it can't be had
+ * The folder of an unpacked Debian package, of the given release if any.
+ * @param content a path below it that must exist
+ * @throws Error with one line that says what to install if it is unavailable
  */
 function debianPackage (packageName: string, content: string, release?: string): string {
   const folder = join(cache, release === undefined ? packageName : `${packageName}-${release}`)
@@ -72,10 +72,10 @@ export const kubectlPrograms = (): [string, string] => [debianProgram('kubernete
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
-/** Environment of the programs written in Go that run for less than a second: much of it is collecting garbage. */
+/** Environment of Go programs that run for less than a second, much of it collecting garbage. */
 export const SHORT_LIVED = { GOGC: '400' }
 
-/** systemd's programs, and the environment that they need where they are not installed. */
+/** systemd's programs, and the environment that they need if they are not installed. */
 export function systemdProgram (program: 'systemd-analyze' | 'systemd-notify'): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
   const installed = onPath(program)
   if (installed !== undefined) return { path: installed, env: {} }
@@ -84,7 +84,7 @@ export function systemdProgram (program: 'systemd-analyze' | 'systemd-notify'): 
   return { path: join(debianPackage('systemd', path), path), env: { LD_LIBRARY_PATH: join(debianPackage('libsystemd-shared', folder), folder) } }
 }
 
-/** Gets everything before the first test, and ends the process with one line when something can't be had. */
+/** Provides everything before the first test; ends the process with one line if something is unavailable. */
 export function ensureTools (): void {
   try {
     etcdProgram()

@@ -1,4 +1,4 @@
-/** Changes the bytes of one answer on their way to its connection: cuts them off, or sends some twice. */
+/** Changes the bytes of one response on their way to the connection: truncates them, or sends some twice. */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -24,7 +24,7 @@ export function breakOff (raw: ServerResponse): void {
   else stream.destroy(INJECTED)
 }
 
-/** Breaks the connection when the answer begins. */
+/** Breaks the connection when the response begins. */
 export function breakAtHead (raw: ServerResponse): void {
   raw.writeHead = () => {
     breakOff(raw)
@@ -32,7 +32,7 @@ export function breakAtHead (raw: ServerResponse): void {
   }
 }
 
-/** @param raw of an answer that has not begun */
+/** @param raw a response that has not begun */
 export function intercept (raw: ServerResponse, pass: Pass): void {
   const { stream } = raw as unknown as Partial<Http2ServerResponse>
   const out: ServerHttp2Stream | Socket | null = stream ?? raw.socket

@@ -1,16 +1,16 @@
-/** The clock of a test server. It runs with the time of the machine until it is held; then it stands still but for `move`. */
+/** The clock of a test server. It follows the machine's time until it is held; then only `move` advances it. */
 import { MAX_TIMER_MS, type Clock } from '../storage/clock.js'
 
 interface Timer { readonly at: number, readonly callback: () => void }
 
-/** Turns of the event loop after each step, in which its effects take place. */
+/** Event loop turns after each step, for its effects to take place. */
 const TURNS = 5
-/** A move has at most this many steps, because the server checks some things each second. */
+/** Maximum steps of a move. A move has several, because the server checks some things every second. */
 const STEPS = 200
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const DURATION = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 
-/** Milliseconds, or as text: `1h30m`, `500ms`. */
+/** Milliseconds, or text such as `1h30m` or `500ms`. */
 export type Duration = number | string
 
 /** @throws RangeError */
@@ -27,14 +27,14 @@ export interface TestClock {
   readonly held: boolean
   /** The time of the server. */
   now: () => Date
-  /** Stops the time. Nothing expires or times out any more until it is moved. */
+  /** Stops the time. Nothing expires or times out until it is moved. */
   hold: () => void
-  /** Lets the time run again from where it stands. */
+  /** Lets the time run on from its current value. */
   run: () => void
   /**
-   * Moves the time forward, held or not. What becomes due meanwhile happens in order, late by at most a two-hundredth of the whole move and never
-   * early: objects expire, watches get bookmarks, requests time out. Resolves when the effects have taken place in the server; a client may see
-   * them a moment later.
+   * Moves the time forward, held or not. What becomes due happens in order: objects expire, watches get bookmarks, requests time out. Nothing
+   * happens early; the maximum delay is a two-hundredth of the move. Resolves when the server has processed the effects; clients may see them a
+   * moment later.
    * @throws RangeError
    */
   move: (by: Duration) => Promise<void>
@@ -45,7 +45,7 @@ export class MovableClock implements TestClock, Clock {
   readonly #epoch: number
   /** When it was held, on the scale of `elapsed`; undefined while it runs. */
   #heldAt: number | undefined
-  /** How far `elapsed` is ahead of the machine's. */
+  /** Milliseconds by which `elapsed` is ahead of the machine's clock. */
   #moved = 0
   readonly #timers = new Set<Timer>()
   #wakeUp: NodeJS.Timeout | undefined
@@ -113,7 +113,7 @@ export class MovableClock implements TestClock, Clock {
     return first
   }
 
-  /** In order; those that are set meanwhile wait for the next time. */
+  /** Fires due timers in order; the timers that they set fire in the next step. */
   #fireDue (): void {
     const now = this.elapsed()
     const due = [...this.#timers].filter(({ at }) => at <= now).sort((one, other) => one.at - other.at)

@@ -11,25 +11,25 @@ import type { TestUser } from './users.js'
 export interface TestServerOptions {
   /** Loaded before the server is returned. */
   readonly fixtures?: Fixture
-  /** Default a free one. */
+  /** Default a free port. */
   readonly port?: number
   /** TLS with HTTP/2, which programs based on client-go need to send a token. Default plain HTTP. */
   readonly tls?: boolean
   /** The user of requests without credentials; false for anonymous. Default an administrator. */
   readonly user?: TestUser | false
-  /** The clock is held from the start, at this time. Default it runs. */
+  /** Holds the clock from the start, at this time. Default a running clock. */
   readonly now?: Date
-  /** The state to start with, its time included. Default empty. */
+  /** The initial state, including its time. Default empty. */
   readonly from?: Snapshot
-  /** Injected from the start; loading fixtures is spared. */
+  /** Injected from the start, but not while fixtures are loaded. */
   readonly faults?: readonly Fault[]
   /** Seed of the random choices of faults. Default a random one, which `server.faults.seed` returns. */
   readonly seed?: number
-  /** Number of exchanges that are kept. Default 1,000. */
+  /** Maximum number of recorded exchanges. Default 1,000. */
   readonly exchanges?: number
   /** Writes warnings and errors of the server to standard error, such as the cause of a 500. Default false. */
   readonly log?: boolean
-  /** Options of the server, as of the plugin. Default everybody may do everything. */
+  /** Options of the server, as for the plugin. By default every user may do everything. */
   readonly server?: Omit<ServerOptions, 'storage' | 'clock'>
 }
 
@@ -40,13 +40,13 @@ export interface TestServer extends AsyncDisposable {
   readonly certificateAuthority: string | undefined
   /** The time of the server: timestamps, lifetimes of objects and tokens, timeouts of requests and watches, bookmarks. */
   readonly clock: TestClock
-  /** What clients have asked, and what they got. */
+  /** Requests of clients and their responses. */
   readonly exchanges: Exchanges
   /** Faults to inject. */
   readonly faults: Faults
   /** The bearer token of any user. */
   token: (user: TestUser) => string
-  /** @param user default: that of requests without credentials */
+  /** @param user default: the user of requests without credentials */
   kubeconfig: (user?: TestUser) => string
   /** Writes the kubeconfig to a file that only its owner may read. @returns its absolute path */
   writeKubeconfig: (file: string, user?: TestUser) => Promise<string>
@@ -54,13 +54,10 @@ export interface TestServer extends AsyncDisposable {
   clientConfig: (user?: TestUser) => ClientConfig
   /** Loads more fixtures. @throws Error that names the fixture, and why it was refused */
   load: (fixtures: Fixture) => Promise<void>
-  /** The state now, for the option `from`. */
+  /** The current state, for the option `from`. */
   snapshot: () => Snapshot
-  /**
-   * Another server with the same objects and resourceVersions, the same options and the same time, from then on independent. It injects no fault and
-   * has an empty log of exchanges.
-   */
+  /** Another server with the same objects, resourceVersions, options and time; independent from then on. It injects no faults, and its exchange log is empty. */
   fork: () => Promise<TestServer>
-  /** Closes every connection and the server; nothing of it keeps the process alive. Idempotent. */
+  /** Closes all connections and the server; nothing then keeps the process alive. Idempotent. */
   dispose: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The exchanges of a test server, for assertions: the newest, up to a number. Health probes and the loading of fixtures are not recorded. */
+/** Records the newest exchanges of a test server, up to a maximum, for assertions. Health probes and the loading of fixtures are not recorded. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
 import { matches, matchedOf, PROBE, resourceOf, type MatchedRequest, type RequestMatch } from './match.js'
@@ -19,9 +19,9 @@ export interface Exchange {
   readonly name: string
   /** What the client sent: parsed if it is JSON, else text. Undefined without a body, if it was not read, or above 256 KiB. */
   readonly body: unknown
-  /** 0 before the answer begins, and if the connection ends before that. */
+  /** 0 until the response begins, and if the connection ends first. */
   readonly status: number
-  /** False while the answer lasts, as that of an open watch. */
+  /** False while the response lasts, for example that of an open watch. */
   readonly ended: boolean
   /** Names of the faults that were injected. */
   readonly faults: readonly string[]
@@ -35,12 +35,9 @@ export interface ExchangeMatch extends RequestMatch {
 
 export interface Exchanges extends Iterable<Exchange> {
   readonly size: number
-  /** Those that match, in order of arrival. */
+  /** Matching exchanges, in order of arrival. */
   find: (match?: ExchangeMatch) => readonly Exchange[]
-  /**
-   * The first that matches, there already or still to come, once it has ended; a watch once its answer has begun. Rejects when the server is
-   * disposed.
-   */
+  /** The first matching exchange, past or future, once it has ended; a watch once its response has begun. Rejects when the server is disposed. */
   next: (match?: ExchangeMatch) => Promise<Exchange>
   clear: () => void
 }
@@ -71,22 +68,22 @@ class Recorded implements Exchange {
   }
 }
 
-interface Kept { readonly exchange: Recorded, readonly request: MatchedRequest, readonly bytes: number }
+interface RecordedExchange { readonly exchange: Recorded, readonly request: MatchedRequest, readonly bytes: number }
 interface Waiting { readonly match: ExchangeMatch, readonly resolve: (exchange: Exchange) => void, readonly reject: (error: Error) => void }
 
 const MAX_BODY_BYTES = 256 * 1024
-/** Of all bodies that are kept. */
+/** Maximum bytes of all recorded bodies. */
 const MAX_BYTES = 32 * 1024 * 1024
 
 export class ExchangeLog implements Exchanges {
   readonly #limit: number
   readonly #now: () => number
-  #all: Kept[] = []
+  #all: RecordedExchange[] = []
   #bytes = 0
-  readonly #byRequest = new WeakMap<FastifyRequest, Kept>()
+  readonly #byRequest = new WeakMap<FastifyRequest, RecordedExchange>()
   readonly #waiting = new Set<Waiting>()
 
-  /** @param limit number of exchanges that are kept */
+  /** @param limit maximum number of recorded exchanges */
   constructor (limit: number, now: () => number) {
     this.#limit = limit
     this.#now = now
@@ -108,7 +105,7 @@ export class ExchangeLog implements Exchanges {
     this.#bytes = 0
   }
 
-  /** Adds the hooks that record; around the server, whose refusals are recorded too. */
+  /** Adds the recording hooks around the server, so that its refusals are recorded too. */
   observe (fastify: FastifyInstance): void {
     fastify.addHook('preHandler', (request, reply, done) => {
       this.#record(request, reply)
@@ -133,7 +130,7 @@ export class ExchangeLog implements Exchanges {
   }
 
   /** Returns undefined if the request is not recorded. */
-  #record (request: FastifyRequest, reply: FastifyReply): Kept | undefined {
+  #record (request: FastifyRequest, reply: FastifyReply): RecordedExchange | undefined {
     const known = this.#byRequest.get(request)
     const matched = known === undefined && !PROBE.test(request.url) ? matchedOf(request) : undefined
     if (matched === undefined || matched.user === LOADER.username) return known
@@ -148,7 +145,7 @@ export class ExchangeLog implements Exchanges {
     return kept
   }
 
-  /** The client may assert on the status as soon as it has the answer. */
+  /** Updates the status when the head is sent: clients may assert on it as soon as they have the response. */
   #updateAtHead (request: FastifyRequest, reply: FastifyReply): void {
     const { raw } = reply
     const { writeHead } = raw
@@ -168,21 +165,21 @@ export class ExchangeLog implements Exchanges {
     else if (isComplete(kept)) this.#settle(kept)
   }
 
-  #end (kept: Kept): void {
+  #end (kept: RecordedExchange): void {
     kept.exchange.ended = true
     this.#settle(kept)
   }
 
-  #settle (kept: Kept): void {
+  #settle (kept: RecordedExchange): void {
     for (const waiting of [...this.#waiting]) {
       if (isMatch(waiting.match, kept) && this.#waiting.delete(waiting)) waiting.resolve(kept.exchange)
     }
   }
 }
 
-const isComplete = ({ exchange: { ended, verb, status } }: Kept): boolean => ended || (verb === 'watch' && status > 0)
+const isComplete = ({ exchange: { ended, verb, status } }: RecordedExchange): boolean => ended || (verb === 'watch' && status > 0)
 
-function isMatch (match: ExchangeMatch, { exchange, request }: Kept): boolean {
+function isMatch (match: ExchangeMatch, { exchange, request }: RecordedExchange): boolean {
   return matches(match, request) && (match.status === undefined || match.status === exchange.status) && (match.body === undefined || contains(exchange.body, match.body))
 }
 

@@ -1,7 +1,4 @@
-/**
- * Faults of the network and of servers, injected by pattern. What is random is drawn from a seed, for each fault apart, so that a run can be
- * repeated.
- */
+/** Faults of networks and servers, injected into matching requests. Each fault makes its random choices from a seed of its own, so that a run can be repeated. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServerResponse } from 'node:http'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
@@ -14,7 +11,7 @@ import { matchedOf, matches, PROBE, type MatchedRequest, type RequestMatch } fro
 import { randomFrom } from './random.js'
 import { LOADER } from './users.js'
 
-/** When the connection, over HTTP/2 the stream, breaks. */
+/** When the connection (over HTTP/2, the stream) breaks. */
 export type Break =
   /** The request has no effect. */
   | 'before'
@@ -22,25 +19,25 @@ export type Break =
   | 'after'
   /** After that many bytes of the body, chunk framing included. */
   | { readonly bytes: number }
-  /** Of a watch, after that many events, bookmarks included. */
+  /** For a watch: after that many events, bookmarks included. */
   | { readonly events: number }
 
 export interface Fault {
-  /** Default every request but health probes. */
+  /** Default all requests except health probes. */
   readonly on?: RequestMatch
   /** Number of matching requests that pass first. Default 0. */
   readonly skip?: number
-  /** How often at most. Default no limit. */
+  /** Maximum number of injections. Default unlimited. */
   readonly times?: number
-  /** From 0 to 1, for each request that matches. Default 1. */
+  /** Probability, 0 to 1, for each matching request. Default 1. */
   readonly probability?: number
-  /** The name in the exchange log. Default says what it does. */
+  /** Name in the exchange log. Default a description of the fault. */
   readonly name?: string
-  /** Time of the server's clock before the request is handled. A held clock delays it until it is moved. */
+  /** Delays the request before it is handled, by the server's clock. If that is held, the request waits until it is moved. */
   readonly delay?: Duration
-  /** The answer, which a Status explains; the request has no effect. */
+  /** Responds with this code and a Status; the request has no effect. */
   readonly status?: 409 | 410 | 429 | 500 | 503 | 504
-  /** Seconds, with 429, 500, 503 and 504. */
+  /** Retry-After in seconds, with 429, 500, 503 and 504. */
   readonly retryAfter?: number
   readonly disconnect?: Break
   /**
@@ -54,16 +51,16 @@ export interface Fault {
 
 export interface InjectedFault {
   readonly fault: Fault
-  /** How often it was injected. */
+  /** Number of injections so far. */
   readonly count: number
   remove: () => void
 }
 
 export interface Faults {
   readonly seed: number
-  /** @throws TypeError for a fault that does nothing, or is not possible */
+  /** @throws TypeError for a fault without effect or with an invalid member */
   add: (fault: Fault) => InjectedFault
-  /** Removes all. Requests that are delayed already stay so. */
+  /** Removes all faults. Requests that are already delayed stay delayed. */
   clear: () => void
   /** Breaks the connections of the open watches that match. @returns their number */
   dropWatches: (match?: RequestMatch) => number
@@ -88,7 +85,7 @@ class Active implements InjectedFault {
     }).join(', ')
   }
 
-  /** Whether it applies to this request, which counts. */
+  /** Counts the matching request, and returns whether the fault applies to it. */
   applies (request: MatchedRequest): boolean {
     const { on = {}, skip = 0, times = Infinity, probability = 1 } = this.fault
     if (this.count >= times || !matches(on, request) || this.#matched++ < skip || (probability < 1 && this.#random() >= probability)) return false
@@ -124,7 +121,7 @@ export class FaultInjector implements Faults {
     return found.length
   }
 
-  /** Adds the hook that injects; after those of `exchanges`. */
+  /** Adds the hook that injects faults. It must run after the hooks of `exchanges`. */
   inject (fastify: FastifyInstance, exchanges: ExchangeLog, resources: () => ResourceRegistry): void {
     fastify.addHook('preHandler', (request, reply, done) => {
       const matched = PROBE.test(request.url) ? undefined : matchedOf(request)
@@ -186,7 +183,7 @@ function cutAfter (most: number): Pass {
   }
 }
 
-/** Events are lines. */
+/** An event ends with a newline. */
 function cutAfterEvents (most: number): Pass {
   let left = most
   return bytes => {
@@ -197,7 +194,7 @@ function cutAfterEvents (most: number): Pass {
   }
 }
 
-/** Each write that has whole events. */
+/** Repeats each write that consists of whole events. */
 function twice (): Pass {
   let whole = true
   return bytes => {

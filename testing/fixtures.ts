@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { parseYaml } from '../schemas/index.js'
 
 /**
- * An object, or a list of any kind; the path or `file:` URL of a file in YAML or JSON, or of a folder of such files, which are read in order of
- * their names; or YAML text, which has more than one line.
+ * An object, or a list of any kind; the path or `file:` URL of a YAML or JSON file, or of a folder of such files, which are read in the order of
+ * their names; or YAML text of more than one line.
  */
 export type Fixture = string | URL | object | readonly Fixture[]
 
@@ -19,21 +19,21 @@ export interface FixtureObject {
 }
 
 /** Where an object comes from, for errors. */
-export interface Sourced { readonly object: FixtureObject, readonly source: string }
+export interface SourcedObject { readonly object: FixtureObject, readonly source: string }
 
 const FILE = /\.(?:ya?ml|json)$/
-/** Larger than for client requests. */
+/** Higher limits than for client requests. */
 const BOUNDS = { values: 1_000_000, members: 1_000_000, entries: 1_000_000 }
 
 /** @throws Error that names the fixture */
-export function readFixtures (fixture: Fixture, source = 'an object'): Sourced[] {
+export function readFixtures (fixture: Fixture, source = 'an object'): SourcedObject[] {
   if (Array.isArray(fixture)) return (fixture as readonly Fixture[]).flatMap((one, at) => readFixtures(one, source === 'an object' ? `object ${at}` : source))
   if (fixture instanceof URL) return readPath(fileURLToPath(fixture))
   if (typeof fixture === 'string') return fixture.includes('\n') ? readText(fixture, 'a text') : readPath(fixture)
   return readObject(fixture, source)
 }
 
-function readPath (path: string): Sourced[] {
+function readPath (path: string): SourcedObject[] {
   if (!statSync(path).isDirectory()) return readText(readFileSync(path, 'utf8'), path)
   return readdirSync(path, { withFileTypes: true }).sort((one, other) => one.name < other.name ? -1 : 1).flatMap(entry => {
     const inside = join(path, entry.name)
@@ -41,7 +41,7 @@ function readPath (path: string): Sourced[] {
   })
 }
 
-function readText (text: string, source: string): Sourced[] {
+function readText (text: string, source: string): SourcedObject[] {
   const documents = text.replace(/^\uFEFF/, '').split(/^---(?=\s|$).*$/m)
   return documents.flatMap((document, at) => {
     const where = documents.length === 1 ? source : `${source}, document ${at + 1}`
@@ -56,7 +56,7 @@ function readText (text: string, source: string): Sourced[] {
   })
 }
 
-function readObject (value: unknown, source: string): Sourced[] {
+function readObject (value: unknown, source: string): SourcedObject[] {
   const { apiVersion, kind, metadata = {}, items } = value as Partial<FixtureObject>
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') throw new Error(`${source} is no object: it needs apiVersion and kind`)
   if (kind.endsWith('List') && Array.isArray(items)) return items.flatMap((item, at) => readObject({ apiVersion, kind: kind.slice(0, -4), ...item as object }, `${source}, item ${at}`))

@@ -7,7 +7,7 @@ export interface Endpoint {
   readonly certificateAuthority: string | undefined
 }
 
-/** For `loadFromOptions`. */
+/** Options for `loadFromOptions`. */
 export interface ClientConfig {
   clusters: Array<{ name: string, server: string, caData?: string, skipTLSVerify: boolean }>
   users: Array<{ name: string, token?: string }>
@@ -29,7 +29,7 @@ export function clientConfig ({ url, certificateAuthority }: Endpoint, user?: Te
   }
 }
 
-/** A kubeconfig in JSON, which is YAML. Programs based on client-go send no token without TLS. */
+/** A kubeconfig in JSON, which is valid YAML. Programs based on client-go send no token without TLS. */
 export function kubeconfig (endpoint: Endpoint, user?: TestUser): string {
   const { clusters, users, contexts, currentContext } = clientConfig(endpoint, user)
   return `${JSON.stringify({

@@ -9,18 +9,18 @@ import { selfSigned } from '../serving/certify.js'
 import type { Endpoint } from './kubeconfig.js'
 
 export interface Listening extends Endpoint {
-  /** Around the server: its hooks run before the server's own. */
+  /** The Fastify instance around the server, whose hooks run before the server's own. */
   readonly root: FastifyInstance
-  /** Has the server's decorators. */
+  /** The instance with the server's decorators. */
   readonly scope: FastifyInstance
 }
 
 const HOST = '127.0.0.1'
 
-/** One for all servers of the process. */
+/** Shared by all servers of the process. */
 let pair: ReturnType<typeof selfSigned> | undefined
 
-/** One for all servers of the process, so that a fork accepts tokens of the original, and none has to make one. */
+/** Shared by all servers of the process: a fork accepts tokens of the original, and key generation costs only once. */
 let signingKey: string | undefined
 export const sharedSigningKey = (): string => signingKey ??= generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
@@ -48,7 +48,7 @@ export async function listening (options: ServerOptions, { port, tls, log }: { r
   const logger = log ? { level: 'warn', stream: process.stderr } : false
   if (tls) pair ??= selfSigned('localhost', ['localhost', HOST, '::1'], new Date())
   const root = tls && pair !== undefined
-    ? Fastify({ ...OPTIONS, logger, http2: true, https: { allowHTTP1: true, cert: pair.certificate, key: pair.key } }) as unknown as FastifyInstance // of another raw server
+    ? Fastify({ ...OPTIONS, logger, http2: true, https: { allowHTTP1: true, cert: pair.certificate, key: pair.key } }) as unknown as FastifyInstance // typed for another kind of server
     : Fastify({ ...OPTIONS, logger })
   let scope: FastifyInstance | undefined
   prepare(root, () => {

@@ -1,10 +1,10 @@
 /**
- * Creates fixtures through the API of the server, so that they are defaulted, admitted and validated as any client's objects. Definitions of custom
- * types come first, then namespaces, those that fixtures only name included, then everything else in the order given.
+ * Creates fixtures through the API of the server, so that they are defaulted, admitted and validated like all objects of clients.
+ * CustomResourceDefinitions come first, then namespaces, including those that fixtures only refer to, then all other objects in the given order.
  */
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import type { FixtureObject, Sourced } from './fixtures.js'
+import type { FixtureObject, SourcedObject } from './fixtures.js'
 import type { Sender } from './sender.js'
 
 interface Definition { readonly group: string, readonly names: { readonly plural: string }, readonly versions?: ReadonlyArray<{ readonly name: string, readonly served: boolean }> }
@@ -12,15 +12,15 @@ interface Definition { readonly group: string, readonly names: { readonly plural
 /** Milliseconds until a definition is served. */
 const SERVED_WITHIN = 20_000
 
-/** @throws Error that names the fixture and what the server has against it */
-export async function load (all: readonly Sourced[], send: Sender, resources: ResourceRegistry): Promise<void> {
-  const isDefinition = ({ object: { kind, apiVersion } }: Sourced): boolean => kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.')
+/** @throws Error that names the fixture and says why the server refused it */
+export async function load (all: readonly SourcedObject[], send: Sender, resources: ResourceRegistry): Promise<void> {
+  const isDefinition = ({ object: { kind, apiVersion } }: SourcedObject): boolean => kind === 'CustomResourceDefinition' && apiVersion.startsWith('apiextensions.')
   const definitions = all.filter(isDefinition)
   for (const one of definitions) await create(one, send, resources)
   for (const one of definitions) await served(one, send, resources)
 
   const others = all.filter(one => !isDefinition(one))
-  const isNamespace = ({ object: { kind, apiVersion } }: Sourced): boolean => kind === 'Namespace' && apiVersion === 'v1'
+  const isNamespace = ({ object: { kind, apiVersion } }: SourcedObject): boolean => kind === 'Namespace' && apiVersion === 'v1'
   const namespaces = others.filter(isNamespace)
   const known = new Set(namespaces.map(({ object }) => object.metadata.name))
   for (const { object: { metadata: { namespace } }, source } of others) {
@@ -31,22 +31,22 @@ export async function load (all: readonly Sourced[], send: Sender, resources: Re
   for (const one of [...namespaces, ...others.filter(one => !isNamespace(one))]) await create(one, send, resources)
 }
 
-const describe = ({ object: { kind, metadata: { namespace, name } }, source }: Sourced): string => `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '?'} (${source})`
+const describe = ({ object: { kind, metadata: { namespace, name } }, source }: SourcedObject): string => `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '?'} (${source})`
 
-function storeOf (one: Sourced, resources: ResourceRegistry): ResourceStore {
+function storeOf (one: SourcedObject, resources: ResourceRegistry): ResourceStore {
   const { object: { apiVersion, kind } } = one
   const found = resources.served().find(({ representation }) => representation.apiVersion === apiVersion && representation.kind === kind)
   if (found === undefined) throw new Error(`fixture ${describe(one)}: the server has no kind ${kind} in ${apiVersion}`)
   return found
 }
 
-async function create (one: Sourced, send: Sender, resources: ResourceRegistry): Promise<void> {
+async function create (one: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
   const { representation: { group, version, plural, subresources }, type: { namespaced } } = storeOf(one, resources)
   const { object } = one
   const { name, namespace = 'default' } = object.metadata
   const collection = `${group === '' ? '/api' : `/apis/${group}`}/${version}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}`
   let answer = await send('POST', collection, object)
-  // What the server made at its start, or a namespace of an earlier load.
+  // Created by the server at its start, or by an earlier load.
   if (answer.code === 409 && name !== undefined && answer.reason === 'AlreadyExists') answer = isBare(object) ? { code: 200, object, reason: '' } : await send('PUT', `${collection}/${name}`, object)
   if (answer.code < 300 && object.status !== undefined && subresources.some(({ name }) => name === 'status')) {
     const { metadata } = answer.object
@@ -55,11 +55,11 @@ async function create (one: Sourced, send: Sender, resources: ResourceRegistry):
   if (answer.code >= 300) throw new Error(`fixture ${describe(one)}: ${answer.code} ${answer.reason}: ${String(answer.object['message'])}`)
 }
 
-/** A namespace that a fixture only names. */
+/** True for a Namespace with nothing but a name. */
 const isBare = ({ kind, metadata, ...rest }: FixtureObject): boolean => kind === 'Namespace' && Object.keys(metadata).length === 1 && Object.keys(rest).length === 1
 
 /** Resolves once each version of the definition is served. */
-async function served (one: Sourced, send: Sender, resources: ResourceRegistry): Promise<void> {
+async function served (one: SourcedObject, send: Sender, resources: ResourceRegistry): Promise<void> {
   const { group, names: { plural }, versions = [] } = one.object['spec'] as Definition // the server has validated it
   const isServed = (): boolean => versions.every(({ name, served }) => !served || resources.lookup({ group, version: name, resource: plural }) !== undefined)
   let stop = (): void => {}

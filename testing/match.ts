@@ -1,14 +1,14 @@
-/** Which requests an expectation, or a fault, is about. */
+/** Patterns that select requests, for expectations and faults. */
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
 
-/** A request matches if every member that is there does. */
+/** A request matches if all given members match. */
 export interface RequestMatch {
   /** `GET`, `POST`, … */
   readonly method?: string
   /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
   readonly verb?: string
-  /** A path and all below it, or an expression for the URL with its query. */
+  /** A path, which includes all paths below it, or a regular expression for the URL with its query. */
   readonly url?: string | RegExp
   readonly group?: string
   /** The plural, with its subresource after a slash if it has one: `pods`, `pods/status`. */
@@ -29,7 +29,7 @@ export interface MatchedRequest {
 
 export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
 
-/** Undefined for a request that was refused before the server knew what it asks for. */
+/** Undefined if the request was refused before its request info was known. */
 export function matchedOf (request: FastifyRequest): MatchedRequest | undefined {
   const { orch, method, url } = request as { orch?: Partial<FastifyRequest['orch']>, method: string, url: string } // set by the server's hooks, which may not have run
   return orch?.info === undefined ? undefined : { method, url, info: orch.info, user: orch.user?.username }

@@ -8,7 +8,7 @@ import { LOADER, tokenOf } from './users.js'
 export interface Answer {
   readonly code: number
   readonly object: FixtureObject
-  /** Of a Status; else ''. */
+  /** The reason of a Status; otherwise ''. */
   readonly reason: string
 }
 

@@ -19,7 +19,7 @@ import { ADMINISTRATOR, testUsers, tokenOf, type TestUser } from './users.js'
 const EXCHANGES = 1000
 const MAX_SEED = 2 ** 32
 
-/** What a server is made of. */
+/** The parts of a server. */
 interface Parts {
   readonly options: TestServerOptions
   readonly store: MemoryStore

@@ -4,9 +4,9 @@ import type { MovableClock } from './clock.js'
 
 const STATES = new WeakMap<Snapshot, SnapshotState>()
 
-/** Objects with their resourceVersions, and the time. Not changed by anything that happens later. */
+/** Objects with their resourceVersions, and the time. Immutable. */
 export interface Snapshot {
-  /** The resourceVersion at which it was taken. A client of the original may continue its watches from it, and from no earlier one. */
+  /** The resourceVersion of the state. A watch of the original server may be continued from it, but from no earlier one. */
   readonly resourceVersion: string
 }
 

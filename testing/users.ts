@@ -1,7 +1,4 @@
-/**
- * Users of a test server: a token carries its user, so any number of users needs no preparation. Nothing is verified; the server listens on the
- * loopback interface only.
- */
+/** Users of a test server. A token contains its user, so users need no preparation. Nothing is verified; the server listens on the loopback interface only. */
 import type { Authenticator } from '../auth/authenticator.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { StatusError } from '../schemas/status.js'
@@ -15,10 +12,10 @@ export interface TestUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** In the group that may do everything under every authorization mode. */
+/** A member of the group that may do everything under every authorization mode. */
 export const ADMINISTRATOR: TestUser = { username: 'test-admin', groups: ['system:masters'] }
 
-/** Loads fixtures. */
+/** The user that loads fixtures. */
 export const LOADER: TestUser = { username: 'test-fixtures', groups: ['system:masters'] }
 
 const PREFIX = 'test-user.'

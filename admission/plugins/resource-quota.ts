@@ -1,7 +1,6 @@
 /**
  * ResourceQuota: keeps the usage of a namespace within its quotas, with concurrent creates on any number of servers: each object is charged by a conditional
- * update of the quota's status. Dry runs check without charging. The quota controller releases charges of objects that were not written. (Of the default
- * set.)
+ * update of the quota's status. Dry runs check without charging. The quota controller releases charges of objects that were not written. (Enabled by default.)
  */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
 import type { ApiObject } from '../../schemas/index.js'

@@ -13,7 +13,7 @@ import { scopesOf, type Scope } from './scopes.js'
 interface CachedUsage { readonly revision: number, readonly usage: Amounts | undefined }
 
 /** Cached usage by resource and key. */
-export type Memory = Map<string, Map<string, CachedUsage>>
+export type UsageCache = Map<string, Map<string, CachedUsage>>
 
 /** The resources that a quota limits. */
 export function countedBy (quota: ResourceQuota, resources: ResourceRegistry): ResourceStore[] {
@@ -27,7 +27,7 @@ export function countedBy (quota: ResourceQuota, resources: ResourceRegistry): R
  * @param memory of the quota, kept between counts
  * @throws StorageError as reads do
  */
-export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: Memory): Promise<{ readonly used: Amounts, readonly terminating: boolean }> {
+export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: UsageCache): Promise<{ readonly used: Amounts, readonly terminating: boolean }> {
   const names = Object.keys(quota.spec.hard ?? {})
   const scopes = scopesOf(quota)
   const used: Record<string, string> = {}
@@ -44,7 +44,7 @@ export async function countUsed (quota: ResourceQuota, stores: readonly Resource
   return { used, terminating }
 }
 
-async function sumOf (store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, memory: Memory): Promise<Amounts> {
+async function sumOf (store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, memory: UsageCache): Promise<Amounts> {
   const now = store.clock.wall()
   const before = memory.get(store.type.plural)
   const current = new Map<string, CachedUsage>()

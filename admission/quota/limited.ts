@@ -12,7 +12,7 @@ import { scopesOf } from './scopes.js'
 
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist']
 
-/** The same message under three names. */
+/** Declares the configuration; its message is the same under all three names. */
 function declared ([group, version, name]: readonly [group: string, version: string, kind: string]) {
   const { message, kind } = apiPackage(group, version, `io.orch.resourcequota.${version}`)
   return kind(name, 'What is limited by default.', {

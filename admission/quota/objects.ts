@@ -31,9 +31,9 @@ export const claimEvaluator: Evaluator = {
   tracks: name => name === `count/${CLAIMS}` || [CLAIMS, STORAGE].some(own => name === own || name.endsWith(CLASS_INFIX + own)),
   usage: object => {
     const claim = object as PersistentVolumeClaim // the resource's type
-    const [asked, allocated] = [claim.spec.resources.requests?.['storage'], claim.status.allocatedResources?.['storage']]
-    // After a failed expansion, more may be set aside than is asked for.
-    const requested = compareQuantities(asked, allocated) < 0 ? allocated : asked
+    const [wanted, allocated] = [claim.spec.resources.requests?.['storage'], claim.status.allocatedResources?.['storage']]
+    // After a failed expansion, the allocated storage may exceed the requested storage.
+    const requested = compareQuantities(wanted, allocated) < 0 ? allocated : wanted
     const storage = requested === undefined || isWhole(requested) ? requested : String(wholeUnits(requested))
     const used: Amounts = { [CLAIMS]: '1', ...storage === undefined ? {} : { [STORAGE]: storage } }
     const storageClass = classOf(claim)

@@ -37,7 +37,7 @@ export function explanation (user: UserInfo, info: RequestInfo, applicable: read
 
 const countText = (list: readonly unknown[], what: string): string => `${list.length} ${what}${list.length === 1 ? '' : 's'}`
 
-/** A rule that fails in a single property. */
+/** Describes a rule that fails in only one property. */
 function nearest (info: RequestInfo, applicable: readonly Resolved[], elsewhere: readonly Resolved[]): string | undefined {
   for (const { grant, rules } of elsewhere) {
     if (typeof rules === 'string' || !rules.some(rule => ruleAllows(rule, info))) continue
@@ -58,7 +58,7 @@ function variants (info: RequestInfo): Array<[string, (rule: Rule) => Rule]> {
   if (!info.isResourceRequest) return [verb, [`the path ${quoted(info.path)}`, ({ nonResourceURLs = [], ...rule }) => nonResourceURLs.length === 0 ? rule : { ...rule, nonResourceURLs: ['*'] }]]
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   return [
-    [info.name === '' ? 'that it names no objects, for one that names some allows nothing of a whole collection' : `the resource name ${quoted(info.name)}`, ({ resourceNames: _, ...rule }) => rule],
+    [info.name === '' ? 'that it names no objects: a rule with resource names does not allow requests for whole collections' : `the resource name ${quoted(info.name)}`, ({ resourceNames: _, ...rule }) => rule],
     verb,
     [`the resource ${quoted(resource)}`, rule => (rule.resources ?? []).length === 0 ? rule : { ...rule, resources: ['*'] }],
     [`the API group ${quoted(info.group)}`, rule => (rule.apiGroups ?? []).length === 0 ? rule : { ...rule, apiGroups: ['*'] }]

@@ -32,7 +32,7 @@ export function ruleAllows (rule: Rule, info: RequestInfo): boolean {
     (rule.resourceNames === undefined || rule.resourceNames.length === 0 || (info.name !== '' && rule.resourceNames.includes(info.name)))
 }
 
-/** A rule with one verb and one resource of one group and name, or one path. */
+/** A rule with one verb, and one group, resource and name or one path. */
 type Single = Rule
 
 /** Maximum number of single rules; more are refused. */

@@ -17,7 +17,7 @@ const MAX_ID = 2 ** 47
 /** Bytes of data in a packet. */
 const MAX_CHUNK = 1024 * 1024
 const MAX_REASON = 300
-/** Milliseconds for the notice to the proxy that a connection is closed. */
+/** Milliseconds to notify the proxy that a connection is closed. */
 const CLOSING = 1000
 
 type Stream = Grpc.ClientDuplexStream<SentPacket, Received>
@@ -25,7 +25,7 @@ type Stream = Grpc.ClientDuplexStream<SentPacket, Received>
 /** @param socket its path @throws ClientError 'Unreachable', 'Timeout' */
 export async function dialByGrpc (socket: string, { host, port, timeout, call, reached }: StagedTarget): Promise<Duplex> {
   const { Client, credentials, setLogVerbosity, logVerbosity } = grpc()
-  setLogVerbosity(logVerbosity.NONE) // it would write text of the proxy to standard error
+  setLogVerbosity(logVerbosity.NONE) // gRPC would write the proxy's texts to standard error
   const through = `${call}: through the proxy ${socket}`
   const deadline = Date.now() + timeout
   const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1, 'grpc.default_authority': 'localhost' })
@@ -59,7 +59,7 @@ export async function dialByGrpc (socket: string, { host, port, timeout, call, r
     const failed = (cause: Error): void => { fail(new ClientError('Unreachable', `${through}: ${reasonOf(cause)}`, { cause })) }
     const ended = (): void => { fail(new ClientError('Unreachable', `${through}: it ended the connection`)) }
     stream.on('data', answered).on('error', failed).on('end', ended)
-    stream.on('error', () => {}) // those of a stream that was cancelled
+    stream.on('error', () => {}) // errors of a cancelled stream
     stream.write({ type: DIAL, dialRequest: { protocol: 'tcp', address: addressOf({ host, port }), random } })
   })
 }
@@ -121,7 +121,7 @@ class GrpcTunnel extends TunnelStream {
       this.#release()
     })
     this.#stream.end()
-    this.#stream.resume() // to its end
+    this.#stream.resume() // reads on until it ends
     done(error)
   }
 }

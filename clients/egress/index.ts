@@ -17,7 +17,7 @@ export type EgressOptions = { readonly [K in Destination]?: EgressProxy }
 export type Egress = { readonly [K in Destination]?: Tunnel }
 
 export interface EgressObserver {
-  /** After each connection: seconds that it took, or the stage at which it failed. */
+  /** Called after each attempt to connect, with its seconds or the stage at which it failed. */
   readonly dialled: (proxy: { readonly protocol: 'http_connect' | 'grpc', readonly transport: 'tcp' | 'uds' }, outcome: number | Stage) => void
 }
 

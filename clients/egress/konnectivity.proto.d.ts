@@ -1,4 +1,4 @@
-/** Types of what `build/protobuf.js` makes of konnectivity.proto. */
+/** Types of the module that `build/protobuf.js` generates from konnectivity.proto. */
 import type { Writer } from 'protobufjs'
 
 interface Sent {

@@ -1,7 +1,4 @@
-/**
- * A Unix domain socket, in a folder that only this user may enter, that leads through a tunnel to one server: for clients that cannot be
- * given a connection.
- */
+/** A Unix domain socket that leads through a tunnel to one server, for clients that cannot be given a connection. Only this user may enter its folder. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
@@ -20,7 +17,7 @@ export interface Relay {
 const PREFIX = 'orch-egress-'
 const SOCKET = 'socket'
 
-/** @param failed called for each connection that could not be made */
+/** @param failed called for each connection that fails */
 export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (error: Error) => void): Promise<Relay> {
   const folder = mkdtempSync(join(tmpdir(), PREFIX))
   chmodSync(folder, 0o700)
@@ -52,7 +49,7 @@ export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (
     server.once('error', reject)
     server.listen(path, resolve)
   })
-  await removeDead().catch(() => {}) // a folder that stays harms nothing
+  await removeDead().catch(() => {}) // a leftover folder is harmless
   return {
     path,
     close: () => {
@@ -63,7 +60,7 @@ export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (
   }
 }
 
-/** Removes the folders of processes that were killed. Nobody listens at their sockets; a folder without a socket is one that is being made. */
+/** Removes the folders of killed processes: nobody listens at their sockets. A folder without a socket is one that another process is setting up. */
 async function removeDead (): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const folder = join(tmpdir(), name)

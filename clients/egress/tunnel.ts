@@ -1,11 +1,11 @@
-/** Connections that lead through a proxy to a server which this machine may not reach by itself. */
+/** Connections through a proxy, to servers that this machine may not reach directly. */
 import { Duplex } from 'node:stream'
 
 export interface TunnelTarget {
   /** A name, which the proxy resolves, or an address, without brackets. */
   readonly host: string
   readonly port: number
-  /** Milliseconds until the connection must be there. */
+  /** Maximum milliseconds to connect. */
   readonly timeout: number
   /** Names caller and peer in errors. */
   readonly call: string
@@ -25,7 +25,7 @@ export interface StagedTarget extends TunnelTarget {
 /** `host:port`, with brackets around IPv6 addresses. */
 export const addressOf = ({ host, port }: Pick<TunnelTarget, 'host' | 'port'>): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** A stream with the methods of sockets that Node's HTTP clients call; none of them concerns a tunnel. */
+/** A stream with the socket methods that Node's HTTP clients call; none of them affects a tunnel. */
 export abstract class TunnelStream extends Duplex {
   setNoDelay (): this { return this }
   setKeepAlive (): this { return this }

@@ -3,7 +3,7 @@ import type { CustomResourceDefinitionNames as Names } from '../../schemas/api/a
 import type { ResourceType } from '../../schemas/index.js'
 import type { UsedNames } from './names.js'
 
-interface Known {
+interface DefinitionNames {
   readonly group: string
   readonly names: Names | undefined
   /** Another type holds some names of the definition. */
@@ -28,7 +28,7 @@ class Holders {
 }
 
 class Group {
-  readonly definitions = new Map<string, Known>()
+  readonly definitions = new Map<string, DefinitionNames>()
   readonly resources = new Holders()
   readonly kinds = new Holders()
 
@@ -49,7 +49,7 @@ export class NameIndex {
     }
   }
 
-  set (name: string, known: Known): void {
+  set (name: string, known: DefinitionNames): void {
     this.delete(name)
     const group = this.#group(known.group)
     group.definitions.set(name, known)

@@ -90,7 +90,7 @@ export class ServiceRepair implements Controller {
     for (const pool of pools) taken.set(pool, await this.#checkPool(store, pool, suspects))
     this.#suspects = suspects
     await this.#checkServices(store, entries, taken)
-    for (const [pool, bitmap] of taken) pool.know(bitmap)
+    for (const [pool, bitmap] of taken) pool.useBitmap(bitmap)
   }
 
   async #checkPool (store: ResourceStore, pool: Pool, suspects: Map<string, Suspect>): Promise<Bitmap> {

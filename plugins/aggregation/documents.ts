@@ -14,12 +14,12 @@ const FRESH_MS = 60_000
 /** How long a client waits for documents that are not known yet. */
 const WAIT_MS = 3000
 const AT_ONCE = 8
-/** Of all documents together. */
+/** Maximum bytes of all documents together. */
 const MAX_TOTAL_BYTES = 8 * 1024 * 1024
 const MAX_URL = 1000
 
 export interface Documents {
-  /** What the merged Swagger document gets, in the order of priorities. */
+  /** Documents to merge into the Swagger document, in the order of priorities. */
   readonly specs: () => Array<Steps<RemoteSpec>>
   /** Addresses of OpenAPI 3.0 documents, by `apis/GROUP/VERSION`. */
   readonly paths: ReadonlyMap<string, string>
@@ -27,8 +27,8 @@ export interface Documents {
 
 const NONE: Documents = { specs: () => [], paths: new Map() }
 
-/** What is known of one server. */
-interface Known {
+/** The cached documents of one server. */
+interface CachedDocuments {
   readonly service: RegisteredService
   triedAt: number
   settled: boolean
@@ -45,8 +45,8 @@ export interface DocumentsOptions {
 
 export class RemoteDocuments {
   readonly #options: DocumentsOptions
-  readonly #known = new Map<string, Known>()
-  readonly #due: Known[] = []
+  readonly #known = new Map<string, CachedDocuments>()
+  readonly #due: CachedDocuments[] = []
   #running = 0
   #current = NONE
   #changed = false
@@ -54,7 +54,7 @@ export class RemoteDocuments {
 
   constructor (options: DocumentsOptions) { this.#options = options }
 
-  /** The same value as long as nothing has changed. */
+  /** Returns the same object until a document changes. */
   async current (): Promise<Documents> {
     const services = this.#services()
     this.#drop(services)
@@ -78,7 +78,7 @@ export class RemoteDocuments {
       .sort((one, other) => other.groupPriority - one.groupPriority || (one.name < other.name ? -1 : 1))
   }
 
-  /** Forgets what is served no longer, or by another server. */
+  /** Forgets group versions that are no longer served, or that another server serves now. */
   #drop (services: readonly RegisteredService[]): void {
     const served = new Map(services.map(({ name, fingerprint }) => [name, fingerprint]))
     for (const [name, { service: { fingerprint } }] of this.#known) {
@@ -119,7 +119,7 @@ export class RemoteDocuments {
     })
   }
 
-  async #update (known: Known): Promise<void> {
+  async #update (known: CachedDocuments): Promise<void> {
     const { service: { remote } } = known
     if (remote === undefined) return
     const root = discoveryPath(remote)

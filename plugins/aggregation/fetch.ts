@@ -18,7 +18,7 @@ const NAMESPACE_CONTROLLER = {
 }
 const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1,application/json'
 const DEADLINE_MS = 10_000
-/** Of an answer; reading more would hold the event loop. */
+/** Maximum bytes of an answer; reading more would hold the event loop. */
 export const MAX_BYTES = 3 * 1024 * 1024
 
 export interface Fetched {

@@ -1,6 +1,6 @@
 /**
- * The aggregation layer: group versions that other servers serve, as APIServices say. Their requests pass all hooks here and are passed on
- * with their user. Routes find what this server serves first, and then a path's server in `fastify.orch.aggregation`.
+ * The aggregation layer: group versions that APIServices assign to other servers. Requests for them pass all hooks here and are then proxied with
+ * their user. Routes look for this server's own types first, then for the path's server in `fastify.orch.aggregation`.
  */
 import { randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
@@ -35,15 +35,15 @@ export interface Aggregation {
   readonly proxy: RemoteProxy
   /** All groups with their versions, in discovery order. */
   readonly groups: () => ReadonlyMap<string, readonly string[]>
-  /** OpenAPI documents of extension servers; the same value as long as they have not changed. */
+  /** OpenAPI documents of extension servers; the same object until one changes. */
   readonly documents: () => Promise<Documents>
-  /** What extension servers serve in namespaces that are deleted. */
+  /** The objects of extension servers in namespaces that are being deleted. */
   readonly contents: RemoteContents
   readonly controllers: readonly Controller[]
 }
 
 const GROUP_VERSION = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?=\/|$)/
-/** An extension server could read a path with such segments as another one than was authorized. */
+/** An extension server could resolve a path with such segments to another path than the authorized one. */
 const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
 
 export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = false }) => {

@@ -13,7 +13,7 @@ export function observeAvailability ({ gauge, counter }: Metrics): AvailabilityO
   }
 }
 
-/** Counts certificates that are refused for what they lack. */
+/** Counts refused certificates: without a subject alternative name, or with a weak signature. */
 export function observeCertificates ({ counter }: Metrics): Required<Pick<OutgoingRequest, 'missingName' | 'weakSignature'>> {
   const nameless = counter('apiserver_orch_aggregator_x509_missing_san_total', 'Connections to extension servers that failed as their certificate has no subject alternative name.').with()
   const weak = counter('apiserver_orch_aggregator_x509_insecure_sha1_total', 'Connections to extension servers that failed as their certificate is signed with SHA-1.').with()

@@ -24,7 +24,7 @@ function * packedEntries (entries: Readonly<Record<string, Plain>>): Steps<strin
 function * entriesOf (texts: readonly string[]): Steps<Record<string, Plain>> {
   const entries: Array<[string, Plain]> = []
   for (const text of texts) {
-    entries.push(JSON.parse(text) as [string, Plain]) // its own JSON
+    entries.push(JSON.parse(text) as [string, Plain]) // written by this module
     yield
   }
   return Object.fromEntries(entries)

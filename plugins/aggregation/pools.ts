@@ -10,10 +10,10 @@ const IDLE_MS = 4000
 
 export interface Pool { readonly agent: Agent, readonly secureContext: SecureContext }
 
-interface Made extends Pool { readonly remote: RemoteService, readonly pair: CertificatePair }
+interface PoolOfService extends Pool { readonly remote: RemoteService, readonly pair: CertificatePair }
 
 export class Pools {
-  readonly #pools = new Map<string, Made>()
+  readonly #pools = new Map<string, PoolOfService>()
 
   /** @throws Error for a CA bundle that TLS rejects */
   of (remote: RemoteService, pair: CertificatePair): Pool {

@@ -1,6 +1,6 @@
 /**
- * Passes requests on to extension servers. They have passed all hooks; the user is passed in headers, which the extension server believes
- * by the client certificate. Bodies, watches and upgrades are streams. Redirects are refused.
+ * Proxies requests to extension servers, after all hooks. Headers name the user; the extension server trusts them because of this server's client
+ * certificate. Bodies, watches and upgrades are streamed. Redirects are refused.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -23,7 +23,7 @@ export interface RemoteProxyTools extends Routing {
   readonly pools: Pools
   /** Aborts at shutdown; ends watches and upgraded connections. */
   readonly ending: AbortSignal
-  /** This server's entry of Via. */
+  /** This server's entry in Via headers. */
   readonly via: string
   readonly certificates: Pick<OutgoingRequest, 'missingName' | 'weakSignature'>
 }
@@ -35,7 +35,7 @@ const CONNECT_TIMEOUT = 30_000
 const DISCOVERY_TIMEOUT = 5000
 const DISCOVERY_SEGMENTS = 3
 
-/** Known from the condition of the APIService, and expected: not logged for each request. */
+/** Expected, because the condition of the APIService reports it; not logged for each request. */
 const unavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause, unlogged: true })
 const unreachable = (error: ClientError) => unavailable(`error trying to reach service: ${error.message}`, error)
 
@@ -82,7 +82,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       const late = setTimeout(() => { answer.destroy() }, startedAt + DISCOVERY_TIMEOUT - performance.now())
       orch.onClosed(() => { clearTimeout(late) })
     }
-    const { 'audit-id': _, ...headers } = answerHeaders(answer) // the audit log has this server's
+    const { 'audit-id': _, ...headers } = answerHeaders(answer) // the audit log contains this server's ID
     return stream(reply, statusCode, mergeHeaders(reply, headers), answer, isLongRunning(orch.info) ? ending : undefined)
   }
 }

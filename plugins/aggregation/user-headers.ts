@@ -1,4 +1,4 @@
-/** Headers of a request to an extension server: the user in X-Remote headers, and none by which the client could pose as another user. */
+/** Headers of a request to an extension server: the user in X-Remote headers, and nothing with which the client could pose as another user. */
 import type { IncomingMessage } from 'node:http'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { requestHeaders, type Forwarding } from '../connections/headers.js'
@@ -7,7 +7,7 @@ const USER = 'X-Remote-User'
 const GROUP = 'X-Remote-Group'
 const EXTRA_PREFIX = 'X-Remote-Extra-'
 
-/** Servers may treat _ as -. Certificates of clients are verified here; what proxies in front say of them is not for extension servers. */
+/** Some servers treat _ as -. Client certificates are verified here; what proxies in front claim about them must not reach extension servers. */
 const LEFT_OUT = /^(?:x[-_]remote[-_]|impersonate[-_]|(?:x[-_]forwarded[-_])?client[-_]cert(?:[-_]|$)|x[-_](?:ssl[-_])?client[-_](?:cert|verify|dn|s[-_]dn)|ssl[-_]client[-_])/i
 const REPLACED = new Set(['host', 'via', 'audit-id', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri'])
 
@@ -18,13 +18,13 @@ const escapedKey = (key: string): string => [...Buffer.from(key)].map(byte => is
 /** Header values are bytes; Node writes each character as one. */
 const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** A value that HTTP forbids, or whose spaces the receiver would remove, would name another user. */
+/** The user cannot be sent: a value that HTTP forbids, or whose spaces the receiver would remove, would name another user. */
 export class UnsendableUser extends Error {
   constructor (name: string) { super(`the user cannot be passed on: invalid header field value for ${JSON.stringify(name)}`) }
 }
 
 function header (name: string, value: string): [string, string] {
-  if (/[\0-\b\n-\x1f\x7f]|^\s|\s$/.test(value)) throw new UnsendableUser(name) // eslint-disable-line no-control-regex -- they are what is looked for
+  if (/[\0-\b\n-\x1f\x7f]|^\s|\s$/.test(value)) throw new UnsendableUser(name) // eslint-disable-line no-control-regex -- matches control characters
   return [name, bytesOf(value)]
 }
 
@@ -43,7 +43,7 @@ export interface Passed extends Forwarding {
   readonly host: string
   readonly uri: string
   readonly auditId: string
-  /** This server's entry of Via. */
+  /** This server's entry in Via headers. */
   readonly via: string
 }
 

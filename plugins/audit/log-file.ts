@@ -112,7 +112,7 @@ export class LogFile {
     }
   }
 
-  /** What others still write to the rotated file must not be lost by its compression. */
+  /** Waits until other processes no longer write to the rotated file, so that its compression loses nothing. */
   async #othersHaveLeft (): Promise<void> {
     if (this.#shared !== undefined) await new Promise<void>(resolve => { setTimeout(resolve, OTHERS_LEAVE).unref() })
   }

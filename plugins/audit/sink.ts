@@ -11,7 +11,7 @@ export interface SinkOptions extends RotationOptions {
   readonly shared?: SharedFile
 }
 
-/** Milliseconds between looks of the process that rotates a shared file, which may write little itself. */
+/** Milliseconds between checks of a shared file by the process that rotates it, which may write little itself. */
 const ROTATION_INTERVAL = 1000
 const DEFAULT_MEGABYTES = 100
 

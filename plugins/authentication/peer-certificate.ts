@@ -11,7 +11,7 @@ import { chainBesideTls, issuers, RECHECKED_ERRORS, usableByClient } from './iss
 import type { Trust } from './trust.js'
 
 /** The result per socket, valid while the trusted authorities are unchanged. */
-interface Seen {
+interface CachedIdentity {
   readonly trust: Trust
   readonly certificate: ClientCertificate
   /** Validity period of the whole chain, milliseconds since 1970. */
@@ -19,7 +19,7 @@ interface Seen {
   readonly until: number
 }
 
-const read = new WeakMap<object, Seen | 'none'>()
+const read = new WeakMap<object, CachedIdentity | 'none'>()
 
 /** Intermediates that clients have sent, kept because a resumed session no longer has them. */
 const intermediates = new Map<string, X509Certificate>()
@@ -42,7 +42,7 @@ export function certificateOf (socket: Socket, trust = NOBODY): ClientCertificat
   return { ...seen.certificate, verified: false, verifiedProxy: false, problem: now < seen.from ? 'it is not valid yet' : 'it has expired' }
 }
 
-function inspect (socket: Partial<TLSSocket>, trust: Trust): Seen | undefined {
+function inspect (socket: Partial<TLSSocket>, trust: Trust): CachedIdentity | undefined {
   if (typeof socket.getPeerCertificate !== 'function') return undefined
   const certificate = socket.getPeerCertificate(true) as DetailedPeerCertificate | null
   if (certificate === null || certificate.subject === undefined) return undefined

@@ -8,7 +8,7 @@ import { StatusError, badRequest, type StatusReason } from '../../schemas/status
 /** Headers of this server that would change how a proxied page behaves. */
 const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
 
-/** A redirect would lead the client, with its credentials, to wherever the back end likes. */
+/** A redirect could send the client, with its credentials, to any server. */
 export const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean => statusCode >= 300 && statusCode < 400 && headers.location !== undefined
 export const redirected = () => new StatusError(undefined, 'the backend attempted to redirect this request, which is not permitted', { code: 502 })
 

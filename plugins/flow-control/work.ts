@@ -76,7 +76,7 @@ function bytesOfBody (headers: Headers): number {
   return headers['transfer-encoding'] === undefined && headers['content-type'] === undefined ? 0 : MAX_BODY_BYTES
 }
 
-export interface Estimate { readonly work: Work, /** Undefined for what is no write. */ readonly watches: number | undefined }
+export interface Estimate { readonly work: Work, /** Undefined unless the request writes. */ readonly watches: number | undefined }
 
 /** Verbs that notify watches once; for deletecollection the number is unknown. */
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])

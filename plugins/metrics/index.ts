@@ -28,7 +28,7 @@ export interface MetricsOptions {
   sizeInterval?: number
   /** The name of this process among several of one server. Default none. */
   process?: string
-  /** Gets the metrics of the other processes, which `/metrics` adds up with those of this one, its argument. Default none. */
+  /** Receives the metrics of this process and resolves to those of the others, which `/metrics` merges. Default none. */
   others?: (text: Uint8Array) => Promise<readonly Exposition[]>
 }
 

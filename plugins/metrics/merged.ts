@@ -9,15 +9,15 @@ import { finish, type Steps } from '../../schemas/steps.js'
 export interface Exposition {
   readonly process: string
   readonly text: Uint8Array
-  /** True if its process has ended or does not answer: gauges say nothing then. */
+  /** True if the process has ended or does not answer: its gauges are meaningless. */
   readonly countersOnly?: boolean
 }
 
-/** Gauges with the same value in each process, but for the time at which it was read. The greatest counts. */
+/** Gauges that have the same value in each process, except that each reads it at another time. The greatest counts. */
 const SHARED: ReadonlySet<string> = new Set(['apiserver_storage_objects', 'apiserver_storage_size_bytes', 'etcd_db_total_size_in_bytes', 'orch_build_info'])
-/** Types that have sums which only rise. */
+/** Types of metrics whose sums only rise. */
 const COUNTED: ReadonlySet<string> = new Set(['counter', 'histogram', 'summary'])
-/** Lines in a step. */
+/** Lines per step. */
 const LINES = 2000
 
 type Combine = 'sum' | 'greatest' | 'apart'
@@ -80,7 +80,7 @@ export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
   return Buffer.from(pieces.join(''))
 }
 
-/** The sums of counters, histograms and summaries, such as those of processes that have ended. */
+/** Only the counters, histograms and summaries, for example of processes that have ended. */
 export const countersOf = (expositions: readonly Exposition[]): Exposition =>
   ({ process: '', text: finish(merged(expositions.map(({ process, text }) => ({ process, text, countersOnly: true })))), countersOnly: true })
 

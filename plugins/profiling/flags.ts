@@ -5,10 +5,10 @@ import { badRequest } from '../../schemas/status.js'
 
 const ROOT = '/debug/flags'
 const TEXT = 'text/plain; charset=utf-8'
-/** As the flag has it. */
+/** Maximum of the flag `-v`. */
 const MAX = 10
 
-/** `PUT /debug/flags/v` with a number. The answer has upstream's words, which scripts look for. */
+/** `PUT /debug/flags/v` with a number. The response has upstream's words, which scripts match. */
 export function debugFlags (fastify: FastifyInstance, setVerbosity: (v: number) => void): void {
   const index = `${ROOT}/\n\nv  verbosity of the log, 0 to ${MAX}: PUT the number to ${ROOT}/v\n`
   for (const path of [ROOT, `${ROOT}/`]) fastify.get(path, async (_request, reply) => await reply.type(TEXT).send(index))
@@ -18,7 +18,7 @@ export function debugFlags (fastify: FastifyInstance, setVerbosity: (v: number) 
     const v = /^\d{1,2}$/.test(text) ? Number(text) : Infinity
     if (v > MAX) throw badRequest(`failed to set klog.logging.verbosity ${quote(text)}: must be a whole number from 0 to ${MAX}`)
     setVerbosity(v)
-    // After the change, so that the line is there at every verbosity: it is info.
+    // Logged after the change: the line is of level info, so it appears at every verbosity.
     request.log.info({ user: request.orch.user?.username }, `log verbosity is now ${v}`)
     return await reply.type(TEXT).send(`successfully set klog.logging.verbosity to ${v}\n`)
   })

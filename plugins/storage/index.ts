@@ -67,7 +67,7 @@ export interface StoragePluginOptions {
   readonly outbound?: OutboundOptions | undefined
 }
 
-/** The servers of etcd at sockets that lead through its proxy, if there is one. */
+/** Options that connect to etcd through its proxy, if there is one. */
 async function throughProxy (storage: StorageOptions, { etcd, relay }: OrchServer['egress']): Promise<StorageOptions> {
   if (etcd === undefined || !('servers' in storage)) return storage
   const servers = new Set([...storage.servers, ...Object.values(storage.overrides ?? {}).flat()])
@@ -94,7 +94,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     prefix,
     clock,
     note: (text, level = 'warn') => { fastify.log[level](text) },
-    refused: error => { fastify.log.error(error.message) } // a start that is not over fails too
+    refused: error => { fastify.log.error(error.message) } // a start in progress fails too
   })
   const backends = stores.all.map(({ backend }) => backend)
   if ('servers' in storage) {

@@ -69,7 +69,7 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   })
 }
 
-/** The receiver, at a socket that leads through the proxy of the control plane if there is one. */
+/** Options that connect to the receiver through the proxy of the control plane, if there is one. */
 async function throughProxy (receiver: ReceiverOptions, { orch: { egress } }: FastifyInstance): Promise<ReceiverOptions> {
   const { endpoint = DEFAULT_ENDPOINT, timeout = DEFAULT_TIMEOUT } = receiver
   if (egress.controlPlane === undefined || endpoint.startsWith('unix:')) return receiver

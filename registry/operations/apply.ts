@@ -68,9 +68,9 @@ function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject,
   if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
 }
 
-interface Made { readonly object: ApiObject, readonly owners: readonly Manager[] }
+interface AppliedObject { readonly object: ApiObject, readonly owners: readonly Manager[] }
 
-async function objectOf (store: ResourceStore, { configOf, sent, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<Made> {
+async function objectOf (store: ResourceStore, { configOf, sent, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<AppliedObject> {
   const { message } = store.representation
   const size = Math.max(context.size ?? 0, base?.json.length ?? 0)
   const live = base === undefined ? {} : store.convertCopy(base)

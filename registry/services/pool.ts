@@ -73,7 +73,7 @@ export class Pool {
   nameOf ({ key }: KeyValue): string { return key.slice(this.#options.scope.length) }
 
   /** Replaces the bitmap by a complete one that the caller read. */
-  know (taken: Bitmap): void {
+  useBitmap (taken: Bitmap): void {
     this.#taken = taken
     this.#loaded = Promise.resolve()
   }

@@ -25,12 +25,12 @@ function columnOf ({ name, type, format = '', description = '', priority = 0, js
     type: type as Column<ApiObject>['type'], // validated
     format,
     description: description === '' ? `Custom resource definition column (in JSONPath format): ${path}` : description,
-    priority: priority as 0 | 1, // clients show what is above 0 in wide tables
+    priority: priority as 0 | 1, // clients show columns above 0 only in wide tables
     cell: (object, now) => cellOf(type, (find ??= finder(path))(object), now)
   }
 }
 
-/** The first value at a path; undefined for a path that is none, as upstream. */
+/** The first value at a path; undefined for an invalid path, as upstream. */
 function finder (path: string): (object: ApiObject) => unknown {
   const { JSONPathEnvironment } = jsonPath()
   const environment = new JSONPathEnvironment()

@@ -20,7 +20,7 @@ import { finish } from '../steps.js'
 import { describe } from '../status.js'
 import { customRules } from './rules.js'
 
-/** An OpenAPI v3 schema as a definition has it. */
+/** An OpenAPI v3 schema in the form that definitions use. */
 export type StructuralSchema = JSONSchemaProps
 
 const { message, special } = apiPackage('', '', 'io.orch.apiextensions', { name: 'structural' })
@@ -80,7 +80,7 @@ export function declareKind (kind: GroupVersionKind, root: JSONSchemaProps, rule
 }
 
 interface Extra extends Partial<Pick<Declaration, 'type' | 'given' | 'validateCreate' | 'validateUpdate'>> {
-  /** Fields that stand before those of the schema. */
+  /** Fields that precede those of the schema. */
   readonly around?: Fields
 }
 
@@ -162,7 +162,7 @@ function undeclarable ({ properties = {} }: JSONSchemaProps): false | ReadonlySe
   return names.length > 0 && new Set(names)
 }
 
-/** What an object within an object has, whether its schema says so or not. */
+/** The fields of an embedded object, whether its schema declares them or not. */
 const ofEmbedded = (): Fields => {
   const options = { pointer: true, anyType: true } as const
   return {

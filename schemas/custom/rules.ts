@@ -1,4 +1,4 @@
-/** Rules of custom objects: their schema, the objects within them, and the identity of list items. */
+/** Rules of custom objects: their schema, embedded objects, and unique list items. */
 import { embeddedFindings } from '../api/apiextensions/embedded-objects.js'
 import { ObjectPatterns } from '../api/apiextensions/patterns.js'
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
@@ -18,11 +18,11 @@ export interface CustomRules {
   readonly validate: (object: object, old: object | undefined, report: Report) => Steps<void>
 }
 
-interface Known {
+interface PreparedRules {
   readonly patterns: ObjectPatterns
-  /** Whether there are objects within objects. */
+  /** Whether there are embedded objects. */
   readonly embeds: boolean
-  /** Whether items of some list are unique. */
+  /** Whether items of some list must be unique. */
   readonly keyed: boolean
 }
 
@@ -30,7 +30,7 @@ interface Known {
 const BLOCKING: ReadonlySet<FieldError['type']> = new Set(['FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'])
 const NOT_CHECKED = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
 
-const knownOf = (schema: JSONSchemaProps): Known => ({
+const prepared = (schema: JSONSchemaProps): PreparedRules => ({
   patterns: new ObjectPatterns(),
   embeds: someSchema(schema, part => part['x-orch-embedded-resource'] === true),
   keyed: someSchema(schema, part => part['x-orch-list-type'] === 'map' || part['x-orch-list-type'] === 'set')
@@ -38,13 +38,13 @@ const knownOf = (schema: JSONSchemaProps): Known => ({
 
 type Compiled = ReturnType<typeof compileRules> extends Steps<infer T> ? T : never
 
-/** Looks through the schema with the first object. @param evaluates whether its CEL rules apply */
+/** Examines the schema when it validates the first object. @param evaluates whether its CEL rules apply */
 export function customRules (schema: JSONSchemaProps, evaluates = false): CustomRules {
-  let known: Known | undefined
+  let known: PreparedRules | undefined
   let compiled: { readonly rules: Compiled } | undefined
   return {
     validate: function * (object, old, reportAny) {
-      const { patterns, embeds, keyed } = known ??= knownOf(schema)
+      const { patterns, embeds, keyed } = known ??= prepared(schema)
       let blocked = false
       const report: Report = error => {
         blocked ||= BLOCKING.has(error.type)
@@ -52,7 +52,7 @@ export function customRules (schema: JSONSchemaProps, evaluates = false): Custom
       }
       yield * new ValueValidator(patterns, true).validating(schema, object, '', report)
       if (embeds) embeddedFindings(object, schema, '', false).forEach(report)
-      // An object that had repeated items before they were forbidden may keep them.
+      // An object with repeated items from before they were forbidden may keep them.
       if (keyed && (old === undefined || !hasRepeatedItems(schema, old))) repeatedItems(schema, object, '', report)
       if (!evaluates) return
       compiled ??= { rules: yield * compileRules(schema) }
@@ -69,7 +69,7 @@ function hasRepeatedItems (schema: JSONSchemaProps, object: object): boolean {
   return found
 }
 
-/** Items of a set, and of a list with keys, are unique. */
+/** Checks that the items of sets and of keyed lists are unique. */
 function repeatedItems (schema: JSONSchemaProps, value: unknown, at: string, report: Report): void {
   if (Array.isArray(value)) return repeatedIn(schema, value, at, report)
   if (!isObject(value)) return

@@ -1,4 +1,4 @@
-/** The scale subresource of custom resources, whose definition says where replicas and selector are. */
+/** The scale subresource of custom resources, whose definition names the paths of replicas and selector. */
 import type { CustomResourceSubresourceScale } from '../api/apiextensions/customresourcedefinitions.js'
 import { typeOf } from '../api/apiextensions/plain-values.js'
 import { Scale } from '../api/autoscaling/scale.js'
@@ -29,7 +29,7 @@ export function customScale ({ specReplicasPath, statusReplicasPath, labelSelect
     version: 'v1',
     view: {
       message: Scale,
-      columns: scaleColumns as ReadonlyArray<Column<ApiObject>>, // of what `read` makes
+      columns: scaleColumns as ReadonlyArray<Column<ApiObject>>, // for objects that `read` returns
       read: object => {
         const { metadata: { name, namespace, uid, resourceVersion, creationTimestamp } } = object
         const replicas = numberAt(object, specReplicasPath)
@@ -56,7 +56,7 @@ export function customScale ({ specReplicasPath, statusReplicasPath, labelSelect
   }
 }
 
-/** Replicas and selector of an object, where it has them. */
+/** Validates replicas and selector of an object, if it has them. */
 export function validateScale ({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale, object: ApiObject, report: Report): void {
   for (const path of [specReplicasPath, statusReplicasPath]) {
     const value = valueAt(object, pathOf(path))

@@ -12,7 +12,7 @@ import type { Steps } from '../steps.js'
 import { keysOf } from './list-keys.js'
 import { isObject } from '../language/values.js'
 
-/** A schema with rules, or with parts that have some. */
+/** A schema with rules of its own, or with rules in its parts. */
 interface Ruled {
   readonly schema: Schema
   readonly rules: ReadonlyArray<{ readonly text: string, readonly message: string, readonly compiled: Rule | string }>

@@ -1,4 +1,4 @@
-/** Infers the type of every part of a rule, and refuses what cannot be evaluated. */
+/** Infers the type of every part of a rule, and refuses rules that cannot be evaluated. */
 import { overloadsOf } from './overloads.js'
 import { RuleProblem, literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
 import { assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, resolve, STRING, typeName, typeOf, type Type } from './types.js'
@@ -14,7 +14,7 @@ const OPERATOR_NAMES: Readonly<Record<string, string>> = { '!_': '!_', '-_': '-_
 
 export interface Checked {
   readonly type: Type
-  /** Of each part. */
+  /** The type of each part. */
   readonly types: ReadonlyMap<Node, Type>
   readonly usesOld: boolean
 }
@@ -177,7 +177,7 @@ class Checker {
 
   #parameter (): Type { return { kind: 'param', name: `_var${this.#parameters++}` } }
 
-  /** The same type with parameters of its own. */
+  /** The same type with type parameters of its own. */
   #fresh (type: Type, own: Map<string, Type>): Type {
     if (type.kind === 'param') {
       const known = own.get(type.name ?? '') ?? this.#parameter()

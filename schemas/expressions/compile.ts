@@ -8,16 +8,16 @@ import { COST_OF_LIST, COST_OF_MAP, costOfCall, type Meter } from './meter.js'
 import { literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
 import { Entries, Fault, orFault, isDict, Items, List, sizeOf, TypeValue, Uint, type Key, type Value } from './values.js'
 
-/** The variables, by their place, and what the evaluation costs. */
+/** The values of the variables by slot, and the cost of the evaluation. */
 export interface Frame { readonly slots: Value[], readonly meter: Meter }
 
 type Run = (frame: Frame) => Value
-/** Exactly one of both. */
+/** Either `run` or `steps`. */
 export type Code = { readonly run: Run, readonly steps?: undefined } | { readonly run?: undefined, readonly steps: (frame: Frame) => Steps<Value> }
 
 const isPlain = (code: Code): code is Extract<Code, { run: Run }> => code.run !== undefined
 
-/** The place of each variable. */
+/** The slot of each variable. */
 type Scope = ReadonlyMap<string, number>
 
 export function compileRule (node: Node, scope: Scope): Code { return new Compiler(scope.size).compile(node, scope) }
@@ -150,7 +150,7 @@ class Compiler {
   }
 }
 
-/** Of the loop itself, for each item. */
+/** Cost of the loop itself, per item. */
 const COST_OF_STEP = 3
 
 interface Fold {
@@ -162,7 +162,7 @@ interface Fold {
 const NO_BOOL = new Fault('no such overload')
 const notBool = (holds: Value): Value | undefined => holds instanceof Fault ? holds : typeof holds === 'boolean' ? undefined : NO_BOOL
 
-/** One item decides; errors of others do not matter then. */
+/** One item may decide; errors of other items then do not matter. */
 const quantifier = (decisive: boolean) => (): Fold => {
   let fault: Value | undefined
   return {

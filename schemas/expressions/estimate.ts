@@ -4,14 +4,14 @@ import { literalOf, loopOf, type Loop, type Node } from './parse.js'
 import type { Kind, Type } from './types.js'
 
 const TEXTS: ReadonlySet<Kind> = new Set(['string', 'bytes', 'dyn'])
-/** Of a loop itself, for each item. */
+/** Cost of the loop itself, per item. */
 const OF_STEP = { bool: 3, list: COST_OF_LIST + 2 } as const
 
 export function estimateCost (node: Node, types: ReadonlyMap<Node, Type>): number { return new Estimator(types).cost(node) }
 
 class Estimator {
   readonly #types: ReadonlyMap<Node, Type>
-  /** Of sums, whose parts are sums. */
+  /** Cached sizes of sums, whose parts may be sums too. */
   readonly #sizes = new Map<Node, number>()
   constructor (types: ReadonlyMap<Node, Type>) { this.#types = types }
 

@@ -7,7 +7,7 @@ import { Fault, Instant, Items, Span, type Dict, type Key, type Value } from './
 type Members = Readonly<Record<string, unknown>>
 const isMembers = (json: unknown): json is Members => typeof json === 'object' && json !== null && !Array.isArray(json)
 
-/** The value of a field that has that type; a Fault if it has not. */
+/** The value of a field with that type; a Fault if the type differs. */
 export function fromJson (json: unknown, type: Type): Value {
   if (json === null || json === undefined) return type.nullable === true ? null : new Fault('invalid data, got null for schema with nullable=false')
   switch (type.kind) {
@@ -66,7 +66,7 @@ class JsonList extends Items {
   }
 }
 
-/** Keeps what was read. */
+/** Caches what was read. */
 abstract class Lazy implements Dict {
   protected readonly json: Members
   protected readonly type: Type

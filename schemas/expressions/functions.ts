@@ -1,4 +1,4 @@
-/** What operators and functions do with values. Undefined stands for an overload that does not exist. */
+/** Operators and functions on values. Undefined stands for an overload that does not exist. */
 import { bounded, lengthOf, matches, methodOfString, partOfUrl, replace, urlOf } from './strings.js'
 import type { Meter } from './meter.js'
 import { durationOf, instant, partOfTime, span, textOfTime, TIME_METHODS, timestampOf } from './times.js'
@@ -129,7 +129,7 @@ const string: Apply = ([value]) => {
 
 const BOOLS: Readonly<Record<string, boolean>> = Object.assign(Object.create(null), Object.fromEntries([['1', 't', 'true', 'TRUE', 'True'], ['0', 'f', 'false', 'FALSE', 'False']].flatMap((texts, no) => texts.map(text => [text, no === 0]))))
 
-/** The smallest, or with `sign` -1 the largest. */
+/** The smallest item, or with `sign` -1 the largest. */
 const extreme = (sign: number): Apply => ([list]) => {
   if (!(list instanceof Items)) return undefined
   const [first, ...others] = list.items

@@ -1,4 +1,4 @@
-/** How rules write the names of properties that are no identifiers of CEL. */
+/** How rules write property names that are not CEL identifiers. */
 const RESERVED: ReadonlySet<string> = new Set([
   'true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'
 ])

@@ -35,7 +35,7 @@ const signatures = (): string[] => [
 ]
 
 export interface Overload {
-  /** The receiver is the first. */
+  /** Types of the parameters; the receiver is the first. */
   readonly takes: readonly Type[]
   readonly returns: Type
 }
@@ -60,7 +60,7 @@ function table (): Map<string, Overload[]> {
   return made
 }
 
-/** At the commas outside of parentheses. */
+/** Splits at commas outside of parentheses. */
 function split (text: string): string[] {
   return text === '' ? [] : text.split(/, (?![^(]*\))/)
 }

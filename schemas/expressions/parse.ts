@@ -5,7 +5,7 @@ import { onDemand } from '../on-demand.js'
 export type Node = Cel.ASTNode
 
 const cel = onDemand<typeof Cel>('@marcbachmann/cel-js')
-/** Characters of a rule; parsing one takes a microsecond at most. */
+/** Maximum characters of a rule; parsing one takes at most a microsecond. */
 const MAX_LENGTH = 10_000
 const MAX_NODES = 2000
 const MAX_DEPTH = 100
@@ -14,7 +14,7 @@ let environment: Cel.Environment | undefined
 
 /** A rule that does not compile. */
 export class RuleProblem extends Error {
-  /** @param at where, in characters of the rule */
+  /** @param at position of the problem, in characters of the rule */
   constructor (problem: string, rule: string, at = 0) {
     const before = rule.slice(0, at)
     const start = before.lastIndexOf('\n') + 1
@@ -41,14 +41,14 @@ export type Literal = string | number | bigint | boolean | null | Uint8Array | {
 
 export const literalOf = (node: Extract<Node, { op: 'value' }>): Literal => node.args as Literal
 
-/** The macros that loop over a list, or the keys of a map: their name, and how many arguments they have. */
+/** The macros that loop over a list or the keys of a map, with their numbers of arguments. */
 const LOOPS: Readonly<Record<string, readonly number[]>> = { all: [2], exists: [2], exists_one: [2], map: [2, 3], filter: [2] }
 
 export interface Loop {
   readonly macro: 'all' | 'exists' | 'exists_one' | 'map' | 'filter'
   readonly over: Node
   readonly variable: string
-  /** Of each item; for `map` the condition, if there is one. */
+  /** The condition for each item; for `map` only if it has one. */
   readonly condition: Node | undefined
   readonly result: Node | undefined
 }

@@ -20,9 +20,9 @@ export interface Outcome {
 }
 
 export interface Rule {
-  /** It compares the value with the old one, so it applies to updates only. */
+  /** The rule compares the value with the old one, so it applies to updates only. */
   readonly isTransition: boolean
-  /** The most it can cost. */
+  /** The maximum cost of an evaluation. */
   readonly most: number
   /** @throws CostExceeded */
   readonly evaluate: (self: unknown, oldSelf: unknown) => Steps<Outcome>
@@ -33,7 +33,7 @@ export function readRule (text: string, type: Type): Rule {
   const tree = parseRule(text)
   try {
     const { type: result, types, usesOld } = checkRule(text, tree, new Map([['self', type], ['oldSelf', type]]))
-    if (result.kind !== 'bool') throw new NoBool('cel expression must evaluate to a bool')
+    if (result.kind !== 'bool') throw new NotBoolean('cel expression must evaluate to a bool')
     return { isTransition: usesOld, most: estimateCost(tree, types), evaluate: evaluator(compileRule(tree, PLACES), type) }
   } catch (error) {
     if (error instanceof RangeError) throw new RuleProblem('expression recursion limit exceeded', text)
@@ -41,8 +41,8 @@ export function readRule (text: string, type: Type): Rule {
   }
 }
 
-/** A rule whose result is not a bool. */
-export class NoBool extends Error {}
+/** The result of a rule is not a bool. */
+export class NotBoolean extends Error {}
 
 const evaluator = (code: Code, type: Type): Rule['evaluate'] => function * (self, oldSelf) {
   const meter = new Meter()

@@ -5,9 +5,9 @@ import { BOOL, INT, STRING, type Type } from './types.js'
 
 /** Upstream's bound of a request, from which it derives how large an unbounded value can be. */
 export const MAX_REQUEST = 3 * 1024 * 1024
-/** Brackets of a list or object; quotes of a string. */
+/** Bytes of the brackets of a list or object, or of the quotes of a string. */
 const AROUND = 2
-/** Quotes and colon of a member with its comma, without the name. */
+/** Bytes of quotes, colon and comma of a member, without its name. */
 const AROUND_NAME = 4
 const MAX_BYTES_OF_CHARACTER = 4
 const SHORTEST = { date: 12, 'date-time': 22, duration: 4 } as const
@@ -25,7 +25,7 @@ const OF_EVERY_OBJECT: Schema = {
 export class SchemaTypes {
   readonly #known = new Map<Schema, Type | undefined>()
 
-  /** Undefined for what rules cannot see: fields without schema. */
+  /** Undefined for values that rules cannot see: fields without schema. */
   of (schema: Schema, isObject = schema['x-orch-embedded-resource'] === true): Type | undefined {
     if (this.#known.has(schema)) return this.#known.get(schema)
     const made = this.#make(isObject ? { ...schema, properties: { ...schema.properties, ...OF_EVERY_OBJECT.properties } } : schema)

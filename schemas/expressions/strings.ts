@@ -1,16 +1,16 @@
-/** Functions of strings, whose positions are code points. */
+/** String functions. Positions are code points. */
 import { ObjectPatterns } from '../api/apiextensions/patterns.js'
 import { CostExceeded, type Meter } from './meter.js'
 import { Entries, Fault, List, type Value } from './values.js'
 
-/** Strings that rules make are no longer than what a request can hold. */
+/** Maximum length of the strings that rules create: what a request can hold. */
 const MAX_LENGTH = 3 * 1024 * 1024
 const SURROGATE = /[\ud800-\udbff][\udc00-\udfff]/
 /** Compiling an expression of this weight takes some milliseconds. */
 const MAX_WEIGHT = 2000
 const COST_OF_WEIGHT = 4
 const patterns = new ObjectPatterns(MAX_WEIGHT)
-/** Parts that a function makes of a string. */
+/** Maximum number of parts into which a function splits a string. */
 const MAX_PARTS = 20_000
 
 const points = (text: string): readonly string[] | string => SURROGATE.test(text) ? [...text] : text

@@ -32,7 +32,7 @@ export function durationOf (value: Value): Value | undefined {
   return nanoseconds === undefined ? new Fault(`time: invalid duration ${JSON.stringify(value)}`) : new Span(nanoseconds)
 }
 
-/** Of a timestamp or duration. */
+/** The text of a timestamp or duration. */
 export function textOfTime (value: Instant | Span): string {
   if (value instanceof Span) return formatDuration(value.nanoseconds)
   const [seconds, nanos] = [floor(value.nanoseconds, SECOND), Number(modulo(value.nanoseconds, SECOND))]
@@ -62,7 +62,7 @@ const OF_INSTANT: Readonly<Record<string, (date: Date) => number>> = {
 }
 export const TIME_METHODS = Object.keys(OF_INSTANT)
 
-/** Undefined for a receiver without that method. */
+/** Undefined if the receiver has no such method. */
 export function partOfTime (name: string, of: Value, zone: Value | undefined): Value | undefined {
   const [size, part] = [OF_SPAN[name], OF_INSTANT[name]]
   if (of instanceof Span) return size === undefined ? undefined : of.nanoseconds / size

@@ -3,16 +3,16 @@ export type Kind = 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'nu
 
 export interface Type {
   readonly kind: Kind
-  /** Of items, of values, or what a type value denotes. */
+  /** The type of items or values, or the type that a type value denotes. */
   readonly of?: Type
   readonly key?: Type
   /** The fields of an object, by the name that rules use. */
   readonly fields?: ReadonlyMap<string, { readonly member: string, readonly type: Type }>
-  /** Of a type parameter. */
+  /** Name of a type parameter. */
   readonly name?: string
-  /** The largest size, in items or bytes, of a value that a request can hold. Default: no bound. */
+  /** Maximum size, in items or bytes, of a value that a request can hold. Default unlimited. */
   readonly most?: number
-  /** The smallest size of the value in JSON. */
+  /** Minimum size of the value in JSON. */
   readonly least?: number
   /** What makes items of a list the same: the value, or these keys. Default: order and value. */
   readonly identity?: 'set' | readonly string[]
@@ -29,7 +29,7 @@ export const listOf = (of: Type): Type => ({ kind: 'list', of })
 export const mapOf = (key: Type, of: Type): Type => ({ kind: 'map', key, of })
 export const typeOf = (of: Type): Type => ({ kind: 'type', of })
 
-/** As messages name it. */
+/** The name of a type in messages. */
 export function typeName ({ kind, key = DYN, of = DYN, name = '' }: Type): string {
   if (kind === 'list') return `list(${typeName(of)})`
   if (kind === 'map') return `map(${typeName(key)}, ${typeName(of)})`
@@ -42,7 +42,7 @@ export class Bindings {
   readonly #bound = new Map<string, Type>()
   readonly #order: string[] = []
 
-  /** How many there are, for `forget`. */
+  /** The number of bindings, for `forget`. */
   get size (): number { return this.#order.length }
   get (name: string): Type | undefined { return this.#bound.get(name) }
 
@@ -51,7 +51,7 @@ export class Bindings {
     this.#order.push(name)
   }
 
-  /** Forgets all but the first. */
+  /** Removes all but the first `size` bindings. */
   forget (size: number): void {
     while (this.#order.length > size) this.#bound.delete(this.#order.pop() ?? '')
   }
@@ -59,7 +59,7 @@ export class Bindings {
 
 const isUnknown = ({ kind }: Type): boolean => kind === 'param'
 
-/** Replaces parameters by what they stand for. */
+/** Replaces type parameters by their bindings. */
 export function resolve (type: Type, bound: Bindings): Type {
   if (type.kind === 'param') {
     const found = bound.get(type.name ?? '')

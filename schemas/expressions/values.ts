@@ -106,7 +106,7 @@ function sameEntries (left: Dict, right: Dict, meter: Meter): boolean {
   })
 }
 
-/** Equal for items that a list holds once. */
+/** Equal for items of which a list holds only one. */
 export function identityOf (item: Value, identity: 'set' | readonly string[]): string {
   if (identity === 'set') return text(item)
   return identity.map(key => text(typeof item === 'object' && item !== null && isDict(item) ? item.get(key) ?? null : null)).join()

@@ -70,7 +70,7 @@ export class PlannedField {
   /** The field itself, or the innermost element of nested lists. */
   get innermost (): PlannedField { return this.element === undefined ? this : this.element.innermost }
 
-  /** Objects always have it: a structure that is not a pointer. */
+  /** True for a structure that is not a pointer: objects always contain it. */
   get embedded (): boolean {
     return this.shape === 'one' && this.message !== undefined && this.special === undefined && !this.alternatives && !this.pointer
   }

@@ -25,7 +25,7 @@ export type Plain = Record<string, unknown>
 
 export interface Report {
   (error: FieldError): void
-  /** That validation depends on. Default: those of the release. */
+  /** Gates on which validation depends. Default: those of the release. */
   readonly gates?: Gates
 }
 
@@ -76,20 +76,20 @@ export interface FieldOptions {
   readonly discriminator?: true
   /** Name in protobuf if not that in JSON. */
   readonly protoName?: string
-  /** The feature gate that brings it. */
+  /** The feature gate that introduces the field. */
   readonly gate?: string | FieldGate
 }
 
 /** How a feature gate concerns a field; see `gated.ts`. */
 export interface FieldGate {
   readonly name: string
-  /** What a dropped field becomes, and what does not count as use. Default: it is absent. */
+  /** The value of a dropped field, which does not count as use. Default: the field is absent. */
   readonly otherwise?: unknown
   /** The computed default of the message, withheld while the gate is off. */
   readonly default?: unknown
   /** A default that is given only while the gate is on. */
   readonly given?: unknown
-  /** Holders of this name keep it, for validation to refuse. */
+  /** Holders of this name keep the field, so that validation refuses it. */
   readonly except?: string
 }
 
@@ -197,7 +197,7 @@ export interface Declaration {
   readonly fields: Fields
   /** Set for kinds, whose objects begin with kind and apiVersion. */
   readonly type: KindFacts | undefined
-  /** OpenAPI v3 schema of a custom kind, as its definition has it. */
+  /** OpenAPI v3 schema of a custom kind, from its definition. */
   readonly given: object | undefined
   readonly special: Special | undefined
   /** Set for unions. */

@@ -6,7 +6,7 @@ import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import type { Plain } from '../language/types.js'
 import { extension } from './extensions.js'
 
-/** References that stand in each object. */
+/** References that occur in each object. */
 export interface Standard {
   /** The schema of metadata. */
   readonly metadata: Plain
@@ -30,7 +30,7 @@ const withStandard = (properties: Plain | undefined, { metadata, types }: Standa
 function converted (schema: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
   const inner = (part: JSONSchemaProps): Plain => converted(part, swagger, standard)
   const made: Plain = {}
-  /** Clients would forbid what is not named. */
+  /** Clients would refuse members that are not listed. */
   const open = swagger && (schema[PRESERVE] === true || schema.nullable === true || schema['x-orch-int-or-string'] === true)
   for (const [name, value] of Object.entries(schema)) {
     if (value === undefined || (swagger && (LOGIC.has(name) || name === 'nullable' || (open && ['type', 'properties', 'items', 'additionalProperties'].includes(name))))) continue

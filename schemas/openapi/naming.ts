@@ -21,11 +21,11 @@ export const rootOf = (group: string, version: string): string => `/${group === 
 
 export const tagOf = ({ group, version }: GroupVersion): string => `${groupName(group)}_${version}`
 
-/** What an operation applies to. `way` is `Collection` for deletecollection, or the method of a connection; `suffix` is the subresource. */
-export interface Subject { readonly way?: string, readonly namespaced: boolean, readonly kind: string, readonly suffix: string }
+/** What an operation applies to. `infix` is `Collection` for deletecollection, or the method of a connection; `suffix` is the subresource. */
+export interface Subject { readonly infix?: string, readonly namespaced: boolean, readonly kind: string, readonly suffix: string }
 
-export function operationId ({ group, version }: GroupVersion, verb: string, { way = '', namespaced, kind, suffix }: Subject): string {
-  return `${verb}${capitalize(groupName(group))}${capitalize(version)}${way}${namespaced ? 'Namespaced' : ''}${kind}${suffix}`
+export function operationId ({ group, version }: GroupVersion, verb: string, { infix = '', namespaced, kind, suffix }: Subject): string {
+  return `${verb}${capitalize(groupName(group))}${capitalize(version)}${infix}${namespaced ? 'Namespaced' : ''}${kind}${suffix}`
 }
 
 export function groupVersions (resources: readonly GroupVersion[]): GroupVersion[] {

@@ -19,7 +19,7 @@ const PARAMETERS = '#/parameters/'
 const MAX_DEPTH = 100
 /** Values in one path or definition, which are read in one step. */
 const MAX_VALUES = 20_000
-/** Of shared parameters, once they are in place. */
+/** Maximum bytes of shared parameters after inlining. */
 const MAX_INLINED_BYTES = 8 * 1024 * 1024
 
 /** A JSON pointer escapes / and ~. */
@@ -27,7 +27,7 @@ const unescaped = (name: string): string => name.replace(/~1/g, '/').replace(/~0
 
 type Refer = (reference: string) => unknown
 
-/** Replaces references; `refer` returns what stands in place of one, undefined to leave it. */
+/** Replaces references; `refer` returns the replacement, undefined to keep the reference. */
 function rewritten (value: unknown, refer: Refer): unknown {
   let left = MAX_VALUES
   const visit = (value: unknown, depth: number): unknown => {
@@ -111,14 +111,14 @@ const same = (one: Plain, other: Plain): boolean => sameValue(withoutKinds(one),
  * @param known returns a definition that is in the document already
  */
 export function * renamed ({ paths, definitions }: RemoteSpec, known: (name: string) => Plain | undefined): Steps<RemoteSpec> {
-  /** Definitions that `known` has, with what they refer to. */
+  /** Definitions that `known` has too, with the names to which they refer. */
   const equal = new Map<string, Set<string>>()
   for (const [name, definition] of Object.entries(definitions)) {
     const other = known(name)
     if (other !== undefined && same(definition, other)) equal.set(name, referencesIn(definition))
     yield
   }
-  // What refers to a renamed definition is another one too.
+  // A definition that refers to a renamed one differs as well.
   for (let before = -1; before !== equal.size;) {
     before = equal.size
     for (const [name, references] of equal) {

@@ -49,7 +49,7 @@ export function routesOf (resource: Representation): Route[] {
 function operation (resource: Representation, { action, name }: Act, { message, gvk: { group, version, kind }, namespaced, subject, suffix }: Part): Operation {
   const { deprecation } = resource
   return {
-    id: operationId(resource, name, { ...(action === 'deletecollection' ? { way: 'Collection' } : {}), namespaced, kind: resource.kind, suffix }),
+    id: operationId(resource, name, { ...(action === 'deletecollection' ? { infix: 'Collection' } : {}), namespaced, kind: resource.kind, suffix }),
     tag: tagOf(resource),
     query: QUERIES[action],
     consumes: action === 'patch' ? patchBodiesOf(resource) : ANYTHING,

@@ -52,7 +52,7 @@ function connections ({ resource, subresource: { name, verbs, kind = '' }, messa
   const proxies = verbs.includes('update')
   const methods: readonly Method[] = proxies ? METHODS : ['get', 'post']
   const connect = (suffix: string): Route['operations'] => Object.fromEntries(methods.map(method => [method, {
-    id: operationId(resource, 'connect', { way: capitalize(method), namespaced, kind: resource.kind, suffix: `${capitalize(name)}${suffix}` }),
+    id: operationId(resource, 'connect', { infix: capitalize(method), namespaced, kind: resource.kind, suffix: `${capitalize(name)}${suffix}` }),
     description: `${method.toUpperCase()} requests to the ${name} of a ${resource.kind}.`,
     tag: tagOf(resource),
     query,

@@ -80,7 +80,7 @@ function parameterOf (source: Plain): object {
     case 'body': return { bodyParameter: parameter }
     case 'query': return { nonBodyParameter: { queryParameterSubSchema: parameter } }
     case 'path': return { nonBodyParameter: { pathParameterSubSchema: parameter } }
-    default: throw new TypeError(`a parameter in ${String(source['in'])} has no protobuf form here`) // no server of this kind has one
+    default: throw new TypeError(`a parameter in ${String(source['in'])} has no protobuf form here`) // no parameter of this server has another place
   }
 }
 

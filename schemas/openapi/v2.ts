@@ -32,7 +32,7 @@ export interface Form<K> { readonly path: (item: Plain) => K, readonly definitio
 /** Authentication, in either format. */
 export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
 
-/** @param resources with their served subresources; @param remotes merged into the document, those that cannot be are left out */
+/** @param resources with their served subresources; @param remotes merged into the document, except those that cannot be merged */
 export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums }: OpenApiInfo, form: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Parts<K>> {
   const set = new DefinitionSet(SWAGGER, resources, form.definition, enums)
   const paths: Array<readonly [string, K]> = []
@@ -134,7 +134,7 @@ function * writeObject (pieces: Buffer[], before: string, entries: Entries<strin
 export const members = (object: Plain): string => JSON.stringify(object).slice(0, -1)
 export const objectOf = (entries: Entries<string>): string => `{${entries.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
 
-/** A document in one go. */
+/** Runs all steps of a document at once. */
 export function whole<T> (steps: Generator<undefined, T>): T {
   for (;;) {
     const { done, value } = steps.next()

@@ -1,4 +1,4 @@
-/** What error messages repeat of a selector: at most its first 200 characters. */
+/** The part of a selector that error messages repeat: at most its first 200 characters. */
 import { shorten } from '../quote.js'
 
 export const excerpt = (text: string): string => shorten(text, 200)

@@ -1,6 +1,6 @@
 /**
- * Collects the metrics of all processes for the one that answers a scrape. Sums of counters must not go down, or rates would count all again: of a
- * process that ended or does not answer in time, the counters that it had when it was last collected count.
+ * Collects the metrics of all processes for the one that answers a scrape. Sums of counters must not decrease: rates would treat that as a restart.
+ * A process that ended, or does not answer in time, therefore contributes its last collected counters.
  */
 import type { KeptProcess } from './kept-process.js'
 import { countersOf, type Exposition } from '../../plugins/metrics/merged.js'
@@ -55,7 +55,7 @@ export class Collections {
     this.#known.delete(process)
     if (known !== undefined) this.#ended = countersOf(this.#ended === undefined ? [known] : [this.#ended, known])
     for (const [own, { missing, answers }] of this.#open) {
-      answers.delete(process) // its counters are among those of the ended ones now
+      answers.delete(process) // #ended now includes its counters
       if (missing.delete(process) && missing.size === 0) this.#finish(own)
     }
   }

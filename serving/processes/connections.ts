@@ -15,10 +15,10 @@ export interface ServingProcess {
 
 interface Share {
   open: number
-  /** Sent to the process, and still open here until the process confirms it. */
+  /** Sent to the process; kept open here until the process confirms it. */
   underWay: Socket | undefined
   readonly queue: Socket[]
-  /** It hangs, or is very busy. */
+  /** The process hangs or is very busy. */
   silent: boolean
 }
 
@@ -45,7 +45,7 @@ export class Connections {
     for (const socket of share.queue) this.give(socket)
   }
 
-  /** Passes the connections that wait for the process to others, unless all are silent, and new ones only if all are. */
+  /** Gives the connections that wait for a silent process to others. While other processes answer, it gets no new ones. */
   silent (process: ServingProcess): void {
     const share = this.#shares.get(process)
     if (share === undefined) return

@@ -1,11 +1,12 @@
 /**
- * Finds processes that hang: alive, but without an answer to what the supervisor asks every second. One that is silent gets no more connections;
- * one that stays silent is killed, so that its clients go on at others. Time in which the supervisor itself did not run does not count.
+ * Finds processes that hang: alive, but without answers to the pings that the supervisor sends every second. A silent process gets no more
+ * connections; one that stays silent is killed, so that its clients reconnect to others. Time in which the supervisor itself did not run does not
+ * count.
  */
 
-/** Milliseconds between two questions. */
+/** Milliseconds between two pings. */
 const INTERVAL = 1000
-/** Unanswered questions after which a process counts as hanging. Nothing that a process does holds its event loop as long. */
+/** Unanswered pings after which a process counts as hanging. No task of a process holds its event loop that long. */
 const MOST = 15
 
 export interface Answering {
@@ -13,9 +14,9 @@ export interface Answering {
 }
 
 export interface HeartbeatOptions<T extends Answering> {
-  /** The processes to ask. */
+  /** The processes to ping. */
   readonly all: () => readonly T[]
-  /** Called when a process has not answered the last question. */
+  /** Called when a process has not answered the last ping. */
   readonly silent: (one: T) => void
   /** Called when a silent process answers. */
   readonly answers: (one: T) => void
@@ -25,7 +26,7 @@ export interface HeartbeatOptions<T extends Answering> {
 
 export class Heartbeats<T extends Answering> {
   readonly #options: HeartbeatOptions<T>
-  /** Intervals since the question that each process has not answered. */
+  /** Intervals since the unanswered ping of each process. */
   readonly #open = new Map<T, number>()
 
   constructor (options: HeartbeatOptions<T>) { this.#options = options }

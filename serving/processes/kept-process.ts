@@ -20,7 +20,7 @@ export interface KeptOptions {
 
 export class KeptProcess {
   readonly name: string
-  /** It has reported that it serves. */
+  /** The process has reported that it serves. */
   serving = false
   ready = false
   ended = false
@@ -35,7 +35,7 @@ export class KeptProcess {
     if (stdout !== null) wholeLines(stdout, lines => { process.stdout.write(lines) })
     if (stderr !== null) wholeLines(stderr, log)
     this.#child.on('message', message => { if (!this.ended) report(message as Report) }) // of this program
-    this.#child.on('error', () => {}) // a message that came too late; the end follows
+    this.#child.on('error', () => {}) // a message sent too late; 'close' follows
     this.#child.once('close', (code, signal) => {
       this.ended = true
       ended({ code, signal })
@@ -46,7 +46,7 @@ export class KeptProcess {
 
   /** Keeps the socket open in this process: Node would leak it if the child died before it received the socket. */
   send (command: Command, socket?: Socket): void {
-    if (this.#child.connected) this.#child.send(command, socket, { keepOpen: true }, () => {}) // the end follows an error
+    if (this.#child.connected) this.#child.send(command, socket, { keepOpen: true }, () => {}) // 'close' follows an error
   }
 
   ping (): void { this.send({ kind: 'ping' }) }

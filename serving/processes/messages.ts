@@ -10,7 +10,7 @@ export const STORE = 'store'
 export type Command =
   /** Start now. With `first`, create the files of a first start and log what the whole server logs once. */
   | { readonly kind: 'start', readonly first: boolean, readonly ticketKeys: Uint8Array }
-  /** Comes with a socket, unless its client has disconnected. */
+  /** Carries a socket, unless its client has disconnected. */
   | { readonly kind: 'connection' }
   /** Become the leader. */
   | { readonly kind: 'lead' }
@@ -41,6 +41,6 @@ export type Report =
   /** The shutdown no longer accepts new connections. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'verbosity', readonly v: number }
-  /** Asks for the metrics of the other processes. The text is those of this one. */
+  /** Asks for the metrics of the other processes. `text` contains those of the sender. */
   | { readonly kind: 'collect', readonly request: number, readonly text: Uint8Array }
   | { readonly kind: 'exposition', readonly request: number, readonly text: Uint8Array }

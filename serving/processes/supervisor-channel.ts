@@ -103,7 +103,7 @@ export class SupervisorChannel {
   }
 
   #expose (request: number): void {
-    this.#handlers?.exposition().then(text => { this.send({ kind: 'exposition', request, text }) }, () => {}) // it is left out
+    this.#handlers?.exposition().then(text => { this.send({ kind: 'exposition', request, text }) }, () => {}) // this process is left out of the collection
   }
 }
 

@@ -23,9 +23,9 @@ import { RestartLimit, LIMIT_EXCEEDED } from './restart-limit.js'
 import { howEnded, KeptProcess, type Ended } from './kept-process.js'
 import { STORE, type Report, type Command } from './messages.js'
 
-/** Milliseconds before a dead process is replaced, so that a process that cannot start does not busy the machine. */
+/** Milliseconds before a dead process is replaced: one that cannot start must not keep the machine busy. */
 const PAUSE = 100
-/** Milliseconds before the next attempt to replace a process, if others serve: a file that was broken meanwhile must not end them too. */
+/** Milliseconds before the next attempt to replace a process while others serve: a file that has become invalid must not end them too. */
 const RETRY = 20_000
 
 /** @throws Error of the system if it cannot listen. Later errors end the process. */
@@ -78,7 +78,7 @@ class Supervisor {
   #changedVerbosity: Extract<Command, { readonly kind: 'verbosity' }> | undefined
   readonly #leaving = new AbortController()
   #exitCode = 0
-  /** Error lines of failed starts: every process writes the same one, the log gets it once. */
+  /** Error lines of failed starts. Every process writes the same line; it is logged once. */
   readonly #failures = new Set<string>()
 
   constructor ({ values }: Parsed, server: Server) {
@@ -98,7 +98,7 @@ class Supervisor {
       this.#connections.give(socket)
     })
     this.#server.on('error', error => { this.#log.error({ err: error }, 'connections cannot be accepted') })
-    process.stdout.on('error', () => {}) // a closed reader of the audit log
+    process.stdout.on('error', () => {}) // the reader of the audit log may have closed
     logUncaughtErrors(this.#log)
     endOnSignals({ end: signal => { this.#end(signal) }, now: () => { this.#abort(1) } })
     reportOnSignals(this.#log, () => { for (const one of this.#serving.values()) one.send({ kind: 'report' }) })
@@ -126,7 +126,7 @@ class Supervisor {
     if (this.#prepared || number === 1) this.#sendStart(one)
   }
 
-  /** Until the files of a first start exist, the process that starts creates them. */
+  /** The process that starts first creates the files of a first start. */
   #sendStart (one: KeptProcess): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
 
   #startStore (): void {
@@ -262,7 +262,7 @@ class Supervisor {
   }
 
   #abort (code: number): void {
-    process.exit(code) // which kills all
+    process.exit(code) // all children exit when the channel closes
   }
 
   #write (lines: string): void {

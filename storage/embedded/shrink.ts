@@ -18,7 +18,7 @@ const OPEN_OPTIONS = { noSubdir: true, encoding: 'binary', keyEncoding: 'binary'
 type Sizes = Pick<Compacted, 'before' | 'after'>
 
 /**
- * Clients that have seen the newest revision can go on watching from it, others get 410. The old file stays until the new one has been read completely.
+ * Clients that have seen the newest revision can continue to watch from it; others get 410. The old file stays until the new one has been read completely.
  * @throws StorageError
  */
 export async function shrink (directory: string, minFree = DEFAULT_MIN_FREE, onCopied: OnCopied = () => {}): Promise<Sizes> {

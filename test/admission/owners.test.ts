@@ -1,4 +1,4 @@
-/** Who owns what admission makes of a new object. Interface: Field ownership. */
+/** Which manager owns what admission changes in a new object. Interface: Field ownership. */
 import t from 'tap'
 import type { AdmissionPlugin } from '../../app.js'
 import { build, type Json, type Client, type Answer } from '../build.js'
@@ -12,7 +12,7 @@ const everything = { rules: [rule] }
 const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
 const config = (more: Json = {}): Json => ({ metadata: { name: 'c', labels: { mine: '1', other: '1' }, ...more }, data: { a: '1' } })
 
-/** What the only entry there is says of the owner. */
+/** The fields of the only managedFields entry, which must be the manager's. */
 function owned ({ code, json, body }: Answer, manager = 'Update me'): Json {
   if (code !== 201) throw new Error(body)
   const owners = ownersOf(json)

@@ -8,7 +8,7 @@ const spec = (privileged: boolean, more: Json = {}): Json => ({ containers: [con
 const template = (privileged: boolean, restartPolicy = 'Always'): Json => ({ metadata: { labels: { a: 'b' } }, spec: spec(privileged, { restartPolicy }) })
 const selector = { matchLabels: { a: 'b' } }
 
-/** Every kind of the release that has pods, and where. */
+/** Every kind of the release that contains pods, and the URL of its objects. */
 const KINDS: ReadonlyArray<readonly [string, string, (privileged: boolean) => Json]> = [
   ['/api/v1', 'pods', privileged => ({ spec: spec(privileged) })],
   ['/api/v1', 'podtemplates', privileged => ({ template: template(privileged) })],

@@ -1,15 +1,15 @@
-/** A server with admission plugins, asked by users whom their token names. */
+/** A server with admission plugins, and requests of users that tokens name. */
 import type { AdmissionOptions } from '../../admission/options.js'
 import type { ServerOptions } from '../../app.js'
 import { build, type Json, type Answer, type Test } from '../build.js'
 
-/** Sends as a user, who is `root` of system:masters, `ann` of nothing, or what the tokens say beside them. */
+/** Sends requests as a user: `root` of system:masters, `ann` without groups, or a user of the given tokens. */
 export interface Served {
   readonly as: (user: string, method: string, url: string, body?: unknown, type?: string) => Promise<Answer>
   /** As root. */
   readonly post: (url: string, body: unknown) => Promise<Answer>
   readonly get: (url: string) => Promise<Answer>
-  /** As root, what has to succeed. */
+  /** As root; must succeed. */
   readonly made: (url: string, body: unknown) => Promise<Json>
   readonly close: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Which tolerations of a pod are left of those that others cover, and that thousands of them cost no more than thousands of looks. */
+/** A pod loses tolerations that others cover; the time is proportional to their number, also for thousands. */
 import t from 'tap'
 import type { Toleration } from '../../schemas/api/core/affinity.js'
 import { Tolerated, mergeTolerations } from '../../admission/tolerations.js'

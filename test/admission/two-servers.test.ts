@@ -1,4 +1,4 @@
-/** A quota that two servers on the same etcd charge at once. */
+/** A quota that two servers on the same etcd charge concurrently. */
 import t from 'tap'
 import { build } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
@@ -14,7 +14,7 @@ t.test('racing creators on two servers get no more than there is, and what goes 
   t.equal((await one.post(`${team}/resourcequotas`, { metadata: { name: 'q' }, spec: { hard: { 'count/secrets': '5' } } })).code, 201)
   const used = async (): Promise<unknown> => (await one.get(`${team}/resourcequotas/q`)).json['status'].used?.['count/secrets']
   await until('the quota to hold', async () => await used() === '0')
-  // The other server knows of it when it has judged by it.
+  // The other server knows the quota once it enforces it.
   await until('it to hold on the other server', async () => (await servers[1].get(`${team}/resourcequotas/q`)).json['status'].used !== undefined)
 
   const codes = await Promise.all(Array.from({ length: 20 }, async (_, index) => (await servers[index % 2 === 0 ? 0 : 1].post(`${team}/secrets`, { metadata: { name: `s${index}` } })).code))

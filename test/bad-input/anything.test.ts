@@ -9,7 +9,7 @@ import { REASONS, stillServes } from './refusal.js'
 const dice = random()
 const REQUESTS = Number(process.env['REQUESTS'] ?? 4000)
 
-const pick = <T>(values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within
+const pick = <T>(values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within bounds
 const sometimes = (part: number): boolean => dice.int(part) === 0
 
 const NAMES = ['a', 'b', 'default', '..', '.', '%2e%2e', '%2f', '%', '%00', '%ff', '', ' ', 'ü', '%C3%BC', 'x'.repeat(300), '__proto__', 'constructor', 'status', 'namespaces', '*', 'A', '-', '%25', 'a;b', 'a,b', '\u{1f600}']
@@ -65,7 +65,7 @@ t.test('whatever comes in, what goes out is an answer or a Status that says why 
     const told = `${method} ${url} ${JSON.stringify(headers)} ${String(sent?.bytes ?? '').slice(0, 500)}: ${code} ${text.slice(0, 300)}`
     if (code >= 500 && !(code === 504 && /Too large resource version/.test(text))) t.fail(told)
     if (code >= 400 && method !== 'HEAD' && String(got['content-type']).startsWith('application/json')) {
-      // Paths its router cannot take are answered by the host, which here is a bare one.
+      // Paths that its router rejects are answered by the host, here a bare Fastify.
       if (String(json.code).startsWith('FST_ERR_')) continue
       if (json.kind !== 'Status' || json.code !== code || !(REASONS[code] ?? ['Timeout']).includes(json.reason) || typeof json.message !== 'string' || json.message === '') t.fail(`no Status: ${told}`)
     }
@@ -74,7 +74,7 @@ t.test('whatever comes in, what goes out is an answer or a Status that says why 
   t.comment(`codes ${JSON.stringify(Object.fromEntries(counted))}`)
   t.ok((counted.get(200) ?? 0) > REQUESTS / 20, 'some of it makes sense')
   t.ok((counted.get(400) ?? 0) > REQUESTS / 20, 'and some does not')
-  // Nothing that was let in spoils what others read.
+  // Accepted objects do not break reads of others.
   for (const { group, version, plural, verbs } of resources) {
     if (!verbs.includes('list')) continue
     for (const accept of ['application/json', 'application/yaml', PROTOBUF, TABLE]) {

@@ -38,7 +38,7 @@ t.test('malformed JSON is told from what is not an object', async t => {
     json(`\ufeff${good}`, 'byte order mark', { says: /byte order mark/ }),
     json(Buffer.from(good, 'utf16le'), 'UTF-16'), json(Buffer.from([0x22, 0xff, 0x22]), 'no UTF-8', { says: /UTF-8/ }), json(Buffer.from([0x22, 0xc0, 0x80, 0x22]), 'overlong NUL', { says: /UTF-8/ }), json(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'a surrogate in UTF-8', { says: /UTF-8/ })
   ])
-  // Cut at each byte: a document is whole or refused.
+  // Truncated at each byte: a document is complete or refused.
   await refuses(t, server, Array.from({ length: good.length - 1 }, (_, length) => json(good.slice(0, length + 1), `cut after ${length + 1}`)))
 })
 
@@ -65,7 +65,7 @@ t.test('malformed protobuf is told as such', async t => {
     protobuf(Buffer.concat([MAGIC, field(2, Buffer.alloc(0)), field(3, Buffer.from('gzip'))]), 'an encoding', { says: /contentEncoding/ }), protobuf(Buffer.concat([MAGIC, field(2, Buffer.alloc(0)), field(4, Buffer.from('text/plain'))]), 'another type inside', { says: /contentType/ })
   ])
   const broken: Case[] = []
-  // The last two fields of an envelope are empty: without them it is whole.
+  // The last two fields of an envelope are empty; without them it is still complete.
   for (let length = MAGIC.length + 2; length < raw.length - 4; length++) broken.push(protobuf(raw.subarray(0, length), `cut after ${length}`, { codes: [400, 422] }))
   await refuses(t, server, broken)
 })
@@ -90,12 +90,12 @@ t.test('a wrong type in any field of any resource is refused by the path of the 
       const says = path === 'apiVersion' ? /apiVersion|API version/ : new RegExp(path.replace(/[[\]$]/g, '\\$&'))
       const title = `${definition.plural} ${path} = ${JSON.stringify(value)}`
       cases.push({ title, url: base, body, headers: JSON_TYPE, says })
-      // By the other ways one wrong value of each field is enough, and each by one of them: they differ in what they do before the fields are read.
+      // The other encodings differ only before fields are read: one wrong value of each field is enough, each in one encoding.
       if (path === before) continue
       before = path
       const ways: Case[] = [
         { title: `update: ${title}`, method: 'PUT', url: `${base}/${name}`, body, headers: JSON_TYPE, says },
-        // An explicit key makes it YAML that is no JSON.
+        // An explicit key makes it YAML that is not JSON.
         { title: `YAML: ${title}`, url: base, body: JSON.stringify(body).replace('{', '{ ? '), headers: YAML_TYPE, says: path.includes('[') ? /\[0\]/ : says },
         { title: `patch: ${title}`, method: 'PATCH', url: `${base}/${name}`, body, headers: { 'content-type': 'application/merge-patch+json' }, says, codes: [422] }
       ]
@@ -134,7 +134,7 @@ t.test('what is small on the wire and large in memory is refused for little', as
 t.test('a large YAML body is not parsed for a client that has gone', async t => {
   const { listen } = await import('../build.js')
   const server = await listen(t)
-  // Parsing one takes seconds on a thread, and there are two of them.
+  // Parsing one takes a thread several seconds, and there are two threads.
   const body = '[]'.repeat(300_000)
   const gone = new AbortController()
   const asked = Array.from({ length: 12 }, () => fetch(`${server.url}${BINDINGS}`, { method: 'POST', body, headers: YAML_TYPE, signal: gone.signal }).catch(() => undefined))
@@ -152,7 +152,7 @@ t.test('a large object costs others no more than a turn of the loop at a time', 
   const loop = new Loop()
   const text = (name: string): string => JSON.stringify(binding(name, { subjects: Array.from({ length: 12_000 }, (_, index) => ({ kind: 'User', name: `user-of-a-large-binding-${index}-${'x'.repeat(60)}` })) }))
   t.ok(text('large').length > 1_200_000)
-  /** Without what the test itself would spend on reading an answer. */
+  /** Excludes the time that the test itself spends on reading a response. */
   const send = (method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, type: string, payload?: Buffer) => server.app.inject({ method, url, headers: payload === undefined ? { accept: type } : { 'content-type': type }, ...(payload === undefined ? {} : { payload }) })
   const cost = async (title: string, code: number, work: () => ReturnType<typeof send>): Promise<void> => {
     const { result, ms } = await loop.leastHeld(work)

@@ -1,4 +1,4 @@
-/** Watches whose requests are as large as they may be, and what each then holds for as long as it lasts. */
+/** Watches with the largest possible requests, and the memory that each holds while it lasts. */
 import t from 'tap'
 import { once } from 'node:events'
 import type { TLSSocket } from 'node:tls'
@@ -31,8 +31,8 @@ t.test('what a watch asks for costs it no more than some ten KiB beside what it 
     return bytes
   }
   /**
-   * What else goes on in the process adds to a round, or takes from it what it lets go meanwhile: of three rounds the one in the middle is
-   * near the truth. Two need not be repeated if they are on one side of the bound.
+   * Other work in the process may add memory to a round or free some, so the median of three rounds counts. Two rounds are enough if both are on
+   * one side of the bound.
    */
   const middleOf = async (round: () => Promise<number>, bound?: number): Promise<number> => {
     const rounds = [await round(), await round()].sort((a, b) => a - b)

@@ -1,4 +1,4 @@
-/** Watches by the hundred over the server's own listener, both protocols: some never read, all come and go at once. */
+/** Hundreds of watches over the server's own listener, in both protocols: some never read, all start and end at once. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
@@ -7,7 +7,7 @@ import { heapUsed } from './refusal.js'
 
 const MB = 1024 * 1024
 
-/** A way to the server on which nothing comes back any more once it is stopped. */
+/** A relay to the server that returns nothing once it is stopped. */
 async function relay (t: Test, port: number): Promise<{ port: number, stop: () => void }> {
   const ways: Socket[] = []
   const between = createServer(from => {
@@ -26,7 +26,7 @@ async function relay (t: Test, port: number): Promise<{ port: number, stop: () =
   }
 }
 
-/** The numbers of the writes that were seen, in the order of their events. */
+/** The numbers of the received writes, in the order of their events. */
 function seen (from: NodeJS.ReadableStream): number[] {
   const numbers: number[] = []
   let rest = ''
@@ -45,7 +45,7 @@ t.test('100 MB of events, and watches that never read: the others get everything
   const server = await serve(t, { storage: { compactionInterval: 500 } })
   const { json } = await server.post(CONFIGS, { metadata: { name: 'big' } })
   const path = `${CONFIGS}?watch=1&resourceVersion=${json.metadata.resourceVersion}`
-  // On connections of their own and on that of streams that will not be read.
+  // On separate connections, and on the one with streams that will not be read.
   const shared = session(t, server.port)
   const readers = [seen(await tls(t, server.port, path)), seen(await stream(session(t, server.port), path)), seen(await stream(shared, path))]
   const text = 'x'.repeat(250_000)
@@ -73,7 +73,7 @@ t.test('100 MB of events, and watches that never read: the others get everything
   line.stop()
   await until(t, 'the watches', () => server.open.size === 3 * SILENT + 3)
   await write(400)
-  // They missed 9 GB. The store, which is in memory here, keeps some of what was written until it is compacted.
+  // They missed 9 GB. The store, here in memory, keeps some of the writes until it is compacted.
   const grown = (await heapUsed() - before) / MB
   t.ok(grown < 150, `the server holds ${grown.toFixed(0)} MB more`)
 
@@ -119,7 +119,7 @@ t.test('a thousand watches that come at once and go at once leave nothing behind
   for (let round = 0; round < 2; round++) {
     const sessions = Array.from({ length: 8 }, () => session(t, server.port))
     const [sockets] = await Promise.all([
-      Promise.all(Array.from({ length: 200 }, (_, at) => tls(t, server.port, paths[at % paths.length] as string))), // the index is within
+      Promise.all(Array.from({ length: 200 }, (_, at) => tls(t, server.port, paths[at % paths.length] as string))), // the index is within bounds
       Promise.all(sessions.flatMap(of => Array.from({ length: 100 }, async (_, at) => { (await stream(of, paths[at % paths.length] as string)).resume() })))
     ])
     for (const socket of sockets) socket.resume()

@@ -38,7 +38,7 @@ t.test('a member of an operation may be any JSON value, and is never taken for w
   const cases: Case[] = []
   for (const op of ['add', 'remove', 'replace', 'move', 'copy', 'test']) {
     for (const member of ['op', 'path', 'from', 'value']) {
-      // Behind it stands a test that fails, so that nothing is ever changed.
+      // A failing test operation follows, so that nothing is changed.
       for (const value of values) cases.push(operations([{ ...whole, op, [member]: value }, fails], `${op}: ${member} ${JSON.stringify(value)}`, { codes: [400, 422] }))
     }
   }
@@ -54,7 +54,7 @@ t.test('an operation that does not fit is 422 by number, and nothing of its patc
   await refuses(t, server, [
     misfit({ op: 'remove', path: '/metadata/labels/none' }), misfit({ op: 'replace', path: '/none/x', value: 'x' }), misfit({ op: 'test', path: '/metadata/labels/a', value: '2' }), misfit({ op: 'test', path: '/metadata/labels', value: { a: '1', done: 'yes', more: 'x' } }), misfit({ op: 'test', path: '/subjects', value: [] }), misfit({ op: 'test', path: '/subjects', value: { 0: 1 } }),
     misfit({ op: 'add', path: '/none/x', value: 1 }), misfit({ op: 'add', path: '/kind/x', value: 1 }), misfit({ op: 'copy', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/none', path: '/x' }), misfit({ op: 'move', from: '/metadata', path: '/metadata/labels/x' }), misfit({ op: 'move', from: '', path: '/x' }), misfit({ op: 'remove', path: '' }),
-    // A list has places 0 to its length, and as many from its end, in decimal.
+    // Valid indexes of a list are decimal: 0 to its length, and as many from its end.
     ...['-3', '-03', '+3', '03', '--1', '1e0', '0x0', ' 0', '0 ', '', 'x', '2', '1.0', 'length', '__proto__', 'constructor', '4294967296', '18446744073709551616', '99999999999999999999', '9007199254740993'].flatMap(index => [
       misfit({ op: 'replace', path: `/subjects/${index}/name`, value: 'hit' }), misfit({ op: 'remove', path: `/subjects/${index}` }), misfit({ op: 'add', path: `/subjects/${index}`, value: { kind: 'User', name: 'hit' } })
     ]),
@@ -75,7 +75,7 @@ t.test('no path leads to what an object inherits', async t => {
       ])
     }
   }
-  // What is patched in under such a name is an unknown field, and no more.
+  // A member patched in under such a name is just an unknown field.
   for (const name of ['__proto__', 'constructor', 'prototype']) {
     const { code, headers } = await server.patch(URL, [{ op: 'add', path: `/${name}`, value: { polluted: 'yes' } }, { op: 'add', path: `/${name}/polluted`, value: 'yes' }], JSON_PATCH)
     t.equal(code, 200)

@@ -1,4 +1,4 @@
-/** What every bad request must get: a Status that names the fault, for little, from a server that goes on serving. */
+/** What every bad request must get: a Status that names the fault, at little cost, from a server that keeps serving. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Test as TapTest } from 'tap'
 import { BINDINGS, binding, type Client, type Answer } from '../build.js'
@@ -20,7 +20,7 @@ export const REASONS: Readonly<Record<number, readonly string[]>> = {
   429: ['TooManyRequests']
 }
 
-/** What a round of JSON takes where the bound below is meant, and what it takes here: a slower machine may take longer. */
+/** Milliseconds that a round of JSON takes on the reference machine. Slower machines get proportionally wider bounds. */
 const NOMINAL_MS = 8
 function slowness (): number {
   const text = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ kind: 'User', name: `user-${index}`, index })))
@@ -32,14 +32,14 @@ function slowness (): number {
   return Math.max(1, Math.min(...rounds) / NOMINAL_MS)
 }
 
-/** Milliseconds the event loop may be held by one request: 50 on a machine of its own, more here, as test files share the cores. */
+/** Milliseconds for which one request may hold the event loop: 50 on a machine of its own, more here, because test files share the cores. */
 export const MAX_KEPT = 150 * slowness()
 const ATTEMPTS = 8
 const MAX_MESSAGE = 10_000
 
 export type Checks = Pick<TapTest, 'ok' | 'equal' | 'match' | 'fail' | 'comment'>
 
-/** What is wrong with an answer that should refuse with one of `codes`; undefined when nothing is. */
+/** What is wrong with a response that should refuse with one of `codes`; undefined if nothing is. */
 export function fault ({ code, json, headers }: Pick<Answer, 'code' | 'json' | 'headers'>, codes: readonly number[]): string | undefined {
   if (!codes.includes(code)) return `answered ${code}, not ${codes.join(' or ')}: ${JSON.stringify(json).slice(0, 300)}`
   if (json.kind !== 'Status' || json.apiVersion !== 'v1' || json.status !== 'Failure') return `is no Status of a failure: ${JSON.stringify(json).slice(0, 300)}`
@@ -51,7 +51,7 @@ export function fault ({ code, json, headers }: Pick<Answer, 'code' | 'json' | '
   return undefined
 }
 
-/** Runs `work` and answers for how many milliseconds at most the event loop was held meanwhile, by this process itself. */
+/** Runs `work` and returns the longest time for which this process itself held the event loop. */
 export class Loop {
   async held<T> (work: () => Promise<T>): Promise<{ result: T, ms: number }> {
     let [last, ms] = [ownTime(), 0]
@@ -63,7 +63,7 @@ export class Loop {
     const timer = setInterval(look, 1)
     try {
       const result = await work()
-      await sleep(3) // what holds the loop after the answer counts too
+      await sleep(3) // work after the response counts too
       look()
       return { result, ms }
     } finally {
@@ -71,7 +71,7 @@ export class Loop {
     }
   }
 
-  /** The least of several runs: any one may wait for a disk or a collector of garbage that others keep busy. */
+  /** The minimum of several runs: any single one may wait for a disk or a busy garbage collector. */
   async leastHeld<T> (work: () => Promise<T>): Promise<{ result: T, ms: number }> {
     let best = await this.held(work)
     for (let attempt = 1; attempt < ATTEMPTS && best.ms >= MAX_KEPT; attempt++) {
@@ -88,14 +88,14 @@ export interface Case {
   readonly url?: string
   readonly body?: unknown
   readonly headers?: Record<string, string>
-  /** Codes of which one is right. Default 400. */
+  /** Accepted codes. Default 400. */
   readonly codes?: readonly number[]
   /** What the message must say. */
   readonly says?: RegExp
 }
 
 const MAX_WAIT = 10_000
-/** So many cases are measured together; when they are too slow, each by itself. */
+/** Number of cases measured together. If they are too slow, each is measured alone. */
 const BATCH = 20
 
 /** Sends each case, checks its refusal and its cost, and that the server still serves. */
@@ -105,7 +105,7 @@ export async function refuses (t: Checks, server: Client, cases: Iterable<Case>)
     let timer: NodeJS.Timeout | undefined
     const answer = await Promise.race([server.call(method, url, body, headers), new Promise<undefined>(resolve => { timer = setTimeout(() => { resolve(undefined) }, MAX_WAIT) })])
     clearTimeout(timer)
-    if (answer === undefined) throw new Error(`${title}: no answer`) // a stream that began, perhaps
+    if (answer === undefined) throw new Error(`${title}: no answer`) // perhaps an aborted stream
     return answer
   }
   const all = [...cases]
@@ -131,7 +131,7 @@ export async function refuses (t: Checks, server: Client, cases: Iterable<Case>)
 
 let served = 0
 
-/** A create, a read and a delete as if nothing had happened, and no object but its own has been changed. */
+/** Creates, reads and deletes an object as usual, and checks that no other object has changed. */
 export async function stillServes (t: Checks, server: Client): Promise<void> {
   const name = `after-${++served}`
   const codes = [(await server.post(BINDINGS, binding(name))).code, (await server.get(`${BINDINGS}/${name}`)).code, (await server.delete(`${BINDINGS}/${name}`)).code]
@@ -139,12 +139,12 @@ export async function stillServes (t: Checks, server: Client): Promise<void> {
   t.equal(Object.keys(Object.prototype).length + Object.keys(Object).length + Object.keys(Array.prototype).length + Object.keys(Function.prototype).length, 0, 'no prototype has a member more')
 }
 
-/** Bytes in use after everything that can be given back was. */
+/** Bytes in use after a full garbage collection. */
 export async function heapUsed (): Promise<number> {
   const { setFlagsFromString } = await import('node:v8')
   const { runInNewContext } = await import('node:vm')
   setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void // the engine's own, by that flag
+  const collect = runInNewContext('gc') as () => void // V8's own function, which that flag exposes
   for (let round = 0; round < 3; round++) {
     await turn()
     collect()

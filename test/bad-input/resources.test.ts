@@ -1,4 +1,4 @@
-/** Objects that are larger, odder or more entangled than anybody means: a clear answer, for little, and nothing left behind. */
+/** Objects that are larger, stranger or more entangled than anybody intends: a clear answer at little cost, and nothing left behind. */
 import t from 'tap'
 import { build, type Json } from '../build.js'
 import { Loop, MAX_KEPT, refuses, stillServes, type Case } from './refusal.js'

@@ -1,4 +1,4 @@
-/** Roles and bindings that mean harm: never an allowance that rules do not give, a clear answer, bounded work. */
+/** Malicious roles and bindings: never a permission that no rule grants, a clear answer, bounded work. */
 import t from 'tap'
 import { build, type Client, type Json, type Answer, type Test } from '../build.js'
 

@@ -16,13 +16,13 @@ interface Write {
   readonly code: number
   /** The object or Status that came back. */
   readonly json: Json
-  /** Version the request named, if any. */
+  /** The resourceVersion that the request named, if any. */
   readonly expected?: string | undefined
 }
 
-const pick = <T>(values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within
+const pick = <T>(values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within bounds
 
-/** What is nonsense in one way or another; each is refused whatever else goes on. */
+/** Various invalid requests; each is refused whatever else happens. */
 const NONSENSE: ReadonlyArray<(server: Listening, name: string) => Promise<Answer>> = [
   (server, name) => server.post(BINDINGS, `{"metadata":{"name":"${name}"`),
   (server, name) => server.post(BINDINGS, { ...binding(name), subjects: 'x' }),
@@ -41,7 +41,7 @@ const NONSENSE: ReadonlyArray<(server: Listening, name: string) => Promise<Answe
   (server, name) => server.get(`${BINDINGS}/${name}?resourceVersion=x`)
 ]
 
-/** One random request; what it wrote, if it may have. */
+/** Sends one random request. Returns the write, if it may have been one. */
 async function act (server: Listening, id: number): Promise<Write | undefined> {
   const name = `n-${dice.int(NAMES)}`
   const url = `${BINDINGS}/${name}`
@@ -75,7 +75,7 @@ const ALLOWED: Readonly<Record<string, readonly number[]>> = {
 
 t.test('a storm of valid and invalid requests leaves one history that explains every answer', async t => {
   t.comment(`seed ${dice.seed}`)
-  // Turns of the loop between the reads and the writes, as a store on the network would have them.
+  // Event loop turns between reads and writes, as with a remote store.
   const pause = async (): Promise<void> => { for (let turns = dice.int(4); turns > 0; turns--) await turn() }
   const server = await listen(t, { admission: { plugins: [{ name: 'pause', handles: () => true, mutate: pause, validate: pause }] } })
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
@@ -96,7 +96,7 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
   const strange = writes.filter(({ what, code }) => !ALLOWED[what]?.includes(code))
   t.same(strange.map(({ what, code, json }) => `${what} ${code} ${json.message}`), [], 'every answer is one its request can have')
 
-  // The history itself: versions rise, and each object lives by the rules.
+  // The history itself: versions rise, and each object has a consistent life.
   const live = new Map<string, Event>()
   const versions = new Set<string>()
   const faults: string[] = []
@@ -118,7 +118,7 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
   t.same(faults, [], 'the watch tells a history')
   t.same((await server.get(BINDINGS)).json.items.filter(({ metadata }: Json) => metadata.name !== 'the-end').map(({ metadata }: Json) => `${metadata.name} ${metadata.resourceVersion}`), [...live.values()].map(({ object }) => `${object.metadata.name} ${object.metadata.resourceVersion}`).sort(), 'and the list is where it ends')
 
-  // Every acknowledged write is in it, and did what it said.
+  // Every acknowledged write is in the history, with its effect.
   const at = new Map(history.map(event => [event.object.metadata.resourceVersion as string, event]))
   const lost: string[] = []
   const made = new Set<string>()
@@ -132,7 +132,7 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
     if (code === 201 && event?.type !== 'ADDED') lost.push(`${what} 201 at ${resourceVersion}, which is ${event?.type}`)
     if (code === 201 && made.has(resourceVersion)) lost.push(`two creates at ${resourceVersion}`)
     if (code === 201) made.add(resourceVersion)
-    // With a version: it replaced just that one, or changed nothing.
+    // With a resourceVersion: it replaced exactly that version, or changed nothing.
     if (what === 'update' && code === 200 && resourceVersion !== expected && before.get(resourceVersion)?.object.metadata.resourceVersion !== expected) lost.push(`update of ${expected} at ${resourceVersion} replaced ${before.get(resourceVersion)?.object.metadata.resourceVersion}`)
   }
   t.same(lost, [], 'no acknowledged write is lost or told wrongly')

@@ -4,14 +4,14 @@ import { build, type Client } from '../build.js'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
 const APPLY = 'application/apply-patch+yaml'
-/** Of work that is done in steps; small requests take two or three. */
+/** Turns of work that is done in steps; small requests take two or three. */
 const FEW = 6
-/** Refused before anything is done with it. */
+/** Refused before any work. */
 const REFUSED_AT_ONCE = new Set([400, 413])
-/** Answered from bytes there are, or from what is kept of an earlier answer. */
+/** Answered from existing bytes, or from a cached answer. */
 const CHEAP = /^(?:GET|LIST)|duplicate keys|doubling copies|slice of 1,000|access review|unknown fields|containers/
 
-/** How many turns of the event loop others have while it runs. */
+/** How many event loop turns others get while it runs. */
 async function turnsOf<T> (work: () => Promise<T>): Promise<{ result: T, turns: number }> {
   let turns = 0
   let running = true
@@ -46,7 +46,7 @@ t.test('the dearest requests of a tenant are answered in steps, between which ot
 t.test('no more is stored than 1.5 MiB, whoever adds to it, and as much is said of a dry run', async t => {
   const server = await build(t)
   const large = { metadata: { annotations: { a: 'x'.repeat(200_000) } } }
-  // Endpoints may be as large as they like, and so may their owners.
+  // Endpoints have no limit of their own, nor do their owners.
   const endpoints = (name: string, count: number): object => ({ metadata: { name, ...large.metadata }, subsets: [{ addresses: Array.from({ length: count }, (_, at) => ({ ip: `10.1.${at >> 8}.${at & 255}`, hostname: `h${at}`, nodeName: `${'n'.repeat(200)}${at}` })), ports: [{ port: 80 }] }] })
   const path = '/api/v1/namespaces/default/endpoints'
   for (const query of ['', '?dryRun=All']) {
@@ -63,7 +63,7 @@ t.test('no more is stored than 1.5 MiB, whoever adds to it, and as much is said 
 t.test('an object that has no room for a mark of its deletion is deleted all the same', async t => {
   const server = await build(t)
   const path = '/api/v1/namespaces/default/endpoints'
-  // As many values as may be stored, less what the server adds.
+  // As many values as may be stored, minus those that the server adds.
   const endpoints = (count: number): object => ({ metadata: { name: 'full', finalizers: ['example.com/held'] }, subsets: [{ addresses: Array.from({ length: count }, (_, at) => ({ ip: `10.1.${at >> 8}.${at & 255}` })) }] })
   let [fits, tooMany] = [20_000, 30_000]
   while (tooMany - fits > 1) {

@@ -16,7 +16,7 @@ async function open (t: { teardown: (fn: () => unknown) => void }, port: number,
   return socket
 }
 
-/** Watches under way, as the metrics tell. */
+/** Number of open watches, according to the metrics. */
 async function running (server: Listening): Promise<number> {
   const { body } = await server.get('/metrics')
   return [...body.matchAll(/^apiserver_longrunning_requests\{[^}]*verb="WATCH"[^}]*\} (\d+)/gm)].reduce((sum, [, count]) => sum + Number(count), 0)
@@ -53,7 +53,7 @@ t.test('watches that never read hold what their connections hold, and cost the o
   const events = await reader.take(writes)
   t.ok(events.every(({ type, object }, index) => type === 'MODIFIED' && object.metadata.annotations.a.startsWith(`${index} `)), 'who reads sees each change once and in order')
   reader.close()
-  // Each of them missed 8 MB, together 800; the history itself is some tens.
+  // Each of them missed 8 MB, together 800; the history itself takes a few tens.
   const grown = (await heapUsed() - before) / MB
   t.ok(grown < 100, `the server holds ${grown.toFixed(0)} MB more`)
   for (const socket of silent) socket.destroy()
@@ -88,7 +88,7 @@ t.test('thousands of watches opened and dropped leave nothing behind', async t =
   const round = async (count: number): Promise<void> => {
     for (let done = 0; done < count; done += 100) {
       const sockets = await Promise.all(Array.from({ length: 100 }, (_, index) => open({ teardown: () => {} }, server.port, paths[index % paths.length] as string))) // the index is within
-      // Some before their answer, some in it.
+      // Some before their response, some during it.
       await Promise.all(sockets.map(async (socket, index) => {
         if (index % 3 === 0) await once(socket, 'data').catch(() => {})
         if (index % 2 === 0) socket.destroy()

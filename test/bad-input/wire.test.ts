@@ -29,7 +29,7 @@ t.test('on the wire', async t => {
       if (codes.includes(200)) t.equal(response?.code, 200, target)
       else t.equal(response === undefined ? 'no answer' : fault(response, codes), undefined, target.slice(0, 60))
     }
-    // A target may be a whole URL; what it names is what its path names.
+    // A target may be a whole URL; only its path counts.
     t.equal((await send(t, port, get(`https://elsewhere.example${BINDINGS}/none`)))?.json.reason, 'NotFound')
     t.equal((await send(t, port, get(`http://x${BINDINGS}`)))?.json.kind, 'ClusterRoleBindingList')
     for (const target of [`${BINDINGS}/${'a'.repeat(70_000)}`, `${BINDINGS}?${'a=b&'.repeat(20_000)}`]) t.match(await send(t, port, get(target)), { code: 431, json: { kind: 'Status', code: 431 } }, 'a target over 64 KiB')
@@ -98,10 +98,10 @@ t.test('on the wire', async t => {
     }
     for (const [title, bytes] of Object.entries(large)) {
       const response = await send(t, port, bytes)
-      // The connection ends with bytes still coming, which may overtake the answer.
+      // The connection closes while bytes still arrive, so the response may be lost.
       t.equal(response === undefined ? undefined : fault(response, [413]), undefined, title)
     }
-    // Too short: what follows would be the next request, and is none.
+    // Too short: the rest would be the next request, but is not a valid one.
     const wire = await Wire.open(t, port)
     const hidden = `{}DELETE ${BINDINGS}/kept HTTP/1.1\r\n${HEAD}\r\n`
     wire.write(post('Content-Length: 200\r\n', `{}${' '.repeat(198)}${hidden}`))

@@ -1,11 +1,11 @@
-/** Bytes as no client library would send them, over TLS to the started server, and what comes back. */
+/** Bytes as no client library sends them, over TLS to the started server, and the responses. */
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import type { Json, Test } from '../build.js'
 
 export interface Response { readonly code: number, readonly headers: Readonly<Record<string, string>>, readonly body: string, readonly json: Json }
 
-/** One connection of HTTP/1.1. */
+/** One HTTP/1.1 connection. */
 export class Wire {
   readonly socket: TLSSocket
   ended = false
@@ -52,7 +52,7 @@ export class Wire {
     })
   }
 
-  /** The next whole response; undefined when the connection ends before there is one. */
+  /** The next complete response; undefined if the connection ends before. */
   async response (milliseconds = 15_000): Promise<Response | undefined> {
     const deadline = Date.now() + milliseconds
     for (;;) {
@@ -89,7 +89,7 @@ export class Wire {
   }
 }
 
-/** Sends the bytes on a connection of their own; the first response, undefined when there is none. */
+/** Sends the bytes on a new connection. Returns the first response, undefined if there is none. */
 export async function send (t: Test, port: number, bytes: string | Buffer): Promise<Response | undefined> {
   const wire = await Wire.open(t, port)
   wire.write(bytes)

@@ -1,14 +1,14 @@
-/** Thousands of tokens that are nobody's, of every form that some method might take for its own, while others work on. */
+/** Thousands of unknown tokens, in every form that some method might recognize, while other clients work. */
 import t from 'tap'
 import { BINDINGS } from '../build.js'
 import { flagged, SERVER_FILES } from '../flagged-server.js'
 import { CA, kubeconfig, reviewer } from '../reviewer.js'
 import { heapUsed } from './refusal.js'
 
-/** More than the server keeps answers for. */
+/** More than the cache holds. */
 const TOKENS = 5000
 const AT_ONCE = 500
-/** Of answers of the webhook, and of all that the server keeps beside. */
+/** For cached answers of the webhook, and everything else that the server keeps. */
 const MAX_MB = 60
 
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -45,7 +45,7 @@ t.test('a flood of wrong tokens is 401 one by one, is bounded in memory and ques
     while (!flood.over) {
       if (await ask('good') !== 200) t.fail('somebody else was not served')
       served++
-      await new Promise(resolve => { setTimeout(resolve, 5) }) // not all of the CPU
+      await new Promise(resolve => { setTimeout(resolve, 5) }) // leaves some CPU to others
     }
     return served
   })()

@@ -1,13 +1,13 @@
 /**
- * For every field of a message, values of a type that it does not take, each in an object that is otherwise empty. Messages
- * that other resources hold too are gone into once.
+ * For every field of a message, values of a type that it does not accept, each in an otherwise empty object. Messages that occur in several
+ * resources are covered once.
  */
 import type { Message } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
 import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 
 export interface Wrong {
-  /** As errors name it: `subjects[0].name`. */
+  /** As errors write it: `subjects[0].name`. */
   readonly path: string
   readonly value: unknown
   readonly body: Record<string, unknown>
@@ -28,7 +28,7 @@ const WRONG = {
 
 const TIMES = [1, {}, [], 'yesterday', '2020-13-01T00:00:00Z']
 
-/** Of types with a form of their own; those that take anything are not among them. */
+/** Types with a special form, except those that accept anything. */
 const SPECIAL: Readonly<Record<string, readonly unknown[]>> = {
   'meta.v1.Time': TIMES,
   'meta.v1.MicroTime': TIMES,
@@ -42,7 +42,7 @@ const SPECIAL: Readonly<Record<string, readonly unknown[]>> = {
 
 const MAX_DEPTH = 12
 
-/** @param known names of the messages that were gone into, added to */
+/** @param known names of messages that are covered already; extended by the call */
 export function * wrongTypes (message: Message, known = new Set<string>()): Generator<Wrong> {
   if (message[Facts].type !== undefined) {
     for (const name of ['kind', 'apiVersion']) for (const value of [1, {}, 'wrong/v0']) yield { path: name, value, body: { [name]: value } }

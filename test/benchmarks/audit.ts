@@ -1,4 +1,4 @@
-/** GET of one object with the audit log on, in batch mode, beside the same without. */
+/** GET of one object with the audit log in batch mode, compared to the same without it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { report } from './report.js'
 import type { Scale } from './scale.js'
 
 const CALLERS = 16
-/** Microseconds of CPU that a request may cost more. */
+/** Maximum additional microseconds of CPU per request. */
 const MAX = { None: 1, Metadata: 8 }
 
 export async function auditing (scale: Scale): Promise<void> {

@@ -1,11 +1,11 @@
-/** What it costs to know whose token it is, in this process: one of a service account that was seen before, beside one of the token file. */
+/** Cost of authenticating a token in this process: a service account token that was seen before, compared to one of the token file. */
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import { tokenCredentials, type Authenticator, type Credentials } from '../../auth/authenticator.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 
-/** Microseconds a question. */
+/** Microseconds per call. */
 function cost (authenticator: Authenticator, count: number, credentials: Credentials): number {
   const before = process.cpuUsage()
   for (let at = 0; at < count; at++) void authenticator.authenticate(credentials)

@@ -1,7 +1,4 @@
-/**
- * What RBAC costs: a GET of a server beside one of AlwaysAllow, and a decision, in this process, with the default roles alone and with
- * ten thousand bindings.
- */
+/** Cost of RBAC: a GET, compared to AlwaysAllow; and a decision in this process, with the default roles alone and with ten thousand bindings. */
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
@@ -15,7 +12,7 @@ import { report } from './report.js'
 import type { Scale } from './scale.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
-/** Roles that the one who asks has. */
+/** Number of the user's own roles. */
 const OWN = 10
 
 interface Asked { readonly authorizer: Authorizer, readonly post: (url: string, body: object) => Promise<void>, readonly close: () => Promise<void> }
@@ -46,7 +43,7 @@ const attributes = (verb: string, resource: string): Attributes => ({
   info: { path: '', isResourceRequest: true, verb, group: '', version: 'v1', resource, subresource: '', namespace: 'default', name: 'x' }
 })
 
-/** Microseconds a decision. */
+/** Microseconds per decision. */
 function cost ({ authorizer }: Asked, count: number, asked: Attributes): number {
   const before = process.cpuUsage()
   for (let at = 0; at < count; at++) void authorizer.authorize(asked)
@@ -54,7 +51,7 @@ function cost ({ authorizer }: Asked, count: number, asked: Attributes): number 
   return (user + system) / count
 }
 
-/** The one who asks is granted by a role of one namespace, which is looked at after those that hold everywhere. */
+/** The user is allowed by a role of one namespace, which is evaluated after all cluster-wide ones. */
 async function served (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const first = ends.add(await launch(UNBOUNDED))

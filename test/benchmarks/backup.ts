@@ -1,4 +1,4 @@
-/** Commands that carry a whole store, as processes of their own: CPU of all their threads, and time on the clock. */
+/** Commands that copy a whole store, in processes of their own: CPU of all their threads, and elapsed time. */
 import { spawnSync } from 'node:child_process'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ import { filled } from './stored.js'
 const CLI = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const BARE = fileURLToPath(new URL('bare-copy.js', import.meta.url))
 
-/** An etcd keeps all that was restored into it until it is compacted. */
+/** etcd keeps everything that was restored until it is compacted. */
 const MAX_ROUNDS = 3
 
 interface Used { readonly cpu: number, readonly wall: number }
 
-/** Milliseconds, by the shell's own measure. */
+/** Milliseconds, measured by the shell. */
 function used (program: string, ...args: string[]): Used {
   const { status, stdout, stderr } = spawnSync('bash', ['-c', 'TIMEFORMAT="%U %S %R"; time "$@" 2>&1', '-', process.execPath, program, ...args], { encoding: 'utf8' })
   if (status !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`)
@@ -28,10 +28,10 @@ function used (program: string, ...args: string[]): Used {
 interface Case {
   readonly work: string
   readonly run: () => Used
-  /** The least that does the same, and what ours may take of its CPU. */
+  /** The cheapest program that does the same; limits the CPU of ours. */
   readonly bare?: () => Used
   readonly most?: number
-  /** Milliseconds on the clock. */
+  /** Maximum elapsed milliseconds. */
   readonly bound?: number
 }
 
@@ -61,7 +61,7 @@ export async function backup (scale: Scale): Promise<void> {
   }
 }
 
-/** In order: each uses what those before have made. */
+/** In order: each uses what earlier ones created. */
 function cases (folder: string, etcd: EtcdProcess, count: number): Case[] {
   const at = (name: string): string => join(folder, name)
   const without = (name: string): void => { for (const each of [at(name), `${at(name)}-lock`]) rmSync(each, { recursive: true, force: true }) }
@@ -85,7 +85,7 @@ function cases (folder: string, etcd: EtcdProcess, count: number): Case[] {
   ]
 }
 
-/** Deletes what the round before has restored. */
+/** Restores into an etcd, after deleting what the previous round restored. */
 function restoredInto (etcd: EtcdProcess, file: string, round: number): Used {
   if (round > 0) used(fileURLToPath(new URL('empty-etcd.js', import.meta.url)), etcd.url)
   return used(CLI, 'restore', file, `--etcd-servers=${etcd.url}`)

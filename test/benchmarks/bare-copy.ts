@@ -1,4 +1,4 @@
-/** The least that backs up bytes: `copy FROM TO` with a digest, synced; or `store FROM TO`, the values of a snapshot put into lmdb alone, synced. */
+/** The cheapest way to back up bytes: `copy FROM TO` with a digest, synced; or `store FROM TO`, which puts the values of a snapshot into lmdb alone, synced. */
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs'
 import { open } from 'lmdb'

@@ -1,4 +1,4 @@
-/** A webhook that allows everything, in a process of its own; tells its port. Run with the paths of its certificate and key. */
+/** A webhook that allows everything, in a process of its own, which sends its port. Arguments: the paths of its certificate and key. */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'

@@ -12,7 +12,7 @@ function answer (stream: ServerHttp2Stream, path: string): void {
     audience.watchers.add(stream)
     stream.on('close', () => { audience.watchers.delete(stream) })
   } else if (path === '/list') {
-    stream.resume() // else Node resets a stream whose request nobody reads, with what it has not sent yet
+    stream.resume() // otherwise Node resets a stream whose request nobody reads, and drops unsent data
     void sendPieces(stream)
   } else {
     stream.end(small)

@@ -1,4 +1,4 @@
-/** What both bare servers share: the bytes they send, and how a large answer goes out in pieces. */
+/** The common part of both bare servers: the bytes they send, and how they split a large response. */
 import { readFileSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
 import { CHUNK_BYTES } from '../../routes/chunks.js'
@@ -18,7 +18,7 @@ export async function sendPieces (receiver: Receiver): Promise<void> {
   receiver.end()
 }
 
-/** Those who watch: /event goes to all at once, /burst with whatever else the turn of the loop brings. */
+/** Watching clients: /event is sent to all at once, /burst together with everything else of the event loop turn. */
 export class Audience {
   readonly watchers = new Set<{ write: (bytes: Uint8Array) => unknown }>()
   #pending: Uint8Array[] = []
@@ -37,7 +37,7 @@ export class Audience {
   }
 }
 
-/** Tells the benchmark where the server is, and ends with it. */
+/** Sends the server's address to the benchmark, and ends with it. */
 export function announce (server: Server): void {
   server.listen(0, '127.0.0.1', () => { process.send?.((server.address() as AddressInfo).port) })
   process.on('disconnect', () => { process.exit() })

@@ -1,4 +1,4 @@
-/** ClusterRoleBindings with 18 subjects, 2.4 KB as they are sent: many small fields, none of them long. */
+/** ClusterRoleBindings with 18 subjects, 2.4 KB as sent: many small fields, none of them long. */
 
 export const ROLE_BINDINGS = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
 const SUBJECTS = 18

@@ -1,9 +1,9 @@
-/** Rounds taken in turns, so that whatever else the machine does falls on all alike. */
+/** Alternates rounds of several parties, so that other load on the machine affects all of them alike. */
 import { cpu, type Child } from './process.js'
 
 /**
- * What `measure` gives for each party, round by round; the first round warms up and is not counted.
- * Every other round goes backwards: who comes after whom is nobody's advantage.
+ * The results of `measure` for each party, by round; the first round warms up and is not counted. Every other round has the reverse order, so that
+ * no party profits from its position.
  */
 export async function inTurns<Party, Value = number> (parties: readonly Party[], rounds: number, measure: (party: Party) => Promise<Value>): Promise<Map<Party, Value[]>> {
   const found = new Map(parties.map(party => [party, [] as Value[]]))
@@ -16,7 +16,7 @@ export async function inTurns<Party, Value = number> (parties: readonly Party[],
   return found
 }
 
-/** Microseconds of CPU a unit costs each server. */
+/** Microseconds of CPU per unit, for each server. */
 export async function cpuInTurns<Party extends Child> (parties: readonly Party[], rounds: number, units: number, work: (party: Party) => Promise<void>): Promise<Map<Party, number[]>> {
   return await inTurns(parties, rounds, async party => {
     const before = cpu(party)

@@ -1,7 +1,7 @@
 /**
- * What serving by several processes costs: CPU of all of them for a unit of work, beside one process, because the generators of load share the
- * machine's cores; how evenly connections are spread; what a further process has of memory and how much later the server is ready. The
- * capacity of machines with more cores follows from the costs.
+ * Cost of serving by several processes, compared to one: CPU of all of them per unit of work, because the load generators share the machine's
+ * cores; how evenly connections are spread; memory of a further process, and how much later the server is ready. The capacity of machines with more
+ * cores follows from the costs.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { inTurns } from './compare.js'
@@ -17,14 +17,14 @@ import { watchOurs, type Watching } from './watch.js'
 
 const CONNECTIONS = 64
 const MACHINES = [8, 32]
-/** Milliseconds in which the connections of what was measured before have ended. */
+/** Milliseconds in which the connections of the previous measurement end. */
 const QUIET = 1000
 
 interface OneOf { readonly process: { readonly pid?: number | undefined } }
 
 interface Server extends Launched {
   readonly count: number
-  /** Milliseconds until all processes served. */
+  /** Milliseconds until all processes serve. */
   readonly allMs: number
   /** All its processes: the supervisor first, if there is one. */
   readonly all: readonly OneOf[]
@@ -52,13 +52,13 @@ async function launchAll (count: number, flags: readonly string[], embedded: boo
   return { ...server, count, allMs, all: [server, ...kept], serving: count === 1 ? [server] : own ? others : kept, store: own ? store : undefined }
 }
 
-/** Serving processes whose metrics come. */
+/** Number of serving processes that report metrics. */
 async function processesIn ({ port }: Launched): Promise<number> {
   const { body } = await metrics(port)
   return body.match(/^process_start_time_seconds(?:\{process="\d+"\})? /gm)?.length ?? 0
 }
 
-/** All of it, which `call` does not keep. */
+/** The whole response, which `call` does not keep. */
 async function metrics (port: number): Promise<{ readonly body: string }> {
   const connection = await Http1Connection.open(port)
   const parts: Buffer[] = []
@@ -72,12 +72,12 @@ function sockets ({ process: { pid } }: OneOf): number {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith('socket:')
     } catch {
-      return false // closed since
+      return false // closed meanwhile
     }
   }).length
 }
 
-/** How far from the mean the share of a process is at most. */
+/** The maximum deviation of a process's share from the mean. */
 async function spread ({ serving, port, count }: Server): Promise<number> {
   await new Promise(resolve => { setTimeout(resolve, QUIET) })
   const before = serving.map(sockets)
@@ -98,7 +98,7 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<voi
 
   const costs = new Map<string, ReadonlyMap<Server, number[]>>()
   const compare = async (work: string, units: number, most: number, run: (server: Server) => Promise<unknown>): Promise<void> => {
-    // As warm as the one process is after its first round: V8 optimizes in each process what that has done often.
+    // As warm as a single process is after its first round: V8 optimizes frequent code in each process.
     for (const server of several) for (let round = 1; round < server.count; round++) await run(server)
     const found = await inTurns(servers, scale.rounds, async server => {
       const before = cpuOf(server.all)
@@ -135,7 +135,7 @@ async function withStore (scale: Scale, store: 'embedded' | 'etcd'): Promise<voi
   capacity(store, costs, storeShare)
 }
 
-/** Requests a second of a machine, if its cores do nothing else: the serving processes share all but one, and the store is one process. */
+/** Requests per second of a machine whose cores do nothing else: the serving processes share all cores but one, and the store is one process. */
 function capacity (store: string, costs: ReadonlyMap<string, ReadonlyMap<Server, number[]>>, storeShare: readonly number[]): void {
   const rows = [...costs].map(([work, found]) => {
     const [, last] = [...found].findLast(([{ count }]) => count > 1) ?? []

@@ -1,4 +1,4 @@
-/** How the cost of a change grows with those who watch, and that those who watch something else cost nothing. Over HTTP/2. */
+/** How the cost of a change grows with its watches, and that watches of something else cost nothing. Over HTTP/2. */
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call } from './http1.js'
@@ -10,7 +10,7 @@ import type { Scale } from './scale.js'
 import { Watchers } from './watchers.js'
 
 const configs = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
-/** Those few watch the one, the many watch the other. */
+/** The namespace of the few watches; the many watch the other. */
 const QUIET = 'orch-public'
 const BUSY = 'default'
 

@@ -1,4 +1,4 @@
-/** Custom resources beside ConfigMaps of the same size, and what definitions cost to install, to keep and to start with. */
+/** Custom resources compared to ConfigMaps of the same size, and the cost of definitions: to install, to keep and to start with. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const DATA = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`key${at}`, 'some value '.repeat(6)]))
 const PATCH = 'application/merge-patch+json'
 
-/** As large as that of a small operator. */
+/** As large as the schema of a small operator. */
 const SPEC = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, [
   { type: 'string', description: 'Something that an operator would like to know about this field.' },
   { type: 'integer', minimum: 0 },
@@ -45,7 +45,7 @@ async function installed (app: FastifyInstance, at: number): Promise<void> {
   while (await call(app, 'GET', `/apis/example.com/v1/widgets${at}`) !== 200) await new Promise(resolve => { setImmediate(resolve) })
 }
 
-/** Of what is left after a collection. */
+/** Heap in use after a collection. */
 function heap (): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

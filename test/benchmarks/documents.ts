@@ -1,4 +1,4 @@
-/** What OpenAPI documents cost when they are first asked for, and when they are there. */
+/** Cost of OpenAPI documents when they are first requested, and when they exist. */
 import { request } from 'node:https'
 import { Ends } from './ends.js'
 import { cpu, launch, settle, TOKEN } from './process.js'
@@ -6,7 +6,7 @@ import { report } from './report.js'
 import type { Scale } from './scale.js'
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
-/** What is asked of a server that has just started, and how much CPU that may take. */
+/** Requests to a server that has just started, and their maximum CPU. */
 const WORK = [
   { work: 'first /openapi/v2, JSON', path: '/openapi/v2', accept: 'application/json', bound: 300 },
   { work: 'first /openapi/v2, protobuf', path: '/openapi/v2', accept: PROTOBUF, bound: 300 },
@@ -34,7 +34,7 @@ export async function documents (scale: Scale): Promise<void> {
   }
 }
 
-/** On a connection of its own, compressed, as command-line clients ask. */
+/** On a new connection, compressed, as command-line clients request it. */
 function get (port: number, path: string, accept: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${TOKEN}`, accept, 'accept-encoding': 'gzip' }

@@ -1,4 +1,4 @@
-/** So many eager lists at once and without end, in a process of their own: `elephant.js PORT PATH LISTS`. Tells its parent when it has begun. */
+/** Sends that many concurrent eager lists endlessly, in a process of its own: `elephant.js PORT PATH LISTS`. Notifies its parent when it has begun. */
 import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ const [port, path = '', lists] = process.argv.slice(2)
 const REFUSED = 429
 const RETRY_AFTER = 1000
 
-// What is measured is how fair the server is, and not how the kernel shares two cores among three processes that want them.
+// Measures the fairness of the server, not that of the kernel, where three processes compete for two cores.
 for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), constants.priority.PRIORITY_LOW)
 
 await Promise.all(Array.from({ length: Number(lists) }, async (_, at) => {

@@ -1,4 +1,4 @@
-/** What encryption adds to a create of a Secret of 2 KiB, over HTTPS, beside a server that does not encrypt. */
+/** Cost of encryption for a create of a Secret of 2 KiB, over HTTPS, compared to a server that does not encrypt. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

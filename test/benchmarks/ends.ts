@@ -1,8 +1,8 @@
-/** What a run has started, ended with it in the opposite order, whatever happened. */
+/** Ends everything that a run has started, in reverse order, whatever happens. */
 export class Ends implements AsyncDisposable {
   readonly #ends: Array<() => unknown> = []
 
-  /** As a test has it. */
+  /** The method of a tap test. */
   teardown (end: () => unknown): void { this.#ends.push(end) }
 
   add<Started extends { stop: () => unknown }> (started: Started): Started {

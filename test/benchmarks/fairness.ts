@@ -1,6 +1,6 @@
 /**
- * GET of one object with priority and fairness, its queues idle, beside the same with plain limits; and how long somebody
- * quiet waits for it beside an elephant, a client with hundreds of eager lists, and alone.
+ * GET of one object with priority and fairness and idle queues, compared to plain limits; and the latency of a quiet client beside an elephant (a
+ * client with hundreds of eager lists) and alone.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { p99s, QUIET_GETS } from './quiet.js'
 import { report } from './report.js'
 import type { Scale } from './scale.js'
 
-const CALLERS = 16 // fewer than the seats of their level: nobody waits
+const CALLERS = 16 // fewer than the seats of their level, so that none waits
 
 export async function fairness (scale: Scale): Promise<void> {
   await using ends = new Ends()

@@ -13,7 +13,7 @@ import { filled } from './stored.js'
 export async function growth (scale: Scale): Promise<void> {
   const rows: string[][] = []
   for (const size of scale.sizes) {
-    // A store of its own for each: what is created while the smaller ones are measured is not theirs.
+    // A store of its own for each size, without what smaller sizes create while they are measured.
     const folder = await filled(size)
     rows.push([size.toLocaleString('en'), ...(await figuresOf(scale, folder, size)).map(figure)])
     rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** What one webhook costs a write, in this process: over TLS on the loopback interface, beside a bare call of the same hook. */
+/** Cost of one webhook for a write, in this process: over TLS on the loopback interface, compared to a bare call of the same hook. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,10 +18,10 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const OBJECT = { metadata: { name: 'c', labels: { app: 'web' } }, data: { settings: 'x'.repeat(2048) } }
 const WEBHOOKS = '/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations'
 
-/** At a time: a process that sleeps between two calls pays for that, whatever it does in them. */
+/** Concurrent calls: a process that sleeps between two calls pays for that, whatever it does in them. */
 const CALLERS = 16
 
-/** Microseconds of CPU for each of so many. */
+/** Microseconds of CPU per call, for that many calls. */
 async function cost (count: number, work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage()
   await pool(count, CALLERS, work)

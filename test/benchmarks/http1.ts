@@ -1,4 +1,4 @@
-/** The cheapest HTTP/1.1 client: bytes by hand over TLS sockets, so that the server is what is measured. */
+/** The cheapest HTTP/1.1 client: raw bytes over TLS sockets, so that the server dominates the measurement. */
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 import { TOKEN } from './process.js'
@@ -21,17 +21,17 @@ function requestBytes (method: string, path: string, body?: string): string {
 }
 
 export interface AnswerListener {
-  /** Called with the status when the head has come. */
+  /** Called with the status when the head has arrived. */
   readonly head?: (code: number) => void
   readonly data?: (bytes: Buffer) => void
   readonly end?: () => void
-  /** The connection ended before the answer did. */
+  /** The connection ended before the response did. */
   readonly fail: (error: Error) => void
 }
 
 const enum Expect { Head, Length, ChunkSize, Chunk, ChunkEnd }
 
-/** A connection with one request under way at a time. */
+/** A connection with one active request at a time. */
 export class Http1Connection {
   readonly #socket: TLSSocket
   #listener: AnswerListener | undefined
@@ -108,7 +108,7 @@ export class Http1Connection {
     if (length === '0') this.#ended()
   }
 
-  /** The end of a chunk, the size of the next, or the end of all: zero and an empty line. */
+  /** Handles the end of a chunk, the size of the next one, or the end of all: zero and an empty line. */
   #line (): void {
     const line = this.#text.trimEnd()
     this.#text = ''
@@ -136,7 +136,7 @@ const idle = new Map<number, Http1Connection[]>()
 
 export interface Answer { readonly code: number, readonly bytes: number, readonly body: () => string }
 
-/** One request on a connection that is kept for the next. The body is kept up to 100 kB, all of it is counted. */
+/** One request on a connection that is kept for the next one. Up to 100 kB of the body are kept; all bytes are counted. */
 export async function call (port: number, method: string, path: string, body?: string): Promise<Answer> {
   const free = idle.get(port) ?? []
   idle.set(port, free)
@@ -167,7 +167,7 @@ export function hangUp (port: number): void {
   idle.delete(port)
 }
 
-/** Sends `count` GETs over so many connections, no more than there are GETs, each waiting for its answer; answers to one request are all of one length. */
+/** Sends `count` GETs over that many connections, but not more than there are GETs, each waiting for its response. All responses have the same length. */
 export async function gets (port: number, path: string, count: number, connections: number): Promise<void> {
   const bytes = requestBytes('GET', path)
   const length = await answerLength(port, bytes)
@@ -196,7 +196,7 @@ export async function gets (port: number, path: string, count: number, connectio
   }))
 }
 
-/** Bytes of the answer, head and body. */
+/** Bytes of the response, head and body. */
 async function answerLength (port: number, bytes: string): Promise<number> {
   const socket = await openSocket(port)
   let answer = Buffer.alloc(0)
@@ -215,7 +215,7 @@ async function answerLength (port: number, bytes: string): Promise<number> {
   }
 }
 
-/** Runs `work` for 0…count-1 with so many at once. */
+/** Runs `work` for 0…count-1, at most `width` concurrently. */
 export async function pool (count: number, width: number, work: (at: number) => Promise<void>): Promise<void> {
   let next = 0
   await Promise.all(Array.from({ length: width }, async () => {

@@ -1,7 +1,7 @@
 /**
- * The cheapest HTTP/2 client: frames by hand over one TLS socket, one kind of request per connection's
- * stream. It gives the server all the window there is and knows of answers only what a load needs: that the
- * status is 200, the bytes of the body and the end. Anything else ends the run.
+ * The cheapest HTTP/2 client: hand-written frames over one TLS socket, with the same kind of request on all streams of a connection. It opens the
+ * largest window, and reads of a response only what a load test needs: status 200, the number of body bytes and the end. Anything else ends the
+ * run.
  */
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
@@ -27,7 +27,7 @@ export interface StreamListener {
   readonly data?: (bytes: Buffer) => void
   readonly head?: () => void
   readonly end?: () => void
-  /** Anything but what was expected came, or the connection ended. */
+  /** Called for anything unexpected, and when the connection ends. */
   readonly fail: (error: Error) => void
 }
 
@@ -41,7 +41,7 @@ function frame (type: number, flags: number, stream: number, payload: Uint8Array
   return bytes
 }
 
-/** A string of HPACK, not compressed. */
+/** An uncompressed HPACK string. */
 function text (value: string): Buffer {
   const bytes = Buffer.from(value)
   const rest = bytes.length - 127
@@ -49,11 +49,11 @@ function text (value: string): Buffer {
   return Buffer.concat([Buffer.from(length), bytes])
 }
 
-/** The method, `:scheme: https`, then the path, which is not remembered. */
+/** The method, `:scheme: https`, then the path, which does not enter the table. */
 const request = (method: number, path: string): Buffer => Buffer.concat([Buffer.of(method, 0x87, 0x04), text(path)])
 const GET = 0x82
 const POST = 0x83
-/** Authority, authorization and accept, remembered by the server; after that they are a byte each. */
+/** Authority, authorization and accept, which enter the server's table; after that they are a byte each. */
 const introduced = Buffer.concat([Buffer.of(0x41), text('bench'), Buffer.of(0x57), text(`Bearer ${TOKEN}`), Buffer.of(0x53), text('application/json')])
 const remembered = Buffer.of(0xc0, 0xbf, 0xbe)
 
@@ -62,7 +62,7 @@ export class Http2Connection {
   readonly #streams = new Map<number, StreamListener>()
   readonly #head = Buffer.alloc(HEAD)
   #headBytes = 0
-  /** Of the frame that is being received. */
+  /** Remaining bytes of the current frame. */
   #left = 0
   #control: Buffer[] = []
   #nextStream = 1
@@ -78,7 +78,7 @@ export class Http2Connection {
     socket.on('error', error => { this.#fail(error.message) })
     socket.on('close', () => { this.#fail('the connection was closed') })
     const settings = Buffer.alloc(12)
-    settings.writeUInt16BE(2, 0) // no push
+    settings.writeUInt16BE(2, 0) // disables push
     settings.writeUInt16BE(4, 6)
     settings.writeUInt32BE(LARGEST_WINDOW, 8)
     const window = Buffer.alloc(4)
@@ -94,10 +94,7 @@ export class Http2Connection {
     return new Http2Connection(socket)
   }
 
-  /**
-   * Sends a GET, or a POST when there is a body of less than a frame, 16 KiB. What is sent while bytes are
-   * being received leaves in one write.
-   */
+  /** Sends a GET, or a POST if there is a body, which must be smaller than a frame, 16 KiB. Requests sent while bytes are being received leave in one write. */
   send (path: string, listener: StreamListener, body?: Uint8Array): void {
     const stream = this.#nextStream
     const rest = stream === 1 ? introduced : remembered
@@ -159,7 +156,7 @@ export class Http2Connection {
     this.#out.push(frame(WINDOW_UPDATE, 0, 0, more))
   }
 
-  /** A frame is whole. */
+  /** Handles a complete frame. */
   #framed (): void {
     const type = this.#head[3]
     const flags = this.#head[4] ?? 0
@@ -183,7 +180,7 @@ export class Http2Connection {
   }
 }
 
-/** Sends `count` GETs, so many at once on each of so many connections. */
+/** Sends `count` GETs, with that many concurrent ones on each connection. */
 export async function getsHttp2 (port: number, path: string, count: number, connections: number, streams: number): Promise<void> {
   const open = await Promise.all(Array.from({ length: Math.min(connections, count) }, () => Http2Connection.open(port)))
   let left = count
@@ -206,7 +203,7 @@ export async function getsHttp2 (port: number, path: string, count: number, conn
   for (const connection of open) connection.close()
 }
 
-/** GETs one after another on one connection; the bytes of their bodies, which are not looked at. */
+/** Sequential GETs on one connection. Returns the bytes of their bodies, which are not checked. */
 export async function listsHttp2 (port: number, path: string, count: number): Promise<number> {
   const connection = await Http2Connection.open(port)
   let bytes = 0
@@ -221,7 +218,7 @@ export async function listsHttp2 (port: number, path: string, count: number): Pr
 
 const idle = new Map<number, Http2Connection[]>()
 
-/** One POST on a connection that is kept for the next. @throws Error for any status but 200 */
+/** One POST on a connection that is kept for the next one. @throws Error for any status but 200 */
 export async function callHttp2 (port: number, path: string, body: string): Promise<void> {
   const free = idle.get(port) ?? []
   idle.set(port, free)

@@ -1,4 +1,4 @@
-/** LIST of everything beside a bare server streaming as many bytes in the same pieces; pages and selectors beside LIST of everything. */
+/** LIST of everything, compared to a bare server that streams as many bytes in the same pieces; pages and selectors, compared to LIST of everything. */
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call } from './http1.js'
@@ -44,7 +44,7 @@ export async function listing (scale: Scale): Promise<void> {
   }
 
   const parts = [ALL, PAGE, TENTH].map(query => ({ ...ours, query, sent: query === ALL ? scale.objects : Math.min(500, query === PAGE ? scale.objects : scale.objects / 10) }))
-  // As many objects sent by each, so that each is measured as well.
+  // The same number of objects from each, so that all are measured equally well.
   const costs = await cpuInTurns(parts, scale.rounds, scale.lists * scale.objects, async ({ port, query, sent }) => {
     await lists(port, CONFIGS + query, scale.lists * scale.objects / sent)
   })

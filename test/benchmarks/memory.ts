@@ -1,4 +1,4 @@
-/** What a server keeps: idle, with many objects, with watchers more. Its own memory, and with the pages of mapped files. */
+/** Memory of a server: idle, with many objects, with additional watches. Its own memory, and including mapped pages. */
 import { Ends } from './ends.js'
 import { gets, hangUp } from './http1.js'
 import { CONFIGS, fill, key, newestVersion } from './objects.js'
@@ -17,9 +17,9 @@ export async function memoryUse (scale: Scale): Promise<void> {
   for (const version of [2, 1] as const) await crowded(scale, version)
 }
 
-/** Pauses: after about 8 s without work V8 collects what the start left, in several steps, and gives the pages back. */
+/** Pauses: after about 8 s without work V8 collects what the start left, in several steps, and returns the pages. */
 const V8_IDLE = 30
-/** The same after many objects were loaded: V8 counts the load into its rate of allocation for that long. */
+/** The same after loading many objects, because for that long V8 includes the load in its rate of allocation. */
 const V8_IDLE_AFTER_LOAD = 240
 
 async function idle (scale: Scale): Promise<void> {
@@ -51,7 +51,7 @@ async function large (scale: Scale): Promise<void> {
   watchers.close()
 }
 
-/** Only what the watches add: the heap has its size before. */
+/** Only what the watches add: the heap has its final size before. */
 async function crowded (scale: Scale, version: Version): Promise<void> {
   await using ends = new Ends()
   const server = ends.add(await launch(UNBOUNDED))

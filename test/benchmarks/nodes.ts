@@ -1,6 +1,6 @@
 /**
- * Versions of Node beside each other: `BENCH_NODE=PATH,PATH,…` names their programs. Our server and a bare one run on each, in turns within one
- * run; clients run on the Node of the benchmark.
+ * Compares Node versions: `BENCH_NODE=PATH,PATH,…` names their programs. Our server and a bare one run on each, alternating within one run; clients
+ * run on the Node of the benchmark.
  */
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -20,12 +20,12 @@ import { coldCreates, coldGets, written } from './structured.js'
 import { watchBare, watchOurs } from './watch.js'
 
 const CPU = 'µs of CPU'
-/** Pauses after which V8 has given back what the start left, see memory.ts. */
+/** Pauses after which V8 has returned the memory of the start, see memory.ts. */
 const V8_IDLE = 30
 
 interface Pair { readonly ours: Child, readonly bare: Child }
 
-/** For each piece of work, a cell for each Node. */
+/** For each kind of work, a cell for each Node. */
 const rows: string[][] = []
 
 class Versions {
@@ -47,7 +47,7 @@ class Versions {
     })])
   }
 
-  /** What a unit costs our server and the bare one on each. */
+  /** Cost per unit of our server and the bare one, on each Node. */
   async compare (work: string, { rounds }: Scale, pairs: readonly Pair[], units: number, run: (server: Child, isBare: boolean) => Promise<unknown>): Promise<void> {
     const bares = new Set(pairs.map(({ bare }) => bare))
     const costs = await cpuInTurns(pairs.flatMap(({ ours, bare }) => [ours, bare]), rounds, units, async server => { await run(server, bares.has(server)) })
@@ -55,7 +55,7 @@ class Versions {
     this.show(work, CPU, of('ours'), of('bare'))
   }
 
-  /** The same of processes that are started for it. */
+  /** The same with freshly started processes. */
   async compareFresh (work: string, { starts }: Scale, run: (node: string) => Promise<[ours: number, bare: number]>): Promise<void> {
     const costs = await inTurns(this.nodes, starts, run)
     const at = (index: 0 | 1) => (node: string): number[] => (costs.get(node) ?? []).map(cost => cost[index])
@@ -65,7 +65,7 @@ class Versions {
 
 export async function versions (scale: Scale): Promise<void> {
   const all = new Versions(nodes.length === 0 ? [process.execPath] : nodes)
-  // Each starts with a code cache, as after a build on it.
+  // Each starts with a code cache, as after a build with that Node.
   for (const node of all.nodes) execFileSync(node, [...nodeFlags(), join(dirname(program), '../../build/code-cache.js')])
   rows.length = 0
   await starts(all, scale)

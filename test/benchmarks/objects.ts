@@ -1,4 +1,4 @@
-/** The objects of the benchmarks: ConfigMaps of 2 KiB of data, 2.4 KB as they are sent. */
+/** The objects of the benchmarks: ConfigMaps with 2 KiB of data, 2.4 KB as sent. */
 import { call, pool } from './http1.js'
 import type { Child } from './process.js'
 
@@ -11,7 +11,7 @@ export function object (name: string, tenth = false, size = 2048): string {
   return JSON.stringify({ metadata: { name, labels: { app: 'bench', ...(tenth ? { tenth: 'yes' } : {}) } }, data: { text: 'x'.repeat(size) } })
 }
 
-/** Creates so many objects through the server. */
+/** Creates that many objects through the server. */
 export async function fill ({ port }: Child, count: number): Promise<void> {
   await pool(count, 64, async at => {
     const { code } = await call(port, 'POST', CONFIGS, object(key(at), at % 10 === 0))
@@ -19,7 +19,7 @@ export async function fill ({ port }: Child, count: number): Promise<void> {
   })
 }
 
-/** Where a watch of this collection can begin without being told what is there. */
+/** A version from which a watch of this collection can start without initial events. */
 export async function newestVersion (port: number, collection = CONFIGS): Promise<string> {
   const { body } = await call(port, 'GET', `${collection}?limit=1`)
   return /"resourceVersion":"(\d+)"/.exec(body())?.[1] ?? ''

@@ -1,4 +1,4 @@
-/** What field ownership costs: updates of a Deployment of 2 KiB with and without owners, and applies of the same, over HTTPS. */
+/** Cost of field ownership: updates of a Deployment of 2 KiB with and without managed fields, and applies of the same, over HTTPS. */
 import { Ends } from './ends.js'
 import { call, pool } from './http1.js'
 import { cpu, launch } from './process.js'
@@ -12,7 +12,7 @@ const NAMES = ['owned', 'free', 'applied'] as const
 
 const env = Array.from({ length: 12 }, (_, at) => ({ name: `VARIABLE_${at}`, value: `its value ${at}` }))
 
-/** About 2 KiB as it is stored, without owners. */
+/** About 2 KiB as stored, without managed fields. */
 function deployment (name: string, change: number): object {
   const containers = [
     { name: 'main', image: `main:${change}`, ports: [{ containerPort: 80 }], env, livenessProbe: { httpGet: { path: '/', port: 80 } } },

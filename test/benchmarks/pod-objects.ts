@@ -1,4 +1,4 @@
-/** Pods as they are in a cluster: two containers, probes, volumes, tolerations, and a status that a node has written. some 8 KB with who owns their fields. */
+/** Realistic pods: two containers, probes, volumes, tolerations, and a status that a node has written; some 8 KB with managed fields. */
 
 export const PODS = '/api/v1/namespaces/default/pods'
 const WHEN = '2026-01-15T10:21:09Z'

@@ -1,4 +1,4 @@
-/** Real pods, and the same in a type of two versions: what the version that is not stored costs, when it is first asked for and then. */
+/** Realistic pods, and the same in a type with two versions: the cost of the version that is not stored, on the first and on later requests. */
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call, gets, pool } from './http1.js'
@@ -51,7 +51,7 @@ async function reading (scale: Scale, ours: Child, ends: Ends): Promise<void> {
   report({ work: `LIST ${scale.objects.toLocaleString('en')} pods, ${(bytes / 1e6).toFixed(1)} MB, HTTP/1.1`, unit: 'ms of CPU', ours: all.get(ours) ?? [], limit: all.get(bare) ?? [], most: 1.25 })
 }
 
-/** The stored version is written when an object changes; another one when it is first asked for. */
+/** The stored version is encoded when an object changes, another one on its first request. */
 async function versions (scale: Scale, ours: Child): Promise<void> {
   const each = (from: number): number => (cpu(ours) - from) * 1000 / scale.objects
   const unit = 'µs of CPU an object'
@@ -75,9 +75,9 @@ async function versions (scale: Scale, ours: Child): Promise<void> {
   await events(scale, ours, 'cron jobs', STORED, at => [`${STORED}/${name(7)}`, cronJob(name(7), at)], CONVERTED)
 }
 
-/** One event at a time to watchers of a version, or of two beside each other. */
+/** One event at a time to watches of one version, or of two versions at once. */
 async function events (scale: Scale, ours: Child, what: string, collection: string, change: (at: number) => [string, string], other?: string): Promise<void> {
-  let turn = 100 // what stands there has another one
+  let turn = 100 // differs from the stored one
   const parties = []
   for (const path of other === undefined ? [collection] : [collection, other]) parties.push({ ...ours, path })
   const costs = await cpuInTurns(parties, scale.rounds, scale.watchers * scale.events, async ({ path }) => {

@@ -10,7 +10,7 @@ import { freePort } from '../ports.js'
 
 export interface Child {
   readonly port: number
-  /** The Node that runs it. */
+  /** The Node program that runs it. */
   readonly node: string
   readonly process: ChildProcess
   readonly folder: string
@@ -21,11 +21,11 @@ export interface Child {
 export interface Launched extends Child {
   /** Milliseconds from the start of the process to the first 200 of /readyz. */
   readonly startMs: number
-  /** Kills it and leaves the folder to the next. */
+  /** Kills it and leaves the folder to the next one. */
   kill: () => Promise<void>
 }
 
-/** Milliseconds of CPU the process has used, all its threads, user and system. */
+/** Milliseconds of CPU that the process has used: all threads, user and system. */
 export function cpu ({ process }: { process: { readonly pid?: number | undefined } }): number {
   const tasks = `/proc/${process.pid}/task`
   let nanoseconds = 0
@@ -33,12 +33,12 @@ export function cpu ({ process }: { process: { readonly pid?: number | undefined
   return nanoseconds / 1e6
 }
 
-/** Resident memory in MB: all of it, or what is the process's own, without the pages of mapped files. */
+/** Resident memory in MB: all of it, or the process's own, without mapped files. */
 export function memory ({ process }: { process: { readonly pid?: number | undefined } }, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'): number {
   return Number(new RegExp(`${kind}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))?.[1]) / 1024
 }
 
-/** Waits until the process has nothing left to do for so many milliseconds, such as collecting what a fill left. */
+/** Waits until the process has been idle for that many milliseconds, for example after collecting the garbage of a fill. */
 export async function settle (child: Child, pause: number): Promise<void> {
   for (let before = -Infinity; cpu(child) - before > 20;) {
     before = cpu(child)
@@ -48,21 +48,21 @@ export async function settle (child: Child, pause: number): Promise<void> {
 
 export const TOKEN = 'benchmark-token'
 
-/** What `npm start` passes to Node: for our server, for what it is compared with, and for what drives both. */
+/** Flags that `npm start` passes to Node: for our server, for what it is compared with, and for the clients. */
 export function nodeFlags (): string[] {
   const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { scripts: { start: string } }
   return manifest.scripts.start.split(' ').slice(2, -2) // exec node FLAGS program --local
 }
 
-/** Another build may stand in for this one's, so that a change is measured beside what was there before it. */
+/** Another build may take the place of this one, to measure a change beside its predecessor. */
 export const program = process.env.BENCH_PROGRAM ?? fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 
-/** The Nodes that servers run on, ours and bare ones. The clients, and what is measured without a process of its own, run on that of the benchmark. */
+/** Node programs that run servers, ours and bare ones. Clients, and measurements in this process, use the Node of the benchmark. */
 export const nodes: readonly string[] = process.env.BENCH_NODE?.split(',') ?? []
 
 /**
- * The launcher itself, with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes.
- * @param more flags of Node's; then it can be sent messages too
+ * Starts the launcher with token authentication; resolves when /readyz answers 200. Its state is in `folder`, which `stop` removes.
+ * @param more further flags of Node; the process then accepts messages too
  */
 export async function launch (flags: readonly string[] = [], folder = mkdtempSync(join(tmpdir(), 'orch-server-')), more: readonly string[] = [], node = nodes[0] ?? process.execPath): Promise<Launched> {
   const port = await freePort()
@@ -74,7 +74,7 @@ export async function launch (flags: readonly string[] = [], folder = mkdtempSyn
   ], { stdio: ['ignore', 'ignore', 'pipe', ...more.length === 0 ? [] : ['ipc' as const]] })
   let errors = ''
   child.stderr?.on('data', (text: Buffer) => { errors += text.toString() })
-  // One connection: a handshake for each question would be most of what a server that loads many objects does.
+  // One connection: with a handshake for each probe, probes would dominate a server that loads many objects.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   while (!await ready(port, agent)) {
     if (child.exitCode !== null) throw new Error(`the server ended: ${errors}`)
@@ -94,7 +94,7 @@ function ready (port: number, agent: Agent): Promise<boolean> {
   })
 }
 
-/** A file of this folder that sends its port when it listens. */
+/** Runs a file of this folder that sends its port once it listens. */
 export async function serve (node: string, file: string, ...args: string[]): Promise<Child> {
   const folder = mkdtempSync(join(tmpdir(), 'orch-bench-'))
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { cwd: folder, execPath: node, execArgv: nodeFlags() })

@@ -1,4 +1,4 @@
-/** Somebody quiet: one GET after the other over one connection, each timed. */
+/** A quiet client: sequential GETs over one connection, each timed. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, get } from 'node:https'
@@ -7,7 +7,7 @@ import { quantile } from './report.js'
 
 export const QUIET_GETS = 500
 
-/** The 99th percentile in milliseconds of so many rounds; one more warms up. */
+/** The 99th percentiles in milliseconds, one for each round after a warm-up round. */
 export async function p99s (port: number, count: number, rounds: number): Promise<number[]> {
   const found: number[] = []
   for (let round = 0; round <= rounds; round++) {
@@ -17,7 +17,7 @@ export async function p99s (port: number, count: number, rounds: number): Promis
   return found
 }
 
-/** Milliseconds that each of so many takes, of somebody without a token: another flow than that of the bearer of one. */
+/** Milliseconds of each request of a client without a token, whose flow is not that of the clients with one. */
 async function quietly (port: number, count: number): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []

@@ -1,4 +1,4 @@
-/** GET of one object, consistent and with a token, beside Node's own servers sending the same bytes. */
+/** GET of one object, consistent and with a token, compared to Node's own servers sending the same bytes. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startEtcd } from '../etcd-process.js'
@@ -26,7 +26,7 @@ export async function bareServing (ours: Child, version: 1 | 2, path: string, li
   return await serve(ours.node, `./bare-http${version}.js`, files.one, files.list, join(ours.folder, 'apiserver.crt'), join(ours.folder, 'apiserver.key'))
 }
 
-/** How many reads etcd has been asked for. */
+/** Number of reads that etcd has served. */
 async function readsAsked (url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return Number(/^grpc_server_started_total\{grpc_method="Range".*\} (\d+)/m.exec(text)?.[1])

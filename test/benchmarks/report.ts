@@ -1,25 +1,25 @@
-/** One line per figure as it is found, and the table of all of them for the documents. */
+/** Prints a line for each figure when it is known, and the table of all figures for the documents. */
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5)
 
-/** The smallest value that so large a part of the values, 0 to 1, does not exceed. */
+/** The smallest value that a given part (0 to 1) of the values does not exceed. */
 export function quantile (values: readonly number[], part: number): number {
   return values.toSorted((one, other) => one - other)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? NaN
 }
 
 export interface Row {
   readonly work: string
-  /** What the numbers are, such as 'µs of CPU a request'. */
+  /** The unit of the numbers, such as 'µs of CPU a request'. */
   readonly unit: string
-  /** One number per round; what is quoted is their median. */
+  /** One number per round; their median is reported. */
   readonly ours: readonly number[]
-  /** The same work done by the least that could do it, in the same rounds. */
+  /** The same work done by the cheapest implementation, in the same rounds. */
   readonly limit?: readonly number[]
-  /** What ours divided by the limit may be at most, for costs. */
+  /** Maximum ratio of ours to the limit, for costs. */
   readonly most?: number
-  /** What ours divided by the limit must be at least, for rates. */
+  /** Minimum ratio of ours to the limit, for rates. */
   readonly least?: number
-  /** What ours may be at most by itself. */
+  /** Maximum of ours by itself. */
   readonly bound?: number
 }
 
@@ -29,14 +29,14 @@ export interface Line {
   readonly limit: string
   readonly ratio: string
   readonly goal: string
-  /** 'kept', 'MISSED' or '' where there is no goal. */
+  /** 'kept', 'MISSED', or '' without a goal. */
   readonly kept: string
 }
 
-/** All of this process, in the order they were found. */
+/** All lines of this process, in the order of measurement. */
 export const lines: Line[] = []
 
-/** Where what is found is shown. */
+/** Where results are printed. */
 export const out = { print: (text: string): void => { console.log(text) } }
 
 export const figure = (value: number): string => Math.abs(value) >= 100 || value === 0 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- PART …]`: every figure beside its limit, measured in the same run; `npm run bench -- check`: what has become slower (check.ts). Each part runs
- * in a process of its own. A goal that is missed is said; what can't be, such as an event that is lost, fails.
+ * `npm run bench [-- PART …]` measures every figure together with its limit, in the same run; `npm run bench -- check` finds what has become slower
+ * (check.ts). Each part runs in a process of its own. A missed goal is reported; an error such as a lost event fails the run.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -55,7 +55,7 @@ async function runAll (chosen: readonly string[], scale: 'full' | 'check'): Prom
   for (const name of chosen) {
     console.log(`\n${name}`)
     const child = fork(import.meta.filename, [`--${scale}`, name], { execArgv: nodeFlags() })
-    child.on('message', message => { found.push([name, message as Line[]]) }) // its last word, see above
+    child.on('message', message => { found.push([name, message as Line[]]) }) // its last message, see above
     const [code] = await once(child, 'exit') as [number | null]
     if (code !== 0) failed.push(name)
   }
@@ -79,7 +79,7 @@ async function check (keep: boolean): Promise<void> {
     return
   }
   let slower = worse(ratios, keptRatios())
-  if (slower.length > 0) { // what was slower once may have had bad luck
+  if (slower.length > 0) { // a single slow result may be bad luck
     const again = found.filter(([, shown]) => shown.some(({ work }) => slower.some(line => line.startsWith(work)))).map(([name]) => name)
     slower = worse(smaller(ratios, ratiosOf((await runAll(again, 'check')).flatMap(([, shown]) => shown))), keptRatios())
   }

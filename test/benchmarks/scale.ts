@@ -1,33 +1,33 @@
-/** How much of everything a run does. */
+/** The amount of work of a run. */
 export interface Scale {
-  /** Rounds that count; one more warms up. */
+  /** Rounds that count, after a warm-up round. */
   readonly rounds: number
   readonly gets: number
-  /** In what is listed; a multiple of 500, or of 10 below that. */
+  /** Number of objects in a list; a multiple of 500, or of 10 below that. */
   readonly objects: number
   readonly lists: number
-  /** In a round; over HTTPS and on etcd half of it. */
+  /** Per round; half of it over HTTPS and on etcd. */
   readonly writes: number
   readonly watchers: number
-  /** Of idle watches, where memory and growth are measured. */
+  /** Number of idle watches, for memory and growth. */
   readonly crowd: number
-  /** Objects in the store, one after another; the last is what start and memory are measured with. */
+  /** Numbers of objects in the store, one after another; start and memory are measured with the last. */
   readonly sizes: readonly number[]
-  /** Starts of which the median counts. */
+  /** Number of starts; the median counts. */
   readonly starts: number
-  /** Processes of one server, one first. */
+  /** Numbers of processes of a server, one first. */
   readonly processes: readonly number[]
-  /** Milliseconds of quiet before memory is read. */
+  /** Idle milliseconds before memory is read. */
   readonly pause: number
-  /** One at a time, in a round. */
+  /** Single events per round. */
   readonly events: number
   readonly burst: number
-  /** Events of which every arrival is timed. */
+  /** Number of events for which every arrival is timed. */
   readonly deliveries: number
 }
 
 export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, writes: 10_000, watchers: 1_000, crowd: 10_000, sizes: [1_000, 10_000, 100_000], starts: 5, processes: [1, 2, 4], pause: 1_000, events: 20, burst: 200, deliveries: 50 }
-/** Enough to see that something has become a tenth slower, in three minutes. */
+/** Enough to see a slowdown of a tenth, in three minutes. */
 export const CHECK: Scale = { ...FULL, rounds: 5, gets: 4_000, objects: 2_000, lists: 4, writes: 4_000, watchers: 300, starts: 2, events: 10, burst: 50, deliveries: 5 }
-/** Says nothing about speed; shows that the benchmarks work. */
+/** Shows only that the benchmarks work; the figures mean nothing. */
 export const TINY: Scale = { rounds: 1, gets: 3, objects: 20, lists: 1, writes: 20, watchers: 2, crowd: 10, sizes: [20], starts: 1, processes: [1, 2], pause: 10, events: 1, burst: 4, deliveries: 2 }

@@ -1,6 +1,6 @@
 /**
- * `node dist/test/benchmarks/services.js [SERVICES]`: fills a range with that many services (50,000), says what the first and the last
- * thousands cost, and how long a look of the repair takes then. No part of `npm run bench`: nothing it says has a limit.
+ * `node dist/test/benchmarks/services.js [SERVICES]`: fills a range with that many services (50,000) and reports the cost of the first and last
+ * thousands, and the duration of a repair run. Not part of `npm run bench`, because its figures have no limits.
  */
 import { decode, type ApiObject } from '../../schemas/index.js'
 import { Service, services } from '../../schemas/api/core/services.js'
@@ -18,7 +18,7 @@ const context = { user: undefined, dryRun: false, warn: () => {}, caller: new Ab
 const log = (message: string, error: unknown): void => { console.error(message, error) }
 
 const backend = await openBackend({})
-// The smallest range that has room for them.
+// The smallest range with room for all.
 const bits = Math.max(3, Math.ceil(Math.log2(COUNT + 3)))
 const allocation = new ServiceAllocation({ backend, prefix: '/registry', clusterIPRanges: [`10.0.0.0/${32 - bits}`], log })
 const resources = new ResourceRegistry({

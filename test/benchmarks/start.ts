@@ -1,4 +1,4 @@
-/** Start to the first 200 of /readyz, with nothing stored and with much. */
+/** Time from the start to the first 200 of /readyz, with an empty store and with a full one. */
 import { rmSync } from 'node:fs'
 import { testServer, type TestServer } from '../../testing/index.js'
 import { serving } from './in-process.js'
@@ -8,7 +8,7 @@ import type { Scale } from './scale.js'
 import { filled } from './stored.js'
 
 export interface Started {
-  /** Milliseconds on the wall, of each start. */
+  /** Elapsed milliseconds of each start. */
   readonly wall: number[]
   /** Milliseconds of CPU, of each start. */
   readonly cpu: number[]
@@ -31,7 +31,7 @@ export async function start (scale: Scale): Promise<void> {
 
 const closable = (server: TestServer): { readonly close: () => Promise<void> } => ({ close: () => server.dispose() })
 
-/** Each of some servers of this process, after the first one has loaded and compiled what they share. */
+/** Times of further servers in this process, after the first has loaded and compiled what they share. */
 async function furtherServers (scale: Scale, start: () => Promise<{ readonly close: () => Promise<unknown> }>): Promise<number[]> {
   const found: number[] = []
   for (let at = 0; at <= scale.starts; at++) {
@@ -44,7 +44,7 @@ async function furtherServers (scale: Scale, start: () => Promise<{ readonly clo
   return found
 }
 
-/** Some starts on what is in the folder, of which the first does not count; without one, each from nothing. */
+/** Several starts on the content of the folder, of which the first does not count; without a folder, each from nothing. */
 export async function starts (scale: Scale, folder?: string): Promise<Started> {
   const found: Started = { wall: [], cpu: [] }
   for (let at = 0; at <= scale.starts; at++) {

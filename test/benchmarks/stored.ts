@@ -1,4 +1,4 @@
-/** A state of so many objects for a server to start with, written without a server: it takes seconds. */
+/** Writes a store with that many objects without a server, because that takes only seconds. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Writes and reads over HTTPS of objects that are structured, many small fields, in the first seconds of a process and in
- * one that is warm: ClusterRoleBindings of 18 subjects and pods, beside a bare server that reads the body.
+ * Writes and reads over HTTPS of objects with many small fields, in the first seconds of a process and in a warm one: ClusterRoleBindings with 18
+ * subjects, and pods, compared to a bare server that reads the body.
  */
 import { startEtcd } from '../etcd-process.js'
 import { roleBinding, ROLE_BINDINGS } from './binding-objects.js'
@@ -20,7 +20,7 @@ const NEAR = { embedded: { cold: 250, warm: 150 }, etcd: { cold: 350, warm: 250 
 
 type Make = (name: string, turn?: number) => string
 
-/** Microseconds a write, of so many with names from `from` on. */
+/** Microseconds per write, for that many writes with names from `from` on. */
 export async function written (server: Child, method: 'POST' | 'PUT', path: string, make: Make, from: number, count: number, turn = 0): Promise<number> {
   const bodies = Array.from({ length: count }, (_, at) => make(`o-${from + at}`, turn))
   const before = cpu(server)
@@ -31,7 +31,7 @@ export async function written (server: Child, method: 'POST' | 'PUT', path: stri
   return (cpu(server) - before) * 1000 / count
 }
 
-/** The first so many creates of a fresh server, and of a bare one. */
+/** The first creates of a fresh server, and of a bare one. */
 export async function coldCreates (count: number, flags: readonly string[] = [], node?: string): Promise<[ours: number, bare: number]> {
   await using ends = new Ends()
   const fresh = ends.add(await launch([...UNBOUNDED, ...flags], undefined, [], node))
@@ -40,7 +40,7 @@ export async function coldCreates (count: number, flags: readonly string[] = [],
   return [ours, await written(bare, 'POST', '/reads-the-body', roleBinding, 0, count)]
 }
 
-/** The first creates of fresh servers, and then those of one that has been warm for long. */
+/** The first creates of fresh servers, then those of a server that has been warm for long. */
 async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: number) => readonly string[]): Promise<void> {
   await using ends = new Ends()
   const count = scale.writes / 2
@@ -73,7 +73,7 @@ async function writes (scale: Scale, store: 'embedded' | 'etcd', flags: (start: 
   report({ work: `create of a pod, warm, ${store}, beside that of a ClusterRoleBinding`, unit: UNIT, ours: found.pod, limit: found.create, most: 2.2 })
 }
 
-/** The first so many GETs of a fresh server, and of a bare one. */
+/** The first GETs of a fresh server, and of a bare one. */
 export async function coldGets (count: number, node?: string): Promise<[ours: number, bare: number]> {
   await using ends = new Ends()
   const name = `${ROLE_BINDINGS}/o-0`

@@ -1,4 +1,4 @@
-/** Sends the shapes of `tenant-shapes.ts`, in whatever media types they have. */
+/** Sends the shapes of `tenant-shapes.ts`, in their media types. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -7,7 +7,7 @@ import type { Call } from './tenant-shapes.js'
 
 const agent = new Agent({ keepAlive: true })
 
-/** The code of its answer, when that has come whole. Refusals are answers. */
+/** The status code, once the whole response has arrived. Refusals count as responses. */
 export async function send (port: number, { method, path, type = 'application/json', accept = 'application/json', body }: Call): Promise<number> {
   const headers = { authorization: `Bearer ${TOKEN}`, accept, ...body === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(body) } }
   const sent = request({ port, host: '127.0.0.1', agent, method, path, headers, rejectUnauthorized: false })

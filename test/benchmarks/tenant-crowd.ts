@@ -1,4 +1,7 @@
-/** Ten clients that send the dearest requests without end, in a process of their own: `tenant-crowd.js PORT SHAPES`, the first so many of the shapes. Tells its parent when they have begun. */
+/**
+ * Ten clients that send the most expensive requests endlessly, in a process of their own: `tenant-crowd.js PORT SHAPES`, where SHAPES is the number
+ * of shapes to use. Notifies its parent when they have begun.
+ */
 import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +14,7 @@ const RETRY_AFTER = 1000
 const port = Number(process.argv[2])
 const shapes = SHAPES.slice(0, Number(process.argv[3]))
 
-// As in elephant.ts: not how the kernel shares two cores is measured.
+// As in elephant.ts: the kernel's scheduling of two cores is not measured.
 for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), constants.priority.PRIORITY_LOW)
 
 for (const { before = [] } of shapes) for (const one of before) await send(port, one)

@@ -1,15 +1,15 @@
 /**
- * Requests that cost most for what they are, as somebody may send who can do no more than write ConfigMaps, pods or bindings,
- * or nothing at all: each within the bounds of a body and of a stored object.
+ * The most expensive requests of a user who may only write ConfigMaps, pods or bindings, or nothing at all; each is within the bounds of a body and
+ * of a stored object.
  */
 
 export interface Shape {
   readonly name: string
-  /** What has to be there before, sent once for all rounds. */
+  /** Requests that are sent once, before all rounds. */
   readonly before?: readonly Call[]
-  /** Measured. */
+  /** The measured request. */
   readonly call: Call
-  /** How it is answered where that is not a success. */
+  /** The expected code, if not a success. */
   readonly code?: number
 }
 
@@ -33,7 +33,7 @@ const TABLE = 'application/json;as=Table;g=meta.orch.io;v=v1'
 const PROTOBUF = 'application/vnd.orch.protobuf'
 /** More than a body may have. */
 const TOO_MANY = 49_000
-/** About as many as one may have. */
+/** About the maximum. */
 const KEYS = 15_900
 
 const keyed = <T>(count: number, value: (at: number) => T): Record<string, T> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value(at)]))
@@ -42,7 +42,7 @@ const configMap = (name: string, count = KEYS): object => ({ apiVersion: 'v1', k
 const create = (path: string, object: object): Call => ({ method: 'POST', path, body: JSON.stringify(object) })
 const patch = (path: string, type: string, value: unknown): Call => ({ method: 'PATCH', path, type, body: JSON.stringify(value) })
 
-/** One object of so many keys as it can be had: created by one, so owned by one. */
+/** The object with the most keys that one create can make; it has one owner. */
 const large = (name: string): Call => create(MAPS, configMap(name))
 const apply = (name: string, manager: string, more = '', value = ''): Call => patch(`${MAPS}/${name}?fieldManager=${manager}${more}`, APPLY, { ...configMap(name), data: keyed(KEYS, () => value) })
 const dry = (call: Call): Call => ({ ...call, path: `${call.path}${call.path.includes('?') ? '&' : '?'}dryRun=All` })

@@ -1,7 +1,7 @@
 /**
- * What one tenant's dearest requests do to everybody else: the longest turn of the event loop that each takes, main thread alone, and
- * how long a GET of somebody else takes beside ten clients that send them. Turns are judged on a machine where a GET takes 40 µs:
- * elsewhere by how much dearer a GET is there.
+ * Effect of one tenant's most expensive requests on everybody else: the longest event loop turn that each takes (CPU of the main thread), and the
+ * latency of another client's GET beside ten clients that send them. Bounds on turns hold on a machine where a GET takes 40 µs; elsewhere they
+ * scale with the cost of a GET.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ export async function tenants (scale: Scale): Promise<void> {
   const probe = fileURLToPath(new URL('turn-probe.js', import.meta.url))
   const probed = ends.add(await launch([], undefined, ['--import', probe]))
   await fill(probed, 100)
-  // It turns all the time, so what a GET costs is asked of another.
+  // This server never sleeps, so the cost of a GET is measured on another.
   const quiet = ends.add(await launch([]))
   await fill(quiet, 100)
   const slower = Math.max(1, await costOfGet(quiet, scale.gets) / REFERENCE_GET_US)
@@ -55,7 +55,7 @@ export async function tenants (scale: Scale): Promise<void> {
   }
 }
 
-/** Microseconds of CPU of a server that does nothing else. */
+/** Microseconds of CPU per GET on a server without other work. */
 async function costOfGet (server: Launched, count: number): Promise<number> {
   const costs: number[] = []
   for (let round = 0; round < 3; round++) {
@@ -66,7 +66,7 @@ async function costOfGet (server: Launched, count: number): Promise<number> {
   return quantile(costs, 0) || median(costs)
 }
 
-/** Milliseconds, since it was asked last. */
+/** Milliseconds, since the previous call. */
 async function longestTurn ({ process }: Launched): Promise<number> {
   process.send('longest')
   const [turn] = await once(process, 'message') as [number]

@@ -1,7 +1,7 @@
 /**
- * Preloaded into a server (`--import`): the CPU time of its main thread that each turn of its event loop takes. Whoever
- * started it with an IPC channel asks with a message, and gets the longest turn since the message before, in milliseconds.
- * A probed server never sleeps: it turns all the time, so that every turn begins and ends in a reading.
+ * Preloaded into a server (`--import`): measures the CPU time of the main thread in each event loop turn. A parent with an IPC channel sends a
+ * message and gets the longest turn since the previous message, in milliseconds. A probed server never sleeps: its loop turns all the time, so that
+ * every turn begins and ends with a reading.
  */
 import { openSync, readSync } from 'node:fs'
 
@@ -28,5 +28,5 @@ turn()
 process.on('message', () => {
   process.send?.(longest / 1e6)
   longest = 0
-  before = used() // the answer is no request's
+  before = used() // the answer belongs to no request
 })

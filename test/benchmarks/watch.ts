@@ -1,4 +1,4 @@
-/** Events to many watchers, one at a time and in bursts, beside bare servers writing the same bytes. */
+/** Events to many watches, one at a time and in bursts, compared to bare servers that write the same bytes. */
 import { cpuInTurns } from './compare.js'
 import { Ends } from './ends.js'
 import { call, pool } from './http1.js'
@@ -15,13 +15,13 @@ const WRITERS = 64
 
 export interface Watching extends Child {
   readonly watchers: Watchers
-  /** As one is sent. */
+  /** The bytes of one event. */
   readonly event: string
-  /** Causes an event and resolves with the writer's answer. */
+  /** Causes an event; resolves with the writer's response. */
   cause: (at: number) => Promise<void>
 }
 
-/** Watches of all config maps, and objects of which each PUT is an event. */
+/** Watches of all config maps, and objects whose PUTs are the events. */
 export async function watchOurs (ours: Child, version: Version, watchers: number, objects: number): Promise<Watching> {
   let last = 0
   for (let at = 0; at < objects; at++) {
@@ -62,7 +62,7 @@ export async function watchBare (bare: Child, version: Version, watchers: number
   }
 }
 
-/** Each change once and in order. */
+/** Checks that each change arrived once and in order. */
 function checkOrder (received: string, events: number): void {
   const versions = received.trimEnd().split('\n').map(versionOf)
   const right = versions.length === events && versions.every((version, at) => at === 0 || version > (versions[at - 1] ?? 0))
@@ -109,8 +109,8 @@ async function measure (scale: Scale, version: Version, kind: 'single' | 'burst'
 }
 
 /**
- * One process writes and watches: one clock. What the client itself takes to receive is in it, so the bare
- * server's times stand beside, from the writer's request: it answers when it has written to all.
+ * Writes and watches in one process, by one clock. The figures include the client's own work, so they are reported beside the bare server's,
+ * measured from the writer's request: it responds once it has written to all.
  */
 async function delivery (scale: Scale, version: Version, ours: Watching, bare: Watching): Promise<void> {
   const mine = await arrivals(scale, ours)
@@ -123,7 +123,7 @@ async function delivery (scale: Scale, version: Version, ours: Watching, bare: W
   }
 }
 
-/** Milliseconds to every watch of every event. */
+/** Milliseconds from each event to each watch. */
 async function arrivals (scale: Scale, { watchers, cause }: Watching): Promise<{ sinceAnswer: number[], sinceRequest: number[] }> {
   const sinceAnswer: number[] = []
   const sinceRequest: number[] = []

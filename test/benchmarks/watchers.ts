@@ -1,4 +1,4 @@
-/** Open watches that count what they receive, over either version of HTTP, and can tell whether all received the same. */
+/** Open watches over either version of HTTP that count what they receive and compare it. */
 import { crc32 } from 'node:zlib'
 import { Http1Connection, pool } from './http1.js'
 import { Http2Connection } from './http2.js'
@@ -11,9 +11,9 @@ const OPENING = 50
 interface Sink {
   /** Newlines received: one per event. */
   lines: number
-  /** Over the bytes received, so that their order counts. */
+  /** Checksum over the received bytes in order. */
   checksum: number
-  /** What it received, of one that keeps it. */
+  /** The received bytes, if the watch keeps them. */
   kept: Buffer[] | undefined
 }
 
@@ -30,12 +30,12 @@ export class Watchers {
   #fail: (error: Error) => void = () => {}
   #closed = false
   #checking = false
-  /** Told of each event that arrives, on the scale of `performance.now()`. */
+  /** Called for each event that arrives, with the time on the scale of `performance.now()`. */
   arrived: ((at: number) => void) | undefined
 
   get size (): number { return this.#sinks.length }
 
-  /** Opens so many more; over HTTP/2 so many on one connection. */
+  /** Opens that many more watches; over HTTP/2, `streams` of them on each connection. */
   async open (version: Version, port: number, path: string, count: number, streams = 100): Promise<void> {
     if (version === 1) {
       await pool(count, OPENING, async () => {
@@ -56,7 +56,7 @@ export class Watchers {
     })
   }
 
-  /** Resolves when each has got so many more events. @throws Error when one has not after a minute, or has got more */
+  /** Resolves when each watch has received that many more events. @throws Error if one has not within a minute, or has received more */
   async expect (events: number, trigger: () => Promise<unknown>): Promise<void> {
     for (const sink of this.#sinks) sink.lines = 0
     this.#lines = 0
@@ -73,8 +73,8 @@ export class Watchers {
   }
 
   /**
-   * As `expect`, and all have got the same bytes in the same order.
-   * @returns what that was
+   * As `expect`; checks that all have received the same bytes in the same order.
+   * @returns these bytes
    */
   async expectSame (events: number, trigger: () => Promise<unknown>): Promise<string> {
     const [first] = this.#sinks

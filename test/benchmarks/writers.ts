@@ -1,6 +1,6 @@
 /**
- * Those whose writes are compared, all in this process: our operations (decode, default, admit, validate,
- * encode, store) and, as limits, what is below them alone, with the same compare-and-put of values as large.
+ * The compared writers, all in this process: our operations (decode, default, admit, validate, encode, store) and, as limits, the layers below them
+ * alone, with the same compare-and-put of values of the same size.
  */
 import { join } from 'node:path'
 import { decode, encodeProtobuf, parseJson } from '../../schemas/index.js'
@@ -14,19 +14,19 @@ import { update } from '../../registry/operations/update.js'
 import { ResourceStore } from '../../registry/resource-store.js'
 import { object } from './objects.js'
 
-/** What a write is given: a name, and the object of that name as a client sends it. */
+/** The input of a write: a name, and the object of that name as a client sends it. */
 export interface Request { readonly name: string, readonly body: Buffer }
 
 export interface Writer {
   create: (request: Request) => Promise<unknown>
-  /** Of what `create` made. */
+  /** Updates an object that `create` made. */
   update: (request: Request) => Promise<unknown>
   close: () => Promise<unknown>
 }
 
 const read = (body: Buffer) => decode(configMaps.message, parseJson(body).value).object
 
-/** The bytes an object of the benchmark takes in the store; the last one tells two of them apart. */
+/** The stored bytes of a benchmark object; the last byte distinguishes two versions. */
 function storedValue (last: number): Buffer {
   const value = Buffer.from(encodeProtobuf(configMaps.message, read(Buffer.from(object('object-0-0000000')))))
   value[value.length - 1] = last
@@ -55,7 +55,7 @@ export async function ourOperations (options: BackendOptions): Promise<Writer> {
   }
 }
 
-/** The embedded store without anything above it. */
+/** The embedded store alone. */
 export async function storeAlone (directory: string): Promise<Writer> {
   const backend = await openBackend({ kind: 'embedded', directory })
   const revisions = new Map<string, number>()
@@ -71,7 +71,7 @@ export async function storeAlone (directory: string): Promise<Writer> {
   }
 }
 
-/** A plain commit, synced before it answers, is what our embedded store does too. */
+/** A plain commit that is synced before it answers, as in our embedded store. */
 export async function lmdbAlone (folder: string): Promise<Writer> {
   const { open } = await import('lmdb')
   const table = open<Buffer, string>({ path: join(folder, 'alone.mdb'), noSubdir: true, encoding: 'binary', overlappingSync: false, useVersions: true })
@@ -83,7 +83,7 @@ export async function lmdbAlone (folder: string): Promise<Writer> {
   }
 }
 
-/** The line to etcd of our own, without anything above it. */
+/** Our connection to etcd alone. */
 export async function lineAlone (server: string): Promise<Writer> {
   const line = new Connection({ servers: [server] })
   const revisions = new Map<string, number>()

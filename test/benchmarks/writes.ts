@@ -1,7 +1,4 @@
-/**
- * Creates and updates by 64 writers: the operations themselves beside what is below them alone, and the same
- * over HTTPS, where the server's CPU is its own.
- */
+/** Creates and updates by 64 writers: the operations compared to what is below them, and the same over HTTPS, where the server's CPU is measured separately. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,18 +16,18 @@ const WRITERS = 64
 const KINDS = ['create', 'update'] as const
 type Kind = typeof KINDS[number]
 
-/** What one round of one kind showed. */
+/** The results of one round of one kind. */
 interface Round {
   readonly perSecond: number
   /** Milliseconds. */
   readonly p99: number
-  /** Microseconds a write: of this process, or of the server. */
+  /** Microseconds of CPU per write: of this process, or of the server. */
   readonly cpu: number
 }
 
 type Rounds = Record<Kind, Round[]>
 
-/** Twice the same objects, once to create and once to update them with. */
+/** The same objects twice, once to create and once to update them. */
 function requests (round: number, count: number): Record<Kind, Request[]> {
   const of = (size: number): Request[] => Array.from({ length: count }, (_, at) => {
     const name = `object-${round}-${String(at).padStart(7, '0')}`

@@ -1,4 +1,4 @@
-/** The cache of answers that take a lookup: its bounds in time, number and concurrency. */
+/** The cache of slow lookups: its bounds in time, number and concurrency. */
 import t from 'tap'
 import { AnswerCache, type Answer } from '../../clients/answer-cache.js'
 

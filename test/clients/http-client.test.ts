@@ -28,7 +28,7 @@ function clientOf (t: Test, of: Endpoint, options: Partial<HttpClientOptions> = 
   return client
 }
 
-/** A peer of bare bytes. */
+/** A peer that sends raw bytes. */
 async function raw (t: Test, serve: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -45,7 +45,7 @@ async function raw (t: Test, serve: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Bytes in answer to each request. */
+/** Sends these bytes in response to each request. */
 const says = (t: Test, ...answers: string[]): Promise<string> => raw(t, socket => { socket.on('data', () => { socket.write(answers.shift() ?? '') }) })
 
 async function listen (t: Test, server: Server): Promise<number> {
@@ -61,7 +61,7 @@ const http = async (t: Test, handler: RequestListener): Promise<string> => `http
 const https = async (t: Test, handler: RequestListener, options: HttpsOptions = {}): Promise<string> =>
   `https://localhost:${await listen(t, createHttps({ cert: pair.certificate, key: pair.key, ...options }, handler))}`
 
-/** A connection can be taken again in the turn after its answer. */
+/** A connection can be reused in the turn after its response. */
 const idle = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -268,7 +268,7 @@ t.test('a client with files that do not fit does not start', async t => {
   await t.rejects(clientOf(t, endpoint('https://x', {}, { certificate: data(pair.certificate), key: data(other.key) })).load(), { code: 'Config', message: /do not fit/ })
 })
 
-/** A proxy that does what it is asked, and remembers it. */
+/** A proxy that serves every request and records it. */
 async function proxyOf (t: Test): Promise<{ url: URL, asked: Array<{ target: string, authorization: string | undefined }> }> {
   const asked: Array<{ target: string, authorization: string | undefined }> = []
   const server = createHttp()

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { send, type OutgoingRequest } from '../../clients/outgoing.js'
 import type { Test } from '../build.js'
 
-/** A server that says what the test says, whatever it is asked. */
+/** A server that responds to anything with the text of the test. */
 async function saying (t: Test, said: string | undefined): Promise<OutgoingRequest> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -32,7 +32,7 @@ t.test('what is not HTTP is an error and nothing else', async t => {
 t.test('who does not answer is not waited for', async t => {
   const silent = await saying(t, undefined)
   await t.rejects(send({ ...silent, answerTimeout: 1 }), { code: 'Timeout', message: 'part: peer: no answer in time' })
-  // It accepts connections, and says nothing of TLS.
+  // It accepts connections but never answers the TLS handshake.
   await t.rejects(send({ ...silent, scheme: 'https', connectTimeout: 1 }), { code: 'Timeout', message: 'part: peer: no connection in time' })
   const ended = send(silent, request => { request.destroy(new Error('enough')) })
   await t.rejects(ended, { name: 'ClientError', message: /enough/ })

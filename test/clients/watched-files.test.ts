@@ -6,17 +6,17 @@ import { WatchedFiles, type Contents, type WatchedFilesOptions } from '../../cli
 
 type Test = Pick<typeof t, 'teardown' | 'testdir'>
 
-/** What was told, in order, with a way to wait for the next. */
-function listener (): { told: string[], next: () => Promise<string>, options: Pick<WatchedFilesOptions, 'onChange' | 'onError'> } {
-  const told: string[] = []
+/** Records notifications in order, with a way to wait for the next. */
+function listener (): { notifications: string[], next: () => Promise<string>, options: Pick<WatchedFilesOptions, 'onChange' | 'onError'> } {
+  const notifications: string[] = []
   let taken = 0
   let wake = (): void => {}
-  const add = (text: string): void => { told.push(text); wake() }
+  const add = (text: string): void => { notifications.push(text); wake() }
   return {
-    told,
+    notifications,
     next: async () => {
-      while (told.length <= taken) await new Promise<void>(resolve => { wake = resolve })
-      return told[taken++] as string // it is there
+      while (notifications.length <= taken) await new Promise<void>(resolve => { wake = resolve })
+      return notifications[taken++] as string // it is there
     },
     options: {
       onChange: contents => { add(textOf(contents)) },
@@ -30,7 +30,7 @@ const textOf = (contents: Contents): string => [...contents.values()].map(String
 async function open (t: Test, paths: string[], more: Partial<WatchedFilesOptions> = {}) {
   const heard = listener()
   const files = await WatchedFiles.open({ paths, settle: 20, ...heard.options, ...more })
-  const alive = setInterval(() => {}, 1000) // its own watches and timers keep no process
+  const alive = setInterval(() => {}, 1000) // its watches and timers do not keep the process alive
   t.teardown(() => {
     clearInterval(alive)
     files.close()
@@ -41,7 +41,7 @@ async function open (t: Test, paths: string[], more: Partial<WatchedFilesOptions
 t.test('a file that is written, truncated or replaced by a rename is told of with its content', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
-  const { next, files, told } = await open(t, [path])
+  const { next, files, notifications } = await open(t, [path])
   t.equal(textOf(files.contents), 'one')
   writeFileSync(path, 'two')
   t.equal(await next(), 'two')
@@ -55,18 +55,18 @@ t.test('a file that is written, truncated or replaced by a rename is told of wit
   writeFileSync(join(folder, 'another'), 'x')
   writeFileSync(path, '')
   await files.check()
-  t.equal(told.length, 4, 'what leaves the content as it was is not told')
+  t.equal(notifications.length, 4, 'what leaves the content as it was is not told')
 })
 
 t.test('a file that is gone keeps its content and is complained of once, until it is back', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
-  const { next, files, told } = await open(t, [path])
+  const { next, files, notifications } = await open(t, [path])
   unlinkSync(path)
   t.equal(await next(), `Config: ${path} cannot be read: there is no such file`)
   await files.check()
   t.equal(textOf(files.contents), 'one')
-  t.equal(told.length, 1)
+  t.equal(notifications.length, 1)
   writeFileSync(path, 'two')
   t.equal(await next(), 'two')
   rmSync(folder, { recursive: true })
@@ -89,14 +89,14 @@ t.test('a volume of a cluster, whose ..data is swapped, is told of once for all 
   }
   put('..1')
   for (const name of ['crt', 'key']) symlinkSync(`..data/${name}`, join(folder, name))
-  const { next, told, files } = await open(t, [join(folder, 'crt'), join(folder, 'key')])
+  const { next, notifications, files } = await open(t, [join(folder, 'crt'), join(folder, 'key')])
   for (const version of ['..2', '..3', '..4']) {
     put(version)
     t.equal(await next(), `crt-${version}+key-${version}`)
     rmSync(join(folder, `..${Number(version.slice(2)) - 1}`), { recursive: true })
   }
   await files.check()
-  t.equal(told.length, 3)
+  t.equal(notifications.length, 3)
 })
 
 t.test('a link to a file elsewhere is followed', async t => {
@@ -158,7 +158,7 @@ t.test('content that is not taken is said once, and the next one is asked about'
   const folder = t.testdir({ f: 'good' })
   const path = join(folder, 'f')
   const taken: string[] = []
-  const { next, files, told } = await open(t, [path], {
+  const { next, files, notifications } = await open(t, [path], {
     onChange: contents => {
       const text = textOf(contents)
       if (text === 'bad') throw new Error('it makes no sense')
@@ -168,7 +168,7 @@ t.test('content that is not taken is said once, and the next one is asked about'
   writeFileSync(path, 'bad')
   t.equal(await next(), `Config: the new content of ${path} is not taken: it makes no sense`)
   await files.check()
-  t.equal(told.length, 1)
+  t.equal(notifications.length, 1)
   writeFileSync(path, 'better')
   await files.check()
   t.same(taken, ['better'])
@@ -185,13 +185,13 @@ t.test('what cannot be read at the start is said then', async t => {
 t.test('after it is closed nothing is told', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
-  const { files, told } = await open(t, [path])
+  const { files, notifications } = await open(t, [path])
   writeFileSync(path, 'two')
   const looking = files.check()
   files.close()
   await looking
   await files.check()
-  t.same(told, [])
+  t.same(notifications, [])
 })
 
 t.test('a folder that is replaced as a whole is followed', async t => {
@@ -212,7 +212,7 @@ t.test('what changes while the files are read for the first time is told', async
   let changed = (): void => {}
   const state: { made?: Awaited<ReturnType<typeof open>> } = {}
   const opening = open(t, [path], {
-    watchFolder: (_folder, told) => { changed = told; return Object.assign(new EventEmitter(), { close: () => {} }) as unknown as FSWatcher }, // all that is used of it
+    watchFolder: (_folder, onChange) => { changed = onChange; return Object.assign(new EventEmitter(), { close: () => {} }) as unknown as FSWatcher }, // the only part that is used
     after: (milliseconds, then) => { if (milliseconds < 1000) then(); return () => {} }
   }).then(made => { state.made = made })
   let written = 0

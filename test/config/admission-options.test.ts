@@ -5,7 +5,7 @@ import { checkedFlags, configuration } from '../../config/options.js'
 
 const KIND = { apiVersion: 'apiserver.config.orch.io/v1', kind: 'AdmissionConfiguration' }
 
-/** The options of a start with this file, which may name others beside it. */
+/** The options of a start with this file, which may refer to further files. */
 async function started (t: { testdir: (files: Record<string, string>) => string }, file: unknown, beside: Record<string, string> = {}) {
   const folder = t.testdir({ 'admission.yaml': typeof file === 'string' ? file : JSON.stringify(file), ...beside })
   const { options } = await configuration(checkedFlags([`--data-dir=${folder}`, `--admission-control-config-file=${join(folder, 'admission.yaml')}`]))

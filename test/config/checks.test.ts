@@ -1,4 +1,4 @@
-/** A person who embeds the server and mistypes an option: the registration fails with one sentence, and nothing was opened. */
+/** A host that mistypes an option: the registration fails with one sentence, and nothing has been opened. */
 import t from 'tap'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { checkOptions } from '../../config/checks/index.js'
 import { parseArguments } from '../../config/command-line.js'
 import { openBackend } from '../../storage/open.js'
 
-/** What the server says of options, which need not be ones. */
+/** The server's complaint about options, which may be of any type. */
 function complaint (options: unknown): string {
   try {
     checkOptions(options)
@@ -145,7 +145,7 @@ t.test('the registration is rejected, and no store was opened', async t => {
   const directory = join(t.testdir(), 'data')
   const app = Fastify()
   t.teardown(() => app.close())
-  const options = { storage: { kind: 'embedded', directory }, shutdown: { deley: 5 } } as unknown as ServerOptions // as JavaScript has it
+  const options = { storage: { kind: 'embedded', directory }, shutdown: { deley: 5 } } as unknown as ServerOptions // untyped, as in JavaScript
   await t.rejects(Promise.resolve(app.register(orch, options)), { name: 'OptionError', message: 'shutdown.deley: is no option; did you mean delay?' })
   t.notOk(existsSync(directory))
 })

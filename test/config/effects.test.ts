@@ -1,6 +1,6 @@
 /**
- * What a flag says is what the server does: from the arguments through the options to what a client or the
- * disk sees. Flags of the listener and of signals are in `listener.test.ts`, `tls.test.ts` and `cli.test.ts`.
+ * Flags have their documented effect: from the arguments through the options to what a client or the disk sees. Flags of the listener and of
+ * signals are in `listener.test.ts`, `tls.test.ts` and `cli.test.ts`.
  */
 import t, { type Test } from 'tap'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -23,14 +23,14 @@ let stores = 0
 
 const folders = new WeakMap<Test, string>()
 
-/** The one folder of a test. */
+/** The folder of a test. */
 function folderOf (t: Test): string {
   const folder = folders.get(t) ?? t.testdir()
   folders.set(t, folder)
   return folder
 }
 
-/** A server of these flags, in this process, over inject. */
+/** A server with these flags, in this process, over inject. */
 async function serve (t: Test, flags: readonly string[], more: ServerOptions = {}): Promise<Flagged> {
   const store = flags.some(flag => flag.startsWith('--etcd-servers=')) ? [] : [`--data-dir=${folderOf(t)}/data-${++stores}`]
   const { options } = await configuration(checkedFlags([...store, ...flags]))
@@ -133,7 +133,7 @@ t.test('--default-watch-cache-size keeps at least so many changes, however old',
   const cache = server.orch.resources.find('', 'configmaps')?.cache
   if (cache === undefined) throw new Error('there are no config maps')
   let clock = performance.now()
-  // Not t.intercept, which notes where each of some hundred thousand calls came from.
+  // Not t.intercept, which records the call site of each of some hundred thousand calls.
   const own = Object.getOwnPropertyDescriptor(performance, 'now')
   Object.defineProperty(performance, 'now', { value: () => clock++, configurable: true, writable: true })
   t.teardown(() => {
@@ -222,7 +222,7 @@ t.test('--min-request-timeout is the least that a watch lasts, and twice it the 
   const watch = await Watch.open(t, `${url}${CONFIG_MAPS}?watch=1`)
   await watch.end()
   const seconds = (performance.now() - began) / 1000
-  t.ok(seconds > 0.98 && seconds < 15, `${seconds} s`) // between one and two, told by a coarse clock on a machine that does other things too
+  t.ok(seconds > 0.98 && seconds < 15, `${seconds} s`) // between one and two, by a coarse clock on a busy machine
 })
 
 t.test('--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric-poll-interval decide what is measured', async t => {
@@ -241,7 +241,7 @@ t.test('--audit-log-*: a file of that form, rotated at that size, of which so ma
   const server = await serve(t, [`--audit-log-path=${folder}/audit.log`, '--audit-log-format=legacy', '--audit-log-maxsize=1', '--audit-log-maxbackup=1', '--audit-log-maxage=1', '--audit-log-compress'])
   const rotated = (): string[] => readdirSync(folder).filter(name => name.endsWith('.gz'))
   const seen = new Set<string>()
-  // Each request leaves some ten kilobytes.
+  // Each request leaves about ten kilobytes.
   while (seen.size < 2) {
     for (let at = 0; at < 20; at++) await server.get(`/version?${'x'.repeat(4000)}`)
     for (const name of rotated()) seen.add(name)
@@ -258,7 +258,7 @@ t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type: which 
   const keysOf = async (url: string) => {
     const backend = await openBackend({ kind: 'etcd', servers: [url] })
     t.teardown(() => backend.close())
-    // What the store writes for itself is no object: its format, and how far its watch is.
+    // Keys of the store itself are not objects: its format, and the progress of its watch.
     return (await backend.list({ start: '!', end: '~' })).kvs.filter(({ key }) => !key.startsWith('/here/.'))
   }
   const [mains, others] = [await keysOf(main.url), await keysOf(other.url)]

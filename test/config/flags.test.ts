@@ -3,7 +3,7 @@ import type { Flag } from '../../config/flag.js'
 import { FLAGS, SECTIONS } from '../../config/flags/index.js'
 import { helpText, versionText } from '../../config/command-line.js'
 
-/** Every flag of the interface; the two families of cloud flags by the clouds of the convention. */
+/** Every flag of the interface; the two families of cloud flags with upstream's clouds. */
 const INTERFACE = `
   admission-control-config-file advertise-address allow-metric-labels allow-privileged anonymous-auth
   api-audiences apiserver-count audit-log-batch-buffer-size audit-log-batch-max-size audit-log-batch-max-wait
@@ -43,7 +43,7 @@ const INTERFACE = `
   tls-min-version tls-private-key-file tls-sni-cert-key token-auth-file tracing-config-file v version vmodule
   watch-cache watch-cache-sizes`
 
-/** Ours. */
+/** Flags that only this product has. */
 const ADDED = ['data-dir', 'data-dir-min-free', 'history-retention', 'local', 'serving-processes']
 
 t.test('every flag of the interface is declared, and none beside but our own', async t => {

@@ -12,7 +12,7 @@ function check (...args: string[]): void {
   disabledApis(parsed.values['runtime-config'], parsed.given.get('runtime-config'))
 }
 
-/** Arguments, and what the one line has to say. */
+/** Arguments, and the expected line. */
 const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--secure-port=0', /--secure-port=0: must be between 1 and 65535, the secure port cannot be switched off/],
   ['--secure-port=65536', /between 1 and 65535/],

@@ -1,10 +1,10 @@
-/** Interface, 'Binary envelope': read and written here by hand, byte by byte. */
+/** Interface, 'Binary envelope': decoded and encoded by hand, byte by byte. */
 import t from 'tap'
 import { BINDINGS, PROTOBUF, build, binding, type Json } from '../build.js'
 
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00])
 
-/** The fields of a message by number: numbers as they are, all else as bytes. */
+/** The fields of a message by number: numbers unchanged, all else as bytes. */
 function fields (bytes: Buffer): Map<number, Array<Buffer | number>> {
   const found = new Map<number, Array<Buffer | number>>()
   let at = 0

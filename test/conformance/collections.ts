@@ -1,18 +1,21 @@
-/** Every resource that is stored, in every version it is served in, and a sample of each: what tables of tests run over. */
+/** Every stored resource, in every served version, with a sample of each. Tables of tests iterate over them. */
 import { representations } from '../../schemas/resources.js'
 import type { Representation } from '../../schemas/resource.js'
 import type { Client, Json } from '../build.js'
 import { nameOf, SAMPLES, WRITTEN_IN } from '../samples.js'
 
 export const stored = representations.filter(({ type }) => !type.virtual)
-/** Every version; nothing keeps deleted volumes until a controller of the cluster lets go, and nobody counts for quotas meanwhile. */
+/**
+ * Serves every version. StorageObjectInUseProtection would keep deleted volumes until a controller releases them, and ResourceQuota would count
+ * objects meanwhile.
+ */
 export const ALL = { api: { disabled: [] }, admission: { disabled: ['StorageObjectInUseProtection', 'ResourceQuota'] } }
 
 const rootOf = ({ group, apiVersion }: Representation): string => `${group === '' ? '/api' : '/apis'}/${apiVersion}`
 export const urlOf = (one: Representation): string => `${rootOf(one)}/${one.namespaced ? 'namespaces/default/' : ''}${one.plural}`
 export const title = ({ apiVersion, plural }: Representation): string => `${apiVersion} ${plural}`
 
-/** The version of its type that the sample is written in. */
+/** The representation in which the sample is written. */
 function written (one: Representation): Representation {
   const { representations: all, plural, stored } = one.type
   return all.find(({ version }) => version === WRITTEN_IN[plural]) ?? stored
@@ -24,17 +27,17 @@ export function sample (one: Representation): Json {
   return found
 }
 
-/** The sample by its index, and where it is posted: in the version it is written in. */
+/** The sample with that index and the URL to post it to, in the version it is written in. */
 export function creation (one: Representation, index = 0): { readonly url: string, readonly body: Json } {
   const source = one.plural === 'events' ? one : written(one)
   const body = one.plural === 'events' && one.group !== '' ? SAMPLES['events.orch.io/events'] : sample(one)
   return { url: urlOf(source), body: { ...body, metadata: { name: nameOf(one.group, one.plural, index), labels: { of: 'sample', ...body?.['metadata']?.labels } } } }
 }
 
-/** Deleted in two steps: a controller of the server empties it first. */
+/** True if it is deleted in two steps, because a controller of the server empties it first. */
 export const isEmptied = ({ plural }: Representation): boolean => plural === 'namespaces' || plural === 'customresourcedefinitions'
 
-/** The condition that the server writes about some kinds, after their create. */
+/** The condition that the server adds to some kinds after their create. */
 const SETTLED: Readonly<Record<string, string>> = { customresourcedefinitions: 'Established', apiservices: 'Available' }
 
 /** Creates the sample, and waits until the server has written its status. */

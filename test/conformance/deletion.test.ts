@@ -12,8 +12,8 @@ async function held (t: Parameters<typeof build>[0], finalizers: readonly string
   return server
 }
 
-/** Ways to say which finalizers are left. */
-const WAYS: Record<string, (server: Client, finalizers: readonly string[]) => Promise<{ code: number, json: Json }>> = {
+/** Ways to write the remaining finalizers. */
+const FINALIZER_CHANGES: Record<string, (server: Client, finalizers: readonly string[]) => Promise<{ code: number, json: Json }>> = {
   PUT: async (server, finalizers) => {
     const { json } = await server.get(url)
     return await server.put(url, { ...json, metadata: { ...json.metadata, finalizers } })
@@ -43,7 +43,7 @@ t.test('terminating: a further delete changes nothing', async t => {
   t.equal(again.json.metadata.resourceVersion, first.json.metadata.resourceVersion)
 })
 
-for (const [way, set] of Object.entries(WAYS)) {
+for (const [way, set] of Object.entries(FINALIZER_CHANGES)) {
   t.test(`terminating → terminating → removed, by ${way}, in any order`, async t => {
     for (const left of [ONE, TWO]) {
       const server = await held(t)

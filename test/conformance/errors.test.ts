@@ -1,4 +1,4 @@
-/** Interface, 'Errors': each row of the table that is built, its rules, and the Status of the codes left to convention. */
+/** Interface, 'Errors': each implemented row of the table, its rules, and the Status of codes that the interface leaves open. */
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'

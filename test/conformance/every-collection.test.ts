@@ -1,10 +1,10 @@
-/** Lists, pages, resource versions, watches, dry runs and preconditions of every collection, in every version, by one table. */
+/** One table of tests for every collection in every version: lists, pages, resource versions, watches, dry runs and preconditions. */
 import t from 'tap'
 import { TABLE, Watch, types, listen, type Json } from '../build.js'
 import { nameOf } from '../samples.js'
 import { ALL, create, creation, isEmptied, stored, title, urlOf } from './collections.js'
 
-/** The first events of new objects; the server writes the status of some. */
+/** The first events of new objects; for some, the server also writes the status. */
 async function added (watch: Watch, count: number): Promise<Watch['events']> {
   const found = (): Watch['events'] => watch.events.filter(({ type }) => type === 'ADDED')
   await watch.until(() => found().length >= count)
@@ -18,7 +18,7 @@ t.test('every collection lists in pages, at versions, and is watched from where 
   for (const one of stored) {
     await t.test(title(one), async t => {
       const url = urlOf(one)
-      // Some are named by what they say.
+      // Names of some kinds must follow from their content.
       const count = nameOf(one.group, one.plural, 0) === nameOf(one.group, one.plural, 1) ? 1 : 5
       const of = 'labelSelector=of%3Dsample'
       const before = (await server.get(`${url}?${of}`)).json['metadata'].resourceVersion as string
@@ -33,7 +33,7 @@ t.test('every collection lists in pages, at versions, and is watched from where 
       t.equal(whole['items'].length, count)
       t.same((await server.get(`${url}?${of}&resourceVersion=${before}&resourceVersionMatch=Exact`)).json['items'], [], 'at a version before')
 
-      // Pages are of one version, whatever is written between them.
+      // All pages show one state, whatever is written between them.
       const first = (await server.get(`${url}?${of}&limit=2`)).json
       t.equal(names(first).length, Math.min(2, count))
       const last = `${url}/${String(names(whole).at(-1))}`

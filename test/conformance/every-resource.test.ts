@@ -1,4 +1,4 @@
-/** What every resource can do, in every version it is served in: one table, one life of an object of each. */
+/** The operations of every resource in every served version: one table, one life of an object of each. */
 import t from 'tap'
 import type { Representation } from '../../schemas/resource.js'
 import { TABLE, Watch, types, listen, PROTOBUF, build, type Json } from '../build.js'
@@ -22,7 +22,7 @@ t.test('an object of every kind is created, read in every form, changed and dele
       t.match((await server.get(url, { accept: TABLE })).json, { kind: 'Table', columnDefinitions: [{ name: /.+/, description: /.+\.$/ }] })
       t.match((await server.get(path, { accept: 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1' })).json, { kind: 'PartialObjectMetadata' })
 
-      // The same bytes of protobuf come back as the same object, and change nothing.
+      // The same bytes of protobuf decode to the same object, and change nothing.
       const binary = await server.get(path, { accept: PROTOBUF })
       t.equal(binary.headers['content-type'], PROTOBUF)
       if (one.verbs.includes('update')) {

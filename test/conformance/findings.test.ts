@@ -1,4 +1,4 @@
-/** Where the findings of metadata and of the core kinds stand, and what is mended in silence, as convention. */
+/** Where findings about metadata and core kinds are reported, and what is corrected silently, as upstream. */
 import t from 'tap'
 import { BINDINGS, binding, build, type Answer, type Json } from '../build.js'
 
@@ -65,7 +65,7 @@ t.test('patches that do not fit', async t => {
 })
 
 t.test('namespaces', async t => {
-  const server = await build(t, { admission: { enabled: ['NamespaceLifecycle', 'PodSecurity'] } }) // which also look at them
+  const server = await build(t, { admission: { enabled: ['NamespaceLifecycle', 'PodSecurity'] } }) // plugins that read them too
   t.same(causes(await server.post(NAMESPACES, { metadata: { name: 'x' }, spec: { finalizers: ['a b', 'plain'] } })), ['FieldValueInvalid spec.finalizers', 'FieldValueInvalid spec.finalizers', 'FieldValueInvalid spec.finalizers'])
   const level = 'pod-security.orch.io/enforce'
   t.same(causes(await server.post(NAMESPACES, { metadata: { name: 'x', labels: { [level]: 'none', [`${level}-version`]: '1.24' } } })), [`FieldValueInvalid metadata.labels[${level}]`, `FieldValueInvalid metadata.labels[${level}-version]`])

@@ -1,4 +1,4 @@
-/** A host may bring an HTTP/2 server of its own: there requests come through Node's compatibility classes. */
+/** A host's own HTTP/2 server, whose requests come through Node's compatibility classes. */
 import t from 'tap'
 import { once } from 'node:events'
 import { connect, constants, type ClientHttp2Session, type IncomingHttpHeaders } from 'node:http2'
@@ -82,7 +82,7 @@ t.test('a stream that is answered before its body has ended is over with its ans
       return [head[':status'], stream.rstCode]
     }
     const path = `/cluster${BINDINGS}`
-    // Together, as each stays for some seconds in case that the rest of its body comes.
+    // Concurrently, because each waits some seconds for the rest of its body.
     t.same(await Promise.all([
       answered(path, 1000),
       answered(path, 3 * 1024 * 1024 + 1),
@@ -99,7 +99,7 @@ t.test('an answer that is cut off ends with an error code, and not as if it were
   await Promise.all([true, false].map(async tls => {
     const app = Fastify({ http2: true, ...tls ? { https: { cert: pair.certificate, key: pair.key } } : {} } as object)
     t.teardown(() => app.close())
-    await app.register(orch, { prefix: '/cluster', limits: { requestTimeout: 5000 } }) // for each of these, on a busy machine too
+    await app.register(orch, { prefix: '/cluster', limits: { requestTimeout: 5000 } }) // enough for each of these on a busy machine
     const session = connect(await app.listen({ port: 0, host: '127.0.0.1' }), { rejectUnauthorized: false })
     session.on('error', () => {})
     t.teardown(() => { session.destroy() })

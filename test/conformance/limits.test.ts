@@ -1,4 +1,4 @@
-/** Interface, 'Limits': those that are built, by the option each flag becomes. */
+/** Interface, 'Limits': the implemented ones, by the option of each flag. */
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { BINDINGS, Watch, listen, build, binding, type Answer } from '../build.j
 import { CONFIGS, serve, session, stream, tls, until } from '../secure-server.js'
 import type { Authenticator, Authorizer } from '../../app.js'
 
-/** Holds the requests about an object called held until it is told to let them go. */
+/** Holds the requests about an object called held until it is opened. */
 function gate (): { authorizer: Authorizer, open: () => void, waiting: () => number } {
   let release: Array<() => void> = []
   return {
@@ -22,7 +22,7 @@ function gate (): { authorizer: Authorizer, open: () => void, waiting: () => num
   }
 }
 
-/** Its client takes no bytes of any answer. */
+/** A client that reads no response. */
 function unread (t: Parameters<typeof serve>[0], port: number): ClientHttp2Session {
   const made = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: 0 } })
   made.on('error', () => {})
@@ -108,7 +108,7 @@ t.test('a request may ask for less time with ?timeout=, not for more, and not fo
 
 t.test('--min-request-timeout: a watch lasts a random time from one to two of it', async t => {
   const server = await listen(t, { limits: { minRequestTimeoutSeconds: 1 } })
-  // A machine that stands still for a second lets all end at one time: then they are asked once more.
+  // If the machine pauses for a second, all of them end together; then the requests are sent again.
   for (let round = 1; ; round++) {
     const seconds = await Promise.all(Array.from({ length: 12 }, async () => {
       const since = performance.now()
@@ -200,7 +200,7 @@ t.test('nor do lists that are written as their clients read, compressed or not, 
         if (at % 5 === 4) await once(one, 'response')
       }
       await until(t, 'the requests to wait for their client', () => server.inFlight() === 30)
-      // Until then the last of them hold places while they are compressed.
+      // Until then the last of them hold places while their responses are compressed.
       while (await status(t, server.port, `${CONFIGS}/n1`) === 429) await new Promise(resolve => { setTimeout(resolve, 20) })
       t.equal(await status(t, server.port, `${CONFIGS}/n1`), 200, `${path} ${name}`)
       made.destroy()

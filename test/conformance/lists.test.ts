@@ -11,7 +11,7 @@ async function withMany (t: Parameters<typeof build>[0], count: number): Promise
   return server
 }
 
-/** All pages of a list, and what is asked of the server between them. */
+/** All pages of a list; `between` runs between two of them. */
 async function pages (server: Client, query: string, limit: number, between: (page: number) => Promise<unknown> = async () => {}): Promise<Json[]> {
   const found: Json[] = []
   let token = ''

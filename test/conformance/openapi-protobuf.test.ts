@@ -1,4 +1,4 @@
-/** `/openapi/v2` as protobuf says what it says as JSON: read back by a library that knows `schemas/openapi/v2.proto` and nothing else. */
+/** `/openapi/v2` in protobuf has the same content as in JSON: decoded by a library that knows only `schemas/openapi/v2.proto`. */
 import t from 'tap'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
@@ -8,13 +8,13 @@ const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf'
 const file = fileURLToPath(new URL('../../../schemas/openapi/v2.proto', import.meta.url))
 const Document = new protobuf.Root().loadSync(file, { keepCase: true }).lookupType('openapi.v2.Document')
 
-/** Names of JSON for those that are spelt in another way. */
+/** JSON names that are spelt differently. */
 const NAMES: Record<string, string> = { _ref: '$ref', security_definitions: 'securityDefinitions', operation_id: 'operationId', unique_items: 'uniqueItems', max_length: 'maxLength', additional_properties: 'additionalProperties' }
 
 const pairs = (list: Json[], of: (value: Json) => unknown): Json => Object.fromEntries(list.map(({ name, value }) => [name, of(value)]))
 const any = ({ yaml }: Json): unknown => JSON.parse(yaml)
 
-/** A message in the form it has in JSON: maps are lists of pairs there, and what may be one of several is in a message around it. */
+/** The JSON form of a message. In protobuf maps are lists of pairs, and alternatives are wrapped in a message. */
 function plain (type: protobuf.Type, message: Json): unknown {
   switch (type.name) {
     case 'Any': return any(message)
@@ -40,7 +40,7 @@ function plain (type: protobuf.Type, message: Json): unknown {
   return { ...Object.fromEntries(found), ...pairs(extensions, any) }
 }
 
-/** JSON says also what is false. */
+/** JSON also contains false values. */
 const withoutFalse = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (name, member: unknown) => member === false && (name === 'required' || name === 'uniqueItems' || name === 'deprecated') ? undefined : member))
 
 t.test('a reader of the protocol file finds the document of the JSON form, to the last byte', async t => {

@@ -1,4 +1,4 @@
-/** `--max-connection-bytes-per-sec`: what lasts is slowed down and loses nothing, what does not is as fast as ever. */
+/** `--max-connection-bytes-per-sec`: long-running responses are slowed down without loss, others are not slowed down. */
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Silent points, 'deletion with a grace period': pods get theirs, and can only lose of it. */
+/** Silent points, 'deletion with a grace period': pods get one, which can only be shortened. */
 import t from 'tap'
 import { Watch, types, listen, build, type Client, type Json } from '../build.js'
 
@@ -10,7 +10,7 @@ async function withPod (t: Parameters<typeof build>[0], spec: Json = {}, metadat
   return server
 }
 
-/** Seconds from now. */
+/** Whole seconds from now. */
 const fromNow = ({ metadata }: Json): number => Math.round((Date.parse(metadata.deletionTimestamp) - Date.now()) / 1000)
 
 t.test('a pod on a node is marked, and stays until its node lets it go', async t => {

@@ -1,4 +1,4 @@
-/** One type in several versions and groups: what is written through one is seen through all, and nothing is lost on the way. */
+/** One type in several versions and groups: what is written through one is visible through all, without loss. */
 import t from 'tap'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

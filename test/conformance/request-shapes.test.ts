@@ -1,4 +1,4 @@
-/** Interface, 'Generic request shapes': which representation is answered and read, for each rule. */
+/** Interface, 'Generic request shapes': which representation is sent and accepted, for each rule. */
 import t from 'tap'
 import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client } from '../build.js'
 
@@ -14,7 +14,7 @@ t.test('JSON is the default, and each type of Accept is answered with its Conten
   const server = await withOne(t)
   for (const [accept, type] of [
     [undefined, 'application/json'], ['', 'application/json'], ['*/*', 'application/json'], ['application/*', 'application/json'], ['application/json', 'application/json'], ['application/json; charset=utf-8', 'application/json'], ['APPLICATION/JSON', 'application/json'], ['application/yaml', 'application/yaml'], [PROTOBUF, PROTOBUF],
-    // A client that may meet types without the binary form sends several.
+    // A client that may meet types without a protobuf form sends several media types.
     [`${PROTOBUF},application/json`, PROTOBUF], [`application/json,${PROTOBUF}`, 'application/json'], [`application/json;q=0.5,${PROTOBUF}`, PROTOBUF], [`${PROTOBUF};q=0.1,application/yaml;q=0.2,application/json;q=0.3`, 'application/json'], ['text/html,application/json;q=0.1', 'application/json'], ['text/html, */*;q=0.1', 'application/json'], ['application/json;q=0, */*', 'application/yaml'], ['application/json;q=0, application/yaml;q=0, */*', PROTOBUF]
   ] as const) {
     for (const url of [BINDINGS, `${BINDINGS}/a`]) {

@@ -1,4 +1,4 @@
-/** Interface, 'Resource version semantics': every cell of its tables, against states that tell them apart. */
+/** Interface, 'Resource version semantics': every cell of its tables, against states that distinguish them. */
 import t from 'tap'
 import { BINDINGS, build, binding, type Client, type Json, type Answer } from '../build.js'
 
@@ -7,7 +7,7 @@ const list = (server: Client, query: string): Promise<Answer> => server.get(`${B
 
 interface World {
   readonly server: Client
-  /** Versions of the store with a; with a and b; with a, b and c, which is now. */
+  /** Versions of the store with a; with a and b; with a, b and c, the newest. */
   readonly one: string
   readonly two: string
   readonly now: string

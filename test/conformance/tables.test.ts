@@ -1,4 +1,4 @@
-/** Objects as rows for people, and what they can be selected by: as kubectl asks for both. */
+/** Objects as table rows, and their selectable fields, as kubectl requests both. */
 import t from 'tap'
 import { build, TABLE, type Client, type Json } from '../build.js'
 

@@ -85,7 +85,7 @@ t.test('a namespaced object goes with its namespace', async t => {
 
 t.test('no namespace leads to another, nor to what is of the cluster', async t => {
   const seen: string[] = []
-  // Who may do everything in one namespace, and nothing beyond it.
+  // A user who may do everything in one namespace, and nothing outside.
   const server = await build(t, { authorization: { authorizers: [{ name: 'one-namespace', authorize: ({ info }) => ({ decision: !info.isResourceRequest || info.namespace === 'default' ? 'Allow' : 'Deny' }) }] } })
   for (const [method, path] of [['GET', '/api/v1/namespaces/default/namespaces'], ['GET', '/api/v1/namespaces/default/namespaces/orch-system'], ['DELETE', '/api/v1/namespaces/default/namespaces/orch-system'], ['DELETE', '/api/v1/namespaces/default/namespaces'], ['POST', '/api/v1/namespaces/default/namespaces'], ['GET', '/api/v1/namespaces/default/namespaces/orch-system/status'], ['GET', `${RBAC}/namespaces/default/clusterroles`], ['DELETE', `${RBAC}/namespaces/default/clusterroles`]] as const) {
     const { code } = await server.call(method, path, method === 'POST' ? { metadata: { name: 'made' } } : undefined)

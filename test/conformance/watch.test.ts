@@ -80,7 +80,7 @@ t.test('a dropped watch restarts from the last version it received, without a ga
   for (let round = 0; round < 10; round++) {
     const watch = await open(t, server, `watch=1&resourceVersion=${at}`)
     for (let index = 0; index < 3; index++) await server.post(BINDINGS, binding(`n-${round}-${index}`))
-    // Drops after the first or second event.
+    // Disconnects after the first or second event.
     const taken = await watch.take(1 + round % 2)
     watch.close()
     seen.push(...types(taken))
@@ -137,7 +137,7 @@ t.test('a version no longer kept is 410, and so is one whose history ends under 
   }
   const watch = await open(t, server, `watch=1&resourceVersion=${old}`)
   await watch.end()
-  // Known before the first byte it is the code of the answer, else the last event.
+  // If it is known before the first byte, it is the status code, otherwise the last event.
   if (watch.code === 200) t.match(watch.events.at(-1), { type: 'ERROR', object: { kind: 'Status', status: 'Failure', code: 410, reason: 'Expired' } })
   else t.equal(watch.code, 410)
   const fresh = await open(t, server, `watch=1&resourceVersion=${await version(server)}`)
@@ -148,7 +148,7 @@ t.test('a version no longer kept is 410, and so is one whose history ends under 
 
 t.test('a version to come may be waited for; only what comes after it is shown', async t => {
   const server = await listen(t)
-  // The server itself may still be writing, into other collections.
+  // The server itself may still write to other collections.
   await until(async () => (await server.get('/apis/apiregistration.orch.io/v1/apiservices')).json['items'].length === 29)
   const now = Number(await version(server))
   const start = now + 15

@@ -1,6 +1,6 @@
 /**
- * The image as buildah builds it and podman runs it, where a machine has both. `NODE_IMAGE` names a base image with Node and npm for machines that can't
- * pull the one of the Containerfile. layout.test.ts needs neither.
+ * The image built by buildah and run by podman, on machines that have both. `NODE_IMAGE` names a base image with Node and npm for machines that
+ * can't pull the Containerfile's. layout.test.ts needs neither.
  */
 import t, { type Test } from 'tap'
 import { execFile } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * A Containerfile carried out without a container engine: each stage is a folder, COPY copies, RUN runs with
- * absolute paths moved below that folder. As much of the language as ours uses; the rest is refused.
+ * Executes a Containerfile without a container engine: each stage is a folder, COPY copies, RUN runs with absolute paths moved below that folder.
+ * Supports only the instructions that ours uses; others are refused.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
@@ -23,7 +23,7 @@ export interface Image {
 
 interface Stage { name: string, root: string, base: string, workdir: string }
 
-/** Comments and empty lines left out, continued lines joined. */
+/** Without comments and empty lines; continued lines are joined. */
 function instructionsOf (text: string): Array<[string, string]> {
   return text.split('\n').filter(line => !/^\s*(?:#|$)/.test(line)).join('\n').replaceAll(/\\\n/g, ' ').split('\n').map(line => {
     const [name = ''] = line.split(' ', 1)
@@ -119,26 +119,26 @@ function copy (stage: Stage, rest: string, context: string, stages: readonly Sta
 
 function run (stage: Stage, command: string, installed: string): void {
   const cwd = join(stage.root, stage.workdir)
-  // The one step that is not carried out: all packages of the project, the compiler's too, are here already.
+  // The only step that is skipped: all packages of the project, including the compiler, are already here.
   if (stage.name === 'build' && command === 'npm ci --ignore-scripts') {
     symlinkSync(installed, join(cwd, 'node_modules'))
     return
   }
   let moved = command.replaceAll(/(?<=\s)\/(?=\w)/g, `${stage.root}/`)
   if (process.getuid?.() !== 0) moved = moved.replaceAll(/ -[og] \d+/g, '')
-  // What a test runner hooks into each Node is no part of a build.
+  // The test runner's hooks for Node processes are not part of a build.
   const { status, stdout, stderr } = spawnSync('sh', ['-ec', `unset NODE_OPTIONS; ${moved}`], {
     cwd, encoding: 'utf8', timeout: TIMEOUT, env: { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
   })
   if (status !== 0) throw new Error(`RUN ${command}: ${stdout}${stderr}`)
 }
 
-/** All that is below a folder, sorted, without following links. */
+/** All paths below a folder, sorted, without following links. */
 export function below (folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
 }
 
-/** Nobody may write to it, nor to anything in it; or its owner may again, so that it can be removed. */
+/** Makes a folder and its content read-only for everybody, or writable again for its owner, so that it can be removed. */
 export function setWritable (path: string, writable: boolean): void {
   const status = lstatSync(path)
   if (status.isSymbolicLink()) return

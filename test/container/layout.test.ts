@@ -1,6 +1,6 @@
 /**
- * The image without a container engine: its layout is built as the Containerfile says, made read-only, and
- * its entry point and health check are run from there as its user, with nothing but a volume to write to.
+ * Tests the image without a container engine: builds its layout as the Containerfile says, makes it read-only, and runs its entry point and health
+ * check from there as its user, with nothing but a volume to write to.
  */
 import t from 'tap'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { freePort } from '../ports.js'
 import { losesFields } from '../../serving/runtime.js'
 import { below, buildImage, setWritable, type Image } from './image.js'
 
-/** Of the packages for development these are needed by others as well. */
+/** Development packages that other packages need too. */
 const COME_ANYWAY = new Set(['@types/node'])
 
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -22,7 +22,7 @@ const LAUNCHER = '/opt/orch-apiserver/dist/bundle/cli.js'
 const END_TIME = 10_000
 const asRoot = process.getuid?.() === 0
 
-/** A child of the image: its program, from its file system, as its user. */
+/** Starts the image's program, from its file system, as its user. */
 function start (image: Image, state: string, port: number, flags: readonly string[]) {
   const [uid = 0, gid = 0] = image.user.split(':').map(Number)
   const identity = asRoot ? { uid, gid } : {}
@@ -93,7 +93,7 @@ t.test('the image', async t => {
     for (const name of Object.keys(dependencies)) t.ok(existsSync(join(program, 'node_modules', name)), `${name} is there`)
     for (const name of Object.keys(devDependencies).filter(name => !COME_ANYWAY.has(name))) t.notOk(existsSync(join(program, 'node_modules', name)), `${name} is not`)
     const built = below(join(program, 'dist'))
-    const unhashed = (files: string[]): string[] => files.map(file => file.replace(/chunk-\w+/, 'chunk')) // paths of the machine are in the hash
+    const unhashed = (files: string[]): string[] => files.map(file => file.replace(/chunk-\w+/, 'chunk')) // the hash contains paths of the machine
     t.strictSame(unhashed(built), ['bundle', ...unhashed(below(join(PROJECT, 'dist/bundle')).filter(file => !file.endsWith('.map')).map(file => `bundle/${file}`))])
   })
 

@@ -1,6 +1,6 @@
 /**
- * What any back end must do, told by tests that each of them runs. A subject gives one store that stays
- * the same for all tests (every test keeps to keys of its own) and may have been used before.
+ * The contract of back ends, as tests that every back end runs. A subject provides one store for all tests, which may have been used before; each
+ * test uses keys of its own.
  */
 import type { Test } from 'tap'
 import type { Backend, BackendEvent, Revision, WriteResult } from '../../storage/backend.js'
@@ -11,9 +11,9 @@ import { Model, textOf } from './model.js'
 import { Observed, shortly } from './observed.js'
 
 export interface Subject {
-  /** Opens one more handle on a store that nobody else uses, or on the shared one where there can be several. */
+  /** Opens another handle: on a store of its own, or on the shared one if several handles are possible. */
   open: () => Promise<Backend>
-  /** The path that the keys of its store are below, where it has one. */
+  /** The path above all keys of its store, if it has one. */
   readonly prefix?: string
 }
 
@@ -222,7 +222,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
       t.same(watch.events.map(shortly), expected)
       t.same(watch.faults, [])
       watch.watch.cancel()
-      t.equal(watch.end, undefined, 'a cancelled watch is not told of its end')
+      t.equal(watch.end, undefined, 'a cancelled watch gets no end')
     }
   })
 
@@ -379,13 +379,13 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     const { at, start, end } = space()
     const after = await backend.revision()
     const live: string[] = []
-    const told = (into: string[]) => ({
+    const callbacks = (into: string[]) => ({
       onEvents: (events: BackendEvent[]) => { for (const { type, kv } of events) into.push(`${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`) },
       onProgress: () => {},
       onEnd: (error: Error) => { into.push(error.message) }
     })
     const request = { start, end, after, previous: false }
-    const watches = [backend.watch({ ...request, ...told(live) })]
+    const watches = [backend.watch({ ...request, ...callbacks(live) })]
     const full = new Observed(backend, start, end, after)
     let revision = 0
     for (let step = 0; step < 50; step++) {
@@ -395,7 +395,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     }
     await full.upTo(revision)
     const past: string[] = []
-    watches.push(backend.watch({ ...request, ...told(past) }))
+    watches.push(backend.watch({ ...request, ...callbacks(past) }))
     for (const found of [live, past]) while (found.length < 50) await new Promise(resolve => { setTimeout(resolve, 5) })
     const expected = full.events.map(({ type, kv }) => `${kv.modRevision} ${type} ${kv.key} ${text(kv.value)}`)
     t.same(live, expected)
@@ -408,7 +408,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
   })
 }
 
-/** Random operations on few keys, in groups that run at once; reads, past reads, watches and compactions between them. */
+/** Random operations on few keys, in concurrent groups, with reads, past reads, watches and compactions between them. */
 export async function randomOperations (t: Test, backend: Backend, operations: number, prefix = ''): Promise<void> {
   const { seed, int: below } = random()
   t.comment(`SEED=${seed}`)

@@ -1,6 +1,6 @@
 /**
- * Writes and watches while somebody breaks the line or the store. Every write is classified: done at a
- * revision, refused, or its outcome unknown; afterwards the store's own history is the judge.
+ * Writes and watches while the connection or the store fails. Every write is classified: done at a revision, refused, or of unknown outcome.
+ * Afterwards the store's own history tells the truth.
  */
 import type { Test } from 'tap'
 import type { Backend, Revision } from '../../storage/backend.js'
@@ -14,10 +14,7 @@ interface Claim {
   readonly revision: Revision
 }
 
-/**
- * Sixteen writers create, update and delete until `trouble` is over. `judge` is a back end that was never
- * in trouble, on the same store, to read the truth from.
- */
+/** Sixteen writers create, update and delete until `trouble` is over. `judge` is a back end on the same store that had no trouble; the truth is read from it. */
 export async function writeThroughTrouble (t: Test, backend: Backend, judge: () => Promise<Backend>, trouble: () => Promise<void>): Promise<void> {
   const start = `/faults/${process.pid}-${Date.now()}/`
   const end = start.slice(0, -1) + '0'

@@ -1,4 +1,4 @@
-/** What a create that is guarded by another key must do, on any back end. Part of the contract in `backend.ts`. */
+/** A create that is guarded by another key, on any back end. Part of the contract in `backend.ts`. */
 import type { Test } from 'tap'
 import type { Backend, Revision, WriteResult } from '../../storage/backend.js'
 import { Observed } from './observed.js'

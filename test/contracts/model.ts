@@ -1,4 +1,4 @@
-/** The simplest thing that could be a back end: a map and a log. What the real ones are compared with. */
+/** The simplest possible back end, a map and a log, with which the real ones are compared. */
 import type { KeyValue, Revision } from '../../storage/backend.js'
 
 export interface ModelValue {
@@ -30,7 +30,7 @@ export class Model {
     this.state.delete(key)
   }
 
-  /** Orders the log after writes whose answers came out of order. */
+  /** Orders the log after writes whose responses arrived out of order. */
   settle (): void {
     this.log.sort((a, b) => a.revision - b.revision)
   }
@@ -52,7 +52,7 @@ export class Model {
       .map(([key, { value, created, modified }]) => `${key} ${value} ${created} ${modified}`)
   }
 
-  /** What a watch of the range is told from after this revision, as text (see `shortly`). */
+  /** The events of a watch of the range after this revision, as text (see `shortly`). */
   changes (start: string, end: string, after: Revision): string[] {
     return this.log.filter(({ key, revision }) => key >= start && key < end && revision > after)
       .map(({ revision, key, now, before }) => `${revision} ${now === undefined ? 'delete' : 'put'} ${key} ${now?.value ?? ''} < ${before?.value ?? '-'}`)

@@ -1,14 +1,14 @@
-/** A watch that remembers what it was given, checks what holds for any watch, and can be waited for. */
+/** A watch that records what it receives, checks what holds for any watch, and can be waited for. */
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../../storage/backend.js'
 import type { StorageError } from '../../storage/errors.js'
 
 export class Observed {
   readonly events: BackendEvent[] = []
   readonly progress: Revision[] = []
-  /** What was wrong with the deliveries themselves, whatever they were about. */
+  /** Faults of the deliveries themselves, whatever their content. */
   readonly faults: string[] = []
   end: StorageError | undefined
-  /** Up to where the watch says that everything was delivered. */
+  /** The revision up to which the watch has delivered everything. */
   reached: Revision
   readonly watch: BackendWatch
   #waiting: Array<() => void> = []
@@ -27,7 +27,7 @@ export class Observed {
           if (modRevision <= this.last()) this.faults.push(`${key} at ${modRevision} came after revision ${this.last()}`)
           if (modRevision <= after) this.faults.push(`${key} at ${modRevision} was not asked for`)
           if (modRevision > revision) this.faults.push(`${key} at ${modRevision} is beyond the announced ${revision}`)
-          this.events.push({ type: event.type, kv: event.kv, previous: event.previous }) // looked at now: it may be read when asked for
+          this.events.push({ type: event.type, kv: event.kv, previous: event.previous }) // read now: it may only be read in the callback
         }
         this.#advance(revision)
       },
@@ -47,7 +47,7 @@ export class Observed {
     return this.events.at(-1)?.kv.modRevision ?? 0
   }
 
-  /** Resolves when the condition holds; fails when the watch ends before that or nothing happens for ten seconds. */
+  /** Resolves when the condition holds; fails if the watch ends before, or nothing happens for ten seconds. */
   async until (condition: () => boolean, what: string): Promise<void> {
     while (!condition()) {
       if (this.end !== undefined) throw new Error(`the watch ended before ${what}: ${this.end.message}`)
@@ -60,7 +60,7 @@ export class Observed {
     return this.end
   }
 
-  /** Resolves when the watch vouches for everything up to the revision. */
+  /** Resolves when the watch has delivered everything up to the revision. */
   async upTo (revision: Revision): Promise<void> {
     const deadline = performance.now() + 60_000
     let asked = -Infinity

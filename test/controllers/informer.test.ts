@@ -17,20 +17,20 @@ const make = async (store: ResourceStore, name: string): Promise<unknown> => awa
 const touch = async (store: ResourceStore, name: string): Promise<unknown> => await change(store, target(name), context, found => Object.assign(found.copy(), { data: { touched: String(found.revision) } }))
 const drop = async (store: ResourceStore, name: string): Promise<unknown> => await remove(store, target(name), {}, context)
 
-/** Told of what, in order; `-name` is gone. */
-function listener (): { told: string[], handler: Handler } {
-  const told: string[] = []
-  return { told, handler: { changed: ({ name }) => { told.push(name) }, deleted: ({ namespace, name }) => { told.push(`-${namespace}/${name}`) } } }
+/** Notifications in order; `-name` stands for a deletion. */
+function listener (): { notified: string[], handler: Handler } {
+  const notified: string[] = []
+  return { notified, handler: { changed: ({ name }) => { notified.push(name) }, deleted: ({ namespace, name }) => { notified.push(`-${namespace}/${name}`) } } }
 }
 
 async function follow (t: Test, store: ResourceStore, more: Partial<InformerOptions> = {}) {
-  const { told, handler } = listener()
+  const { notified, handler } = listener()
   const clock = new FakeClock()
   const logged: string[] = []
   const informer = new Informer({ store, handlers: [handler], clock, log: message => { logged.push(message) }, ...more })
   t.teardown(() => { informer.close() })
   await informer.start()
-  return { told, clock, informer, logged }
+  return { notified, clock, informer, logged }
 }
 
 /** The memory back end, whose watches a test can end. */
@@ -52,13 +52,13 @@ for (const windowSize of [100, 0]) {
     await store.open()
     await make(store, 'a')
     await make(store, 'b')
-    const { told } = await follow(t, store)
-    t.same(told.splice(0), ['a', 'b'])
+    const { notified } = await follow(t, store)
+    t.same(notified.splice(0), ['a', 'b'])
     await touch(store, 'b')
     await make(store, 'c')
     await drop(store, 'a')
     await turns()
-    t.same(told, ['b', 'c', '-default/a'])
+    t.same(notified, ['b', 'c', '-default/a'])
   })
 
   t.test(`${windowSize === 0 ? 'without' : 'with'} a cache, nothing is missed when the history is lost`, async t => {
@@ -66,8 +66,8 @@ for (const windowSize of [100, 0]) {
     const store = configMapStore(t, backend, { windowSize })
     await store.open()
     for (const name of ['a', 'b']) await make(store, name)
-    const { told, clock } = await follow(t, store)
-    told.length = 0
+    const { notified, clock } = await follow(t, store)
+    notified.length = 0
     breakAll('Compacted')
     await drop(store, 'a')
     await make(store, 'c')
@@ -75,10 +75,10 @@ for (const windowSize of [100, 0]) {
     t.same(clock.waits, [1000], 'after a moment')
     clock.advance(1000)
     await turns()
-    t.same(told.splice(0).sort(), ['-default/a', 'b', 'c'])
+    t.same(notified.splice(0).sort(), ['-default/a', 'b', 'c'])
     await touch(store, 'c')
     await turns()
-    t.same(told, ['c'], 'and it goes on')
+    t.same(notified, ['c'], 'and it goes on')
   })
 }
 
@@ -87,7 +87,7 @@ t.test('a list that fails at the start is told, later ones are tried until they 
   const { list } = store.backend
   const fail = async (): Promise<never> => { throw new StorageError('Unavailable', 'no store') }
   store.backend.list = fail
-  const { told, handler } = listener()
+  const { notified, handler } = listener()
   const clock = new FakeClock()
   let end = (_error: StorageError): void => {}
   const informer = new Informer({
@@ -105,7 +105,7 @@ t.test('a list that fails at the start is told, later ones are tried until they 
   store.backend.list = list
   await make(store, 'a')
   await informer.start()
-  t.same(told.splice(0), ['a'])
+  t.same(notified.splice(0), ['a'])
   store.backend.list = fail
   end(new StorageError('Compacted', 'over'))
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -116,7 +116,7 @@ t.test('a list that fails at the start is told, later ones are tried until they 
   store.backend.list = list
   clock.advance(1000)
   await turns()
-  t.same(told, ['a'])
+  t.same(notified, ['a'])
   t.same(clock.waits, [])
 })
 
@@ -124,7 +124,7 @@ t.test('who is too slow for the window lists again instead of failing', async t 
   const store = configMapStore(t, openMemory())
   await store.open()
   let slow = false
-  const { told, clock, logged } = await follow(t, store, {
+  const { notified, clock, logged } = await follow(t, store, {
     watch: async (store, request, subscriber) => {
       const opened = await watch(store, request, subscriber)
       const take = opened.feed.take.bind(opened.feed)
@@ -138,18 +138,18 @@ t.test('who is too slow for the window lists again instead of failing', async t 
   slow = true
   await make(store, 'a')
   await turns()
-  t.same(told, [])
+  t.same(notified, [])
   slow = false
   clock.advance(1000)
   await turns()
-  t.same(told, ['a'])
+  t.same(notified, ['a'])
   t.same(logged, [])
 })
 
 t.test('an event that comes while the watch is being opened is not lost', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
-  const { told } = await follow(t, store, {
+  const { notified } = await follow(t, store, {
     watch: async (store, request, subscriber) => {
       const opened = await watch(store, request, subscriber)
       await make(store, 'early')
@@ -157,38 +157,38 @@ t.test('an event that comes while the watch is being opened is not lost', async 
       return opened
     }
   })
-  t.same(told, ['early'])
+  t.same(notified, ['early'])
 })
 
 t.test('one object is looked at again by its name, and all of them now and then', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   for (const name of ['a', 'b']) await make(store, name)
-  const { told, informer, clock } = await follow(t, store, { resync: 60_000 })
-  told.length = 0
+  const { notified, informer, clock } = await follow(t, store, { resync: 60_000 })
+  notified.length = 0
   await informer.resync(target('b'))
   await informer.resync(target('none'))
-  t.same(told.splice(0), ['b', '-default/none'])
+  t.same(notified.splice(0), ['b', '-default/none'])
   for (let time = 0; time < 2; time++) {
     clock.advance(60_000)
     await turns()
-    t.same(told.splice(0), ['a', 'b'])
+    t.same(notified.splice(0), ['a', 'b'])
   }
   await make(store, 'c')
   await turns()
-  t.same(told, ['c'])
+  t.same(notified, ['c'])
 })
 
 t.test('a handler that throws is logged and harms no other', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
-  const { told, handler } = listener()
+  const { notified, handler } = listener()
   const broken: Handler = { changed: () => { throw new Error('no') } }
   const { logged } = await follow(t, store, { handlers: [broken, handler] })
   await make(store, 'a')
   await make(store, 'b')
   await turns()
-  t.same(told, ['a', 'b'])
+  t.same(notified, ['a', 'b'])
   t.same(logged, ['a handler of configmaps failed', 'a handler of configmaps failed'])
 })
 
@@ -196,17 +196,17 @@ t.test('after it is closed, also while it starts, nobody is told anything', asyn
   const store = configMapStore(t, openMemory())
   await store.open()
   await make(store, 'a')
-  const { told, informer, clock } = await follow(t, store)
-  told.length = 0
+  const { notified, informer, clock } = await follow(t, store)
+  notified.length = 0
   informer.close()
   await make(store, 'b')
   await turns()
-  const { told: others, handler } = listener()
+  const { notified: others, handler } = listener()
   const starting = new Informer({ store, handlers: [handler], clock, log: () => {} })
   const started = starting.start()
   starting.close()
   await started
   await make(store, 'c')
   await turns()
-  t.same([told, others, clock.waits], [[], [], []])
+  t.same([notified, others, clock.waits], [[], [], []])
 })

@@ -1,6 +1,6 @@
 /**
- * Writers that go on creating objects in namespaces while these are deleted, and what is left of them when the namespace
- * has gone: nothing may be. `NAMESPACE_RACES` in the environment is how many namespaces, where a few hundred are too few.
+ * Writers that go on creating objects in namespaces while these are deleted. No object may outlive its namespace. `NAMESPACE_RACES` in the
+ * environment is the number of namespaces, if a few hundred are too few.
  */
 import Fastify from '../fastify.js'
 import orch, { type AdmissionPlugin, type ServerOptions } from '../../app.js'
@@ -16,12 +16,12 @@ import type { Test } from '../build.js'
 
 const WRITERS = 4
 const AT_ONCE = 16
-/** Milliseconds: from less than a namespace takes to go in memory to more than it takes over etcd. */
+/** Milliseconds: from less than the deletion of a namespace takes in memory to more than it takes over etcd. */
 const DELAYS = [0, 0, 2, 5, 20, 80]
 export const context: WriteContext = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
-/** Admission of the host's own that takes its time over some objects, as a webhook would: what was judged before it may have changed behind it. */
+/** A host's admission plugin that delays some objects, as a webhook would: the state on which the decision rests may change meanwhile. */
 function slow (): AdmissionPlugin {
   let judged = 0
   return {
@@ -36,7 +36,7 @@ function slow (): AdmissionPlugin {
 
 export const races = (few: number): number => Number(process.env['NAMESPACE_RACES'] ?? few)
 
-/** The stores of a server with everything that takes care of namespaces, ready to serve. */
+/** The stores of a server with all controllers of namespaces, ready to serve. */
 export async function registry (t: Test, options: ServerOptions): Promise<ResourceRegistry> {
   const app = Fastify({ logger: false })
   t.teardown(() => app.close())
@@ -72,7 +72,7 @@ export async function leftIn (resources: ResourceRegistry, namespace: string): P
   return found
 }
 
-/** Begins its deletion. */
+/** Starts the namespace's deletion. */
 export const mark = async (resources: ResourceRegistry, name: string): Promise<unknown> => await remove(storeOf(resources, 'namespaces'), { namespace: '', name }, {}, context)
 
 export async function deleted (resources: ResourceRegistry, name: string): Promise<void> {
@@ -86,11 +86,11 @@ export interface Raced {
   readonly accepted: number
   /** What outlived its namespace. */
   readonly left: string[]
-  /** Refusals for another reason than that the namespace is going or gone. */
+  /** Refusals for another reason than a terminating or missing namespace. */
   readonly failures: string[]
 }
 
-/** Each namespace is made, written to and deleted through servers that take turns. */
+/** Creates, fills and deletes each namespace through servers in turn. */
 export async function race (servers: readonly ResourceRegistry[], namespaces: number): Promise<Raced> {
   const left: string[] = []
   const failures: string[] = []
@@ -103,7 +103,7 @@ export async function race (servers: readonly ResourceRegistry[], namespaces: nu
         await makeConfig(server(round + writer), `race-${round}`, `c-${writer}-${at}`)
         accepted++
         begun()
-        await turn() // in memory a write takes none
+        await turn() // in memory a write takes no turn
       } catch (error) {
         if (!isStatusError(error, 'Forbidden') && !isStatusError(error, 'NotFound')) failures.push(String(error))
         return

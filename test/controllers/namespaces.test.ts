@@ -14,7 +14,7 @@ const accountOf = async (resources: ResourceRegistry): Promise<string | undefine
   return (await current(accounts, accounts.key('team', 'default')))?.object.metadata.uid
 }
 
-/** What another server may do while this one is held up: it lets the namespace go, and a client makes the next of its name. */
+/** What another server may do while this one is delayed: it removes the namespace, and a client creates another of its name. */
 async function replaceNamespace (resources: ResourceRegistry, name: string): Promise<void> {
   const store = storeOf(resources, 'namespaces')
   if (await accountOf(resources) !== undefined) await remove(storeOf(resources, 'serviceaccounts'), { namespace: name, name: 'default' }, {}, context)
@@ -22,7 +22,7 @@ async function replaceNamespace (resources: ResourceRegistry, name: string): Pro
   await makeNamespace(resources, name)
 }
 
-/** Runs once before the next look of the server at what is in a namespace of that type. */
+/** Runs once, before the server next lists that type in a namespace. */
 function beforeLook (store: ResourceStore, namespace: string, then: () => Promise<void>): void {
   const { backend } = store
   const { list } = backend
@@ -35,7 +35,7 @@ function beforeLook (store: ResourceStore, namespace: string, then: () => Promis
   }
 }
 
-/** A namespace `team` that is replaced by another while its deletion is under way, before the numbered look at a type. */
+/** A namespace `team` that is replaced by another during its deletion, before the numbered listing of a type. */
 async function replacedAt (resources: ResourceRegistry, store: ResourceStore, look: number, more: () => Promise<unknown>): Promise<void> {
   await makeNamespace(resources, 'team')
   let first: string | undefined
@@ -53,7 +53,7 @@ async function replacedAt (resources: ResourceRegistry, store: ResourceStore, lo
   })
   await mark(resources, 'team')
   await replaced
-  // The next one gets its account when all is done that was to be done to the one before.
+  // The new namespace gets its account after all work for the old one is done.
   for (let uid = first; uid === undefined || uid === first; uid = await accountOf(resources) ?? first) await turn()
 }
 
@@ -68,7 +68,7 @@ t.test('a server that is late does not take its finalizer from the next namespac
   const resources = await registry(t, { watchCache: { size: 0 } })
   const last = resources.all().filter(({ type }) => type.namespaced).at(-1)
   if (last === undefined) throw new Error('nothing is namespaced')
-  // The first look finds the account, the second nothing.
+  // The first listing finds the account, the second nothing.
   await replacedAt(resources, last, 2, async () => {})
   const namespaces = storeOf(resources, 'namespaces')
   const found = (await current(namespaces, namespaces.key('', 'team')))?.object as ApiObject & { spec?: unknown }

@@ -1,4 +1,4 @@
-/** The feature gate StorageVersionAPI: what each server publishes, and writes that wait for it. */
+/** The feature gate StorageVersionAPI: what each server publishes, and how writes wait for it. */
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch, { StorageError, type ServerOptions } from '../../app.js'

@@ -214,15 +214,15 @@ t.test('steps that wait for nothing leave the others their turns', async t => {
 })
 
 t.test('an observer is told of what comes, waits, is done and comes back', async t => {
-  const told: string[] = []
+  const observed: string[] = []
   let seen: { readonly depth: number, readonly inProgress: { readonly all: number, readonly longest: number } } | undefined
   const { queue, clock, end } = held(t, {
     workers: 1,
     name: 'observed',
     observe: (name, queue) => {
       seen = queue
-      const tell = (what: string) => (ms?: number): void => { told.push(ms === undefined ? `${name} ${what}` : `${name} ${what} ${ms}`) }
-      return { added: tell('added'), retried: tell('retried'), begun: tell('begun'), done: tell('done') }
+      const observe = (what: string) => (ms?: number): void => { observed.push(ms === undefined ? `${name} ${what}` : `${name} ${what} ${ms}`) }
+      return { added: observe('added'), retried: observe('retried'), begun: observe('begun'), done: observe('done') }
     }
   })
   queue.add('a')
@@ -233,7 +233,7 @@ t.test('an observer is told of what comes, waits, is done and comes back', async
   clock.advance(40)
   t.same(seen?.inProgress, { all: 40, longest: 40 })
   await end('a', 'later')
-  t.same(told, ['observed added', 'observed added', 'observed begun 0', 'observed retried', 'observed done 40', 'observed begun 40'])
+  t.same(observed, ['observed added', 'observed added', 'observed begun 0', 'observed retried', 'observed done 40', 'observed begun 40'])
   await end('b')
   t.same(seen?.inProgress, { all: 0, longest: 0 })
 })

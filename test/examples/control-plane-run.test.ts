@@ -43,7 +43,7 @@ function run (t: Test, ...args: string[]) {
   }
 }
 
-/** The names that an informer of the client library has, which lists and watches again after an error as its documentation says. */
+/** The names in an informer of the client library, which lists and watches again after an error, as its documentation says. */
 async function informed (t: Test, config: KubeConfig): Promise<() => string[]> {
   const api = config.makeApiClient(CoreV1Api)
   const informer = makeInformer<V1ConfigMap>(config, CONFIGS, async () => await api.listNamespacedConfigMap({ namespace: 'rolling' }))
@@ -92,7 +92,7 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   const killed = ['node-1 orch-apiserver', 'node-2 etcd']
   for (const pod of killed) process.kill(script.started(pod).at(-1) ?? 0, 'SIGKILL')
   await until('both to be started again', () => killed.every(pod => script.started(pod).length === 3))
-  // As a terminal that is closed: what it says reaches nobody, and it ends all the same.
+  // As after closing a terminal: nobody reads its output, and it still has to end.
   for (const stream of [script.process.stdout, script.process.stderr]) stream.destroy()
   script.process.kill('SIGINT')
   const [code] = await script.closed

@@ -1,7 +1,6 @@
 /**
- * The control plane of examples/control-plane/ as processes on one machine: its manifests are filled in by its
- * own script, its pods' programs run with exactly the flags that stand there, and are killed one by one. A
- * machine is an address of the loopback network; only paths and port numbers are moved.
+ * The control plane of examples/control-plane/ as processes on one machine: its own script fills in the manifests, its pods' programs run with
+ * exactly the flags in them, and are killed one by one. Each machine is a loopback address; only paths and port numbers differ.
  */
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
@@ -24,7 +23,7 @@ const PROJECT = fileURLToPath(new URL('../../..', import.meta.url))
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const MACHINES: Machine[] = [10, 11, 12].map((last, index) => ({ name: `node-${index}`, address: `127.0.77.${last}` }))
 const resource = { group: 'rbac.authorization.orch.io', version: 'v1', plural: 'clusterrolebindings' }
-/** After the loss of a member the others choose a leader, which takes them seconds. */
+/** After the loss of a member the others elect a leader, which takes seconds. */
 const PATIENCE = 30_000
 
 function podOf (text: string): { readonly manifest: Pod, readonly container: Container, readonly args: string[] } {
@@ -113,7 +112,7 @@ t.test('members and servers are lost one by one, and what was written is served'
   const folder = prepared(t)
   const program = etcdProgram()
   const ports = new Map(await Promise.all([2379, 2380, 6443].map(async port => [String(port), String(await freePort())] as const)))
-  /** What stands in a manifest, where it is on this machine. */
+  /** The text of a manifest with paths and ports of this machine. */
   const moved = async (text: string, { name }: Machine): Promise<string> => {
     const here = new Map(ports).set('2381', String(await freePort()))
     return text.replaceAll(/\b(?:2379|2380|2381|6443)\b/g, port => here.get(port) ?? port)
@@ -159,12 +158,12 @@ t.test('members and servers are lost one by one, and what was written is served'
     await api.createClusterCustomObject({ ...resource, body: binding(name) })
     written.push(name)
   }
-  /** As a client that tries again under another name while the members choose a leader. */
+  /** A client that retries under another name while the members elect a leader. */
   const writeOn = async (server: { api: CustomObjectsApi, log: () => string }): Promise<void> => {
     await until(() => `a write to be taken: ${server.log()}`, () => write(server).then(() => true, () => false), PATIENCE)
     for (let i = 0; i < 5; i++) await write(server)
   }
-  /** What was acknowledged by either and is not served. */
+  /** Objects that either acknowledged and that are not served. */
   const missing = async ({ api }: { api: CustomObjectsApi }): Promise<string[]> => {
     const { items } = await api.listClusterCustomObject(resource) as { items: Json[] }
     const served = new Set(items.map(({ metadata }) => metadata.name as string))

@@ -1,4 +1,4 @@
-/** The flags of examples/control-plane/ on a store of its own: what is let through of every path and verb, for each kind of client. */
+/** The flags of examples/control-plane/ on a store of its own: which paths and verbs each kind of client may use. */
 import t from 'tap'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:https'
@@ -16,12 +16,12 @@ import { freePort } from '../ports.js'
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const DAY = 86_400_000
 
-/** Paths that are no resources. */
+/** Non-resource paths. */
 const PATHS = ['/healthz', '/livez', '/readyz', '/version', '/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/openapi/v2', '/openapi/v3', '/.well-known/openid-configuration', '/openid/v1/jwks', '/metrics', '/logs', '/debug/pprof', '/nothing']
 const HEALTH = ['/healthz', '/livez', '/readyz', '/version']
 const DISCOVERY = [...HEALTH, '/api', '/api/v1', '/apis', '/apis/apps', '/apis/apps/v1', '/openapi/v2', '/openapi/v3']
 const ISSUER = ['/.well-known/openid-configuration', '/openid/v1/jwks']
-/** Of everybody who is authenticated: what about themselves. */
+/** Allowed for every authenticated user: questions about themselves. */
 const SELF = ['create selfsubjectaccessreviews', 'create selfsubjectrulesreviews']
 const NODE = [
   'create tokenreviews', 'create localsubjectaccessreviews', 'create subjectaccessreviews', 'get services', 'list services', 'watch services',
@@ -76,7 +76,7 @@ t.test('each kind of client is let through where the table says, and nowhere els
   const documents = async (path: string): Promise<Json> => JSON.parse((await ask(admin, 'GET', path)).text) as Json
   const versions = ['/api/v1', ...((await documents('/apis'))['groups'] as Json[]).flatMap(({ versions }) => (versions as Json[]).map(({ groupVersion }) => `/apis/${String(groupVersion)}`))]
   const METHODS: Readonly<Record<string, string>> = { get: 'GET', list: 'GET', watch: 'GET', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETE' }
-  /** Each resource and verb that discovery shows: what it is called in the table, and how it is asked for. */
+  /** Each resource and verb in discovery: its title in the table, and its request. */
   const questions: Array<{ readonly title: string, readonly method: string, readonly path: string }> = []
   for (const version of versions) {
     for (const { name, namespaced, verbs } of (await documents(version))['resources'] as Array<{ name: string, namespaced: boolean, verbs: string[] }>) {

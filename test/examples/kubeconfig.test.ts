@@ -1,4 +1,4 @@
-/** examples/kubeconfig.yaml with the two commands in its own head, port number apart. */
+/** examples/kubeconfig.yaml with the two commands from its head, except for the port number. */
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'

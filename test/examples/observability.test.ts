@@ -1,4 +1,4 @@
-/** examples/observability/ against real scrapes of a loaded server: every series that is asked for is there, and alerts fire when they should. */
+/** examples/observability/ against real scrapes of a loaded server: every series that is queried exists, and alerts fire when they should. */
 import t, { type Test as Tap } from 'tap'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const dashboard = JSON.parse(readFileSync(join(EXAMPLE, 'dashboard.json'), 'utf8
 const panels = dashboard.panels.filter(({ type }) => type !== 'row')
 const recorded = new Map(rulesOf(RECORDING).map(({ record = '', expr }) => [record, expr]))
 
-/** Names of metrics in an expression, and labels that it goes by. */
+/** Metric names in an expression, and labels by which it groups. */
 const namesIn = (expr: string): string[] => expr.replace(/"[^"]*"/g, '""').match(/\b(?:apiserver|authentication|etcd|nodejs|orch|process|watch_cache|workqueue|job\w*:)[\w:]*/g) ?? []
 const labelsIn = (expr: string): string[] => [...expr.matchAll(/\b(?:by|on) ?\(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(',').map(label => label.trim()))
 
@@ -34,14 +34,14 @@ function promtool (args: readonly string[], input?: string): { ok: boolean, outp
   return { ok: status === 0, output: `${stdout}${stderr}` }
 }
 
-/** Resolved once: what all tests look at. */
+/** Created once, for all tests. */
 interface Scrapes { readonly idle: string, readonly worked: string, readonly troubled: string }
 let made: Promise<Scrapes> | undefined
 const scrapes = (): Promise<Scrapes> => made ??= (async () => {
   const server = await loadedServer(t, join(folder, 'audit.log'))
   await work(server, 2)
   let idle = await scrape(server)
-  // Garbage is collected when it is time to, and told of from the first scrape on.
+  // Garbage is collected at some time, and reported from the next scrape on.
   while (!/^nodejs_gc_duration_seconds_sum\{/m.test(idle)) {
     await work(server, 10)
     idle = await scrape(server)
@@ -60,10 +60,10 @@ t.test('rules and scrape configuration are right to Prometheus', t => {
   t.end()
 })
 
-/** Nothing of the kind happens where all is well; that they are declared is looked at all the same. */
+/** Metrics without series on a healthy server; their declaration is still checked. */
 const SELDOM = /^apiserver_(?:audit_error_total|request_aborts_total|request_terminations_total|flowcontrol_rejected_requests_total|terminated_watchers_total|admission_webhook_rejection_count)$/
 
-/** Of servers over etcd and of those that have client certificates: `test/plugins/metric-lint.test.ts` looks at one. */
+/** Metrics of servers over etcd, or with client certificates; `test/plugins/metric-lint.test.ts` has such a server. */
 const CONFIGURED = /^(?:etcd_db_total_size_in_bytes|apiserver_client_certificate_expiration_seconds_bucket)$/
 
 function lookUp (t: Pick<Tap, 'ok' | 'not' | 'same'>, families: ReadonlyMap<string, Family>, expr: string, where: string): void {
@@ -112,7 +112,7 @@ t.test('every expression of the dashboard is one of Prometheus, and panels do no
 
 const wanted = new Set([...rulesOf(RECORDING), ...rulesOf(ALERTING)].flatMap(({ expr }) => namesIn(expr)).flatMap(name => [name, name.replace(/_(?:bucket|sum|count)$/, '')]))
 
-/** As on a machine with nothing else to do: whatever took long here took no time, and the loop was never late. */
+/** As on an idle machine: no request took long, and the event loop was never late. */
 const swift: Edit = (series, _value, _increase, total) => {
   if (series.startsWith('nodejs_eventloop_lag_p99')) return { value: 0.01 }
   return /_(?:seconds)_bucket\{/.test(series) && !series.startsWith('apiserver_client') ? { increase: total } : undefined

@@ -1,4 +1,4 @@
-/** Real scrapes of a loaded server, what is in them, and as input of `promtool test rules`. */
+/** Real scrapes of a loaded server: their content, and input for `promtool test rules`. */
 import { listen, Watch, type Client, type Listening, type Test } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
@@ -7,7 +7,7 @@ const LABELS = 'job="orch-apiserver",instance="10.0.0.10:6443"'
 
 export interface Family { readonly type: string, readonly labels: ReadonlySet<string>, readonly samples: ReadonlyMap<string, number> }
 
-/** By name; those that are declared and have no series yet are there too. Series are by their names with labels. */
+/** By name, including declared families without series. Series are keyed by their names with labels. */
 export function parseScrape (text: string): Map<string, Family> {
   const found = new Map<string, { type: string, labels: Set<string>, samples: Map<string, number> }>()
   let family: { type: string, labels: Set<string>, samples: Map<string, number> } | undefined
@@ -22,11 +22,11 @@ export function parseScrape (text: string): Map<string, Family> {
   return found
 }
 
-/** The family that a name in an expression is of: a histogram has three. */
+/** The family of a name in an expression: a histogram has three names. */
 export const familyOf = (families: ReadonlyMap<string, Family>, name: string): Family | undefined =>
   families.get(name) ?? families.get(name.replace(/_(?:bucket|sum|count)$/, ''))
 
-/** A server that has everything the pictures show. Requests of the user 'unlucky' fail. @param auditLog a file */
+/** A server with everything that the dashboards show. Requests of the user 'unlucky' fail. @param auditLog a file */
 export async function loadedServer (t: Test, auditLog: string): Promise<Listening> {
   const server = await listen(t, {
     limits: { priorityAndFairness: true },
@@ -41,7 +41,7 @@ export async function loadedServer (t: Test, auditLog: string): Promise<Listenin
   return server
 }
 
-/** What honest clients do: each verb, of an object and of lists, from memory and from the store. */
+/** Requests of well-behaved clients: each verb, on objects and lists, from memory and from the store. */
 export async function work (server: Client, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const name = `c-${performance.now()}`
@@ -55,7 +55,7 @@ export async function work (server: Client, rounds: number): Promise<void> {
   }
 }
 
-/** What somebody has to look at: failures of the server, a webhook that is not there, versions that are going. */
+/** Events that need attention: failures of the server, an unreachable webhook, deprecated versions. */
 export async function trouble (server: Client, rounds: number): Promise<void> {
   const webhook = { name: 'gone.example.org', clientConfig: { url: 'https://127.0.0.1:1/' }, rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['secrets'] }], failurePolicy: 'Ignore', sideEffects: 'None', admissionReviewVersions: ['v1'], timeoutSeconds: 1 }
   await server.post(WEBHOOKS, { metadata: { name: 'gone' }, webhooks: [webhook] })
@@ -68,10 +68,10 @@ export async function trouble (server: Client, rounds: number): Promise<void> {
 
 export const scrape = async (server: Client): Promise<string> => (await server.get('/metrics')).body
 
-/** @returns another value of a series than the one that was scraped; undefined leaves it */
+/** @returns another value for a scraped series; undefined keeps it */
 export type Edit = (series: string, value: number, increase: number, bucketTotal: number) => { readonly value?: number, readonly increase?: number } | undefined
 
-/** As if what happened between two scrapes happened each minute: the input series of the families that are asked for. */
+/** Input series of the wanted families, as if the changes between two scrapes happened every minute. */
 export function inputSeries (before: string, after: string, wanted: ReadonlySet<string>, minutes: number, edit: Edit = () => undefined): Array<{ series: string, values: string }> {
   const [first, second] = [parseScrape(before), parseScrape(after)]
   const all: Array<{ series: string, values: string }> = []

@@ -44,7 +44,7 @@ function end (t: Test, child: ChildProcess): void {
   })
 }
 
-/** What systemd would receive, and the environment that leads it there. */
+/** What systemd would receive, and the environment that leads there. */
 interface Manager { readonly env: NodeJS.ProcessEnv, readonly received: () => string[] }
 
 async function socketManager (t: Test): Promise<Manager> {
@@ -98,7 +98,7 @@ for (const [name, manager] of [['a notify socket', socketManager], ['a stand-in 
     await etcd.kill()
     const service = await start(t, env, `--etcd-servers=${etcd.url}`)
     await until('a server that is not ready', async () => await service.readyz() > 200) // anonymous, by roles that are in etcd
-    await new Promise(resolve => { setTimeout(resolve, 1500) }) // longer than the longest pause between two looks
+    await new Promise(resolve => { setTimeout(resolve, 1500) }) // longer than the maximum pause between two checks
     t.not(await service.readyz(), 200)
     t.strictSame(received(), [], 'not while etcd is away')
     await etcd.start()
@@ -139,7 +139,7 @@ t.test('the unit is hardened, and what it cannot have is said', async t => {
 
 t.test('systemd-analyze finds nothing wrong, and little exposed', async t => {
   const unit = join(folder(t), 'orch-apiserver.service')
-  writeFileSync(unit, text.replace('/usr/local/bin/orch-apiserver', process.execPath)) // it looks whether the program is there
+  writeFileSync(unit, text.replace('/usr/local/bin/orch-apiserver', process.execPath)) // it checks that the program exists
   const analyze = (...args: string[]): { code: number | null, out: string } => {
     const { path, env } = systemdProgram('systemd-analyze')
     const { status, stdout, stderr } = spawnSync(path, args, { encoding: 'utf8', timeout: 60_000, env: { ...process.env, ...env } })

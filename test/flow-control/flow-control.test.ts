@@ -10,7 +10,7 @@ import { enter, type NotedTicket } from './tickets.js'
 const ALICE = { username: 'alice', uid: '', groups: ['system:authenticated'], extra: {} }
 const PODS = { path: '', isResourceRequest: true, verb: 'list', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'here', name: '' }
 
-/** However slow the machine is. */
+/** A turn that never ends, however slow the machine is. */
 const ENDLESS = { isOver: () => false, next: startInNextTurn }
 
 function build (seats = 600) {

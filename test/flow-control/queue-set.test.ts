@@ -5,7 +5,7 @@ import { enter, NotedTicket } from './tickets.js'
 
 const SETTINGS: QueueSettings = { limit: 2, queues: 64, handSize: 4, lengthLimit: 50, waitLimit: 15_000 }
 
-/** Each turn follows at once. */
+/** Each turn starts at once. */
 function atOnce (): Turns {
   const waiting: Array<() => void> = []
   let running = false
@@ -28,7 +28,7 @@ function build (settings: Partial<QueueSettings> = {}, turns = atOnce()) {
   return { clock, set, idle }
 }
 
-/** Lets everything run that is there, each request for so long, and says in which order they came. */
+/** Executes all waiting requests, each for `ms` milliseconds, and returns their order. */
 function drain (clock: FakeClock, set: QueueSet, tickets: NotedTicket[], ms: number): void {
   while (!set.idle) {
     clock.advance(ms)

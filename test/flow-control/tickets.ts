@@ -1,4 +1,4 @@
-/** Tickets that note what becomes of them. */
+/** Tickets that record their outcome. */
 import { ONE_SEAT, Ticket, type Refusal, type Work } from '../../flow-control/queue.js'
 import type { QueueSet } from '../../flow-control/queue-set.js'
 
@@ -10,7 +10,7 @@ export class NotedTicket extends Ticket {
   released (): void { this.notes.push('released') }
 }
 
-/** Enters so many requests of a flow, and says what became of each at once. */
+/** Enters that many requests of a flow, and records what becomes of each at once. */
 export function enter (set: QueueSet, flow: string, count: number, log: string[] = [], work: Work = ONE_SEAT): { tickets: NotedTicket[], outcomes: string[] } {
   const tickets = Array.from({ length: count }, () => new NotedTicket(flow, log, work))
   return { tickets, outcomes: tickets.map(ticket => set.enter(ticket)) }

@@ -1,4 +1,4 @@
-/** Stock clients and an extension server behind the launcher: they find its resource, and use it as any other. */
+/** Stock clients and an extension server behind the launcher: they discover its resource and use it like any other. */
 import t from 'tap'
 import { join } from 'node:path'
 import { CustomObjectsApi, KubeConfig, makeInformer, type KubernetesListObject, type KubernetesObject } from '@kubernetes/client-node'

@@ -1,4 +1,4 @@
-/** An operator takes a snapshot of a server under load, goes on, and comes back to it: with real launchers, on both kinds of stores. */
+/** An operator takes a snapshot of a loaded server, continues, and restores the snapshot: with real launchers, on both kinds of stores. */
 import t, { type Test } from 'tap'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ writeFileSync(encryption, JSON.stringify({ apiVersion: 'apiserver.config.orch.io
 interface Listed { readonly metadata: { readonly resourceVersion: string, readonly continue?: string }, readonly items: ReadonlyArray<{ readonly metadata: { readonly name: string, readonly resourceVersion: string }, readonly data?: Record<string, string> }> }
 const list = async (server: RunningServer, query = ''): Promise<Listed> => JSON.parse((await server.ask(`${CONFIGS}${query}`)).body) as Listed
 
-/** Writes pairs, `a` before `b`, one writer after the other, until it is stopped. */
+/** Writes pairs, `a` before `b`, one after the other, until it is stopped. */
 function writer (server: RunningServer, name: string): { stop: () => Promise<number> } {
   const state = { stopped: false }
   let written = 0
@@ -35,7 +35,7 @@ function writer (server: RunningServer, name: string): { stop: () => Promise<num
   return { stop: async () => { state.stopped = true; return await writing } }
 }
 
-/** The halves without the other, and those that are missing before others of the same writer. */
+/** Halves without the other half, and missing names before others of the same writer. */
 function gaps (names: readonly string[]): string[] {
   const all = new Set(names)
   return names.flatMap(name => {

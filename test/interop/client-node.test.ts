@@ -15,7 +15,7 @@ function configOf (path: string): KubeConfig {
   return config
 }
 
-/** The Status a call was refused with. Of some codes the library keeps the code alone. */
+/** The Status of a refused call. For some codes the library keeps only the code. */
 async function statusOf (call: Promise<unknown>): Promise<Json> {
   try {
     await call
@@ -165,7 +165,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     await remove('gone-in-between')
     await change('changed')
     await create('new')
-    // As its users do: it does not go on by itself after an error.
+    // As its users must do: it does not continue by itself after an error.
     await informer.start()
     await until(() => `the changes made in between, there are ${seen.join()}`, () => seen.length >= 3)
     t.strictSame(seen, ['delete gone-in-between', 'update changed', 'add new'], 'each change once, in order, and nothing else')

@@ -27,7 +27,7 @@ function folderOf (t: Test): string {
   return folder
 }
 
-/** A server with a pod that runs on the node of the agent, which is on its machine. */
+/** A server with a pod on the agent's node, which is this machine. */
 async function serverOf (t: Test, folder: string, agent: NodeAgent): Promise<Flagged> {
   const server = await flagged(t, folder, [...agent.flags, `--token-auth-file=${folder}/tokens.csv`, `--client-ca-file=${folder}/clients.crt`], { connections: { nearby: true } })
   await withPod(server, agent.port)

@@ -1,6 +1,6 @@
 /**
- * A controller that others wrote, in two instances of which one leads, over a server that is killed and a store that is cut off:
- * what it has made of many Deployments is there once. `DEPLOYMENTS=1000` makes that many.
+ * A third-party controller in two instances, one of which leads, over a server that is killed and a store that is cut off: it creates everything
+ * for many Deployments exactly once. `DEPLOYMENTS=1000` creates that many.
  */
 import t from 'tap'
 import { AppsV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node'

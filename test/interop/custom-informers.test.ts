@@ -1,4 +1,4 @@
-/** Informers of the public client library follow custom objects while their definitions get a new version, which is stored from then on. */
+/** Informers of the public client library follow custom objects while their definitions get a new version, which becomes the stored one. */
 import t from 'tap'
 import { CustomObjectsApi, KubeConfig, makeInformer, type Informer, type KubernetesListObject, type KubernetesObject, type ObjectCache } from '@kubernetes/client-node'
 import type { Json } from '../build.js'
@@ -7,7 +7,7 @@ import { RunningServer, until } from './server.js'
 
 const CRDS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
 const NEW = 'v9'
-/** Objects that are made of each kind before the new version, and after it. */
+/** Objects of each kind that are created before the new version, and after it. */
 const ROUNDS = 4
 
 type Followed = Informer<KubernetesObject> & ObjectCache<KubernetesObject>
@@ -18,7 +18,7 @@ async function ask (server: RunningServer, path: string, method = 'GET', body?: 
   return JSON.parse(text) as Json
 }
 
-/** Repeats a change that somebody else's write came before. */
+/** Repeats a change that conflicts with somebody else's write. */
 async function change (server: RunningServer, path: string, make: (object: Json) => void): Promise<void> {
   for (;;) {
     const object = await ask(server, path)
@@ -31,7 +31,7 @@ async function change (server: RunningServer, path: string, make: (object: Json)
 
 const establish = (server: RunningServer, name: string): Promise<void> => until(`${name} to be established`, async () => JSON.stringify((await ask(server, `${CRDS}/${name}`))['status'].conditions ?? []).includes('InitialNamesAccepted'))
 
-/** What an informer says, kept as a set of its own: it fails on an event that does not follow from those before. */
+/** The objects of an informer according to its events; fails on an event that does not follow from the earlier ones. */
 class Record {
   readonly versions = new Map<string, number>()
   readonly wrong: string[] = []
@@ -75,7 +75,7 @@ t.test('an informer has what a list has, each event once, whatever becomes of th
     await informer.start()
 
     let made = 0
-    /** Creates an object and changes it; the one before is deleted. */
+    /** Creates an object, changes it, and deletes the previous one. */
     const round = async (): Promise<void> => {
       const name = `${definition.split('.')[0]}-${made++}`
       await ask(server, path, 'POST', { ...object, metadata: { name } })

@@ -1,4 +1,4 @@
-/** The definitions and objects in `test/data`, and for each kind what the test does with its object. */
+/** The definitions and objects in `test/data`, and what the test does with the object of each kind. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
@@ -21,17 +21,17 @@ export function pathOf ({ apiVersion, kind }: Json): string {
 }
 
 export interface Play {
-  /** A nested field that is explained, and its type. */
+  /** A nested field to explain, and its type. */
   readonly explain: readonly [path: string, type: string]
   /** What its controller would report. */
   readonly status?: Json
   /** Its row in the wide table without the name; parts are separated by spaces. */
   readonly row: string
-  /** What an editor replaces. */
+  /** Text for an editor to replace, and its replacement. */
   readonly edit: readonly [from: string, to: string]
-  /** What another manager applies beside the rest of the object, and the field it conflicts on. */
+  /** What another manager applies in addition, and the field on which it conflicts. */
   readonly conflict: readonly [spec: Json, field: string]
-  /** The replicas, and where the object has them. */
+  /** The replicas before and after, and their field. */
   readonly scale?: readonly [from: number, to: number, field: string]
 }
 

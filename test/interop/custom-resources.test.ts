@@ -1,11 +1,11 @@
-/** Definitions as widely used ones are, all on one server, and what people do with their objects. */
+/** Definitions like those of widely used projects, all on one server, and what people do with their objects. */
 import t, { type Test } from 'tap'
 import type { Json } from '../build.js'
 import { DEFINITIONS, OBJECTS, definitionOf, definitions, objects, pathOf, playOf } from './custom-plays.js'
 import { Kubectl, programs } from './kubectl.js'
 import { RunningServer, until } from './server.js'
 
-/** Kinds played at a time: kubectl waits as much as it works. */
+/** Kinds that are tested concurrently: kubectl waits as much as it works. */
 const AT_ONCE = 4
 const found = programs()
 const escape = (text: string): string => text.replace(/[.[\]]/g, '\\$&')
@@ -14,7 +14,7 @@ const merged = (base: Json, over: Json): Json => ({ ...base, ...Object.fromEntri
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const lines = (out: string, ending: string): string[] => out.split('\n').filter(line => line.endsWith(ending))
 
-/** The object with the status that its controller would write. */
+/** Writes the status that the object's controller would write. Returns the object. */
 async function report (server: RunningServer, object: Json, status: Json): Promise<void> {
   const path = `${pathOf(object)}/one`
   const { versions } = definitionOf(object['kind'] as string)['spec']
@@ -27,13 +27,13 @@ async function play (t: Test, server: RunningServer, kubectl: Kubectl, object: J
   const kind = object['kind'] as string
   const { explain: [field, type], status, row, edit: [from, to], conflict: [spec, conflicting], scale } = playOf(kind)
   const { names } = definitionOf(kind)['spec']
-  // With its version: kubectl takes the first part of a group for one, and asks for everything again when it finds none.
+  // With its version: otherwise kubectl takes the first part of a group for one, and repeats discovery.
   const [group, version] = (object['apiVersion'] as string).split('/')
   const resource = [names.plural, version, group].join('.')
 
   t.match(await kubectl.ok('explain', `${names.plural as string}.${field}`), new RegExp(`^(?:FIELD|RESOURCE): +${field.split('.').at(-1)} <${escape(type)}>`, 'm'))
   if (status !== undefined) await report(server, object, status)
-  // By a list: of one named object kubectl does not show the change that it makes its watch begin with.
+  // By a list: for one named object kubectl does not print the change with which its watch begins.
   const watching = kubectl.begin(t, 'get', resource, '--field-selector=metadata.name=one', '--watch', '--output-watch-events', '--output=wide')
   await watching.shows(new RegExp(`^ADDED +one +${escape(row).replaceAll(' ', ' +')}$`, 'm'))
   const editor = kubectl.file(`edit-${names.singular as string}`, `#!/bin/sh\nexec sed -i '/last-applied/,+1!s|${from}$|${to}|' "$1"\n`, 0o755)
@@ -77,14 +77,14 @@ for (const [turn, program] of found.entries()) {
     t.notMatch(await kubectl.ok('apply', `--filename=${OBJECTS}`), / created/)
     t.strictSame(await versions(), before, 'nothing is left to apply')
 
-    // The steps are the same for each kind: half of the kinds with each program, so that every step is taken with both.
+    // Each program takes half of the kinds, so that each step is taken with both.
     const left = objects.filter((_, at) => at % found.length === turn)
     t.ok(left.some(({ kind }) => playOf(kind as string).scale !== undefined))
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {
       for (let object = left.shift(); object !== undefined; object = left.shift()) await play(t, server, kubectl, object)
     }))
 
-    // The other half is still there, and must not wait for its controllers.
+    // The other half still exists, and must not wait for its controllers.
     for (const object of objects.filter((_, at) => at % found.length !== turn)) {
       const path = `${pathOf(object)}/one`
       const stored = JSON.parse((await server.ask(path)).body) as Json

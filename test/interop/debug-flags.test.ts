@@ -1,4 +1,4 @@
-/** An operator who wants to see requests of a server that runs, and then no more of them. */
+/** An operator makes a running server log its requests, and then stop again. */
 import t from 'tap'
 import { Kubectl, programs } from './kubectl.js'
 import { RunningServer, until } from './server.js'

@@ -1,4 +1,4 @@
-/** What stock kubectl makes of discovery and OpenAPI: the table of resources, and the fields of every kind. */
+/** How stock kubectl presents discovery and OpenAPI: the table of resources, and the fields of every kind. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
@@ -11,7 +11,7 @@ const { groups, resources } = JSON.parse(readFileSync(resolve(import.meta.dirnam
   groups: Array<{ group: string, preferredVersion: string, versions: string[] }>, resources: FactResource[]
 }
 
-/** What kubectl shows of a resource: once, in the version its group prefers of those that have it, sorted by group and name. */
+/** kubectl lists a resource once, in the version that its group prefers among those that have it, sorted by group and name. */
 function table (): string[][] {
   const rows = groups.flatMap(({ group, versions }) => {
     const shown = new Map<string, FactResource>()
@@ -27,11 +27,11 @@ function table (): string[][] {
     .map(({ resource, shortNames, group, version, namespaced, kind }) => [resource, shortNames.join(), group === '' ? version : `${group}/${version}`, String(namespaced), kind].filter(cell => cell !== ''))
 }
 
-/** Everything, where that is asked for: it takes a minute or two. */
+/** All kinds, if requested: that takes a minute or two. */
 const ALL = process.env['ORCH_EXPLAIN_ALL'] === '1'
 const SAMPLE = new Set(['pods', 'services', 'nodes', 'configmaps', 'namespaces', 'deployments', 'cronjobs', 'horizontalpodautoscalers', 'ingresses', 'clusterrolebindings', 'flowschemas', 'events'])
 
-/** A field of each that is some levels down. */
+/** A deeply nested field of each kind. */
 const DEEP: ReadonlyArray<readonly [string, RegExp]> = [
   ['pods.spec.containers.livenessProbe.httpGet', /port.*<(string|IntOrString)>.*-required-/s],
   ['deployments.spec.strategy.rollingUpdate.maxSurge', /FIELD: *maxSurge <(string|IntOrString)>/],

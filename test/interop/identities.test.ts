@@ -1,4 +1,4 @@
-/** Stock kubectl as one user who acts as another, and with certificates of a CA that is replaced, against the started server. */
+/** Stock kubectl with impersonation, and with certificates of a CA that is replaced, against the started server. */
 import t from 'tap'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ for (const program of programs()) {
 
     await t.test('--as and --as-group ask as somebody else', async t => {
       t.match(await kubectl.refused('get', 'configmaps', '--as=bob'), /User "bob" cannot list resource "configmaps"/)
-      await kubectl.ok('create', `--filename=${kubectl.file('readers.json', READERS)}`) // its own command for it knows no other name of the group
+      await kubectl.ok('create', `--filename=${kubectl.file('readers.json', READERS)}`) // its own command for it knows another name of the group only
       await kubectl.ok('get', 'configmaps', '--as=bob')
       await kubectl.ok('get', 'configmaps', '--as=eve', '--as-group=readers')
       await kubectl.ok('get', 'configmaps', '--as=system:serviceaccount:default:default')

@@ -1,4 +1,4 @@
-/** Who may do what, asked and written with real kubectl programs; what they know under other names alone, they refuse by themselves. */
+/** Permissions, queried and written with real kubectl programs. What they know only under other names they refuse themselves. */
 import t from 'tap'
 import { Kubectl, programs } from './kubectl.js'
 import { RunningServer } from './server.js'
@@ -14,7 +14,7 @@ for (const program of programs()) {
     const server = await RunningServer.start(t, ['--authorization-mode=Node,RBAC', `--token-auth-file=${folder}/tokens`])
     const root = new Kubectl(t, program, server.kubeconfig('root', { token: 'interop-token' }))
     const ann = new Kubectl(t, program, server.kubeconfig('ann', { token: 'ann-token' }))
-    // Without validation: of what nobody can patch later programs would look for a definition, which ann may not list.
+    // Without validation: for objects without a patch verb, later programs look for a definition, which ann may not list.
     const may = async (verb: string): Promise<string> => await ann.ok('create', '--validate=false', `--filename=${ann.file('review.json', review(verb))}`, '--output=jsonpath={.status.allowed}')
     t.equal(await may('list'), 'false')
     t.match(await ann.refused('get', 'configmaps'), /Forbidden.*User "ann" cannot list resource "configmaps"/)

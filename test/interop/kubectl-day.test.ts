@@ -1,6 +1,6 @@
 /**
- * A day's work of somebody with kubectl and a namespace full of what shops are made of, on both back ends. What controllers would do
- * beside is done by a small one of Deployments and by nodes that say that their pods run; of budgets the test itself says how they stand.
+ * A day's work with kubectl and a namespace full of typical objects, on both back ends. A small controller of Deployments and simulated nodes play
+ * the other components; the test itself writes the status of budgets.
  */
 import t from 'tap'
 import { AppsV1Api, KubeConfig, PatchStrategy, PolicyV1Api, setHeaderOptions } from '@kubernetes/client-node'
@@ -15,7 +15,7 @@ import { SHOP } from './shop.js'
 const IN_SHOP = '--namespace=shop'
 const onEtcd = async (t: Test): Promise<RunningServer> => await RunningServer.start(t, [`--etcd-servers=${(await startEtcd(t)).url}`])
 
-// The newest on one back end, the oldest on the other: they ask in different ways, but not because of what is behind.
+// The newest on one back end, the oldest on the other: their requests differ, but do not depend on the back end.
 const found = programs().sort((a, b) => a.minor - b.minor)
 const days = [[found.at(-1), 'the embedded store', RunningServer.start], [found[0], 'etcd', onEtcd]] as const
 

@@ -1,4 +1,4 @@
-/** Stock kubectl changing objects of kinds it knows, which it does by strategic merge patches. All programs found share a server. */
+/** Stock kubectl changes objects of known kinds, with strategic merge patches. All programs share a server. */
 import t from 'tap'
 import type { Json } from '../build.js'
 import { Kubectl, programs } from './kubectl.js'
@@ -40,7 +40,7 @@ t.test('kubectl changes what it knows', async t => {
         t.strictSame(web.env.map(({ name, value }: Json) => `${name}=${value}`).sort(), ['B=3', 'C=4', 'OTHER=kept'], 'what was left out is gone, what another one added is not')
         t.strictSame(spec.strategy, { type: 'Recreate' }, 'nothing is left of the strategy before')
         t.equal(spec.replicas, 1, 'what was left out is defaulted')
-        // It sends the order of the variables again, as there is one it does not know.
+        // It sends the order of the variables again, because the object has one that it does not know.
         await apply(second)
         t.equal((await kubectl.json('get', 'deployment', name)).metadata.resourceVersion, metadata.resourceVersion, 'applied again it changes nothing')
       })

@@ -1,4 +1,4 @@
-/** Stock kubectl against the started server. Each program found has a server of its own. */
+/** Stock kubectl against the started server. Each program has a server of its own. */
 import t from 'tap'
 import { API_VERSIONS, representations, OFF_BY_DEFAULT } from '../../schemas/resources.js'
 import { binding } from '../build.js'
@@ -38,7 +38,7 @@ for (const program of programs()) {
         ['deployment', 'web', '--image=nginx'], ['job', 'once', '--image=busybox', '--', 'true'], ['cronjob', 'often', '--image=busybox', '--schedule=*/5 * * * *', '--', 'true'],
         ['service', 'clusterip', 'web', '--tcp=80:8080'], ['quota', 'few', '--hard=pods=3'], ['pdb', 'most', '--selector=app=web', '--min-available=1']
       ] as const) {
-        // The older one speaks of a version of disruption budgets that is served, under the same name.
+        // The older one uses a version of disruption budgets that is served under the same name.
         await kubectl.ok('create', what, ...args)
       }
       await kubectl.ok('run', 'alone', '--image=nginx')
@@ -174,7 +174,7 @@ for (const program of programs()) {
         t.not(code, 0)
         t.match(err, /unknown field "subjcts"/)
         t.match(err, program.minor < 25 ? /GET https:\S+\/openapi\/v2/ : /GET https:\S+\/openapi\/v3\/apis\/rbac\.authorization\.orch\.io\/v1\?hash=[0-9A-F]+/)
-        // A newer one leaves the judging to a server that says it can, and asks it to be strict.
+        // Newer ones leave validation to a server that supports it, and request strict validation.
         if (program.minor < 25) t.notMatch(err, /(?:POST|PATCH) https:/)
         else t.match(err, /POST https:\S+fieldValidation=Strict/)
       }

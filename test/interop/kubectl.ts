@@ -9,7 +9,7 @@ import type { Json, Test } from '../build.js'
 import { kubectlPrograms, SHORT_LIVED } from '../tools.js'
 import { until } from './server.js'
 
-/** For one call; the slowest, on a busy machine, take a few seconds. */
+/** Timeout of a call; the slowest take a few seconds on a busy machine. */
 const TIMEOUT = 60_000
 
 export interface Program { readonly path: string, readonly minor: number, readonly version: string }
@@ -38,7 +38,7 @@ export class Kubectl {
     this.#env = { PATH: process.env.PATH, HOME: this.#home, KUBECONFIG: kubeconfig, ...SHORT_LIVED }
   }
 
-  /** The path of a file with that content; an object is written as JSON. */
+  /** Writes a file, objects as JSON, and returns its path. */
   file (name: string, content: string | object, mode = 0o644): string {
     const path = join(this.#home, name)
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode })
@@ -64,14 +64,14 @@ export class Kubectl {
     return JSON.parse(await this.ok(...args, '--output=json')) as Json
   }
 
-  /** Standard error of a call that has to fail. @throws Error when it does not */
+  /** Standard error of a call that must fail. @throws Error if it succeeds */
   async refused (...args: string[]): Promise<string> {
     const { code, out, err } = await this.run(args)
     if (code === 0) throw new Error(`kubectl ${args.join(' ')} (${this.#program.version}) was not refused: ${out}${err}`)
     return err.trimEnd()
   }
 
-  /** One that goes on while the test does other things. */
+  /** Starts a call that runs in the background. */
   begin (t: Test, ...args: string[]): Background {
     const background = new Background(spawn(this.#program.path, args, { env: this.#env, cwd: this.#home, stdio: ['ignore', 'pipe', 'pipe'] }))
     t.teardown(() => background.stop())
@@ -92,12 +92,12 @@ export class Background {
     process.stderr.setEncoding('utf8').on('data', (text: string) => { this.err += text })
   }
 
-  /** Until its output matches. */
+  /** Resolves when its output matches. */
   async shows (pattern: RegExp): Promise<void> {
     await until(() => `kubectl to show ${pattern}, it showed ${JSON.stringify(this.out + this.err)}`, () => pattern.test(this.out), TIMEOUT)
   }
 
-  /** Its exit code, when it ends by itself. */
+  /** Its exit code, once it has ended by itself. */
   async end (): Promise<number | null> {
     await this.#closed
     return this.#process.exitCode

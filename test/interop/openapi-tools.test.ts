@@ -1,4 +1,4 @@
-/** What tools of others make of the documents: a validator finds no fault, and a typed client is generated, compiles and lists pods. */
+/** Tools of others and the documents: a validator finds no fault, and a typed client is generated, compiles and lists pods. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,7 +8,7 @@ import { listen, type Client } from '../build.js'
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** A package of the registry, by the part of it that is used here. */
+/** A package of the registry, typed by the part that is used here. */
 const tool = async <T>(name: string): Promise<T> => await import(name) as T
 
 interface Parser { default: { validate: (document: object, options: object) => Promise<unknown> } }

@@ -1,6 +1,6 @@
 /**
- * The launcher as real clients meet it: a process of its own behind TLS, anonymous requests refused, a
- * kubeconfig for each kind of user. Gone with its folder when the test is over.
+ * The launcher as real clients meet it: a process of its own behind TLS, anonymous requests refused, a kubeconfig for each kind of user. Removed
+ * with its folder after the test.
  */
 import { type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptionsWithStdioTuple, type StdioNull, type StdioPipe } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ const MANIFEST = new URL('../../../package.json', import.meta.url)
 const LAUNCHER = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
 const START_TIME = 60_000
 const PAUSE = 10
-/** What is waited for longer is asked for less often: each question may cost a handshake on both sides. */
+/** The longer the wait, the rarer the polls: each may cost a handshake on both sides. */
 const PAUSE_SHARE = 0.1
 const MAX_PAUSE = 200
 
@@ -30,12 +30,12 @@ export function nodeFlags (): string[] {
   return scripts.start.split(' ').slice(2, -2) // exec node FLAGS program --local
 }
 
-/** A program as it runs outside of tests: what the test runner hooks into each Node is left out. */
+/** Runs a program as outside of tests, without the test runner's hooks for Node processes. */
 export function launch (program: string, args: readonly string[], options: SpawnOptionsWithStdioTuple<StdioNull, StdioNull, StdioPipe>): ChildProcessByStdio<null, null, Readable> {
   return spawn('env', ['-u', 'NODE_OPTIONS', program, ...args], options)
 }
 
-/** Asks again until it is so. @throws Error that says what was waited for */
+/** Polls until the condition holds. @throws Error that names the condition */
 export async function until (what: string | (() => string), done: () => boolean | Promise<boolean>, milliseconds = START_TIME): Promise<void> {
   const since = Date.now()
   while (!await done()) {
@@ -47,7 +47,7 @@ export async function until (what: string | (() => string), done: () => boolean 
 
 export interface Answer { readonly code: number, readonly body: string }
 
-/** One HTTPS request on a connection of its own; code 0 when there was no answer. */
+/** One HTTPS request on a new connection; code 0 without a response. */
 export function ask (url: string, options: { method?: string, body?: object, ca?: string, token?: string } = {}): Promise<Answer> {
   const { method = 'GET', body, ca, token } = options
   return new Promise(resolve => {
@@ -70,7 +70,7 @@ export class RunningServer {
   readonly port: number
   readonly url: string
   readonly #flags: readonly string[]
-  /** Descriptors it may have; as many as this process where none is given. */
+  /** Its limit of open files; undefined for that of this process. */
   readonly #files: number | undefined
   #process: ChildProcess | undefined
   #errors = ''
@@ -83,7 +83,7 @@ export class RunningServer {
     this.#files = files
   }
 
-  /** Ready to serve, or as far as `well` says it is well. `flags` come after those that every one has; `files` is its limit of open files. */
+  /** Resolves when it is ready, or when the endpoint `well` succeeds. `flags` follow the common ones; `files` is its limit of open files. */
   static async start (t: Test, flags: readonly string[] = [], well = '/readyz', files?: number): Promise<RunningServer> {
     const folder = mkdtempSync(join(tmpdir(), 'orch-interop-'))
     const clients = authority('interop clients')
@@ -100,7 +100,7 @@ export class RunningServer {
     return server
   }
 
-  /** The certificate that the server made for itself, which is its own authority. */
+  /** The server's self-signed certificate, which is its own authority. */
   get caFile (): string { return join(this.folder, 'apiserver.crt') }
   get ca (): string { return readFileSync(this.caFile, 'utf8') }
   /** Of its process, while it runs. */
@@ -110,7 +110,7 @@ export class RunningServer {
     return pid
   }
 
-  /** What it wrote to standard error. */
+  /** Its standard error so far. */
   get log (): string { return this.#errors }
 
   async start (well = '/readyz'): Promise<void> {
@@ -129,7 +129,7 @@ export class RunningServer {
     }).catch((error: unknown) => { throw new Error(`${String((error as Error).message)}; its log: ${this.#errors}`) })
   }
 
-  /** Resolves with its exit code when it is gone; null for one that was killed. */
+  /** Resolves to its exit code when it has exited; null if it was killed. */
   async stop (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const child = this.#process
     if (child === undefined) return null
@@ -141,7 +141,10 @@ export class RunningServer {
     return child.exitCode
   }
 
-  /** As the user of the token; a certificate that cannot be read yet is no answer, after a moment: whoever asks again in a loop must leave timers their turn. */
+  /**
+   * Sends a request as the user of the token. If the certificate cannot be read yet, returns no answer after a moment, because callers that poll
+   * must let timers run.
+   */
   async ask (path: string, method = 'GET', body?: object): Promise<Answer> {
     let ca: string
     try {
@@ -153,7 +156,7 @@ export class RunningServer {
     return await ask(`${this.url}${path}`, { method, ca, token: TOKEN, ...(body === undefined ? {} : { body }) })
   }
 
-  /** The path of a kubeconfig for that user, the server verified by its own certificate. */
+  /** Writes a kubeconfig for that user, which verifies the server by its own certificate. Returns its path. */
   kubeconfig (name: string, user: User): string {
     const path = join(this.folder, `${name}.kubeconfig`)
     // JSON is YAML.

@@ -1,4 +1,4 @@
-/** Service accounts as stock kubectl has them, against the started server without a flag about them. */
+/** Service accounts with stock kubectl, against the started server without flags about them. */
 import t from 'tap'
 import { execFileSync } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'
@@ -39,7 +39,7 @@ t.test('a Secret that kubectl applies gets a token and what is needed to use it'
     const kubectl = new Kubectl(t, program, server.tokenConfig())
     await kubectl.ok('create', 'serviceaccount', 'robot')
     await kubectl.ok('apply', `--filename=${kubectl.file('secret.json', { apiVersion: 'v1', kind: 'Secret', type: 'orch.io/service-account-token', metadata: { name: 's', annotations: { 'orch.io/service-account.name': 'robot' } } })}`)
-    // By a list: of one named object kubectl does not show the change that it makes its watch begin with.
+    // By a list: for one named object kubectl does not print the change with which its watch begins.
     const secret = kubectl.begin(t, 'get', 'secrets', '--field-selector=metadata.name=s', '--watch', '--output=jsonpath={.data.token}{"\\n"}')
     await secret.shows(/^[\w+/=]{100,}$/m)
     const { data } = await kubectl.json('get', 'secret', 's')
@@ -54,7 +54,7 @@ t.test('keys of openssl sign and verify, and others verify tokens by what they d
   const openssl = (...args: string[]): void => { execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' }) }
   openssl('genrsa', '-out', 'rsa.key', '2048')
   openssl('rsa', '-in', 'rsa.key', '-pubout', '-out', 'rsa.pub')
-  openssl('ecparam', '-name', 'secp384r1', '-genkey', '-out', 'former.key') // with the parameters before the key
+  openssl('ecparam', '-name', 'secp384r1', '-genkey', '-out', 'former.key') // with the curve's parameters before the key
   const keys = `--service-account-key-file=${folder}/rsa.pub,${folder}/former.key`
   const issuer = '--service-account-issuer=https://issuer.example,https://former.example'
   const server = await RunningServer.start(t, [keys, `--service-account-signing-key-file=${folder}/rsa.key`, issuer, '--api-audiences=api', '--service-account-max-token-expiration=1h', '--enable-bootstrap-token-auth'])

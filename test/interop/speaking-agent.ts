@@ -1,6 +1,6 @@
 /**
- * What node agents say on connections that were upgraded, as far as clients need it for a command that prints and for a port
- * that echoes: SPDY/3.1, of which only the frames of streams are looked at, and WebSockets with channels.
+ * The protocols of node agents on upgraded connections, as far as clients need them for a command that prints and for a port that echoes: SPDY/3.1,
+ * of which only stream frames are parsed, and WebSockets with channels.
  */
 import { createRequire } from 'node:module'
 import { createDeflate, constants, type Deflate } from 'node:zlib'
@@ -19,7 +19,7 @@ const FIN = 1
 const SUCCESS = JSON.stringify({ metadata: {}, status: 'Success' })
 
 interface Said {
-  /** Streams in the order in which they were opened: their number among all, from 0. */
+  /** Called for each stream that opens, with its number among all, from 0. */
   readonly opened: (order: number, id: number) => void
   readonly data: (order: number, id: number, bytes: Buffer, last: boolean) => void
 }
@@ -56,10 +56,10 @@ class Spdy {
     if (type !== SYN_STREAM) return
     const id = body.readUInt32BE(0)
     const order = this.#ids.push(id) - 1
-    // Headers are packed in one go over all frames; there are none.
+    // All frames share one compression context for headers; there are no headers.
     this.#packer.write(Buffer.alloc(4))
     this.#packer.flush(constants.Z_SYNC_FLUSH, () => {
-      const packed = [] // in pieces, and one a read from Node 26 on
+      const packed = [] // arrives in pieces, from Node 26 on one per read
       for (let piece = this.#packer.read() as Buffer | null; piece !== null; piece = this.#packer.read() as Buffer | null) packed.push(piece)
       this.#control(SYN_REPLY, Buffer.concat([body.subarray(0, 4), ...packed]))
       said.opened(order, id)
@@ -86,7 +86,7 @@ class Spdy {
 
 const sockets = new WebSocketServer({ noServer: true, handleProtocols: offered => [...offered].find(one => /^v[45]\.channel\./.test(one)) ?? false })
 
-/** The command and its arguments, and what it is told, printed. */
+/** The printed command with its arguments and input. */
 const printed = ({ url = '' }: IncomingMessage): string => `ran ${new URLSearchParams(url.split('?')[1]).getAll('command').join(' ')}\n`
 
 function overWebSocket (request: IncomingMessage, socket: WebSocket): void {
@@ -96,7 +96,7 @@ function overWebSocket (request: IncomingMessage, socket: WebSocket): void {
   socket.close(1000)
 }
 
-/** For `upgrade` of a node agent: commands over both, ports over SPDY alone, as agents of this release do it. */
+/** For `upgrade` of a node agent: commands over both protocols, ports over SPDY only, as agents of this release do. */
 export function speak (request: IncomingMessage, socket: Socket, head: Buffer): void {
   const { url = '', headers } = request
   const command = url.startsWith('/exec/')
@@ -112,7 +112,7 @@ export function speak (request: IncomingMessage, socket: Socket, head: Buffer): 
   const first: number[] = []
   spdy.follow(command
     ? {
-        // Of errors, of output, of errors of the command.
+        // Streams for errors, for output, and for errors of the command.
         opened: (order, id) => {
           first[order] = id
           if (order !== 2) return
@@ -123,7 +123,7 @@ export function speak (request: IncomingMessage, socket: Socket, head: Buffer): 
         data: () => {}
       }
     : {
-        // For each connection one of errors and one of data.
+        // For each connection one stream for errors and one for data.
         opened: () => {},
         data: (order, id, bytes, last) => { if (order % 2 === 1) spdy.data(id, bytes, last) }
       })

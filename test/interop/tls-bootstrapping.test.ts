@@ -1,4 +1,4 @@
-/** TLS bootstrapping, played through: a node that has nothing but a bootstrap token gets a certificate of its own, and serves the cluster with it. */
+/** TLS bootstrapping from start to end: a node with nothing but a bootstrap token gets a certificate of its own, and serves the cluster with it. */
 import t from 'tap'
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ for (const program of programs()) {
     const admin = new Kubectl(t, program, server.tokenConfig())
     for (const object of [SECRET, MAY_ASK]) await admin.ok('create', `--filename=${admin.file('object.json', object)}`)
 
-    // The node: a token of its administrator, and a key that nobody else has.
+    // The node: a token from its administrator, and a private key.
     const node = new Kubectl(t, program, server.kubeconfig('bootstrap', { token: 'abcdef.0123456789abcdef' }))
     const file = (name: string): string => join(folder, name)
     const openssl = (...args: string[]): void => { execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' }) }
@@ -60,7 +60,7 @@ for (const program of programs()) {
     issued['status'].certificate = readFileSync(file('node.crt')).toString('base64')
     await admin.ok('replace', `--raw=${REQUESTS}/n1/status`, `--filename=${admin.file('issued.json', issued)}`)
 
-    // The node takes the certificate out of its request and comes back as itself.
+    // The node reads the certificate from its request and returns as itself.
     writeFileSync(file('issued.crt'), Buffer.from(String((await asked())['status'].certificate), 'base64'))
     const own = new Kubectl(t, program, server.kubeconfig('n1', { 'client-certificate': file('issued.crt'), 'client-key': file('node.key') }))
     t.match(await own.refused('get', 'nodes'), /Unauthorized|must be logged in/, 'while its authority is not trusted')

@@ -1,4 +1,4 @@
-/** Traces and the log of the launcher, over HTTP/2 and TLS: the flags, the file beside the bundle, and the end. */
+/** Traces and the log of the launcher, over HTTP/2 and TLS: the flags, the file beside the bundle, and the shutdown. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Webhooks as people run them, with stock kubectl on top: an injector of sidecars and a policy with exemptions. */
+/** Typical webhooks, used with stock kubectl: an injector of sidecars and a policy with exemptions. */
 import t from 'tap'
 import type { Json } from '../build.js'
 import { caBundle, hookServer, type Answer } from '../admission/webhooks/hook-server.js'
@@ -7,7 +7,7 @@ import { RunningServer } from './server.js'
 
 const INJECTED = { name: 'proxy', image: 'registry.example/proxy:1' }
 
-/** As such injectors do it: pods that do not have it yet, unless they say no. */
+/** Like such injectors: changes pods without a sidecar, unless they opt out. */
 const inject: Answer = ({ request: { object } }) => {
   const { metadata, spec } = object as Json
   if (metadata.annotations?.['sidecar.example.com/inject'] === 'false' || spec.containers.some(({ name }: Json) => name === INJECTED.name)) return { allowed: true }
@@ -18,7 +18,7 @@ const inject: Answer = ({ request: { object } }) => {
   return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
 }
 
-/** As policy engines do it: every image has a tag or a digest that is not latest; what is about to be forbidden is warned of. */
+/** Like policy engines: every image needs a tag or digest other than latest. What will be forbidden soon gets a warning. */
 const judge: Answer = ({ request: { object, kind } }) => {
   const { spec } = object as Json
   const containers = (kind.kind === 'Pod' ? spec : spec.template.spec).containers as Json[]

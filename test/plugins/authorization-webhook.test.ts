@@ -1,4 +1,4 @@
-/** Another service that is asked what somebody may do: what it is sent, how long its word holds, and what it can do to us. */
+/** The authorization webhook: what it receives, how long its decisions hold, and what it can do to the server. */
 import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { readAccessReview } from '../../plugins/authorization/webhook.js'

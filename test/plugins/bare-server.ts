@@ -1,7 +1,4 @@
-/**
- * A Fastify with nothing of ours but the context that plugins read: `orch/request-info` is played by a hook
- * that takes the facts from the test.
- */
+/** A Fastify with nothing of ours but the context that plugins read: a hook in the place of `orch/request-info` takes the facts from the test. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
@@ -26,19 +23,19 @@ export const clusterRoles = (more: Partial<RequestInfo>): Partial<RequestInfo> =
 export interface BareOptions {
   /** Facts of a request; path and verb are filled in from the request line. */
   info?: (request: FastifyRequest) => Partial<RequestInfo>
-  /** Decorations that other plugins would have made. */
+  /** Decorations that other plugins would add. */
   orch?: Partial<OrchServer>
   context?: Partial<RequestContext>
-  /** Given each entry of the log. Default none. */
+  /** Receives each log entry. Default none. */
   log?: (entry: Record<string, unknown>) => void
 }
 
 export async function bareServer (options: BareOptions = {}): Promise<FastifyInstance> {
   const { log } = options
-  const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // the library writes objects
+  const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // pino writes objects
   const fastify = Fastify({ return503OnClosing: false, logger })
   const orch: Partial<OrchServer> = { knowsPath: () => true, egress: { relay: async () => { throw new Error('no proxy') } }, aggregation: { find: () => undefined } as unknown as OrchServer['aggregation'], ...options.orch }
-  fastify.decorate('orch', orch as OrchServer) // the plugins under test fill in what is theirs
+  fastify.decorate('orch', orch as OrchServer) // the plugins under test add their own members
   let requests = 0
   await fastify.register(fp(async instance => {
     instance.decorateRequest('orch')
@@ -88,5 +85,5 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   return fastify
 }
 
-/** What a builder needs of a test: to be told when it is over. */
+/** The part of a test that a builder needs: its end. */
 export interface Test { teardown: (end: () => unknown) => void }

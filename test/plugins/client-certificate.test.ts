@@ -1,4 +1,4 @@
-/** Who a client certificate makes somebody, over real TLS and all the way through the server. */
+/** Users that client certificates identify, over real TLS and through the whole server. */
 import t, { type Test as TapTest } from 'tap'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
@@ -55,7 +55,7 @@ async function get (port: number, client: Pair, agent: Agent | false = false, ma
 
 const issue = (more: Partial<CertificateRequest>): Pair => ca.issue({ commonName: 'ann', organizations: ['dev'], uses: ['client'], ...more })
 
-/** Moves the wall clock of this process; that of the TLS library stays. */
+/** Moves the wall clock of this process, but not that of the TLS library. */
 function clock (t: TapTest): { jump: number } {
   const moved = { jump: 0 }
   const { now } = Date

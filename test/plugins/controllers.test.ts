@@ -44,7 +44,7 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   while (log.length === 0) await turn()
   t.same(log, ['the namespaces of the cluster could not be made, retrying until they are'])
   backend.create = create
-  const alive = setInterval(() => {}, 1000) // its waits keep no process
+  const alive = setInterval(() => {}, 1000) // its waits do not keep the process alive
   t.teardown(() => { clearInterval(alive) })
   await hooks.get('bootstrap-system-namespaces')
   for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) t.ok(await current(store, store.key('', name)) !== undefined, name)

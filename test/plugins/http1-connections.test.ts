@@ -1,4 +1,4 @@
-/** Pipelines of HTTP/1.1 on the servers that hosts bring, which know nothing of the launcher's listener. */
+/** HTTP/1.1 pipelines on the servers of hosts, which lack the launcher's listener. */
 import t from 'tap'
 import { once } from 'node:events'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
@@ -119,7 +119,7 @@ onEach('a request of HTTP/1.1 names one host, and its connection is closed where
     const [answer] = await pipelined(address, [ask('1.1', headers)], { pause: 0 })
     t.equal(answer?.code, 400, JSON.stringify(headers))
     t.equal(answer?.headers.get('connection'), 'close')
-    // A host's server that speaks HTTP/1 alone answers for what is missing by itself, without words.
+    // A host's server that speaks only HTTP/1 rejects a missing header itself, without a body.
     if (headers !== '') t.match(JSON.parse(String(answer?.body)), { kind: 'Status', status: 'Failure', reason: 'BadRequest', code: 400 })
   }
   for (const [version, headers] of [['1.0', ''], ['1.0', 'Host: x\r\n'], ['1.1', 'Host:\r\n'], ['1.1', 'Host: [::1%25eth0]:6443\r\n'], ['1.1', 'Host: a.b_c-d.:80\r\n']] as const) {

@@ -1,4 +1,4 @@
-/** Clients of a host's own HTTP/2 server that go without a word. */
+/** Clients of a host's own HTTP/2 server that vanish. */
 import t from 'tap'
 import { once } from 'node:events'
 import { connect, constants } from 'node:http2'
@@ -45,7 +45,7 @@ t.test('a request ends with its client, however that goes', async t => {
   await t.test('one that breaks the protocol and goes', async t => {
     const before = begun
     const socket = await ruleBreaker(t, port, '/held')
-    await until(t, 'the request', () => begun > before) // later versions of Node end it themselves, at once
+    await until(t, 'the request', () => begun > before) // newer versions of Node end it at once
     socket.destroy()
     await until(t, 'its end', () => underWay === 0)
     t.pass()
@@ -88,7 +88,7 @@ t.test('a request whose client leaves while a hook of the host waits is not serv
   await until(t, 'all', () => waiting.length === 5)
   socket.destroy()
   for (const stream of streams) stream.close(constants.NGHTTP2_CANCEL)
-  await until(t, 'their end', () => left >= 3) // before Node 26 those behind the first of HTTP/1.1 do not emit it
+  await until(t, 'their end', () => left >= 3) // before Node 26, HTTP/1.1 responses behind the first one do not emit it
   for (const go of waiting) go()
   const last = session.request({ ':path': '/last' }).resume()
   await once(last, 'end')

@@ -1,4 +1,4 @@
-/** Acting as somebody else: what it takes, who is told, and what is left of the headers. */
+/** Impersonation: the required permissions, where both users are reported, and the remaining headers. */
 import t from 'tap'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -11,14 +11,14 @@ import { authority } from '../serving/authority.js'
 
 type Headers = Record<string, string | string[]>
 interface Built extends Client {
-  /** Questions whether the one who asks may impersonate, in order. */
+  /** Authorizer questions about impersonation, in order. */
   readonly asked: string[]
   readonly seen: UserInfo[]
   readonly headers: string[]
   readonly code: (headers: Headers) => Promise<number>
 }
 
-/** A server whose authorizer allows everything but what is listed. */
+/** A server whose authorizer allows everything except the given permissions. */
 async function serve (t: { teardown: (fn: () => unknown) => void }, denied: readonly string[] = [], options: ServerOptions = {}): Promise<Built> {
   const asked: string[] = []
   const seen: UserInfo[] = []

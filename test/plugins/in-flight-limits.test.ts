@@ -29,14 +29,14 @@ async function build (test: Test, options: InFlightOptions) {
   test.teardown(() => fastify.close())
   return {
     fastify,
-    /** Starts a request and comes back when its handler holds it. */
+    /** Starts a request; resolves when its handler holds it. */
     hold: async (method: 'GET' | 'POST', query = '') => {
       const arrival = new Promise<void>(resolve => { arrived = resolve })
       const answer = fastify.inject({ method, url: `/held${query}` })
       await arrival
       answers.push(answer)
     },
-    /** Lets them all go, and comes back when they have been answered. */
+    /** Releases all of them; resolves when they have been answered. */
     release: async () => {
       for (const resolve of waiting.splice(0)) resolve()
       await Promise.all(answers.splice(0))

@@ -8,7 +8,7 @@ import { parseRequest } from '../../plugins/request-info.js'
 
 type Test = Pick<typeof t, 'teardown'>
 
-/** What the server offers to its own parts. */
+/** The interface that the server offers to its own parts. */
 async function offered (t: Test, options: ServerOptions): Promise<{ server: OrchServer, close: () => Promise<void> }> {
   const app = Fastify({ logger: false })
   t.teardown(() => app.close())

@@ -1,4 +1,4 @@
-/** `/metrics` of a real server with much of what can be configured, read by Prometheus' own tool. */
+/** `/metrics` of a real server with many options, checked by Prometheus' own tool. */
 import t from 'tap'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,10 +13,7 @@ import { promtoolProgram } from '../tools.js'
 const ca = authority('clients')
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
-/**
- * What the tool finds in names that are the convention's own, and so are not ours to change: counters without _total, and
- * names that end like parts of a histogram, or like a unit.
- */
+/** Findings of the tool about upstream's names, which we cannot change: counters without _total, and names that end like parts of a histogram, or like a unit. */
 const CONVENTION: ReadonlyArray<readonly [name: string, finding: string]> = [
   ['apiserver_admission_step_admission_duration_seconds_summary', 'metric name should not include type \'summary\''],
   ['apiserver_admission_webhook_fail_open_count', 'counter metrics should have "_total" suffix'],

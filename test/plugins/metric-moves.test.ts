@@ -1,4 +1,4 @@
-/** What moves a metric, through whole servers. */
+/** Events that change each metric, through whole servers. */
 import t from 'tap'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'

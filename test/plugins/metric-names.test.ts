@@ -1,4 +1,4 @@
-/** What `/metrics` of a whole server has, by name, labels, type and stability, against the list of the convention's release 1.24. */
+/** `/metrics` of a whole server, by name, labels, type and stability, compared to upstream's list for release 1.24. */
 import t from 'tap'
 import { build, listen, Watch } from '../build.js'
 
@@ -110,7 +110,7 @@ t.test('names, labels, types and stability are those of the convention', async t
     const plain = name.replace('*', '')
     const family = found.get(plain)
     if (family === undefined) {
-      // Where nothing of the kind has happened there is no series, but who asks for the name is told what it is.
+      // Without such an event there is no series, but the help text is there.
       t.match(plain, /queue_length|no_accommodation|lease_object|client_certificate/, `${plain} is there`)
       continue
     }

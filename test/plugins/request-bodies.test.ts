@@ -14,7 +14,7 @@ const config = (name: string, length: number): Buffer => {
   return Buffer.from(empty.replace('""', `"${'x'.repeat(length - empty.length)}"`))
 }
 
-/** One whose body never comes to its end. */
+/** A request whose body never ends. */
 async function unfinished (t: Parameters<typeof serve>[0], { port }: Served, length: number, path = CONFIGS): Promise<Wire> {
   const wire = await Wire.open(t, port)
   return wire.write(head(path, `Content-Length: ${length}\r\n`)).write(Buffer.alloc(length - 1, 0x20))
@@ -42,7 +42,7 @@ t.test('bodies share one bound: what does not fit is refused with 429, and what 
   await Promise.all(wires.map(async wire => {
     const answer = await wire.response(1500).catch(() => undefined)
     if (answer === undefined && !wire.ended) return
-    // The connection ends with bytes still coming, which may overtake the answer.
+    // The connection closes while bytes still arrive, so the response may be lost.
     if (answer !== undefined) t.match([fault(answer, [429]), answer.headers['retry-after']], [undefined, /^\d+$/])
     refused.push(wire)
   }))

@@ -1,4 +1,4 @@
-/** Users that an authenticating proxy names, over real TLS: only a proxy does, and nobody behind sees what it said. */
+/** Users that an authenticating proxy names, over real TLS: nobody else can name them, and no later code sees its headers. */
 import t, { type Test } from 'tap'
 import { requestHeaderAuthenticator } from '../../plugins/authentication/request-header.js'
 import { codeOver, flagged, SERVER_FILES, type Flagged, type SentHeaders } from '../flagged-server.js'

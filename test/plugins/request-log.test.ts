@@ -1,4 +1,4 @@
-/** `-v`: what a line about a request says, and what none ever does. */
+/** `-v`: what a line about a request contains, and what none ever contains. */
 import { LogController, type FastifyInstance } from 'fastify'
 import Fastify from '../fastify.js'
 import t, { type Test } from 'tap'

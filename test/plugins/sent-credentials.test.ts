@@ -1,4 +1,4 @@
-/** Credentials as they stand on the wire: what the parsers of HTTP leave out makes nobody anonymous, as far as it can be known. */
+/** Credentials as sent: headers that HTTP parsers drop make nobody anonymous, as far as that can be known. */
 import t from 'tap'
 import { createServer, type ServerOptions as Http2Options } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ import { serve } from '../secure-server.js'
 
 const TOKENS = 'abc,ann,u1\n'
 
-/** Answers of a whole server to these lines of headers over HTTP/1.1, and to these fields over HTTP/2. */
+/** Responses of a whole server to these header lines over HTTP/1.1, and to these fields over HTTP/2. */
 async function servers (t: Parameters<typeof serve>[0] & Test): Promise<{ http1: (...lines: string[]) => Promise<number>, http2: (...fields: Array<[string, string]>) => Promise<string> }> {
   const plain = await listen(t, { authentication: { tokens: TOKENS } })
   const secure = await serve(t, { authentication: { tokens: TOKENS } })
@@ -38,7 +38,7 @@ async function servers (t: Parameters<typeof serve>[0] & Test): Promise<{ http1:
 const DATA = 0
 const RESET = 3
 
-/** What the client of a single request gets: the kind of a Status where there is one, else of the answer, or 'reset'. */
+/** What the client of a single request gets: the kind of a Status, else the kind of the response, or 'reset'. */
 async function statusOf (socket: AsyncIterable<unknown>): Promise<string> {
   let left = Buffer.alloc(0)
   for await (const bytes of socket) {
@@ -93,7 +93,7 @@ t.test('blanks around a token are no part of it', async t => {
   }
 })
 
-/** Whether this Node can be told to keep headers with blanks around their value. */
+/** Whether this Node can be configured to keep headers with blanks around their value. */
 async function keepsBlanks (t: Test): Promise<boolean> {
   const options: Http2Options & { strictFieldWhitespaceValidation: boolean } = { strictFieldWhitespaceValidation: false }
   const server = createServer(options)

@@ -26,7 +26,7 @@ t.test('with a nearly full disk writes are refused, readiness fails and says why
   const server = client(app)
   t.equal((await server.get(`${BINDINGS}/one`)).code, 200)
   t.match(await server.get('/readyz'), { code: 500, body: /\[-\]storage-space failed: reason withheld\n/ })
-  // As soon as what is done at the start is done: a restart would take away what still works.
+  // livez passes after the start: a restart would also stop what still works.
   await until('the server to be alive', async () => (await server.get('/livez')).code === 200)
   t.match(lines.filter(line => line.includes('storage-space')), [/disk of the directory .* is nearly full: [\d.]+ MiB are free/])
   for (const answer of [await server.post(BINDINGS, binding('three')), await server.put(`${BINDINGS}/one`, binding('one', { metadata: { labels: { a: 'b' } } }))]) {

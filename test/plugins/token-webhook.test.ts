@@ -1,4 +1,4 @@
-/** Tokens that another service knows: what it is asked, what is believed of its answers, and what it can do to us. */
+/** The token webhook: what it receives, which answers are accepted, and what it can do to the server. */
 import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { TokenCache } from '../../plugins/authentication/token-cache.js'
@@ -167,7 +167,7 @@ t.test('a kubeconfig with missing parts ends the start with its flag', async t =
   t.match(warnings, [/--authentication-token-webhook-version has no effect without/])
 })
 
-/** Metrics that nobody looks at. */
+/** Metrics that are ignored. */
 const none = { add: () => {}, set: () => {}, observe: () => {} }
 const metrics = { counter: () => ({ with: () => none }), gauge: () => ({ with: () => none }), histogram: () => ({ with: () => none }) } as unknown as OrchServer['metrics']
 const user = (username: string) => ({ username, uid: '', groups: [], extra: {} })

@@ -1,4 +1,4 @@
-/** Requests of HTTP/2 that are answered before their body has ended, and whose connection then says nothing any more. */
+/** HTTP/2 requests that are answered before their body has ended, on connections that then stay silent. */
 import t from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, type Http2Session } from 'node:http2'
@@ -42,7 +42,7 @@ t.test('a request that was answered ends though nothing more comes or goes over 
   }).listen(0, '127.0.0.1')
   await once(between, 'listening')
   t.teardown(() => {
-    for (const session of sessions) session.destroy() // Node would wait for what can go no more
+    for (const session of sessions) session.destroy() // Node would wait for data that can no longer be sent
     for (const socket of sockets) socket.destroy()
     between.close()
   })

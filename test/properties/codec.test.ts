@@ -12,10 +12,10 @@ const dice = random()
 t.comment(`seed ${dice.seed}`)
 const messages: Message[] = [...resources.map(({ message }) => message), APIGroup, APIResourceList, DeleteOptions, ListOptions, PartialObjectMetadata, Status]
 
-/** Of each type, of which there are some eighty. */
+/** Runs for each type; there are about eighty. */
 const RUNS = 25
 
-/** True when it ended well or with a DecodeError; anything else fails the test. */
+/** True if it succeeds or throws a DecodeError; anything else fails the test. */
 function decodes (t: { fail: (message: string) => unknown }, what: string, run: () => unknown): boolean {
   try {
     run()
@@ -54,7 +54,7 @@ t.test('an object survives JSON, YAML and protobuf, and its bytes are always the
 
 t.test('lists and maps that protobuf can\'t tell from unset ones come back unset, all else as JSON has it', async t => {
   for (const message of messages) {
-    // Verbs of discovery are a message of their own, whose presence protobuf tells.
+    // The verbs of discovery are a message of their own, whose presence protobuf encodes.
     const untold = new RegExp(`"(rules|${message === APIResourceList ? '' : 'verbs|'}versions|serverAddressByClientCIDRs|resources)":\\[\\]`, 'g')
     for (let run = 0; run < RUNS; run++) {
       const { object } = decode(message as Message<object>, value(dice, message))

@@ -9,7 +9,7 @@ const INTEGERS = [0, 1, -1, 127, 128, 255, 300, 2 ** 31 - 1, -(2 ** 31)]
 const QUANTITIES = [null, '0', '1', '100m', '1.5Gi', '12e6', '0.5', '1000', '1024Ki', '-1', '1n', '3u', '0.1m', 7, 0.25, '1e3', '9223372036854775807', '8Ei', '123456789012345678901234567890']
 const LARGE = [...INTEGERS, 2n ** 63n - 1n, -(2n ** 63n), 9007199254740993n, -9007199254740993n, 2 ** 31, 2 ** 32, -(2 ** 32) - 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]
 
-const pick = <T>(dice: Dice, values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within
+const pick = <T>(dice: Dice, values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within bounds
 
 export function text (dice: Dice): string {
   return dice.int(4) === 0 ? Array.from({ length: dice.int(4) }, () => pick(dice, TEXTS)).join('') : pick(dice, TEXTS)
@@ -31,7 +31,7 @@ function valueOf (dice: Dice, message: Declaration, depth: number): unknown {
 }
 
 function member (dice: Dice, field: PlannedField, depth: number): unknown {
-  // One that says something though it is empty is not written then: what is read is another object.
+  // A field that keeps an empty value needs an entry: protobuf would not write an empty one, so that the object read would differ.
   const least = field.keepsEmpty ? 1 : 0
   if (field.shape === 'list') return Array.from({ length: Math.max(least, dice.int(4)) }, () => element(dice, field, depth))
   if (field.shape === 'map') {
@@ -67,7 +67,7 @@ function special (dice: Dice, message: Declaration): unknown {
   }
 }
 
-/** A copy with bytes changed, dropped, doubled or cut off. */
+/** A copy with bytes changed, dropped, doubled or truncated. */
 export function damage (dice: Dice, bytes: Uint8Array): Buffer {
   let copy = Buffer.from(bytes)
   for (let times = 1 + dice.int(4); times > 0; times--) {

@@ -1,4 +1,4 @@
-/** RBAC beside a slow, obvious model of it: random roles and bindings that come and go, and random questions about them. */
+/** RBAC compared to a slow, obvious model: random roles and bindings that come and go, and random questions. */
 import t from 'tap'
 import { build, type Json } from '../build.js'
 import { random } from '../random.js'
@@ -49,7 +49,7 @@ const someQuestion = (): Question => ({
     : { resourceAttributes: { verb: pick('get', 'list', 'delete', 'create'), group: pick('', 'apps', 'batch'), resource: pick('pods', 'secrets', 'nodes'), subresource: pick('', '', 'log', 'exec'), namespace: pick('', ...NAMESPACES), name: pick('', 'x', 'y', 'z') } })
 })
 
-/** By the words of the convention, one after the other, with nothing kept or indexed. */
+/** Follows upstream's definition step by step, without caches or indexes. */
 function allowed (roles: readonly Role[], bindings: readonly Binding[], { user, groups, resourceAttributes: asked, nonResourceAttributes: path }: Question): boolean {
   const isMeant = ({ kind, name, namespace }: Subject): boolean => kind === 'User' ? name === user : kind === 'Group' ? groups.includes(name) : user === `system:serviceaccount:${namespace ?? ''}:${name}`
   for (const binding of bindings) {

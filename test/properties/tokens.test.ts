@@ -1,4 +1,4 @@
-/** Tokens that are almost good, by a seed that is printed: none of them is anybody's, and none ends in anything but a refusal. */
+/** Almost valid tokens, from a printed seed: none authenticates anybody, and each one is simply refused. */
 import t from 'tap'
 import { serviceAccounts } from '../../plugins/authentication/service-account/index.js'
 import type { Json } from '../build.js'
@@ -43,7 +43,7 @@ t.test('no token is good that differs from a good one in what is signed, nor one
     const copy = structuredClone(claims)
     const path = paths[int(paths.length)] ?? []
     const value = values[int(values.length)]
-    if (path[0] === 'exp' && typeof value === 'number' && value > now) return undefined // a time to come
+    if (path[0] === 'exp' && typeof value === 'number' && value > now) return undefined // a time in the future
     const last = path.at(-1) ?? ''
     path.slice(0, -1).reduce<Json>((object, member) => object[member] as Json, copy)[last] = value
     return signed(own, copy)

@@ -1,6 +1,6 @@
 /**
- * Whatever is written and however its client reads, a watch shows each change of what it watches once and in order: what
- * it has shown, applied to what it began with, is the state. Over both protocols, with clients that stop for a while.
+ * Whatever is written and however its client reads, a watch delivers each relevant change once and in order: its events, applied to the initial
+ * state, give the final state. Over both protocols, with clients that pause.
  */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
@@ -20,11 +20,11 @@ const WRITES = 600
 const WATCHES = 40
 const LAST = 'the-last'
 
-const pick = <T>(values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within
+const pick = <T>(values: readonly T[]): T => values[dice.int(values.length)] as T // the index is within bounds
 const pathOf = (namespace: string): string => namespace === '' ? '/api/v1/configmaps' : `/api/v1/namespaces/${namespace}/configmaps`
 const keyOf = ({ metadata }: Json): string => `${metadata.namespace}/${metadata.name}`
 
-/** One watch, held to what it must show. */
+/** One watch, and the checks of its events. */
 class View {
   readonly namespace = pick(['', '', ...NAMESPACES])
   readonly colour = pick([undefined, undefined, ...COLOURS])
@@ -33,7 +33,7 @@ class View {
   readonly ended: string[] = []
   #revision = 0
   #rest = ''
-  /** The events of a state to begin with are in no order of versions. */
+  /** True during the initial events, which have no order of versions. */
   #beginning: boolean
 
   constructor (list: Json | undefined) {
@@ -126,7 +126,7 @@ t.test(`random writes, seen by many watches (SEED=${dice.seed})`, async t => {
       }
     })())
   }
-  // Some from the beginning, some while it goes on.
+  // Some before the writes, some during them.
   await Promise.all(Array.from({ length: WATCHES / 2 }, watch))
   for (let done = 0; done < WRITES; done += 20) {
     await Promise.all(Array.from({ length: 20 }, () => write(server)))

@@ -3,7 +3,7 @@ import { openMemory } from '../../storage/embedded/memory.js'
 import { EventLease } from '../../registry/event-lease.js'
 import { FakeClock } from '../storage/fake-clock.js'
 
-/** A lease of a store in memory, and the seconds it was asked for. */
+/** A lease of a store in memory, and the seconds that were requested for it. */
 function shared (test: { teardown: (then: () => unknown) => void }, ttlSeconds: number, reuseSeconds: number) {
   const clock = new FakeClock()
   const backend = openMemory({ clock })

@@ -1,4 +1,4 @@
-/** Objects of every type in each media type of `--storage-media-type`, which servers of the others read. */
+/** Objects of every type in each media type of `--storage-media-type`; servers with another one read them too. */
 import t from 'tap'
 import { inspect } from 'node:util'
 import { decodeStored, STORAGE_MEDIA_TYPES, type StorageMediaType } from '../../registry/stored-form.js'
@@ -13,7 +13,7 @@ import { ALL, create, creation, isEmptied, stored, title } from '../conformance/
 const STARTS: Readonly<Record<string, string>> = { [JSON_TYPE]: '{"', [YAML_TYPE]: 'kind: ', [PROTOBUF_TYPE]: Buffer.from(PROTOBUF_MAGIC).toString('latin1') }
 const ofStoredVersion = stored.filter(one => one.type.stored === one && !isEmptied(one))
 
-/** The back end, as a host gives it with an option beside it. */
+/** The back end with an option, as a host gives it. */
 const writing = (backend: Backend, mediaType: StorageMediaType): Backend & { mediaType: StorageMediaType } => new Proxy(backend as Backend & { mediaType: StorageMediaType }, {
   get: (target, name) => {
     if (name === 'mediaType') return mediaType

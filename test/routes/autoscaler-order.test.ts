@@ -1,4 +1,4 @@
-/** Metrics are stored in an order of their own; what is said of them names the places at which they were sent. */
+/** Metrics are stored in an order of their own; errors name the positions in the request. */
 import t from 'tap'
 import { build, type Json, type Answer } from '../build.js'
 

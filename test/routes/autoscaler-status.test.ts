@@ -1,4 +1,4 @@
-/** Autoscalers keep some of spec and status in annotations of the stored version: a write changes that of its own part alone. */
+/** Autoscalers keep parts of spec and status in annotations of the stored version; a write changes only those of its own part. */
 import t from 'tap'
 import { build } from '../build.js'
 
@@ -18,15 +18,15 @@ t.test('spec and status are changed apart, in every version', async t => {
   const url = `${AUTOSCALERS('v2')}/a`
   const made = (await server.post(AUTOSCALERS('v2'), { metadata, spec })).json.spec
   const other = { ...spec, maxReplicas: 9, metrics: [memory('other')], behavior: undefined }
-  const told = (await server.put(`${url}/status`, { metadata, spec: other, status })).json
-  t.same(told.spec, made)
-  t.match(told.status, status)
+  const updated = (await server.put(`${url}/status`, { metadata, spec: other, status })).json
+  t.same(updated.spec, made)
+  t.match(updated.status, status)
   const put = (await server.put(url, { metadata, spec: other })).json
   t.match(put.spec, { maxReplicas: 9, metrics: [memory('other')] })
   t.equal(put.spec.behavior, undefined)
-  t.same(put.status, told.status)
+  t.same(put.status, updated.status)
   const patched = (await server.patch(url, { spec: { minReplicas: 2 }, status: { conditions: [] } })).json
-  t.same(patched.status, told.status)
+  t.same(patched.status, updated.status)
   const v1 = await server.put(`${AUTOSCALERS('v1')}/a/status`, { metadata, spec: { maxReplicas: 1, scaleTargetRef: spec.scaleTargetRef }, status: { currentReplicas: 5, desiredReplicas: 5 } })
   t.match(v1.json, { spec: { maxReplicas: 9, minReplicas: 2 }, status: { currentReplicas: 5, desiredReplicas: 5 } })
   t.same((await server.get(url)).json.spec, patched.spec)

@@ -1,4 +1,4 @@
-/** What clients are told of a body that is not what it has to be. */
+/** Errors for bodies that cannot be decoded. */
 import t from 'tap'
 import { build } from '../build.js'
 

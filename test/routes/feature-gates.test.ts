@@ -1,4 +1,4 @@
-/** What each feature gate of the release does here: nothing any more, something in another component, or what its proof checks. */
+/** Each feature gate of the release: without effect, for another component, or with the effect that its proof checks. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { GATES } from '../../schemas/gates.js'
@@ -7,7 +7,7 @@ import { definition, DEFINITIONS, version } from '../controllers/custom/definiti
 
 const FACTS = (JSON.parse(readFileSync(new URL('../../../test/facts/feature-gates.json', import.meta.url), 'utf8')) as { gates: Record<string, { default: boolean, stage: string }> }).gates
 
-/** Node agents, schedulers, controller managers, proxies and clouds act on these. */
+/** Gates of node agents, schedulers, controller managers, proxies and clouds. */
 const OF_OTHERS = `
   CPUCFSQuotaPeriod CPUManager CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions CPUManagerPolicyOptions
   CSIMigrationAWS CSIMigrationAzureFile CSIMigrationGCE CSIMigrationPortworx CSIMigrationRBD CSIMigrationvSphere CSIVolumeHealth
@@ -20,7 +20,7 @@ const OF_OTHERS = `
   PodAndContainerStatsFromCRI ProxyTerminatingEndpoints QOSReserved RotateKubeletServerCertificate SeccompDefault SizeMemoryBackedVolumes
   TopologyManager VolumeCapacityPriority WinDSR WinOverlay`.trim().split(/\s+/)
 
-/** Proved apart from the others. */
+/** Proved in other files. */
 const ELSEWHERE = ['RemainingItemCount', 'APIServerTracing', 'APIPriorityAndFairness', 'APIServerIdentity', 'StorageVersionAPI', 'CSIMigration']
 
 const ns = (group: string, plural: string): string => `${group}/namespaces/default/${plural}`
@@ -36,7 +36,7 @@ const service = (spec: Json): Json => ({ metadata: { name: 'a' }, spec: { ports:
 const autoscaler = (spec: Json): Json => ({ metadata: { name: 'a' }, spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'web' }, ...spec } })
 const slice = (endpoint: Json): Json => ({ metadata: { name: 'a' }, addressType: 'IPv4', ports: [], endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }] })
 
-/** The object that a create makes, or the fields of its refusal. */
+/** The created object, or the fields of its refusal. */
 async function made (server: Client, url: string, object: Json): Promise<Json> {
   const { code, json } = await server.post(url, object)
   return code === 201 ? json : { refused: ((json['details'] as Json)['causes'] as Json[]).map(({ field }) => field as unknown) }
@@ -187,7 +187,7 @@ t.test('each gate of the release is of one kind', async t => {
   t.equal(GATES.size, stages.length)
 })
 
-/** The same server for one proof: its objects are in a namespace of their own. */
+/** The same server for one proof, with a namespace of its own. */
 async function apart (server: Client, name: string): Promise<Client> {
   const namespace = name.toLowerCase()
   await server.post('/api/v1/namespaces', { metadata: { name: namespace } })
@@ -203,8 +203,8 @@ async function apart (server: Client, name: string): Promise<Client> {
 }
 
 /**
- * Any two gates differ on some of these servers, and each is on and off on some: gate n is on where a bit of n is set, and on others where it is not.
- * A server for each gate and value would take a minute.
+ * Any two gates differ on some of these servers, and each is on and off on some: gate n is on where a bit of n is set, and on further servers where
+ * that bit is not set. A server for each gate and value would take a minute.
  */
 const NAMES = Object.keys(PROOFS)
 const BITS = Array.from({ length: Math.ceil(Math.log2(NAMES.length)) }, (_, bit) => bit)

@@ -1,17 +1,17 @@
-/** What whoever writes objects is told of their fields, in Warning headers beside the answer. */
+/** Warning headers about the fields of written objects. */
 import t from 'tap'
 import { build, type Json, type Answer } from '../build.js'
 
 const SECCOMP = 'deprecated since v1.19, non-functional in v1.25+; use the "seccompProfile" field instead'
 const main = { name: 'main', image: 'nginx' }
 
-/** The texts of its Warning headers. */
-function told ({ headers: { warning } }: Answer): string[] {
+/** The texts of the Warning headers. */
+function warningTexts ({ headers: { warning } }: Answer): string[] {
   return (warning === undefined ? [] : [warning as string | string[]].flat()).map(value => /^299 - "(.*)"$/.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? `malformed: ${value}`)
 }
 
-/** Of a template, each path below that of the template. */
-const TEMPLATES: ReadonlyArray<readonly [title: string, metadata: Json, spec: Json, ...told: string[]]> = [
+/** Cases for a template, with each path below that of the template. */
+const TEMPLATES: ReadonlyArray<readonly [title: string, metadata: Json, spec: Json, ...warnings: string[]]> = [
   ['nothing', { annotations: { a: 'b' } }, { nodeSelector: { 'orch.io/os': 'linux' } }],
   ['deprecated node labels', {}, { nodeSelector: { 'beta.orch.io/arch': 'arm64', 'failure-domain.beta.orch.io/zone': 'z' } },
     'spec.nodeSelector[beta.orch.io/arch]: deprecated since v1.14; use "orch.io/arch" instead',
@@ -49,7 +49,7 @@ const selector = { matchLabels: labels }
 const templateOf = (metadata: Json, spec: Json): Json => ({ metadata: { labels, ...metadata }, spec: { containers: [main], ...spec } })
 type Make = (metadata: Json, spec: Json) => Json
 
-/** Where templates are, and the objects that have them. */
+/** Paths of templates, and the objects that contain them. */
 const OWNERS: ReadonlyArray<readonly [url: string, at: string, make: Make]> = [
   ['/apis/apps/v1/namespaces/default/deployments', 'spec.template.', (metadata, spec) => ({ spec: { selector, template: templateOf(metadata, spec) } })],
   ['/apis/apps/v1/namespaces/default/replicasets', 'spec.template.', (metadata, spec) => ({ spec: { selector, template: templateOf(metadata, spec) } })],
@@ -64,15 +64,15 @@ const OWNERS: ReadonlyArray<readonly [url: string, at: string, make: Make]> = [
 t.test('of pods, by a table', async t => {
   const server = await build(t)
   for (const [title, metadata, spec, ...texts] of TEMPLATES) {
-    if (Object.hasOwn(spec, 'overhead')) continue // it is for the admission of runtime classes to set
+    if (Object.hasOwn(spec, 'overhead')) continue // the RuntimeClass plugin sets it
     const answer = await server.post('/api/v1/namespaces/default/pods?dryRun=All', { metadata: { name: 'p', ...metadata }, spec: templateOf({}, spec).spec })
     t.equal(answer.code, 201, title)
-    t.same(told(answer).sort(), [...texts].sort(), title)
+    t.same(warningTexts(answer).sort(), [...texts].sort(), title)
   }
   const body = { metadata: { name: 'p' }, spec: { nodeSelector: { 'beta.orch.io/os': 'linux' }, containers: [main] } }
-  t.equal(told(await server.post('/api/v1/namespaces/default/pods', body)).length, 1)
-  t.same(told(await server.patch('/api/v1/namespaces/default/pods/p', { metadata: { labels: { a: 'b' } } })), [], 'changes of pods are not looked at')
-  t.same(told(await server.post('/api/v1/namespaces/default/pods', { ...body, spec: { ...body.spec, restartPolicy: 'Sometimes' } })), [], 'what is refused is told of as a cause alone')
+  t.equal(warningTexts(await server.post('/api/v1/namespaces/default/pods', body)).length, 1)
+  t.same(warningTexts(await server.patch('/api/v1/namespaces/default/pods/p', { metadata: { labels: { a: 'b' } } })), [], 'changes of pods are not looked at')
+  t.same(warningTexts(await server.post('/api/v1/namespaces/default/pods', { ...body, spec: { ...body.spec, restartPolicy: 'Sometimes' } })), [], 'what is refused is told of as a cause alone')
 })
 
 for (const [url, at, make] of OWNERS) {
@@ -81,18 +81,18 @@ for (const [url, at, make] of OWNERS) {
     for (const [title, metadata, spec, ...texts] of TEMPLATES) {
       const answer = await server.post(`${url}?dryRun=All`, { metadata: { name: 'x' }, ...make(metadata, spec) })
       t.equal(answer.code, 201, title)
-      t.same(told(answer).sort(), texts.map(text => `${at}${text}`).sort(), title)
+      t.same(warningTexts(answer).sort(), texts.map(text => `${at}${text}`).sort(), title)
     }
     const annotations = { 'seccomp.security.alpha.orch.io/pod': 'runtime/default', 'container.seccomp.security.alpha.orch.io/main': 'unconfined' }
     const answer = await server.post(url, { metadata: { name: 'x' }, ...make({ annotations }, {}) })
     const texts = ['seccomp.security.alpha.orch.io/pod', 'container.seccomp.security.alpha.orch.io/main'].map(key => `${at}metadata.annotations[${key}]: ${SECCOMP}`)
-    t.same(told(answer), texts)
+    t.same(warningTexts(answer), texts)
     const always = url.endsWith('podtemplates') ? texts : []
-    t.same(told(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), always, 'a change of nothing that is desired is not looked at')
+    t.same(warningTexts(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), always, 'a change of nothing that is desired is not looked at')
     if (url.endsWith('jobs') || url.endsWith('podtemplates')) return
     const field = url.endsWith('daemonsets') || url.endsWith('deployments') || url.endsWith('replicasets') ? { minReadySeconds: 1 } : url.endsWith('cronjobs') ? { suspend: true } : { replicas: 3 }
-    t.same(told(await server.patch(`${url}/x`, { spec: field })), texts, 'one of what is desired is')
-    t.same(told(await server.patch(`${url}/x/status`, { metadata: { annotations: { a: 'b' } }, spec: { ...field } })), [], 'one of the status is not')
+    t.same(warningTexts(await server.patch(`${url}/x`, { spec: field })), texts, 'one of what is desired is')
+    t.same(warningTexts(await server.patch(`${url}/x/status`, { metadata: { annotations: { a: 'b' } }, spec: { ...field } })), [], 'one of the status is not')
   })
 }
 
@@ -101,9 +101,9 @@ t.test('of schedules with a time zone', async t => {
   const url = '/apis/batch/v1/namespaces/default/cronjobs'
   const text = 'CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see https://orch.io/docs/concepts/workloads/controllers/cron-jobs/ for more details'
   const jobTemplate = { spec: { template: templateOf({}, { restartPolicy: 'Never' }) } }
-  t.same(told(await server.post(url, { metadata: { name: 'x' }, spec: { schedule: 'TZ=UTC * * * * *', jobTemplate } })), [text])
-  t.same(told(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), [text], 'whatever is changed')
-  t.same(told(await server.patch(`${url}/x`, { spec: { schedule: '* * * * *' } })), [])
+  t.same(warningTexts(await server.post(url, { metadata: { name: 'x' }, spec: { schedule: 'TZ=UTC * * * * *', jobTemplate } })), [text])
+  t.same(warningTexts(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), [text], 'whatever is changed')
+  t.same(warningTexts(await server.patch(`${url}/x`, { spec: { schedule: '* * * * *' } })), [])
 })
 
 t.test('of ingresses that name their class by the annotation', async t => {
@@ -111,9 +111,9 @@ t.test('of ingresses that name their class by the annotation', async t => {
   const url = '/apis/networking.orch.io/v1/namespaces/default/ingresses'
   const defaultBackend = { service: { name: 'web', port: { number: 80 } } }
   const annotations = { 'orch.io/ingress.class': 'nginx' }
-  t.same(told(await server.post(url, { metadata: { name: 'x', annotations }, spec: { defaultBackend } })), ['annotation "orch.io/ingress.class" is deprecated, please use \'spec.ingressClassName\' instead'])
-  t.same(told(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), [], 'of new ones alone')
-  t.same(told(await server.post(url, { metadata: { name: 'y' }, spec: { defaultBackend, ingressClassName: 'nginx' } })), [])
+  t.same(warningTexts(await server.post(url, { metadata: { name: 'x', annotations }, spec: { defaultBackend } })), ['annotation "orch.io/ingress.class" is deprecated, please use \'spec.ingressClassName\' instead'])
+  t.same(warningTexts(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), [], 'of new ones alone')
+  t.same(warningTexts(await server.post(url, { metadata: { name: 'y' }, spec: { defaultBackend, ingressClassName: 'nginx' } })), [])
 })
 
 t.test('of jobs that are deleted without a word on their pods', async t => {
@@ -122,13 +122,13 @@ t.test('of jobs that are deleted without a word on their pods', async t => {
   const job = (name: string) => server.post(url, { metadata: { name }, spec: { template: templateOf({}, { restartPolicy: 'Never' }) } })
   const text = 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
   await job('a')
-  t.same(told(await server.delete(`${url}/a`)), [text])
+  t.same(warningTexts(await server.delete(`${url}/a`)), [text])
   for (const body of [{ propagationPolicy: 'Background' }, { propagationPolicy: 'Orphan' }, { orphanDependents: true }, { orphanDependents: false }]) {
     await job('b')
-    t.same(told(await server.delete(`${url}/b`, body)), [], JSON.stringify(body))
+    t.same(warningTexts(await server.delete(`${url}/b`, body)), [], JSON.stringify(body))
     await server.patch(`${url}/b`, { metadata: { finalizers: null } })
   }
-  t.same(told(await server.delete(url)), [text], 'all of them')
+  t.same(warningTexts(await server.delete(url)), [text], 'all of them')
 })
 
 t.test('of owners that are named twice', async t => {
@@ -138,10 +138,10 @@ t.test('of owners that are named twice', async t => {
   const text = (uids: string, when = '') => `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`
   const ownerReferences = [owner('a'), owner('b'), owner('a'), owner('b'), owner('a')]
   const made = await server.post(url, { metadata: { name: 'x', ownerReferences } })
-  t.same(told(made), [text('a, b, a')])
+  t.same(warningTexts(made), [text('a, b, a')])
   t.same(made.json.metadata.ownerReferences, [owner('a'), owner('b')])
-  t.same(told(await server.put(`${url}/x`, { metadata: { name: 'x', ownerReferences } })), [text('a, b, a')])
+  t.same(warningTexts(await server.put(`${url}/x`, { metadata: { name: 'x', ownerReferences } })), [text('a, b, a')])
   const added = await server.patch(`${url}/x`, [{ op: 'add', path: '/metadata/ownerReferences/-', value: owner('a') }], 'application/json-patch+json')
-  t.same(told(added), [text('a', ' after mutating admission happens')])
+  t.same(warningTexts(added), [text('a', ' after mutating admission happens')])
   t.same(added.json.metadata.ownerReferences, [owner('a'), owner('b')])
 })

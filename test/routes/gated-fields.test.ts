@@ -1,4 +1,4 @@
-/** Fields of features that are off in this release: dropped from what clients send, kept where they are there already. */
+/** Fields of features that are off in this release: dropped from requests, kept if they are stored already. */
 import t from 'tap'
 import { CronJob } from '../../schemas/api/batch/v1.js'
 import { Pod } from '../../schemas/api/core/pods.js'
@@ -76,7 +76,7 @@ t.test('the target of a container leaves a metric without a source', async t => 
 })
 
 t.test('what is there already is kept', async t => {
-  const pod = { metadata: {}, spec } as unknown as Pod // as far as it is looked at
+  const pod = { metadata: {}, spec } as unknown as Pod // the members that are read
   const sent = structuredClone(pod)
   new GatedFields(Pod, DEFAULT_GATES).drop(sent, structuredClone(pod))
   t.same(sent, pod)

@@ -23,7 +23,7 @@ export class HeldTime implements Clock {
     }
   }
 
-  /** Nothing ran meanwhile, as in a process that was stopped. */
+  /** Moves the time without running timers in between, as in a process that was stopped. */
   jump (milliseconds: number): void {
     this.#now += milliseconds
     this.#fire()

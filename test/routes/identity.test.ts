@@ -1,4 +1,4 @@
-/** What is sent to a URL, and says something else about itself than that. */
+/** Requests whose body contradicts their URL. */
 import t from 'tap'
 import { build } from '../build.js'
 

@@ -1,4 +1,4 @@
-/** Lists far larger than what may be held of them at a time. */
+/** Lists far larger than what may be kept in memory at a time. */
 import t from 'tap'
 import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
@@ -23,7 +23,7 @@ const FORMS: ReadonlyArray<readonly [string, string, Record<string, string>]> = 
 ]
 
 let made: Promise<Listening> | undefined
-/** The server of all tests: 18 MB that do not compress to nothing. */
+/** The server of all tests, with 18 MB that compression does not reduce to nothing. */
 const filled = (): Promise<Listening> => made ??= fill()
 
 async function fill (): Promise<Listening> {
@@ -48,7 +48,7 @@ t.test('who does not read a list has a few pieces waiting for him, not the list,
     return reader
   })
   t.equal(readers.length, FORMS.length)
-  // Until nothing moves any more: what the system itself takes for a connection is full.
+  // Until nothing moves any more: the system's buffers of the connections are full.
   let before = -1
   for (;;) {
     const written = sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0)

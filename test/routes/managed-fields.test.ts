@@ -1,4 +1,4 @@
-/** Interface, 'managedFields entry' and 'Field ownership': who owns what after writes that are no applies. */
+/** Interface, 'managedFields entry' and 'Field ownership': owners after writes other than applies. */
 import t from 'tap'
 import { BINDINGS, build, binding, type Client, type Json, type Answer } from '../build.js'
 import { CONFIGS, DEPLOYMENTS, ownersOf } from './owners.js'

@@ -10,7 +10,7 @@ import { client, build, type Client, type Json } from '../build.js'
 const GZIP = { 'accept-encoding': 'gzip' }
 const V3_PROTOBUF = 'application/com.github.proto-openapi.spec.v3@v1.0+protobuf'
 
-/** Where the index says that a document is. */
+/** The address of a document according to the index. */
 async function addressOf (server: Client, name: string): Promise<string> {
   return (await server.get('/openapi/v3')).json['paths'][name]?.serverRelativeURL as string
 }

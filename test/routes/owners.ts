@@ -1,4 +1,4 @@
-/** Field ownership as tests speak of it. */
+/** The notation of field ownership in tests. */
 import type { Answer, Client, Json } from '../build.js'
 
 export const APPLY = 'application/apply-patch+yaml'
@@ -9,7 +9,7 @@ export const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 export const ownersOf = ({ metadata: { managedFields = [] } }: Json): Record<string, string> =>
   Object.fromEntries((managedFields as Json[]).map(({ manager = '', operation, subresource, fieldsV1 }) => [`${operation} ${manager}${subresource === undefined ? '' : ` ${subresource}`}`, JSON.stringify(fieldsV1)]))
 
-/** Applies as somebody; the object is sent as JSON, a text as it is. */
+/** Applies as a manager; an object is sent as JSON, a text unchanged. */
 export const apply = (server: Client, url: string, manager: string, object: unknown, query = ''): Promise<Answer> =>
   server.patch(`${url}?fieldManager=${manager}${query}`, object, APPLY)
 

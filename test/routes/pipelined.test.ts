@@ -1,4 +1,4 @@
-/** Answers of HTTP/1.1 that wait behind others on their connection: they are not sent yet, and may never be. */
+/** HTTP/1.1 responses that wait behind others on their connection: they are not sent yet, and may never be. */
 import t from 'tap'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const configs = (namespace: string): string => `/api/v1/namespaces/${namespace}/
 const watch = (seconds: number): string => `${configs('default')}?watch=1&timeoutSeconds=${seconds}`
 const LAST = { connection: 'close' }
 
-/** Two namespaces of some 700 KB each, told apart by every part of their bytes. */
+/** Two namespaces of some 700 KB each, distinguishable in every part of their bytes. */
 async function fill (server: Client): Promise<void> {
   for (const namespace of ['a', 'b']) {
     await server.post('/api/v1/namespaces', { metadata: { name: namespace } })
@@ -26,7 +26,7 @@ async function fill (server: Client): Promise<void> {
   }
 }
 
-/** What each path answers when nobody else asks. */
+/** The response of each path without concurrent requests. */
 async function alone (server: Client, wanted: ReadonlyArray<readonly [path: string, headers: Record<string, string>]>): Promise<Buffer[]> {
   return await Promise.all(wanted.map(async ([path, headers]) => (await server.get(path, { ...headers, 'accept-encoding': 'identity' })).raw))
 }
@@ -35,7 +35,7 @@ const LISTS: ReadonlyArray<readonly [query: string, headers: Record<string, stri
   ['', {}], ['', { 'accept-encoding': 'gzip' }], ['?pretty=1', {}], ['', { accept: PROTOBUF }], ['', { accept: 'application/yaml' }],
   ['?pretty=1', { 'accept-encoding': 'gzip' }], ['?labelSelector=!none', {}], ['?limit=600', {}], ['?includeObject=Object', { accept: TABLE }]
 ]
-/** Ages change with time. */
+/** Removes ages, which change. */
 const steady = (body: Buffer): string => body.toString('latin1').replace(/"\d+[smhd]"/g, '"age"')
 
 for (const secure of [true, false]) {
@@ -50,7 +50,7 @@ for (const secure of [true, false]) {
 
     for (let round = 0; round < 3; round++) {
       const over = new AbortController()
-      // B reads its own namespace all the while, as fast as it can.
+      // Meanwhile B reads its own namespace as fast as it can.
       const whole = await alone(server, [[configs('b'), {}]])
       let foreign = 0
       let read = 0
@@ -89,7 +89,7 @@ t.test('an indented list with small requests behind it has each of its items onc
   t.equal(new Set(items.map(({ metadata }) => metadata.name)).size, COUNT)
 })
 
-/** Connections with a watch that does not end and requests behind it, closed by their clients. */
+/** Connections with an endless watch and requests behind it, closed by their clients. */
 async function abandon (address: Address, connections: number, behind: readonly string[], seen: () => Promise<void>): Promise<void> {
   const sockets = await Promise.all(Array.from({ length: connections }, () => open(address)))
   for (const socket of sockets) socket.write([get(watch(600)), ...behind].join(''))

@@ -1,4 +1,4 @@
-/** Updates of one object at once: each that comes too late begins anew with what it sent. */
+/** Concurrent updates of one object: each one that comes too late is repeated with what it sent. */
 import t from 'tap'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { build, type Json } from '../build.js'

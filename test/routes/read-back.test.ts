@@ -1,4 +1,4 @@
-/** What objects are when they are read back, where that is more than what was sent and no default of a single field. */
+/** Objects as they are read back, where they differ from what was sent by more than defaults of single fields. */
 import t from 'tap'
 import { build, type Json, type Client } from '../build.js'
 

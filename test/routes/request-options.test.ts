@@ -1,4 +1,4 @@
-/** Options of requests, in queries and in DeleteOptions, and what clients are told of bad ones. */
+/** Options of requests, in queries and in DeleteOptions, and the errors for bad ones. */
 import t from 'tap'
 import { build } from '../build.js'
 

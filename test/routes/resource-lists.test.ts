@@ -1,4 +1,4 @@
-/** What discovery tells of each version, against the facts about the release. */
+/** Discovery of each version, compared to the facts about the release. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
@@ -16,7 +16,7 @@ const FACTS = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../tes
 
 const rootOf = (group: string, version: string): string => group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
-/** The entries of a resource, in the words of an APIResourceList. */
+/** The entries of a resource, as in an APIResourceList. */
 function entriesOf ({ resource, kind, namespaced, shortNames, categories, verbs, subresources, persisted, storageVersionHash }: FactResource): object[] {
   return [
     { name: resource, singularName: '', namespaced, kind, verbs, ...(shortNames.length > 0 ? { shortNames } : {}), ...(categories.length > 0 ? { categories } : {}), ...(persisted ? { storageVersionHash } : {}) },
@@ -50,7 +50,7 @@ t.test('each version tells its resources as the facts have them', async t => {
 
 const METHODS: Record<string, string> = { create: 'POST', get: 'GET', update: 'PUT', patch: 'PATCH', delete: 'DELETE' }
 
-/** A subresource that is not told is not there, for any verb. */
+/** A subresource that discovery does not list is not served, for any verb. */
 async function unanswered (server: Client, group: string, version: string, name: string, verbs: readonly string[]): Promise<void> {
   const [resource = '', subresource = ''] = name.split('/')
   const scope = findResource(group, version, resource)?.namespaced === true ? '/namespaces/default' : ''

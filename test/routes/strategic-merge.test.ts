@@ -1,4 +1,4 @@
-/** Strategic merge patches to a running server: to objects, to their parts, in every version, and what is refused. */
+/** Strategic merge patches to a running server: objects, subresources, every version, and refusals. */
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
@@ -20,7 +20,7 @@ async function created (server: Client, url: string, body: Json): Promise<string
 }
 const sample = (key: string, more: Json = {}): Json => ({ ...SAMPLES[key], metadata: { name: 'one', ...more } })
 
-/** The object that a patch came to. */
+/** The object after a patch. */
 async function patched (server: Client, url: string, patch: Json): Promise<Json> {
   const { code, json, headers } = await server.patch(url, patch, STRATEGIC)
   if (code !== 200) throw new Error(JSON.stringify(json))

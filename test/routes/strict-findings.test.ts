@@ -1,4 +1,4 @@
-/** What is wrong with the members of a body, in the words and in the order of the convention's tests of field validation. */
+/** Findings about the members of a body, in the words and the order of upstream's tests of field validation. */
 import t from 'tap'
 import { build, type Client, type Answer } from '../build.js'
 
@@ -46,7 +46,7 @@ const LINES = ['line 3: key "name"', 'line 8: key "unknownDupe"', 'line 10: key 
 const UNKNOWN = ['metadata.unknownMeta', `${POD}.unknownNested`, 'spec.unknown1', 'spec.unknownDupe'].map(path => `unknown field "${path}"`)
 
 const warnings = ({ headers }: Answer): string[] => [headers['warning'] ?? []].flat().map(warning => JSON.parse(warning.slice('299 - '.length)) as string)
-/** What was refused, behind the words that say so. */
+/** The refusal without its introduction. */
 const refusal = ({ json: { message } }: Answer): string => String(message).split('strict decoding error: ')[1] ?? String(message)
 
 async function check (server: Client, what: string, send: (query: string) => Promise<Answer>, warned: readonly string[], refused: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** Who owns what after writes through subresources. */
+/** Owners after writes through subresources. */
 import t from 'tap'
 import { build, type Json } from '../build.js'
 import { SAMPLES } from '../samples.js'

@@ -9,7 +9,7 @@ import { systemClock } from '../../storage/clock.js'
 t.test('a subresource that is another message than its object is a row of its own columns', async t => {
   const metadata = { name: 'web', namespace: 'shop', resourceVersion: '7' }
   const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
-  const request = { orch: { query: new URLSearchParams() }, server: { orch: { clock: systemClock } } } as unknown as FastifyRequest // all that is looked at
+  const request = { orch: { query: new URLSearchParams() }, server: { orch: { clock: systemClock } } } as unknown as FastifyRequest // the members that are read
   t.match(transformed(request, { columns: scaleColumns as never }, { format: 'json', as: 'Table', asVersion: 'meta.orch.io/v1' }, object), {
     kind: 'Table',
     metadata: { resourceVersion: '7' },

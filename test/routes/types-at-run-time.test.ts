@@ -21,7 +21,7 @@ const widgets = (): ResourceType => resource(fromStructural({ group: 'example.co
 const WIDGETS = '/apis/example.com/v1/namespaces/default/widgets'
 const widget = (name: string, spec: Json = { size: 1 }): Json => ({ metadata: { name }, spec })
 
-/** A server with its registry, which a server keeps to itself. */
+/** A server with its registry, which is otherwise private. */
 async function start (t: Test, options: ServerOptions = {}): Promise<Client & { resources: ResourceRegistry, url: string }> {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   t.teardown(() => app.close())

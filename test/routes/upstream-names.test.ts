@@ -1,4 +1,4 @@
-/** What clients get that use the group names of Kubernetes. */
+/** Requests with the group names of Kubernetes. */
 import t from 'tap'
 import type { Authorizer } from '../../app.js'
 import { build } from '../build.js'

@@ -1,4 +1,4 @@
-/** When bookmarks come and what they carry; the time is held by the test. */
+/** When bookmarks are sent and what they contain; the test controls the time. */
 import t, { type Test } from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from '../fastify.js'
@@ -26,7 +26,7 @@ async function serve (t: Test, options: ServerOptions = {}): Promise<Client & { 
 
 const bookmarks = (watch: Watch): Json[] => watch.events.filter(({ type }) => type === 'BOOKMARK').map(({ object }) => object)
 
-/** Lets a minute pass, and the bookmark of it arrive. */
+/** Advances the time by a minute, and waits for its bookmark. */
 async function minute (watch: Watch, time: HeldTime): Promise<Json> {
   const before = bookmarks(watch).length
   time.pass(61_500)

@@ -1,4 +1,4 @@
-/** How the bytes of a watch leave, over each protocol, and what becomes of a client that does not take them. */
+/** How the bytes of a watch are sent over each protocol, and what happens to a client that does not read them. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Stream } from 'node:http2'
@@ -21,7 +21,7 @@ interface Opened { readonly sink: Sink, readonly closed: Promise<void>, readonly
 async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ port: number, next: () => Promise<Opened>, errors: Error[] }> {
   const errors: Error[] = []
   const opened: Opened[] = []
-  let told: (() => void) | undefined
+  let wake: (() => void) | undefined
   const handler = (request: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'text/plain' })
     if (request.url === '/short') {
@@ -33,7 +33,7 @@ async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ por
     const sink = new Sink(response, { drained: () => { one.drains++ }, closed: () => { close() } }, stalledMs, perSecond)
     const one: Opened = { sink, closed, drains: 0, write: text => sink.write(sink.chunked ? chunk(Buffer.from(text)) : Buffer.from(text)) }
     opened.push(one)
-    told?.()
+    wake?.()
   }
   const listener = createListener(handler, { tls: { cert: pair.certificate, key: pair.key }, maxStreams: 0, requestTimeout: 60_000 })
   listener.server.on('clientError', (error: Error, socket: Socket) => {
@@ -49,7 +49,7 @@ async function serve (t: Test, stalledMs = 60_000, perSecond = 0): Promise<{ por
     errors,
     port: (listener.server.address() as AddressInfo).port,
     async next () {
-      while (opened.length === 0) await new Promise<void>(resolve => { told = resolve })
+      while (opened.length === 0) await new Promise<void>(resolve => { wake = resolve })
       return opened.shift() as Opened // there is one
     }
   }
@@ -157,7 +157,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     let taken = 0
     stream.on('data', (piece: Buffer) => {
       taken += piece.length
-      // Far more than its connection holds, which is all that the server sees of it; then a while of nothing.
+      // Reads far more than the connection buffers, because the server sees nothing else, then pauses.
       if (taken % (40 * MB) > piece.length) return
       stream.pause()
       setTimeout(() => { stream.resume() }, stalledMs / 4)

@@ -35,7 +35,7 @@ t.test('a watch from a version shows what came after it, without the state', asy
 
 t.test('a watch from a version to come shows only what comes after it', async t => {
   const server = await listen(t)
-  // What the server writes by itself at its start would be a version too.
+  // Objects that the server writes at its start would count as versions too.
   const count = async (plural: string): Promise<number> => (await server.get(`/api/v1/${plural}`)).json.items.length
   while (await count('serviceaccounts') < await count('namespaces')) await new Promise(resolve => { setImmediate(resolve) })
   const made = await server.post(BINDINGS, binding('a'))

@@ -1,9 +1,9 @@
 /**
- * Which test files share a process. Loading the server and tap costs nearly a second of CPU, and servers start several times
- * faster where their code is optimized already: the 26 files of conformance/ take 91 s of CPU one by one and 53 s together.
+ * Which test files share a process. Loading the server and tap costs nearly a second of CPU, and servers start several times faster with optimized
+ * code: the 26 files of conformance/ take 91 s of CPU one by one and 53 s together.
  */
 
-/** Files below these folders share processes with those below the folders in the same line, the first one that fits; a test may run in a process in which any of them ran before. */
+/** Files below the folders of one line share processes; the first matching line counts. A test may run in a process in which any of them ran before. */
 const SHARED = [
   ['conformance/'],
   ['admission/'],
@@ -16,28 +16,28 @@ const SHARED = [
   ['routes/'],
   ['schemas/']
 ]
-/** But not these, which measure their process or change something of it, or take as long as others together. */
+/** Exceptions: they measure their process or change something of it, or take as long as others together. */
 const ALONE = [
   'bad-input/large-watches', 'bad-input/many-watches', 'bad-input/watches', 'bad-input/wrong-tokens', 'clients/egress/relay', 'interop/custom-resources', 'interop/encryption', 'interop/kubectl.',
   'serving/processes/killed-processes', 'serving/processes/one-server', 'serving/processes/over-etcd', 'serving/processes/shares', 'serving/service-accounts', 'storage/embedded/disk', 'storage/embedded/lock', 'storage/embedded/disk-space', 'storage/etcd.'
 ]
 const MAX_FILES = 14
 
-/** A part of every room in less than a minute on two cores, without etcd, kubectl or a browser. */
+/** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
   'admission/plugins/', 'auth/', 'clients/answer-cache', 'clients/client-certificate', 'clients/http-client', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/',
   'documents', 'flow-control/', 'lint', 'plugins/audit/', 'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account', 'plugins/authentication/token-use', 'plugins/authentication/two-servers', 'registry/apply/', 'registry/operations/', 'registry/patch/', 'registry/services/allocation-order',
   'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/', 'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls', 'storage/cache/', 'storage/key', 'storage/turns'
 ]
 
-/** Variable of the environment that names the files to run together. */
+/** Environment variable that names the files to run together. */
 export const FILES = 'ORCH_TEST_FILES'
-/** Stands before the name of a file in the output of several. */
+/** Precedes the name of each file in the output of several. */
 export const MARK = 'test file: '
 
 export interface Batch { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>> }
 
-/** In order; those that may share a process together, all others alone. What holds of the interface holds without admission plugins too. */
+/** In order: files that may share a process together, all others alone. Tests of the interface also run without admission plugins. */
 export function batchesOf (files: readonly string[]): Batch[] {
   return [
     ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
@@ -65,7 +65,7 @@ function grouped (files: readonly string[]): string[][] {
   return batches
 }
 
-/** The files of a batch that asserted nothing, which is no test. */
+/** The files of a batch that asserted nothing: they have tested nothing. */
 export function silentOf (files: readonly string[], output: string): string[] {
   if (files.length === 1) return /^\s*(?:not )?ok \d/m.test(output) ? [] : [...files]
   const parts = new Map(output.split(`# ${MARK}`).slice(1).map(part => [part.slice(0, part.indexOf('\n')), part]))

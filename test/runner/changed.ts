@@ -1,10 +1,10 @@
-/** Which test files a change may break: those that import a changed file, directly or not. */
+/** The test files that a change may break: those that import a changed file, directly or not. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 const IMPORTS = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+)\.js'/g
-/** Sources of everything: their change is a change of all. */
+/** Files that everything depends on: changing one runs all tests. */
 const OF_ALL = /^(?:build\/|(?:test\/)?(?:package(?:-lock)?|tsconfig)\.json$|eslint\.config\.js$)/
 
 const git = (root: string, ...args: string[]): string[] => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(line => line !== '')
@@ -27,7 +27,7 @@ export function testsOf (changed: readonly string[], graph: ReadonlyMap<string, 
   const importers = new Map<string, string[]>()
   for (const [file, paths] of graph) for (const path of paths) importers.set(path, [...importers.get(path) ?? [], file])
   const affected = new Set(changed)
-  for (const file of affected) for (const importer of importers.get(file) ?? []) affected.add(importer) // a set visits what is added meanwhile
+  for (const file of affected) for (const importer of importers.get(file) ?? []) affected.add(importer) // a set also visits elements that are added meanwhile
   if (changed.some(file => file.endsWith('.md'))) affected.add('test/documents.test.ts')
   return [...affected].filter(isTest)
 }

@@ -1,14 +1,14 @@
-/** Coverage of lines by room, from what V8 has written for each process of the tests. Processes that run the bundle do not count. */
+/** Line coverage by room, from what V8 has written for each test process. Processes that run the bundle do not count. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-/** Percent of the lines of each room. */
+/** Minimum percentage of covered lines in each room. */
 const GOAL = 90
 
 interface Lines { readonly total: number, readonly covered: number }
 
-/** By room, in the order of their names; the files beside the rooms are one. @param files by path relative to the root */
+/** By room, in alphabetical order; files outside of the rooms count as one. @param files by path relative to the root */
 export function byRoom (files: ReadonlyArray<readonly [file: string, lines: Lines]>): Map<string, Lines> {
   const rooms = new Map<string, Lines>()
   for (const [file, { total, covered }] of [...files].sort(([one], [other]) => one < other ? -1 : 1)) {

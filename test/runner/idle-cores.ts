@@ -1,7 +1,7 @@
-/** How much of the machine's processors has nothing to do. */
+/** The idle share of the machine's processors. */
 import { cpus } from 'node:os'
 
-/** Calls back with the share of the last second in which they were idle, from 0 to 1; the returned function ends it. */
+/** Calls back every second with the idle share of that second, 0 to 1. Returns a function that ends it. */
 export function watchIdle (tell: (share: number) => void): () => void {
   const sum = (): { idle: number, all: number } => cpus().reduce((total, { times }) => ({
     idle: total.idle + times.idle, all: total.all + Object.values(times).reduce((one, other) => one + other, 0)

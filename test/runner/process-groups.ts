@@ -1,16 +1,16 @@
-/** Programs of a test run, each with all that it starts: limited in time, measured, and ended with the run. */
+/** Programs of a test run, each with all its children: limited in time, measured, and ended with the run. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 export interface Cost {
   readonly seconds: number
-  /** Seconds of CPU of all its processes that were waited for, 0 where the system does not say; of programs that end at once, the first has the sum. */
+  /** CPU seconds of all its processes that were waited for, 0 if the system does not say; of programs that end together, the first gets the sum. */
   readonly cpu: number
 }
 
 export interface Ended extends Cost { readonly code: number, readonly output: string }
 
-/** What runs now: each leads a process group, so that nothing it started outlives it. */
+/** Running programs. Each leads a process group, so that none of its children outlives it. */
 const running = new Set<ChildProcess>()
 
 export const count = (): number => running.size
@@ -28,7 +28,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-/** Clock ticks a second in /proc. */
+/** Clock ticks per second in /proc. */
 const TICKS = 100
 let spent = 0
 
@@ -45,7 +45,7 @@ function spentSince (): number {
   return spent - before
 }
 
-/** Runs Node in `cwd`, for so many seconds at most. The output ends with `not ok` if it was killed. */
+/** Runs Node in `cwd`, for at most that many seconds. The output ends with `not ok` if it was killed. */
 export async function runNode (args: readonly string[], cwd: string, env: NodeJS.ProcessEnv, limit: number): Promise<Ended> {
   const since = Date.now()
   const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })

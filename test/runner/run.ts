@@ -1,6 +1,6 @@
 /**
- * The test command: checks the style, gets what the tests need from outside the registry, runs every test
- * file (some together, see batches.ts), shows what failed, and ends with one line of totals. Arguments choose files by part of their path.
+ * The test command: checks the style, fetches programs from outside the registry, runs every test file (some together, see
+ * batches.ts), prints failures, and ends with one line of totals. Arguments select files by part of their path.
  *
  *     npm test                 everything
  *     npm test -- routes/list  some of it
@@ -8,8 +8,8 @@
  *     npm test -- --coverage   everything, then the coverage of lines by room
  *     npm test -- --quick      a part of every room, without other programs
  *
- * tap's own command takes 1,470 s of CPU for all files, with two jobs, neither TypeScript nor mocks nor coverage, and this 900 s with conformance/ twice: it
- * runs each file by itself, with its hooks, where `batches.ts` lets files share a process. So a file is a program that uses the library alone.
+ * tap's own command takes 1,470 s of CPU for all files with two jobs, without TypeScript, mocks and coverage. This one takes 900 s, with conformance/
+ * twice, because `batches.ts` lets files share a process. So a test file is a program that uses only tap's library.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,15 +27,18 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const cache = join(root, '.cache')
 const log = join(cache, 'results.tap')
 const JOBS = 2
-/** One more while so much of the machine is idle: many files wait for processes and clocks, a third of the time of two. */
+/** One more job while that much of the machine is idle: many files wait for processes and clocks, a third of the time if there are two jobs. */
 const MAX_JOBS = 3
 const IDLE = 0.4
-/** Batches that are named at the end of a whole run. */
+/** Number of batches that are named at the end of a whole run. */
 const MOST = 10
-/** Seconds for one file, and for each more of a batch, on a machine as slow as they come; the slowest are those that kill and restart real servers. Tests have no limits of their own. */
+/**
+ * Seconds for one file, and for each further file of a batch, on the slowest machines; the slowest files kill and restart real servers. Tests have
+ * no limits of their own.
+ */
 const TIMEOUT = 600
 const TIMEOUT_MORE = 60
-/** Seconds more before a file that has not ended by itself is killed with all it started: one whose event loop spins does not see its own timeout. */
+/** Further seconds before a file that does not end by itself is killed with its children: if its event loop spins, it does not see its own timeout. */
 const GRACE = 30
 
 const option = { type: 'boolean', default: false } as const
@@ -44,7 +47,7 @@ const all = !quick && !changed && chosen.length === 0
 const affected = changed ? new Set(testsOf(changedFiles(root), importGraph(root))) : undefined
 const files = readdirSync(join(root, 'dist/test'), { recursive: true, withFileTypes: true }) // so it follows no link
   .map(({ parentPath, name }) => relative(join(root, 'dist/test'), join(parentPath, name)))
-  // What was built from a file that is gone is no test.
+  // Build output of a deleted file is not a test.
   .filter(file => file.endsWith('.test.js') && existsSync(join(root, 'test', file.replace(/js$/, 'ts'))))
   .filter(file => chosen.length === 0 || chosen.some(part => file.includes(part)))
   .filter(file => affected === undefined || affected.has(posix.join('test', file.replace(/js$/, 'ts'))))
@@ -67,13 +70,13 @@ if (!quick) {
 
 interface Outcome extends Cost { readonly title: string, readonly passed: number, readonly failed: number, readonly skipped: number, readonly ok: boolean, readonly output: string }
 
-/** As `npm run lint`, with its cache. It takes one core for a minute where that is empty, so tests run beside it. */
+/** As `npm run lint`, with its cache. With an empty cache it takes one core for a minute, so tests run beside it. */
 async function runLint (): Promise<Outcome> {
   const { code, output, ...cost } = await runNode(['build/lint.js'], root, {}, TIMEOUT)
   return { title: 'lint', passed: 0, failed: code === 0 ? 0 : 1, skipped: 0, ok: code === 0, output, ...cost }
 }
 
-/** A file is a program that speaks TAP: run by Node itself, so that what it starts inherits nothing of a runner. */
+/** A file is a program that writes TAP. Node itself runs it, so that its children inherit nothing from a runner. */
 async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
   const timeout = TIMEOUT + TIMEOUT_MORE * (files.length - 1)
   const { code, output: printed, ...cost } = await runNode(files.length === 1 ? files : ['dist/test/runner/together.js'], root, {

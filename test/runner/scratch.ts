@@ -1,16 +1,16 @@
 /**
- * Where the tests keep their files: in memory where the machine has a file system there with room. The stores sync each write, and a disk that
- * others use too makes that seconds; no test takes the power away, which is what syncing is for.
+ * The folder for the tests' files: in memory, if the machine has such a file system with enough space. The stores sync each write, which takes
+ * seconds on a shared disk; syncing protects against power loss, which no test simulates.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
-/** Bytes: of the tests at their largest, an installation of all packages among them, twice. */
+/** Bytes: twice the maximum of the tests, which includes an installation of all packages. */
 const ROOM = 4 * 1024 ** 3
 
-/** A new folder for the temporary files of a run, undefined where the usual one will have to do. */
+/** A new folder for the temporary files of a run; undefined if the usual one must do. */
 export function scratchFolder (): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
@@ -24,7 +24,7 @@ export function scratchFolder (): string | undefined {
   }
 }
 
-/** In containers it is often mounted so that it does not. */
+/** False if the file system is mounted without permission to run programs, as often in containers. */
 function runsPrograms (folder: string): boolean {
   const program = join(folder, 'program')
   writeFileSync(program, '#!/bin/sh\nexit 0\n', { mode: 0o700 })

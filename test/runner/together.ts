@@ -1,6 +1,6 @@
 /**
- * Runs test files one after the other in this process: what they import is loaded and optimized once. A comment before each says
- * which file follows. They are named by a variable, as tap makes names of folders out of arguments.
+ * Runs test files one after the other in this process, so that common modules are loaded and optimized once. A comment before each file names it.
+ * An environment variable lists the files, because tap derives folder names from arguments.
  */
 import t from 'tap'
 import { resolve } from 'node:path'

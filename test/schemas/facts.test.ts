@@ -1,4 +1,4 @@
-/** Every declaration against the facts about the API types, which stand in `test/facts/`. */
+/** Every declaration compared to the facts about the API types in `test/facts/`. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test as TestBase } from 'tap'
@@ -29,7 +29,7 @@ const declared = new Map<string, Declaration>()
 const modules: unknown[] = [meta, runtime, quantity, intOrString, version]
 /** Types of configuration files, which are not served. */
 const CONFIGURATION = 'apiserver/'
-// By the sources: a build leaves what was built from files that have since moved.
+// From the sources, because the build folder may contain files that have since moved.
 for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) if (file.endsWith('.ts') && !file.startsWith(CONFIGURATION)) modules.push(await import(resolve(API, file.replace(/ts$/, 'js'))))
 for (const module of modules) {
   for (const value of Object.values(module as object) as unknown[]) {
@@ -39,7 +39,7 @@ for (const module of modules) {
   }
 }
 
-/** A declared field in the words of the facts. */
+/** A declared field in the form of the facts. */
 function asFact (name: string, { [Facts]: field }: Field): FactField {
   const element = typeof field.of === 'string' ? field.of : (typeof field.of === 'function' ? field.of() : field.of as Message)[Facts].name.replace('meta.v1.Anything', 'any')
   return {
@@ -67,26 +67,29 @@ function asFact (name: string, { [Facts]: field }: Field): FactField {
 const COMPARED = new Set(['name', 'type', 'repeated', 'proto', 'required', 'omitempty', 'pointer', 'inline', 'enum', 'enumClosed', 'immutable', 'default', 'listType', 'listMapKeys', 'mapType', 'structType', 'patchStrategy', 'patchMergeKey', 'unionDiscriminator'])
 const relevant = (field: FactField) => Object.fromEntries(Object.entries(field).filter(([key, value]) => COMPARED.has(key) && !(key === 'enumClosed' && value === false)))
 
-/** The interface says roleRef.apiGroup is required; the facts, which yield to it, have it defaulted. Defaults that depend on other fields are computed and tested by what they do. */
+/**
+ * The interface requires roleRef.apiGroup; it overrides the facts, which give the field a default. Defaults that depend on other fields are
+ * computed, and tested by their effect.
+ */
 const DEVIATIONS: Record<string, (field: FactField) => void> = {
   'rbac.v1.RoleRef.apiGroup': field => { delete field.default },
   // It depends on the number of completions, which is set with it.
   'batch.v1.JobSpec.parallelism': field => { delete field.default },
-  // Not in what a cron job makes its jobs of.
+  // Not in the job template of a cron job.
   'batch.v1.JobSpec.backoffLimit': field => { delete field.default },
   'batch.v1.JobSpec.completionMode': field => { delete field.default },
   'batch.v1.JobSpec.suspend': field => { delete field.default },
   // Not in volume attachments.
   'core.v1.PersistentVolumeSpec.persistentVolumeReclaimPolicy': field => { delete field.default },
   'core.v1.PersistentVolumeSpec.volumeMode': field => { delete field.default },
-  // Not where the type is another one.
+  // Not with another type.
   'apps.v1.RollingUpdateDaemonSet.maxUnavailable': field => { delete field.default },
   'apps.v1.RollingUpdateDaemonSet.maxSurge': field => { delete field.default },
   // Settings come with the type that nobody named.
   'apps.v1.StatefulSetUpdateStrategy.type': field => { delete field.default }
 }
 
-/** Conditions that every default has. */
+/** Conditions that every default implies. */
 const SIMPLE = new Set(['0', 'metrics empty', 'decoded object has no data'])
 
 function compare (t: TestBase, name: string, fact: FactMessage): void {
@@ -102,7 +105,7 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
     DEVIATIONS[`${name}.${field.name}`]?.(copy)
     if ((field.defaultWhen !== undefined && !SIMPLE.has(field.defaultWhen)) || field.defaultGate !== undefined) delete copy.default
     if (fact.special === 'protobuf only') copy.omitempty = true
-    if (copy.inline === true) delete copy.omitempty // its own members say it
+    if (copy.inline === true) delete copy.omitempty // its own members have it
     return relevant(copy)
   })
   t.same(Object.entries(message.fields).map(([field, value]) => relevant(asFact(field, value))), expected, `${name}: fields, in order`)
@@ -113,7 +116,7 @@ function compare (t: TestBase, name: string, fact: FactMessage): void {
 }
 
 const read = <T>(file: string) => JSON.parse(readFileSync(resolve(FACTS, file), 'utf8')) as T
-/** By the name that messages begin with. */
+/** By the prefix of their message names. */
 const files = new Map(readdirSync(FACTS).filter(file => file.endsWith('.json')).map(file => [file, read<Partial<FactFile> & { package?: string }>(file)] as const)
   .flatMap(([, facts]) => facts.messages === undefined || facts.package === undefined ? [] : [[facts.package, facts as FactFile] as const]))
 const packageOf = (name: string): string => name.slice(0, name.lastIndexOf('.'))
@@ -134,7 +137,7 @@ t.test('nothing of the facts is left out', async t => {
   const missing: string[] = []
   for (const [name, facts] of files) {
     for (const [message, fact] of Object.entries(facts.messages)) {
-      // Lists of resources follow from them.
+      // Lists of resources are derived from them.
       if (!declared.has(`${name}.${message}`) && (fact.list !== true || name === 'meta.v1')) missing.push(`${name}.${message}`)
     }
   }
@@ -153,7 +156,7 @@ t.test('lists are derived as the facts have them', async t => {
 interface FactResource {
   group: string, version: string, resource: string, singular: string, kind: string, listKind: string, message: string, namespaced: boolean
   shortNames: string[], categories: string[], verbs: string[], deleteReturns: string, createOnUpdate: boolean, unconditionalUpdate: boolean
-  /** False of what is an operation, or made when it is asked for. */
+  /** False for operations, and for objects that are created on request. */
   persisted: boolean
   storage: { group: string, version: string, prefix: string }, storageVersionHash: string
   subresources: Array<{ name: string, verbs: string[], kind: string, kindGroup?: string, kindVersion?: string }>

@@ -1,4 +1,4 @@
-/** What is wrong with a name, in the words that clients know. */
+/** Errors about names, in the words that clients know. */
 import t from 'tap'
 import { configKey, dns1035Label, dnsLabel, dnsSubdomain, envName, headerName, labelValue, pathSegment, qualifiedName, wildcardSubdomain } from '../../schemas/names.js'
 

@@ -1,9 +1,10 @@
-/** The listener alone, with a handler of the test, and clients that are as near the wire as may be. */
+/** The listener alone, with a handler of the test, and low-level clients. */
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
-import { answerBadRequest, createListener, type Listener, type ListenerOptions } from '../../serving/listener.js'
+import { answerBadRequest } from '../../serving/client-errors.js'
+import { createListener, type Listener, type ListenerOptions } from '../../serving/listener.js'
 import type { Test } from '../plugins/bare-server.js'
 import { authority } from './authority.js'
 
@@ -12,15 +13,15 @@ const pair = authority().issue({ commonName: 'server', names: ['localhost'], use
 export interface Bare {
   readonly listener: Listener
   readonly port: number
-  /** Those that were asked for at /held, in order; none of them has begun. */
+  /** Responses to requests for /held, in order; none of them has begun. */
   readonly held: ServerResponse[]
-  /** URLs of all requests that got to the handler. */
+  /** URLs of all requests that reached the handler. */
   readonly seen: string[]
-  /** Connections the server holds, with those that have not got as far as TLS. */
+  /** Number of connections that the server holds, including those before TLS. */
   readonly connections: () => Promise<number>
 }
 
-/** Answers with the body of the request, or with its version and method where there is none. */
+/** Responds with the body of the request, or with its version and method if there is none. */
 export async function listening (test: Test, options: Partial<ListenerOptions> = {}, handler?: RequestListener): Promise<Bare> {
   const held: ServerResponse[] = []
   const seen: string[] = []
@@ -49,7 +50,7 @@ export async function listening (test: Test, options: Partial<ListenerOptions> =
   return { listener, port, held, seen, connections }
 }
 
-/** A connection of HTTP/1.1 unless the options say otherwise, on which so much is written. */
+/** Opens a connection, HTTP/1.1 unless the options say otherwise, and writes the text. */
 export async function raw (test: Test, port: number, text: string | Buffer, options: ConnectionOptions & { allowHalfOpen?: boolean } = {}): Promise<TLSSocket> {
   const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'], ...options })
   socket.on('error', () => {})
@@ -65,7 +66,7 @@ export async function readAll (stream: AsyncIterable<unknown>): Promise<string> 
   return text
 }
 
-/** Asks again until it is so. @throws Error that says what was waited for */
+/** Polls until the condition holds. @throws Error that names the condition */
 export async function until (what: string, done: () => boolean | Promise<boolean>, milliseconds = 60_000): Promise<void> {
   for (const deadline = performance.now() + milliseconds; !await done();) {
     if (performance.now() > deadline) throw new Error(`waited ${milliseconds} ms for ${what}`)
@@ -73,7 +74,7 @@ export async function until (what: string, done: () => boolean | Promise<boolean
   }
 }
 
-/** A frame of HTTP/2. */
+/** An HTTP/2 frame. */
 export function frame (type: number, flags: number, stream: number, payload: Buffer): Buffer {
   const head = Buffer.alloc(9)
   head.writeUIntBE(payload.length, 0, 3)
@@ -83,14 +84,14 @@ export function frame (type: number, flags: number, stream: number, payload: Buf
   return Buffer.concat([head, payload])
 }
 
-/** A header field of HTTP/2 as it is, which no library would write for what is not valid. */
+/** An HTTP/2 header field, encoded without validation, which libraries would not do. */
 export function field (name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(0, name.length), Buffer.from(name, 'latin1'), Buffer.of(value.length), Buffer.from(value, 'latin1')])
 }
 
 export const PREFACE = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, Buffer.alloc(0))])
 
-/** What opens a stream of a GET, with fields of its own. */
+/** The frame that opens a stream for a GET, with additional fields. */
 export function getHttp2 (stream: number, path: string, ...fields: Buffer[]): Buffer {
   return frame(1, 5, stream, Buffer.concat([field(':method', 'GET'), field(':scheme', 'https'), field(':authority', 'x'), field(':path', path), ...fields]))
 }

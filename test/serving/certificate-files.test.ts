@@ -29,7 +29,7 @@ async function serve (t: Test, text: string, ...flags: string[]): Promise<Follow
   }
 }
 
-/** Node 24.21 and 26.8 keep what clients send beside their certificates to themselves (nodejs/node#65579): who needs it is not believed. */
+/** Node 24.21 and 26.8 do not expose the intermediates that clients send (nodejs/node#65579): clients that need them are not trusted. */
 async function seen (pair: Pair): Promise<boolean> {
   const own = authority('servers').issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
   const server = createServer({ key: own.key, cert: own.certificate, requestCert: true, rejectUnauthorized: false, ca: one.certificate }).listen(0, '127.0.0.1')

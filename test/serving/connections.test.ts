@@ -1,4 +1,4 @@
-/** Connections that are no use to anybody end, and give back what they hold. */
+/** Useless connections end and release what they hold. */
 import t from 'tap'
 import { once } from 'node:events'
 import type { Http2ServerResponse } from 'node:http2'
@@ -16,7 +16,7 @@ async function tcp (t: Test, port: number, bytes?: Buffer): Promise<Socket> {
   return socket
 }
 
-/** The first bytes of a client of TLS. */
+/** The first bytes of a TLS client. */
 async function clientHello (): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-/** What a handler may count on is the same over HTTP/1.1 and over HTTP/2, with and without a body of the request. */
+/** What a handler may rely on is the same over HTTP/1.1 and HTTP/2, with and without a request body. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
@@ -16,12 +16,12 @@ const pair = authority().issue({ commonName: 'server', names: ['localhost'], use
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 interface Answer { status: number, headers: IncomingHttpHeaders, body: Buffer }
 interface Call { method?: string, path?: string, headers?: Record<string, string>, body?: string }
-/** Calls of one connection. */
+/** Calls over one connection. */
 interface Client {
   call: (asked?: Call) => Promise<Answer>
-  /** Reads the head and then goes away in the middle. */
+  /** Reads the head and disconnects in the middle of the body. */
   leave: (asked?: Call) => Promise<void>
-  /** Goes away in the middle of a request with a body. */
+  /** Disconnects in the middle of a request body. */
   abandonUpload: () => Promise<void>
 }
 
@@ -113,7 +113,7 @@ function overBoth (title: string, run: (t: Test, client: (t: Test, port: number)
   t.test(`${title}, over HTTP/2`, async t => { await run(t, http2, 2) })
 }
 
-/** Events of an answer and its request, in order. */
+/** Events of a response and its request, in order. */
 function recorded (request: IncomingMessage, response: ServerResponse): string[] {
   const seen: string[] = []
   for (const event of ['finish', 'close', 'error']) response.on(event, () => seen.push(event))

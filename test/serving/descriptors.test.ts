@@ -1,4 +1,4 @@
-/** The server under a small limit of open files: it says so, goes on, and recovers by itself. */
+/** The server under a small limit of open files: it reports the shortage, continues, and recovers by itself. */
 import t from 'tap'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'

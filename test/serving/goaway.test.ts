@@ -1,4 +1,4 @@
-/** How clients of HTTP/2 are asked to leave a connection: by `--goaway-chance`, and when the server ends. */
+/** How HTTP/2 clients are asked to leave a connection: by `--goaway-chance`, and at shutdown. */
 import t from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
@@ -6,10 +6,10 @@ import type { TLSSocket } from 'node:tls'
 import type { Test } from '../plugins/bare-server.js'
 import { frame, getHttp2, listening, PREFACE, raw, readAll, until } from './bare-listener.js'
 
-/** Types of frames. */
+/** Frame types. */
 const [DATA, RESET, PING, GOAWAY] = [0, 3, 6, 7]
 const ACK = 1
-/** A flag of DATA. */
+/** A flag of DATA frames. */
 const END_STREAM = 1
 
 interface Frame { readonly type: number, readonly stream: number, readonly ends: boolean, readonly last: number }
@@ -21,7 +21,7 @@ function open (test: Test, port: number): ClientHttp2Session {
   return session
 }
 
-/** A client that sends what it likes, answers pings or not, and the frames it gets, in their order. */
+/** A client that sends arbitrary frames, answers pings or not, and records the frames it gets in order. */
 async function byFrames (test: Test, port: number, alive = true): Promise<{ socket: TLSSocket, frames: Frame[] }> {
   const socket = await raw(test, port, PREFACE, { ALPNProtocols: ['h2'] })
   const frames: Frame[] = []

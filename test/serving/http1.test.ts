@@ -1,4 +1,4 @@
-/** What clients of HTTP/1 may write on a connection, in pipelines too, and what they may not. */
+/** What HTTP/1 clients may write on a connection, in pipelines too, and what is refused. */
 import t from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
@@ -64,7 +64,7 @@ t.test('a client that asks whether it may go on is told so, over both versions',
   t.equal(await readAll(stream), 'body')
 })
 
-/** A request behind one that is held, and so is its answer. */
+/** A request behind a held one, so that its response is held too. */
 async function behind (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void, text: string): Promise<{ socket: TLSSocket, go: () => void, seen: string[] }> {
   const held: ServerResponse[] = []
   const { port, seen } = await listening(t, {}, (request, response) => {
@@ -94,7 +94,7 @@ t.test('a client that asks that behind another request hears of it in its turn, 
   t.match(text, ANSWERS(200, 100, 200))
   t.match(text, /\r\n\r\nsecond$/)
 
-  // The answer is there before its turn, or its body has come unasked: nothing to wait for.
+  // The response is ready before its turn, or the body came without waiting for 100 Continue: there is nothing to wait for.
   for (const [body, early] of [['', true], ['body', false]] as const) {
     const { socket, go } = await behind(t, (request, response) => {
       if (early) response.end(Buffer.from('second'))
@@ -107,7 +107,7 @@ t.test('a client that asks that behind another request hears of it in its turn, 
   }
 })
 
-/** Hands the bytes of a client on to that port; those that come while it holds them, in one go when it no longer does. */
+/** Forwards the bytes of a client to that port; what arrives while it holds them is sent in one write afterwards. */
 async function gathering (t: Test, port: number): Promise<{ port: number, hold: () => void, release: () => void }> {
   let kept: Buffer[] | undefined
   let server: Socket | undefined
@@ -151,7 +151,7 @@ t.test('requests that come while an answer waits to be read are served, however 
     await until('its answer to be more than anybody takes', () => backedUp())
     proxy.hold()
     const size = Math.ceil(requests.length / pieces)
-    for (let at = 0; at < requests.length; at += size) await new Promise(resolve => { socket.write(requests.slice(at, at + size), resolve) }) // a record of TLS each
+    for (let at = 0; at < requests.length; at += size) await new Promise(resolve => { socket.write(requests.slice(at, at + size), resolve) }) // a TLS record each
     await new Promise(resolve => { setTimeout(resolve, 20) })
     proxy.release()
     const answer = await readAll(socket).catch(() => '')

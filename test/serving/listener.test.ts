@@ -5,7 +5,9 @@ import { Agent, request as httpsRequest } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { answerBadRequest, createListener, originForm, type Listener } from '../../serving/listener.js'
+import { answerBadRequest } from '../../serving/client-errors.js'
+import { createListener, type Listener } from '../../serving/listener.js'
+import { originForm } from '../../serving/refusals.js'
 import type { Test } from '../plugins/bare-server.js'
 import { ruleBreaker } from '../rule-breaker.js'
 import { authority } from './authority.js'
@@ -186,7 +188,7 @@ t.test('an answer whose connection has failed without a word is over, and one wh
   // Node 26 closes such a connection itself, before it passes the request on.
   while (held.length < 2 && !socket.destroyed) await new Promise(resolve => { setTimeout(resolve, 5) })
   socket.destroy()
-  while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // later versions of Node say so themselves
+  while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // newer versions of Node report it themselves
   await new Promise(resolve => { setTimeout(resolve, 300) })
   t.notOk(held[0]?.destroyed, 'a client that only listens answers when it is asked')
   held[0]?.end('done')

@@ -1,4 +1,4 @@
-/** A program under a small limit of open files: asks a server while none is left, and again when they are back. Prints the codes. */
+/** A program under a small limit of open files: sends requests while none is left, and again when they are back. Prints the codes. */
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { InjectOptions } from 'fastify'
@@ -29,7 +29,7 @@ try {
 } catch {
   // that was the last one
 }
-await sleep(50) // longer than the watch sleeps
+await sleep(50) // longer than the interval of the checks
 const out = await codes('first')
 for (const descriptor of held) closeSync(descriptor)
 unwatch()

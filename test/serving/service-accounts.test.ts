@@ -48,7 +48,7 @@ t.test('where none can be kept it lasts as long as the server; a folder that was
   await t.rejects(complete(`--cert-dir=${folder}/file/below`, ...tls, `--data-dir=${folder}/data`), /^--cert-dir=.*cannot keep a key.*--service-account-key-file/)
   writeFileSync(`${folder}/orch-data`, '')
   const before = process.cwd()
-  process.chdir(folder) // where the folder for data is by default
+  process.chdir(folder) // the default data folder is relative to it
   t.teardown(() => { process.chdir(before) })
   t.match(await complete('--cert-dir=', ...tls, '--etcd-servers=http://a:1'), { signingKey: /PRIVATE KEY/, notes: [/cannot be kept in .*good until this server ends/] })
 })

@@ -15,7 +15,7 @@ import type { Test } from '../plugins/bare-server.js'
 
 const setup = (...args: string[]): TlsSetup => tlsSetup(parseArguments(args))
 
-/** Handshakes with a server of these options; gives the client's side of it. */
+/** Performs a handshake with a server of these options. Returns the client's side. */
 async function handshake (test: Test, options: TlsOptions, client: ConnectionOptions = {}): Promise<{ socket: TLSSocket, server: TLSSocket, subject: string }> {
   const listener = createServer(options)
   await new Promise<void>(resolve => { listener.listen(0, '127.0.0.1', resolve) })
@@ -78,7 +78,7 @@ t.test('a folder that cannot be written to is an error where it was named', asyn
 t.test('the default folder gives way to one beside the data where it cannot be written to', async t => {
   const folder = t.testdir({ file: '' })
   const parsed = parseArguments([`--data-dir=${folder}`])
-  const elsewhere = { ...parsed, values: { ...parsed.values, 'cert-dir': join(folder, 'file', 'orch') } } // the default, on a host that does not have it
+  const elsewhere = { ...parsed, values: { ...parsed.values, 'cert-dir': join(folder, 'file', 'orch') } } // the default, on a host without it
   const { notes } = tlsSetup(elsewhere)
   t.match(notes, [/file\/orch cannot be written to.*kept in .*\/certs/, /wrote a self-signed certificate/])
   t.ok(statSync(join(folder, 'certs', 'apiserver.crt')).isFile())
@@ -132,13 +132,13 @@ t.test('a pair is chosen by the name a client asks for', async t => {
   const { options } = setup(`--tls-cert-file=${folder}/main.crt`, `--tls-private-key-file=${folder}/main.key`,
     sni('wild'), sni('a'), sni('later'), sni('given', ':b.example.com,*.given.org'))
   for (const [asked, expected] of [
-    ['a.example.com', 'a'], // itself before the wildcard that was given earlier, the first before a later one
+    ['a.example.com', 'a'], // the exact name before an earlier wildcard, the first pair before a later one
     ['A.Example.COM', 'a'],
     ['other.example.com', 'wild'],
-    ['b.example.com', 'given'], // a pattern before a wildcard out of a certificate
+    ['b.example.com', 'given'], // a pattern before a wildcard in a certificate
     ['x.given.org', 'given'],
-    ['x.y.given.org', 'main'], // a wildcard is for one label
-    ['unused.example.com', 'wild'], // patterns take the place of the certificate's own names
+    ['x.y.given.org', 'main'], // a wildcard matches one label
+    ['unused.example.com', 'wild'], // patterns replace the certificate's own names
     ['example.com', 'main'],
     ['given.org', 'main']
   ] as const) t.equal((await handshake(t, options, { servername: asked })).subject, `CN=${expected}`, asked)

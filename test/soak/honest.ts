@@ -1,4 +1,4 @@
-/** Clients that do what clients do, and check every answer they get. What is wrong they say to `fault`. */
+/** Clients that behave like real ones, check every response, and report errors to `fault`. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type Place, type Protocol } from './target.js'
 
@@ -7,9 +7,9 @@ export interface Round {
   readonly signal: AbortSignal
   readonly int: (below: number) => number
   readonly fault: (what: string) => void
-  /** Milliseconds that a client rests between two turns: how much was done in the last minute is part of what the server holds. */
+  /** Milliseconds between two actions of a client: the work of the last minute is part of what the server holds. */
   readonly pause: number
-  /** Counts what was done, by name. */
+  /** Counts actions by name. */
   readonly did: (what: string) => void
 }
 
@@ -24,7 +24,7 @@ const TABLE = { accept: 'application/json;as=Table;g=meta.orch.io;v=v1' }
 
 const parse = <T> (body: Buffer): T => JSON.parse(body.toString()) as T
 
-/** A namespace that nobody changes: who reads it knows every byte. */
+/** A namespace that nobody changes, so that its readers know every byte. */
 export async function fillStill ({ place }: Pick<Round, 'place'>): Promise<void> {
   const client = new Client(place, place.protocols[0] ?? 'http1')
   await client.ask(NAMESPACES, { method: 'POST', body: { metadata: { name: STILL } } })
@@ -35,10 +35,10 @@ export async function fillStill ({ place }: Pick<Round, 'place'>): Promise<void>
   client.close()
 }
 
-/** The version of the whole collection stands in the list, and goes on with every write elsewhere; ages go on by themselves. */
+/** Removes what changes by itself: the version of the whole collection, which rises with every write elsewhere, and ages. */
 const steady = (body: Buffer): string => body.toString('latin1').replace(/"?resourceVersion"?: ?"\d+"/, '').replace(/"\d+[smhd]\d*[smh]?"/g, '"age"')
 
-/** Where it begins, and what stands there in both. */
+/** Where two texts begin to differ, and both texts there. */
 function difference (before: string, after: string): string {
   let at = 0
   while (before[at] === after[at]) at++
@@ -46,7 +46,7 @@ function difference (before: string, after: string): string {
   return `from ${at} on (${before.length} and ${after.length} bytes): ${JSON.stringify(before.slice(from, at + 90))} was, ${JSON.stringify(after.slice(from, at + 90))} is`
 }
 
-/** Reads what stands still, in every form, and compares. */
+/** Reads what does not change, in every form, and compares. */
 export async function reader (round: Round, protocol: Protocol): Promise<void> {
   const { place, signal, int, fault, did, pause } = round
   const client = new Client(place, protocol)
@@ -69,7 +69,7 @@ export async function reader (round: Round, protocol: Protocol): Promise<void> {
       }
       did('read')
       const seen = steady(body)
-      if (code === 410) return // the exact version is no longer kept: this reader has done its part
+      if (code === 410) return // the exact version is no longer kept: this reader is done
       if (code !== 200) fault(`${protocol}: GET ${path} was answered ${code}: ${body.toString().slice(0, 300)}`)
       else if ((known.get(at) ?? seen) !== seen) fault(`${protocol}: GET ${path} ${headers['accept'] ?? ''} was answered with other bytes than before: ${difference(known.get(at) ?? '', seen)}`)
       else known.set(at, seen)
@@ -80,7 +80,7 @@ export async function reader (round: Round, protocol: Protocol): Promise<void> {
   client.close()
 }
 
-/** Makes, changes and removes objects of a namespace of its own. */
+/** Creates, changes and deletes objects of a namespace of its own. */
 export async function writer (round: Round, protocol: Protocol, namespace: string): Promise<void> {
   const { place, signal, int, fault, did, pause } = round
   const client = new Client(place, protocol)
@@ -119,7 +119,7 @@ export async function writer (round: Round, protocol: Protocol, namespace: strin
   client.close()
 }
 
-/** Follows all config maps: each is there once, its versions only rise, nothing is told twice. */
+/** Watches all config maps: each exists once, versions only rise, and no event is repeated. */
 export async function watcher (round: Round, protocol: Protocol): Promise<void> {
   const { place, signal, fault, did } = round
   const client = new Client(place, protocol)
@@ -156,7 +156,7 @@ export async function watcher (round: Round, protocol: Protocol): Promise<void> 
   client.close()
 }
 
-/** Makes a namespace, writes into it until it is refused because the namespace goes, and looks into the next one of that name. */
+/** Creates a namespace, writes into it until it refuses because it is terminating, and checks the next one of that name. */
 export async function tenant (round: Round, protocol: Protocol, name: string): Promise<void> {
   const { place, signal, int, fault, did, pause } = round
   const client = new Client(place, protocol)
@@ -166,7 +166,7 @@ export async function tenant (round: Round, protocol: Protocol, name: string): P
       if (made.code === 429) continue
       if (made.code !== 201) fault(`${protocol}: namespace ${name} was answered ${made.code}`)
       const { items: all } = parse<{ items?: Made[] }>((await client.ask(configs(name))).body)
-      const items = all?.filter(({ metadata }) => metadata.name !== 'orch-root-ca.crt') // which the server gives each
+      const items = all?.filter(({ metadata }) => metadata.name !== 'orch-root-ca.crt') // the server creates it in each namespace
       if (items?.length !== 0 && items !== undefined) fault(`${protocol}: ${items.length} config maps have outlived their namespace ${name}`)
       let refused = false
       const write = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Clients that are slow, give up, begin and do not go on, or lie. What they are answered does not matter here. */
+/** Clients that are slow, give up, stop halfway, or lie. Their responses do not matter here. */
 import { once } from 'node:events'
 import { connect as connectHttp2, constants } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
@@ -19,7 +19,7 @@ const done = async (socket: Socket, milliseconds: number): Promise<void> => {
   socket.destroy()
 }
 
-/** Reads a piece, rests, and may go in the midst of it. */
+/** Reads a part, pauses, and may disconnect in the middle. */
 async function slowPipeline ({ place, int }: Round): Promise<void> {
   const { prefix } = place
   const socket = await open(place)
@@ -32,7 +32,7 @@ async function slowPipeline ({ place, int }: Round): Promise<void> {
   await done(socket, 100 + int(1500))
 }
 
-/** Leaves after some bytes, or none. */
+/** Disconnects after some bytes, or none. */
 async function leave ({ place, int }: Round): Promise<void> {
   const socket = await open(place)
   const { prefix } = place
@@ -47,7 +47,7 @@ const UNFINISHED = [
   'POST /api/v1/namespaces/still/configmaps HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\n\r\nffff\r\n{', 'POST /api/v1/namespaces/still/configmaps/y/log HTTP/1.1\r\nHost: x\r\ncontent-length: 9\r\n\r\n{'
 ]
 
-/** Begins something and does not go on. */
+/** Starts something and does not continue. */
 async function halfOpen ({ place, int }: Round): Promise<void> {
   if (int(3) === 0) {
     const bare = connectTcp(place.port, '127.0.0.1')
@@ -77,7 +77,7 @@ async function lie ({ place, int }: Round): Promise<void> {
 
 const CODES = [constants.NGHTTP2_NO_ERROR, constants.NGHTTP2_CANCEL, constants.NGHTTP2_INTERNAL_ERROR]
 
-/** Streams that are reset, connections with a window of nothing, and frames that are none. */
+/** Streams that are reset, connections with an empty window, and invalid frames. */
 async function http2 ({ place, int }: Round): Promise<void> {
   const { secure, port, prefix } = place
   const session = connectHttp2(`${secure ? 'https' : 'http'}://127.0.0.1:${port}`, { rejectUnauthorized: false, settings: { initialWindowSize: int(2) === 0 ? 0 : 1000 } })
@@ -93,9 +93,9 @@ async function http2 ({ place, int }: Round): Promise<void> {
     await sleep(int(300))
     if (int(4) === 0) {
       try {
-        session.socket.write(Buffer.from('000001ff00ffffffff', 'hex')) // of an unknown kind on a stream that is none
+        session.socket.write(Buffer.from('000001ff00ffffffff', 'hex')) // of an unknown type, on a stream that does not exist
       } catch {
-        // its socket has gone, or Node keeps it to itself
+        // its socket is closed, or Node hides it
       }
       await sleep(50)
     }
@@ -108,12 +108,12 @@ const attacksOn = ({ protocols }: Place): Attack[] => [
   ...(protocols.includes('http2') ? [http2, http2] : [])
 ]
 
-/** One attacker after another until the end. */
+/** Runs one attack after another until the end. */
 export async function attacker (round: Round): Promise<void> {
   const attacks = attacksOn(round.place)
   while (!round.signal.aborted) {
     const attack = attacks[round.int(attacks.length)] as Attack
-    await attack(round).catch(() => {}) // a server may refuse to speak with such a client
+    await attack(round).catch(() => {}) // a server may refuse such a client
     round.did(attack.name)
     await sleep(5)
   }

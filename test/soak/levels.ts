@@ -1,39 +1,39 @@
 /**
- * How much of the heap is reachable as time goes on: now and then the load rests, collections are forced, and what is left is written down.
- * In a long run it rests until the watch caches have let go of the last minute of events, whose number is that of the requests served then.
+ * The reachable heap over time: at intervals the load pauses, collections are forced, and the rest is recorded. In a long run the pause lasts until
+ * the watch caches have dropped the events of the last minute, whose number depends on the load.
  */
 import type { Held } from './probe.js'
 
 export interface Level extends Held {
-  /** Seconds since the beginning. */
+  /** Seconds since the start. */
   readonly at: number
 }
 
 const LONG = 900
-/** Seconds of load between two looks. */
+/** Seconds of load between two samples. */
 export const interval = (seconds: number): number => seconds >= LONG ? 270 : Math.min(60, seconds / 10)
-/** Seconds without load before a look: events are kept for 75, and those that are older are dropped every 30. */
+/** Seconds without load before a sample: events are kept for 75, and older ones are dropped every 30. */
 export const quiet = (seconds: number): number => seconds >= LONG ? 110 : 0
 
-/** Seconds until all that is kept for a while, such as the history of a store in memory, is at its bound. */
+/** Seconds until temporary data, such as the history of a store in memory, has reached its bound. */
 const WARM = 600
-/** Part of the level by which it may change from then on. */
+/** Fraction by which the level may then change. */
 const DRIFT = 0.05
 
-/** From when on the level has to hold in a run of so many seconds, and by which part it may change: short runs have seen less, and may more. */
+/** From which second on the level must hold in a run of that length, and the fraction by which it may change: short runs have less data and may change more. */
 export function bound (seconds: number): { readonly from: number, readonly part: number } {
   const from = Math.min(WARM, seconds * 2 / 3)
   return { from, part: DRIFT * WARM / from }
 }
 
-/** The level is the median of what was left: single looks differ by what was under way, up and down. */
+/** The level is the median: single samples vary with active requests, up and down. */
 function medianOf (found: readonly Level[]): number {
   return found.map(({ heap }) => heap).sort((one, other) => one - other)[Math.floor(found.length / 2)] ?? NaN
 }
 
 const meanOf = (found: readonly Level[]): number => found.reduce((sum, { heap }) => sum + heap, 0) / found.length
 
-/** What is wrong with them: a look that is not at the level, or a level that is another one at the end than at the beginning. Undefined for nothing. */
+/** Describes a sample off the level, or a level that differs between start and end. Undefined if there is none. */
 export function drift (found: readonly Level[], seconds: number): string | undefined {
   const { from, part } = bound(seconds)
   const looks = found.filter(({ at }) => at >= from)

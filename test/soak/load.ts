@@ -1,7 +1,7 @@
 /**
- * Clients that write, read and watch through a balancer while what is behind it is restarted. No write may be done without its answer, none that was
- * answered may be lost, and no answer may fail except those after which every client tries again; each watch, resumed from where it ended, sees each
- * write once and in order.
+ * Clients that write, read and watch through a balancer while the servers behind it restart. No write may happen without its response, no
+ * acknowledged write may be lost, and responses may fail only in ways after which every client retries. Each watch, resumed from where it ended,
+ * sees each write once and in order.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from '../build.js'
@@ -10,13 +10,13 @@ import { http1Client, http2Client, Unanswered, type Address, type Reply, type Ro
 
 const CONFIGS = '/api/v1/namespaces/rolling/configmaps'
 const WRITE_EVERY = 5
-/** Milliseconds that a request may take of the time of all, each write being told to each watch. */
+/** Milliseconds of the total time for each request, since each write is sent to each watch. */
 const SLOWEST = 10
-/** A client whose connection ends without an answer asks so often again. */
+/** Number of attempts of a client whose connection ends without a response. */
 const MAX_TRIES = 5
-/** Half of all watches come to one server at a time, of one user: more than its queues take. Each client does what such an answer asks for, as libraries do. */
+/** Half of all watches reach one server at once, as one user: more than its queues hold. Clients react to such a response as libraries do. */
 const TOO_MANY = 429
-/** The store did not answer, and nothing was changed. */
+/** The store did not respond; nothing was changed. */
 const UNAVAILABLE = 503
 /** The store did not confirm the write: a client reads the object before it tries again. */
 const UNCONFIRMED = 504
@@ -24,11 +24,11 @@ const RETRY_AFTER = 1000
 
 export interface RollingScale {
   readonly watches: number
-  /** Each with a connection of its own and one request at a time, half of them over HTTP/2. */
+  /** Each client has a connection of its own and one request at a time; half of them use HTTP/2. */
   readonly clients: number
-  /** Milliseconds between two requests of a client, at least. */
+  /** Minimum milliseconds between two requests of a client. */
   readonly pause: number
-  /** Requests before, between and after the restarts, at least. */
+  /** Minimum requests before, between and after the restarts. */
   readonly requests: number
   /** The store restarts as well, so clients also try again after 503 and 504. */
   readonly storeRestarts?: boolean
@@ -39,25 +39,25 @@ export interface RollingOutcome {
   readonly requests: number
   readonly writes: number
   readonly events: number
-  /** Asked again, as the connection had ended before a byte of the answer. */
+  /** Requests that were repeated, because the connection ended before the first byte of the response. */
   readonly askedAgain: number
-  /** Told to come again later. */
+  /** Responses that asked to retry later. */
   readonly waited: number
   /** Writes that the store did not confirm. */
   readonly unconfirmed: number
-  /** Watches that were gone on with. */
+  /** Watches that were resumed. */
   readonly resumed: number
 }
 
 interface Metadata { readonly name: string, readonly resourceVersion: string }
 
 export interface Load {
-  /** Resolves when so many more requests were answered. */
+  /** Resolves after that many more responses. */
   readonly more: () => Promise<void>
   readonly fault: (what: string) => void
-  /** Of the writes that were answered. */
+  /** Acknowledged writes. */
   readonly written: ReadonlySet<string>
-  /** Ends the load and checks what is there. */
+  /** Ends the load and checks the result. */
   readonly finish: () => Promise<RollingOutcome>
 }
 
@@ -67,7 +67,7 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
   const faults: string[] = []
   const fault = (what: string): void => { if (faults.length < 20) faults.push(what) }
   const written = new Set<string>()
-  /** Aborts when it is all over. */
+  /** Aborts at the end. */
   const end = new AbortController()
   const { signal } = end
   const made: RollingClient[] = []
@@ -82,7 +82,7 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
   await setUp.ask('POST', '/api/v1/namespaces', '{"metadata":{"name":"rolling"}}')
   const { metadata } = JSON.parse((await setUp.ask('GET', CONFIGS)).text) as { metadata: Metadata }
 
-  /** Follows from the list on, again and again, and notes what comes. */
+  /** Watches from the list on, again and again, and records the events. */
   const watchers = Array.from({ length: watches }, (_, index) => {
     const seen = new Map<string, number>()
     let from = metadata.resourceVersion
@@ -99,7 +99,7 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
           for (const line of lines) {
             const { type, object, code } = JSON.parse(line) as { type?: string, object: { metadata: Metadata }, code?: number }
             if (code === TOO_MANY) return
-            // What is no event is a refusal.
+            // Anything but an event is a refusal.
             if (type === 'ERROR' || type === undefined) return fault(`watch ${index} from ${from}: ${line}`)
             const { resourceVersion } = object.metadata
             if (Number(resourceVersion) < Number(from) + (type === 'ADDED' ? 1 : 0)) fault(`watch ${index}: ${line} came after ${from}`)
@@ -132,7 +132,7 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
       const body = write ? JSON.stringify({ metadata: { name }, data: { from: String(index) } }) : undefined
       const path = write ? CONFIGS : number % 2 === 0 ? `${CONFIGS}?limit=5` : '/api/v1/namespaces/rolling'
       try {
-        // Had a write been done without an answer, the second one would be answered 409.
+        // If a write had happened without a response, the second attempt would get 409.
         const asked = async (tries: number): Promise<Reply> => {
           try {
             return await one.ask(write ? 'POST' : 'GET', path, body)
@@ -171,7 +171,7 @@ export async function startLoad (t: Test, address: Address, { watches, clients, 
   const more = async (): Promise<void> => {
     const before = count.requests
     const done = (): number => count.requests - before
-    // As slow as the machine is, all that is asked of it is that it goes on.
+    // The machine may be slow; the requests only have to continue.
     await until(() => `${requests} more requests, of which ${done()} were done, with ${count.events} events`, () => done() >= requests || faults.length > 0, SLOWEST * requests + 60_000)
   }
   await more()

@@ -1,4 +1,4 @@
-/** Loaded into a server under test beside its program: says what the process holds when it is asked over its channel. */
+/** Preloaded into a server under test: reports what the process holds when it is asked over its channel. */
 import { readdirSync } from 'node:fs'
 
 export interface Held {
@@ -6,11 +6,11 @@ export interface Held {
   readonly descriptors: number
   /** Timers that keep the process alive. */
   readonly timers: number
-  /** Bytes that are reachable. */
+  /** Reachable bytes. */
   readonly memory: number
-  /** Of them, those of objects of JavaScript. */
+  /** Of these, bytes of JavaScript objects. */
   readonly heap: number
-  /** Bytes of the whole process in memory. */
+  /** Resident bytes of the whole process. */
   readonly resident: number
 }
 

@@ -1,10 +1,10 @@
-/** Clients that keep their connections while servers behind a balancer are replaced, and go by the rules of their protocol when one ends. */
+/** Clients that keep their connections while servers behind a balancer are replaced, and follow their protocol when one ends. */
 import { Agent, request } from 'node:https'
 import { connect as connectHttp2, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import type { IncomingMessage } from 'node:http'
 import type { SecureContextOptions } from 'node:tls'
 
-/** Where clients connect to, and as whom. Without a CA they accept any certificate. */
+/** The address and the user of clients. Without a CA they accept any certificate. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -16,13 +16,13 @@ const secureOptions = ({ tls }: Address): SecureContextOptions & { rejectUnautho
 
 export interface Reply { readonly code: number, readonly text: string }
 
-/** Thrown where the connection ended before a byte of the answer, so that a client may ask again, as those of both protocols do. */
+/** The connection ended before the first byte of the response, so the client may retry, in both protocols. */
 export class Unanswered extends Error {}
 
 export interface RollingClient {
-  /** @throws Unanswered, or Error where an answer had begun */
+  /** @throws Unanswered, or Error if the response had begun */
   ask: (method: string, path: string, body?: string) => Promise<Reply>
-  /** An answer that lasts, piece by piece. Resolves when it has ended, in whichever way. @throws Unanswered */
+  /** A long-running response, piece by piece. Resolves when it has ended, for whatever reason. @throws Unanswered */
   follow: (path: string, piece: (text: string) => void) => Promise<number>
   close: () => void
 }
@@ -62,7 +62,7 @@ export function http1Client (address: Address): RollingClient {
 
 export function http2Client (address: Address): RollingClient {
   let session: ClientHttp2Session | undefined
-  /** One that has not been told to go elsewhere. */
+  /** A session that has not received a GOAWAY. */
   const current = (): ClientHttp2Session => {
     if (session === undefined || session.closed || session.destroyed) {
       const made = session = connectHttp2(`https://${address.host}:${address.port}`, secureOptions(address))

@@ -1,6 +1,6 @@
 /**
- * Two servers on one etcd behind a balancer, each ended by SIGTERM and started anew under load (load.ts). The numbers are the caller's: small for a
- * test, `npm run rolling` for those of a busy cluster.
+ * Two servers on one etcd behind a balancer, each ended by SIGTERM and restarted under load (load.ts). The caller chooses the numbers: small ones
+ * for a test; `npm run rolling` uses those of a busy cluster.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -1,12 +1,12 @@
 /**
- * The rolling restart by hand: 1,000 watches and 2,000 requests a second, or so many.
+ * The rolling restart by hand, with 1,000 watches and 2,000 requests a second, or the given numbers.
  *
  *     npm run rolling
  *     WATCHES=200 RATE=500 npm run rolling
  */
 import { rolling } from './rolling.js'
 
-/** Requests a second that one client makes at most. */
+/** Maximum requests per second of one client. */
 const OF_ONE = 50
 
 const watches = Number(process.env.WATCHES ?? 1000)

@@ -1,6 +1,6 @@
 /**
- * The soak test by hand: five minutes on each server, or so long, on all or the named ones. From the tenth minute on the
- * heap has to keep its level within 5 %; in runs of less than a quarter of an hour for their last third, and the less closely the shorter they are.
+ * The soak test by hand: five minutes, or the given time, on each server or the named ones. From the tenth minute on the heap must keep its
+ * level within 5 %. Runs of less than a quarter of an hour check their last third, with a wider bound the shorter they are.
  *
  *     npm run soak
  *     npm run soak -- 1h embedded
@@ -11,7 +11,7 @@ import { table } from './levels.js'
 import { soak } from './soak.js'
 import { TARGETS, target, type TargetName } from './targets.js'
 
-/** Milliseconds: a store in memory keeps the history of five minutes, and looks after it as often. */
+/** Milliseconds: a store in memory keeps five minutes of history, and checks it as often. */
 const SETTLE = 660_000
 
 const [first = '5m', ...rest] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * Honest clients beside hostile ones for a while, in which the heap has to find its level; then all leave, and what the
- * server holds has to be what it held before: places, watches, descriptors, timers, memory.
+ * Real clients beside hostile ones for a while, in which the heap must find its level. Then all disconnect, and the server must hold what it held
+ * before: places, watches, descriptors, timers, memory.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { random } from '../random.js'
@@ -16,31 +16,31 @@ export interface Outcome {
   readonly done: Readonly<Record<string, number>>
   readonly before: Held
   readonly after: Held
-  /** Of the heap, in between. */
+  /** Levels of the heap during the run. */
   readonly levels: readonly Level[]
 }
 
-/** Caches, windows of events and history that grow to their bounds, and what Node keeps ready. */
+/** Caches, windows of events and history that grow to their bounds, and reserves of Node. */
 const ROOM = 48 * 1024 * 1024
-/** What is opened once, when it is first needed, such as the line by which etcd is compacted. */
+/** What is opened once, on first use, such as the connection that compacts etcd. */
 const OPENED_LATER = 2
-/** Milliseconds until connections that were left have closed, what had been cut short is over and the last minute's events are let go. */
+/** Milliseconds until abandoned connections have closed, interrupted requests have ended, and the events of the last minute are dropped. */
 const SETTLE = 150_000
-/** Milliseconds for requests that were cut short to be over, while the load rests. */
+/** Milliseconds for interrupted requests to end, while the load pauses. */
 const REST = 10_000
 const LOOKS = 5
 const BETWEEN_LOOKS = 1000
-/** Milliseconds: as much in each minute as a machine does that has other things to do, too. */
+/** Milliseconds: a load that a busy machine can sustain. */
 const PAUSE = 50
 const ATTACKERS = 6
 const MAX_FAULTS = 20
 const MAX_LONGER = 60
-/** Seconds of each round beyond the time. */
+/** Seconds of each additional round. */
 const LATE_ROUND = 10
 
 /**
- * @param settle milliseconds in which what it holds has to be what it held before
- * @param atLeast goes on until each of these was done once, at most `MAX_LONGER` seconds
+ * @param settle milliseconds within which the server must hold what it held before
+ * @param atLeast the run continues until each of these was done once, at most `MAX_LONGER` seconds
  */
 export async function soak (target: Target, seconds: number, seed?: number, settle = SETTLE, atLeast: readonly string[] = []): Promise<Outcome> {
   const { seed: used, int } = random(seed)
@@ -56,7 +56,7 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
     did: what => { done[what] = (done[what] ?? 0) + 1 }
   }
   await fillStill(round)
-  // What is loaded with its first use is loaded: before and after are alike.
+  // Loads what is loaded on first use, so that before and after are comparable.
   await work(round, AbortSignal.timeout(1500))
   const before = await settled(target, undefined, settle, round.fault)
   target.child.once('exit', code => {
@@ -68,7 +68,7 @@ export async function soak (target: Target, seconds: number, seed?: number, sett
   const lacks = (): boolean => atLeast.some(what => (done[what] ?? 0) === 0)
   for (let at = 0; (at < seconds || (at < seconds + MAX_LONGER && lacks())) && !over.signal.aborted; at = Math.round((performance.now() - since) / 1000)) {
     const rest = new AbortController()
-    // What was not done in time gets longer: on a busy machine a client needs a second to connect.
+    // What was not done in time gets additional rounds: on a busy machine a client needs a second to connect.
     const long = at < seconds ? Math.min(interval(seconds), Math.max(seconds - at, 1)) : LATE_ROUND
     const due = setTimeout(() => { rest.abort() }, long * 1000)
     over.signal.onabort = () => { rest.abort() }
@@ -92,7 +92,7 @@ async function work (round: Round, signal: AbortSignal): Promise<void> {
   ])
 }
 
-/** What it holds when nobody asks for anything any more. Says what does not come back to what it was `before`. */
+/** What the server holds without requests. Reports what does not return to the value `before`. */
 async function settled (target: Target, before: Held | undefined, settle: number, fault: (what: string) => void): Promise<Held> {
   let held = await target.held()
   let why = ''
@@ -110,7 +110,10 @@ async function settled (target: Target, before: Held | undefined, settle: number
   return held
 }
 
-/** What it holds between two rounds of work, when nothing is under way: of several looks the lowest, as what was cut short is let go of by and by. @param seconds to rest first */
+/**
+ * What the server holds between two rounds, without active requests: the minimum of several samples, because interrupted requests are released
+ * gradually. @param seconds to rest first
+ */
 async function rested (target: Target, seconds: number): Promise<Held> {
   for (const deadline = Date.now() + REST; Date.now() < deadline && await underWay(target) !== ''; await sleep(250));
   await sleep(seconds * 1000)
@@ -123,7 +126,7 @@ async function rested (target: Target, seconds: number): Promise<Held> {
   return lowest
 }
 
-/** What its metrics say is still under way, besides being asked; '' when nothing is. */
+/** What is still active according to its metrics, besides this request; '' if nothing is. */
 async function underWay (target: Target): Promise<string> {
   const client = new Client(target, target.protocols[0] ?? 'http1')
   const text = await client.ask('/metrics').then(({ body }) => body.toString(), (error: unknown) => `not answered: ${String(error)}`)

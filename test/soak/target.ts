@@ -1,4 +1,4 @@
-/** A server that is soaked, in a process of its own, and the two ways of asking it something. */
+/** A server under the soak test, in a process of its own, and two ways to send it requests. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
@@ -16,9 +16,9 @@ export type Protocol = 'http1' | 'http2'
 export interface Place {
   readonly port: number
   readonly secure: boolean
-  /** What it speaks. */
+  /** Protocols that it speaks. */
   readonly protocols: readonly Protocol[]
-  /** Before each path. */
+  /** Prefix of each path. */
   readonly prefix: string
 }
 
@@ -70,7 +70,7 @@ export async function startTarget (program: readonly string[], place: Place): Pr
   return target
 }
 
-/** One client: a connection or a few that it keeps. */
+/** A client with one kept connection, or a few. */
 export class Client {
   readonly #place: Place
   readonly #protocol: Protocol
@@ -83,19 +83,19 @@ export class Client {
     this.#agent = place.secure ? new HttpsAgent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 4 }) : new HttpAgent({ keepAlive: true, maxSockets: 4 })
   }
 
-  /** @throws Error where there is no whole answer */
+  /** @throws Error without a whole response */
   async ask (path: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Reply> {
     const given = { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers }
     const text = body === undefined ? undefined : JSON.stringify(body)
     const pieces: Buffer[] = []
     const { code, stream } = await this.open(path, method, given, text)
     for await (const piece of stream) pieces.push(piece as Buffer)
-    // A stream that was reset or whose connection has gone ends for Node like one that was whole.
+    // For Node, a stream that was reset, or whose connection closed, ends like a complete one.
     if ('rstCode' in stream && stream.rstCode !== 0) throw new Error(`cut off with code ${String(stream.rstCode)}`)
     return { code, body: Buffer.concat(pieces) }
   }
 
-  /** An answer that has begun. */
+  /** A response that has begun. */
   async open (path: string, method = 'GET', headers: Record<string, string> = {}, body?: string): Promise<{ code: number, stream: NodeJS.ReadableStream & { destroy: () => void } }> {
     const { prefix, port, secure } = this.#place
     if (this.#protocol === 'http2') {

@@ -1,4 +1,4 @@
-/** The servers that are soaked: the launcher on each store, and a host that embeds the plugin, in each of its protocols. */
+/** The servers under the soak test: the launcher on each store, and a host that embeds the plugin, in each of its protocols. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ const WRITES = 5_000
 
 interface Acknowledged { readonly key: string, readonly revision: number, readonly name: string }
 
-/** Runs the writer until it has acknowledged that many writes, kills it, and answers all that it acknowledged. */
+/** Runs the writer until it has acknowledged that many writes, kills it, and returns all that it acknowledged. */
 async function killAmidWrites (directory: string, round: number): Promise<{ opened: number, acknowledged: Acknowledged[] }> {
   const child = spawn(process.execPath, [path.join(import.meta.dirname, 'crash-writer.js'), directory, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
@@ -20,12 +20,12 @@ async function killAmidWrites (directory: string, round: number): Promise<{ open
   child.stdout.on('data', (piece: string) => {
     text += piece
     for (let at = piece.indexOf('\n'); at >= 0; at = piece.indexOf('\n', at + 1)) lines++
-    // A different moment each round, relative to the commits under way.
+    // A different moment each round, relative to active commits.
     if (lines >= WRITES / 2 + round * 97) child.kill('SIGKILL')
   })
   const [, signal] = await once(child, 'close')
   if (signal !== 'SIGKILL') throw new Error(`the writer ended by itself: ${text.slice(-200)}`)
-  // The last line may be cut short.
+  // The last line may be truncated.
   const [first = '', ...rest] = text.slice(0, text.lastIndexOf('\n')).split('\n')
   return {
     opened: Number(first.split(' ')[1]),
@@ -59,7 +59,7 @@ t.test('killed amid writes ten times, the store has all that it acknowledged and
     for (const { key, revision, name } of newest.values()) {
       const kv = found.get(key)
       const value = Buffer.from(kv?.value ?? []).toString()
-      // What was written but not yet acknowledged when the process died may be there too: then it is newer.
+      // Writes without an acknowledgement when the process died may exist too; then the revision is higher.
       if (kv === undefined || kv.modRevision < revision) wrong.push(`${key} at ${revision} is lost, there is ${kv?.modRevision}`)
       else if (kv.modRevision === revision && !value.startsWith(`${name};`)) wrong.push(`${key} at ${revision} holds ${value.slice(0, 20)}`)
       else if (value.length !== 600) wrong.push(`${key} at ${kv.modRevision} has ${value.length} bytes`)

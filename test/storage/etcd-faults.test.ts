@@ -7,7 +7,7 @@ import { randomOperations } from '../contracts/backend.js'
 import { Observed } from '../contracts/observed.js'
 import { Line, startEtcd, startEtcdCluster } from '../etcd-process.js'
 
-// The pauses below let trouble last; nothing waits for a result by the clock.
+// The pauses below prolong the trouble; no result is waited for by the clock.
 
 t.test('with its process killed and started again, nothing is claimed that is not so and watches go on', async t => {
   const etcd = await startEtcd(t)

@@ -1,4 +1,4 @@
-/** A user of etcd with rights below the prefix and no others, made by the commands that the documentation gives. */
+/** A user of etcd with rights below the prefix only, created by the commands of the documentation. */
 import t from 'tap'
 import { openEtcd } from '../../storage/etcd/backend.js'
 import { backendContract } from '../contracts/backend.js'

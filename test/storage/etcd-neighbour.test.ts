@@ -1,4 +1,4 @@
-/** What others do on the same etcd, with authentication and rights of their own, costs us nothing but answers to requests for progress. */
+/** Another program on the same etcd, with authentication and rights of its own, costs us nothing but responses to progress requests. */
 import t from 'tap'
 import { openEtcd } from '../../storage/etcd/backend.js'
 import { done } from '../contracts/backend.js'

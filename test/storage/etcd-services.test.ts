@@ -1,4 +1,4 @@
-/** Several servers on one etcd give out one range of addresses and ports between them. */
+/** Several servers on one etcd allocate from one range of addresses and ports. */
 import t from 'tap'
 import { startEtcd } from '../etcd-process.js'
 import type { Json } from '../build.js'

@@ -17,7 +17,7 @@ const client = certify({ commonName: 'server of ours', uses: ['client'], issuer,
 const renewed = certify({ commonName: 'server of ours, renewed', uses: ['client'], issuer, from, until })
 const stranger = certify({ commonName: 'stranger', uses: ['client'], authority: true, from, until })
 
-// Not a folder of tap's: files of another process that runs several test files have one of the same name.
+// Not a folder of tap's: another process with several test files has one of the same name.
 const folder = mkdtempSync(join(tmpdir(), 'orch-etcd-tls-'))
 t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
 for (const [name, text] of Object.entries({ 'ca.crt': authority.certificate, 'server.crt': server.certificate, 'server.key': server.key })) writeFileSync(join(folder, name), text)

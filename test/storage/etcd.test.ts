@@ -18,7 +18,7 @@ t.test('answers of many megabytes come whole: lists, and what a watch catches up
   const { kvs } = await backend.list({ start: '/registry/large/', end: '/registry/large0' })
   t.same(kvs.map(({ key, value }) => [key, value.length, Buffer.from(value).subarray(0, key.length).toString()]), keys.map(key => [key, 1_000_000, key]))
 
-  // One that has not heard of any of it yet.
+  // A back end that has not learned of any of it yet.
   const other = await openBackend({ kind: 'etcd', servers: [etcd.url] })
   t.teardown(() => other.close())
   const observed = new Observed(other, '/registry/large/', '/registry/large0', before)

@@ -5,7 +5,7 @@ export class FakeClock implements Clock {
   #now: number
   #timers: Array<{ readonly at: number, readonly callback: () => void }> = []
 
-  /** @param now of the wall clock, another one after a restart of the machine */
+  /** @param now of the wall clock; differs after a restart of the machine */
   constructor (now = 1_000_000) { this.#now = now }
 
   wall (): number { return this.#now }
@@ -20,7 +20,7 @@ export class FakeClock implements Clock {
   /** Milliseconds until each timer fires, the nearest first. */
   get waits (): number[] { return this.#timers.map(({ at }) => at - this.#now).sort((a, b) => a - b) }
 
-  /** Timers fire in order, each at its time, and so do those that they set. */
+  /** Fires timers in order, each at its time, including those that they set. */
   advance (milliseconds: number): void {
     const until = this.#now + milliseconds
     for (;;) {
@@ -34,7 +34,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A few turns of the loop: whatever waits for nothing is done by then. */
+/** A few event loop turns: whatever waits for nothing external is done by then. */
 export async function turns (): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise(resolve => { setImmediate(resolve) })
 }

@@ -1,17 +1,17 @@
 /**
- * A back end in memory that behaves as a remote one: its newest revision takes a round trip to learn, its events
- * come late, and on demand it fails. What holds on it holds on etcd.
+ * A back end in memory that behaves like a remote one: its newest revision takes a round trip, its events are late, and it fails on demand. What
+ * holds on it holds on etcd.
  */
 import type { Backend, BackendEvent, BackendWatch, WatchRequest } from '../../storage/backend.js'
 import { StorageError } from '../../storage/errors.js'
 import { openBackend } from '../../storage/open.js'
 
 export interface Lagging extends Backend {
-  /** Milliseconds events are late by, at most. */
+  /** Maximum delay of events, in milliseconds. */
   lag: number
   /** The next calls of these methods fail with Unavailable. */
   failing: Set<'list' | 'revision' | 'create' | 'update' | 'delete'>
-  /** Ends all watches as a compaction would. */
+  /** Ends all watches, as a compaction would. */
   interrupt: () => void
 }
 

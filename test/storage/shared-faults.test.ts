@@ -1,4 +1,4 @@
-/** The process that has the disk is killed and started again while others write and watch. */
+/** The process with the disk is killed and restarted while others write and watch. */
 import t from 'tap'
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-/** Watches of a shared store that have more to deliver than the line takes at once. */
+/** Watches of a shared store with more to deliver than the connection buffers. */
 import t from 'tap'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ t.test('a long history comes whole and in order, in parts as it is taken, and is
   const revisions = [revision]
   for (let at = 0; at < 200; at++) revisions.push(revision = done(await store.update('/a', value, revision)))
 
-  // More than a line holds, for a watch with previous values and one without, which ask how far they are at once.
+  // More than the connection buffers, for one watch with previous values and one without; both request progress at once.
   const withPrevious = new Observed(backend, '/a', '/b', begin)
   withPrevious.watch.requestProgress()
   const seen: number[] = []

@@ -10,7 +10,7 @@ const root = await mkdtemp(path.join(tmpdir(), 'orch-shared-'))
 t.teardown(() => rm(root, { recursive: true, force: true }))
 
 let stores = 0
-/** Two processes' handles on one store would do the same: each of the suite's is one, on a store of its own. */
+/** Handles of two processes on one store would behave alike, so each handle of the suite has a store of its own. */
 await backendContract(t, {
   open: async () => {
     const directory = path.join(root, `store-${++stores}`)

@@ -1,4 +1,4 @@
-/** A range of addresses that is another one when the server starts again. */
+/** A range of addresses that differs when the server starts again. */
 import t from 'tap'
 import { startEtcd } from '../etcd-process.js'
 import { RunningServer, until } from '../interop/server.js'

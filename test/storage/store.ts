@@ -27,7 +27,7 @@ export function configMapStore (t: Test, backend: Backend, options: { mediaType?
   return store
 }
 
-/** Its cache, which it has. */
+/** Its cache, which must exist. */
 export function cacheOf ({ cache }: ResourceStore): WatchCache {
   if (cache === undefined) throw new Error('the store has no cache')
   return cache

@@ -1,4 +1,4 @@
-/** Which turns of the event loop work was done in. */
+/** The event loop turns in which work was done. */
 import { nextTurn } from '../../storage/turns.js'
 
 export const spin = (milliseconds: number): void => {
@@ -6,7 +6,7 @@ export const spin = (milliseconds: number): void => {
   while (performance.now() < until);
 }
 
-/** For each of so many who wait at once, in which turn of the loop it went on, and what it did then. */
+/** For each of that many concurrent callers: the turn in which it resumed, and what it did then. */
 export async function resumed (count: number, work: () => void, wait = nextTurn): Promise<ReadonlyArray<readonly [turn: number, at: number]>> {
   let turn = 0
   let counting = true

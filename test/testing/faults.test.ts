@@ -86,7 +86,7 @@ t.test('a delay lasts on the clock of the server', async t => {
   t.equal(await answer, 200)
 })
 
-/** The body, or how its end failed. The client library would wait for the rest for good. */
+/** The body, or the way in which its end failed. The client library would wait for the rest forever. */
 const whole = async (server: TestServer, path: string): Promise<{ code?: string | undefined, bytes: number }> => await new Promise((resolve, reject) => {
   const { url, certificateAuthority: ca } = server
   ;(ca === undefined ? httpGet : httpsGet)(url + path, { agent: false, ...(ca === undefined ? {} : { ca }) }, response => {

@@ -1,6 +1,6 @@
 /**
- * The admin API of `orch-apiserver dev`: JSON over plain HTTP, on the loopback interface only. Browsers are kept out: a page must not reach it by
- * the name of another host, or send it anything.
+ * The admin API of `orch-apiserver dev`: JSON over plain HTTP, on the loopback interface only. Requests from web pages are refused, also if a page
+ * reaches the API under another host name.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ class Refused extends Error {
   constructor (readonly code: number, message: string) { super(message) }
 }
 
-/** What it offers, by method and path. */
+/** The handlers, by method and path. */
 function actions ({ clock, exchanges, faults, load }: Pick<TestServer, 'clock' | 'exchanges' | 'faults' | 'load'>): Readonly<Record<string, readonly [help: string, action: Action]>> {
   const injected = new Map<number, InjectedFault>()
   let id = 0
@@ -92,7 +92,7 @@ export async function openAdmin (server: TestServer, port: number): Promise<Admi
     answer(request).then(value => { send(200, value) }, (error: Error) => { send(error instanceof Refused ? error.code : 400, { error: error.message }) })
   })
   await listen(http, port)
-  const { port: taken } = http.address() as AddressInfo // it listens
+  const { port: taken } = http.address() as AddressInfo // set while it listens
   return {
     url: `http://${HOST}:${taken}`,
     close: async () => {

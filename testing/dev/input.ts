@@ -1,4 +1,4 @@
-/** Reads what clients of the admin API send: unknown members and wrong types are errors. */
+/** Parses what clients of the admin API send; unknown members and wrong types are errors. */
 import { isObject } from '../../schemas/language/values.js'
 import type { Duration } from '../clock.js'
 import type { Break, Fault } from '../faults.js'
@@ -18,7 +18,7 @@ const number: Reader = (value, name) => {
 
 export const duration = (value: unknown): Duration => typeof value === 'number' ? number(value, 'move') as number : string(value, 'move') as string
 
-/** @param names members that it may have; default any @throws TypeError, SyntaxError */
+/** @param names allowed members; default any @throws TypeError, SyntaxError */
 export function objectOf (body: string, names?: readonly string[]): Json {
   const value: unknown = JSON.parse(body)
   if (!isObject(value)) throw new TypeError('the body must be an object in JSON')
@@ -54,5 +54,5 @@ const FAULT: Readonly<Record<keyof Fault, Reader>> = {
   }
 }
 
-/** `Faults.add` checks what its members say. */
+/** `Faults.add` checks the values of the members. */
 export const faultOf = (body: string): Fault => read(objectOf(body), FAULT)

@@ -8,7 +8,7 @@ import { testServer } from '../server.js'
 import { ADMINISTRATOR } from '../users.js'
 import { openAdmin } from './admin.js'
 
-/** Of the form, each parsed by its flag. */
+/** The values of the flags. */
 interface Values {
   readonly port: number
   readonly 'admin-port': number

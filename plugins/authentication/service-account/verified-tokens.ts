@@ -1,12 +1,12 @@
 /** A cache of verified tokens by digest, bounded in number and time. */
 
-interface Kept<T> { readonly value: T, readonly until: number }
+interface CacheEntry<T> { readonly value: T, readonly until: number }
 
 /** Milliseconds. Bindings are checked on every use, independently of this cache. */
 const MAX_AGE_MS = 600_000
 
 export class VerifiedTokens<T extends { readonly expires: number }> {
-  readonly #kept = new Map<string, Kept<T>>()
+  readonly #kept = new Map<string, CacheEntry<T>>()
   readonly #maxEntries: number
 
   constructor (maxEntries = 16_384) { this.#maxEntries = maxEntries }

@@ -18,7 +18,7 @@ const MAX_FOUND = 100
 /** Steps between two yields: about a millisecond. */
 const STEPS_PER_YIELD = 1000
 
-type Found = FieldError & { readonly name: string }
+type ValueFinding = FieldError & { readonly name: string }
 
 /** The path of a finding; upstream writes `<nil>` for a whole object. */
 const fieldAt = (at: string, name: string): string => at === '' ? name || '<nil>' : name === '' ? at : `${at}.${name}`
@@ -49,13 +49,13 @@ export class ValueValidator {
   }
 
   /** @param name path within the value, which messages begin with */
-  * #findings (schema: Schema, value: unknown, name: string): Steps<Found[]> {
+  * #findings (schema: Schema, value: unknown, name: string): Steps<ValueFinding[]> {
     if (++this.#steps > this.#most) return []
     if (this.#steps - this.#yielded > STEPS_PER_YIELD) {
       this.#yielded = this.#steps
       yield
     }
-    const found: Found[] = []
+    const found: ValueFinding[] = []
     this.#own(schema, value, name, found)
     if (value !== null && hasLogic(schema)) yield * this.#logic(schema, value, name, found)
     if (Array.isArray(value)) yield * this.#list(schema, value, name, found)
@@ -64,7 +64,7 @@ export class ValueValidator {
   }
 
   /** Types, formats, bounds and enumerations. */
-  #own (schema: Schema, value: unknown, name: string, found: Found[]): void {
+  #own (schema: Schema, value: unknown, name: string, found: ValueFinding[]): void {
     const said = (words: string): void => { this.#say(found, name, `${name} in body ${words}`, value) }
     const mismatch = typeMismatch(schema, value, this.#most === Infinity)
     if (mismatch !== undefined) this.#say(found, name, `${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own, 'FieldValueTypeInvalid')
@@ -77,13 +77,13 @@ export class ValueValidator {
     }
   }
 
-  #say (found: Found[], name: string, detail: string, value: unknown, type: FieldError['type'] = 'FieldValueInvalid'): void {
+  #say (found: ValueFinding[], name: string, detail: string, value: unknown, type: FieldError['type'] = 'FieldValueInvalid'): void {
     if (found.length > 0 && this.#steps > this.#most) return
     this.#steps += sizeOf(value, this.#most)
     found.push({ name, field: '', type, value, detail })
   }
 
-  #text ({ maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, found: Found[], said: (words: string) => void): void {
+  #text ({ maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, found: ValueFinding[], said: (words: string) => void): void {
     this.#steps += value.length / STEP_OF_TEXT
     const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
     if (maxLength !== undefined && length > maxLength) this.#say(found, name, `may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
@@ -96,7 +96,7 @@ export class ValueValidator {
     if (!hasFormat(format, value)) this.#say(found, name, `${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value, 'FieldValueTypeInvalid')
   }
 
-  * #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: Found[]): Steps<void> {
+  * #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: ValueFinding[]): Steps<void> {
     if (isSchema(items) && this.#steps < this.#most) {
       for (const [index, item] of value.entries()) {
         if (found.length >= MAX_FOUND) break
@@ -107,7 +107,7 @@ export class ValueValidator {
     if (maxItems !== undefined && value.length > maxItems) this.#say(found, name, `must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
   }
 
-  * #object (schema: Schema, value: Readonly<Record<string, unknown>>, name: string, found: Found[]): Steps<void> {
+  * #object (schema: Schema, value: Readonly<Record<string, unknown>>, name: string, found: ValueFinding[]): Steps<void> {
     const { properties = {}, additionalProperties, required = [], minProperties, maxProperties } = schema
     const members = Object.entries(value)
     this.#steps += members.length + required.length
@@ -134,16 +134,16 @@ export class ValueValidator {
     }
   }
 
-  * #each (parts: readonly Schema[], value: unknown, name: string): Steps<Found[][]> {
-    const all: Found[][] = []
+  * #each (parts: readonly Schema[], value: unknown, name: string): Steps<ValueFinding[][]> {
+    const all: ValueFinding[][] = []
     for (const part of parts) all.push(yield * this.#findings(part, value, name))
     return all
   }
 
-  * #logic ({ anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: Found[]): Steps<void> {
+  * #logic ({ anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: ValueFinding[]): Steps<void> {
     const quoted = JSON.stringify(name)
     const whole = (words: string): void => { found.push({ name: '', field: '', type: 'FieldValueInvalid', value: '', detail: `${quoted} must ${words}` }) }
-    const right = (all: Found[][]): number => all.filter(({ length }) => length === 0).length
+    const right = (all: ValueFinding[][]): number => all.filter(({ length }) => length === 0).length
     const [any, one, all] = [yield * this.#each(anyOf, value, name), yield * this.#each(oneOf, value, name), yield * this.#each(allOf, value, name)]
     if (any.length > 0 && right(any) === 0) { whole('validate at least one schema (anyOf)'); found.push(...any[0] ?? []) }
     if (one.length > 0 && right(one) !== 1) {

@@ -56,10 +56,10 @@ export const Namespace = kind('Namespace', 'A scope for names; what lives in it 
   validateCreate: ({ spec }, _at, report) => { validateFinalizers(spec, () => 'spec.finalizers', report) }
 })
 
-interface Held { readonly metadata: ObjectMeta, readonly status: NamespaceStatus }
+interface NamespaceParts { readonly metadata: ObjectMeta, readonly status: NamespaceStatus }
 
 /** The phase must match the deletionTimestamp. */
-function validatePhase ({ metadata, status: { phase } }: Held, report: Report): void {
+function validatePhase ({ metadata, status: { phase } }: NamespaceParts, report: Report): void {
   const due = metadata.deletionTimestamp === undefined ? 'Active' : 'Terminating'
   if (phase !== due) invalid(report, 'status.Phase', phase ?? '', `may only be '${due}' if \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty`)
 }

@@ -10,7 +10,7 @@ const REQUESTS = '/apis/certificates.orch.io/v1/certificatesigningrequests'
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const csr = (name: string, signerName: string, request: string): Json => ({ metadata: { name }, spec: { request, signerName, usages: ['client auth'] } })
 
-/** `ann` may change every request and nothing of signers, `sam` speaks for one, `dom` for those of a domain. */
+/** `ann` may change all requests but has no permissions on signers, `sam` has them on one signer, `dom` on all signers of a domain. */
 async function start (t: Test): Promise<Served> {
   const served = await serve(t, {}, { authorization: { modes: ['RBAC'] }, tokens: ['sam,sam,3', 'dom,dom,4'] })
   const grant = async (name: string, rules: Json[], users: string[]): Promise<void> => {

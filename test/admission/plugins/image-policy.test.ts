@@ -1,4 +1,4 @@
-/** ImagePolicyWebhook, with a real server that is asked, behind the file that --admission-control-config-file names. */
+/** ImagePolicyWebhook with a real review server, configured through the file of --admission-control-config-file. */
 import t from 'tap'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Plugins that are off by default and look at other things than pods. */
+/** Plugins that are off by default and concern objects other than pods. */
 import t from 'tap'
 import type { Json } from '../../build.js'
 import { eventRateLimit } from '../../../admission/plugins/event-rate-limit.js'

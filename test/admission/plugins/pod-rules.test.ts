@@ -1,4 +1,4 @@
-/** Plugins that are off by default and look at pods: what each makes of them, and refuses. */
+/** Plugins that are off by default and concern pods: what each one changes and refuses. */
 import t from 'tap'
 import type { Json } from '../../build.js'
 import { MERGE, PODS, container, pod, serve } from '../served.js'

@@ -44,7 +44,7 @@ t.test('what the baseline forbids is told by check, and where', async t => {
 })
 
 t.test('of a pod from before, an unmasked /proc', async t => {
-  const before = pod('x', { containers: [secure({ procMount: 'Unmasked' })] }) as unknown as Parameters<typeof procMount>[0] // a pod; new ones have it dropped
+  const before = pod('x', { containers: [secure({ procMount: 'Unmasked' })] }) as unknown as Parameters<typeof procMount>[0] // an existing pod; new ones lose the field
   t.same(procMount(before), { reason: 'procMount', detail: 'container "c" must not set securityContext.procMount to "Unmasked"' })
 })
 
@@ -102,7 +102,7 @@ t.test('labels that were there before anybody understood them are told to the au
       operation: 'CREATE', group: '', resource: 'pods', subresource: '', kind: 'Pod', namespace: 'n', name: 'p', object: pod('p', { containers: [secure(HARDENED)] }), warn: () => {},
       annotate: (key: string, value: string) => { annotations[key] = value }, reader: { get: async () => ({ metadata: { name: 'n', labels: labels(of) } }) }
     }
-    await plugin.validate?.(request as unknown as AdmissionRequest) // as far as it is asked
+    await plugin.validate?.(request as unknown as AdmissionRequest) // the members that the plugin reads
     t.equal(annotations[`${LABEL}error`], `Failed to parse policy: ${told}`)
   }
 })

@@ -9,10 +9,10 @@ const quota = (name: string, hard: Json, more: Json = {}): Json => ({ metadata: 
 
 interface Held extends Served {
   readonly url: string
-  /** Makes a quota, and waits until it holds. */
+  /** Creates a quota and waits until it is enforced. */
   readonly hold: (name: string, hard: Json, more?: Json) => Promise<void>
   readonly used: (name?: string) => Promise<Json>
-  /** Waits until so much is in use. */
+  /** Waits until the quota reports this usage. */
   readonly comesTo: (expected: Json, name?: string) => Promise<void>
 }
 

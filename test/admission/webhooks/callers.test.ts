@@ -1,4 +1,7 @@
-/** Where webhooks are found, as whom they are called, and over which connections. Interface: --proxy-client-cert-file, --enable-aggregator-routing. */
+/**
+ * Where webhooks are found, with which credentials they are called, and over which connections. Interface: --proxy-client-cert-file,
+ * --enable-aggregator-routing.
+ */
 import t from 'tap'
 import { join } from 'node:path'
 import { checkedFlags, configuration } from '../../../config/options.js'
@@ -142,7 +145,7 @@ t.test('a call that is under way when its configuration goes is answered all the
   await configure(server, VALIDATING, 'a', webhook('a', hook))
   hook.answer = async () => {
     await server.delete(`${VALIDATING}/a`)
-    // Whoever writes now finds another set of hooks.
+    // Requests from now on find another set of hooks.
     await server.post(CONFIGS, { metadata: { name: 'beside' } })
     return { allowed: false, status: { message: 'still here', code: 403 } }
   }
@@ -169,7 +172,7 @@ t.test('a change that meets a conflict is asked about anew, with what is there t
   await server.post(CONFIGS, { metadata: { name: 'c' }, data: { n: '0' } })
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['UPDATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] }))
   hook.answer = async (review, ...rest) => {
-    // While the first is being judged somebody else changes the object.
+    // Another client changes the object during the first review.
     if (hook.asked.length === 1) t.equal((await server.patch(`${CONFIGS}/c`, { data: { other: 'yes' } })).code, 200)
     return await patching({ op: 'add', path: '/data/seen', value: JSON.stringify(review.request.oldObject.data) })(review, ...rest)
   }

@@ -1,4 +1,4 @@
-/** Several hooks about one request: their order, what each sees, and what all of them tell others. */
+/** Several hooks for one request: their order, what each receives, and how their results are combined. */
 import t from 'tap'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +53,7 @@ t.test('validating hooks are asked all at once, and of several refusals the firs
   for (const name of ['b', 'a', 'c']) {
     const hook = await hookServer(t, async (...review) => {
       if (++waiting === 3) allThere()
-      await together // nobody is answered before all are asked
+      await together // no hook answers before all have been called
       return await (name === 'c' ? allow : deny({ message: name, code: 403 }))(...review)
     })
     await configure(server, VALIDATING, name, webhook(name, hook))

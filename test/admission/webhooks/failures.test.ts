@@ -1,4 +1,4 @@
-/** Hooks that do not answer as they should: the request ends clearly, or goes on, as their failurePolicy says. */
+/** Hooks that do not answer properly: the request fails with a clear error or continues, as their failurePolicy says. */
 import t from 'tap'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ const GIGABYTE = 2 ** 30
 let made = 0
 const create = async (server: Client, more: Json = {}): Promise<{ code: number, json: Json }> => await server.post(CONFIGS, { metadata: { name: `c-${++made}`, ...more } })
 
-/** What a hook does, and what is said of it. */
+/** The answer of a hook, and the resulting message. */
 const BAD: ReadonlyArray<readonly [string, Answer, RegExp]> = [
   ['dies without a word', (_review, reply) => { reply.destroy(); return undefined }, /failed to call webhook: Post "https:\/\/127\.0\.0\.1:\d+\/hook\?timeout=10s": connection (?:closed|reset) by the peer$/],
   ['dies in the middle of its answer', (_review, reply) => { reply.writeHead(200, { 'content-length': 100 }); reply.write('{"kind":', () => { reply.destroy() }); return undefined }, /failed to call webhook: Post "/],
@@ -59,7 +59,7 @@ t.test('a hook that answers badly fails the request, or is ignored, as its failu
   t.same((await server.get(CONFIGS)).json.items.filter((one: Json) => one.metadata.labels?.to === 'fail'), [])
 })
 
-/** Patches, and what the request ends with. */
+/** Patches, with the code and message of the response. */
 const PATCHES: ReadonlyArray<readonly [string, unknown, number, RegExp]> = [
   ['outside of the object', [{ op: 'add', path: '/nothing/here/x', value: 1 }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: the JSON patch does not fit the object/],
   ['of no operation there is', [{ op: 'explode', path: '/data' }], 500, /^Internal error occurred: the patch of admission webhook "a\.example\.com" cannot be followed: JSON patch operation 0/],

@@ -17,19 +17,19 @@ export const clientPair = clients.issue({ commonName: 'apiserver', names: [], us
 export interface Asked extends Json {
   readonly path: string
   readonly headers: IncomingMessage['headers']
-  /** Common name of the certificate of whoever asks. */
+  /** Common name of the client's certificate. */
   readonly caller: string
 }
 
-/** @returns the response, without its uid where it is to be that of the request; undefined where it answers by itself */
+/** @returns the response, which gets the request's uid if it has none; undefined if the function has already answered */
 export type Answer = (review: Json, reply: ServerResponse, request: IncomingMessage) => Json | undefined | Promise<Json | undefined>
 
 export interface HookServer {
   readonly port: number
   readonly url: string
-  /** Reviews it was sent, with how they came. */
+  /** Received reviews, with their connections and headers. */
   readonly asked: Asked[]
-  /** Connections that were made to it. */
+  /** Number of connections made to it. */
   readonly connections: () => number
   answer: Answer
 }
@@ -71,11 +71,11 @@ export const VALIDATING = `${GROUP}/validatingwebhookconfigurations`
 export const CONFIGS = '/api/v1/namespaces/default/configmaps'
 export const ON_CONFIGS = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }
 
-/** A webhook, of config maps that are made unless its rules say otherwise. */
+/** A webhook for creates of config maps, unless `more` has other rules. */
 export const webhook = (name: string, { url }: Pick<HookServer, 'url'>, more: Json = {}): Json =>
   ({ name: `${name}.example.com`, clientConfig: { url, caBundle }, rules: [ON_CONFIGS], sideEffects: 'None', admissionReviewVersions: ['v1'], ...more })
 
-/** Makes a configuration of these webhooks, which holds from the next request on. */
+/** Creates a configuration of these webhooks, effective from the next request on. */
 export async function configure (server: Pick<Client, 'post'>, path: string, name: string, ...webhooks: Json[]): Promise<void> {
   const { code, json } = await server.post(path, { metadata: { name }, webhooks })
   if (code !== 201) throw new Error(`${name}: ${code} ${JSON.stringify(json)}`)

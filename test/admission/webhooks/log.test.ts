@@ -1,4 +1,4 @@
-/** What the log has of a hook that fails: which one and why, and nothing of what it was asked about, whatever it repeats of that. */
+/** Log lines about a failing hook name the hook and the reason, and contain nothing of the reviewed object, even if the hook repeats it. */
 import t from 'tap'
 import orch from '../../../app.js'
 import { client } from '../../build.js'

@@ -1,4 +1,4 @@
-/** Which requests a webhook is asked about: its rules, its selectors, and what it asked for in another version. */
+/** Which requests a webhook receives: its rules, its selectors, and the version that it requested. */
 import t from 'tap'
 import Fastify from '../../fastify.js'
 import orch from '../../../app.js'
@@ -12,7 +12,7 @@ import { allow, configure, CONFIGS, deny, hookServer, MUTATING, ON_CONFIGS, patc
 const RULE = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }
 const POD: Subject = { operation: 'CREATE', group: '', version: 'v1', resource: 'pods', subresource: '', namespaced: true }
 
-/** What a rule has, what a request has, and whether the one is about the other. */
+/** Part of a rule, part of a request, and whether they match. */
 const TABLE: ReadonlyArray<readonly [Json, Partial<Subject>, boolean]> = [
   [{}, {}, true],
   [{}, { operation: 'UPDATE' }, false],

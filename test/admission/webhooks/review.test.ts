@@ -1,4 +1,4 @@
-/** What webhooks are asked and what of their answers counts. Interface: Dry-run; Notable changes. */
+/** What webhooks receive, and what counts in their answers. Interface: Dry-run; Notable changes. */
 import t from 'tap'
 import type { AdmissionRequest } from '../../../registry/admission.js'
 import { callWebhook } from '../../../admission/webhooks/call-webhook.js'
@@ -88,7 +88,7 @@ t.test('dry runs ask hooks that have no side effects then, and are refused for o
   await configure(server, VALIDATING, 'a', webhook('a', hook, { sideEffects: 'NoneOnDryRun' }))
   t.equal((await server.post(`${CONFIGS}?dryRun=All`, { metadata: { name: 'c' } })).code, 201)
   t.match(hook.asked[0]?.request, { dryRun: true, options: { dryRun: ['All'] } })
-  // None that has any can be made any more; one that was stored before may have.
+  // Hooks with side effects can no longer be created, but may be stored.
   const [old] = hooksOf({ kind: 'ValidatingWebhookConfiguration', apiVersion: 'admissionregistration.orch.io/v1', metadata: { name: 'old' }, webhooks: [webhook('old', hook, { sideEffects: 'Some' })] as never })
   const never = { call: async () => { throw new Error('asked') }, retain: () => {} }
   const question = { request: { dryRun: true } as AdmissionRequest, writer: undefined as never, requested: undefined as never, objects: '', mutating: false }

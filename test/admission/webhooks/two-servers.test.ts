@@ -1,4 +1,4 @@
-/** Webhook configurations that are written through one server and hold on another on the same etcd. */
+/** Webhook configurations written through one server take effect on another one on the same etcd. */
 import t from 'tap'
 import { build, listen, Watch } from '../../build.js'
 import { startEtcd } from '../../etcd-process.js'

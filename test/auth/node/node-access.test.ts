@@ -1,4 +1,4 @@
-/** `--authorization-mode=Node,RBAC`: what a node agent gets at through the pods that are bound to its node, and nothing else. */
+/** `--authorization-mode=Node,RBAC`: what a node agent can reach through the pods bound to its node, and nothing else. */
 import t from 'tap'
 import { volumeReferences, podReferences } from '../../../auth/node/references.js'
 import { build, type Json, type Answer, type Test } from '../../build.js'

@@ -108,7 +108,7 @@ t.test('thousands of rules are gathered in time that grows with them, each once'
   const root = as('root')
   await root.post(`${RBAC}/clusterroles`, { metadata: { name: 'all' }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'y' } }] } })
   const since = process.cpuUsage()
-  // Half of what the second one has stands in the first one, too.
+  // The roles share half of their rules.
   for (const [name, from] of [['one', 0], ['two', 1000]] as const) {
     const rules = Array.from({ length: 2000 }, (_, at) => rule('get', '', `r${from + at}`))
     t.equal((await root.post(`${RBAC}/clusterroles`, role(name, rules, { labels: { x: 'y' } }))).code, 201)

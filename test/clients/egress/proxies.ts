@@ -1,4 +1,4 @@
-/** Proxies that stand between the server and where it connects to: CONNECT over TCP, TLS and a socket, and gRPC at a socket. */
+/** Proxies between the server and its destinations: CONNECT over TCP, TLS and a socket, and gRPC over a socket. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttp, type IncomingMessage, type Server } from 'node:http'
@@ -13,17 +13,17 @@ import type { Test } from '../../build.js'
 import { authority } from '../../serving/authority.js'
 
 export interface Proxy {
-  /** How the server is told of it. */
+  /** The proxy as an option of the server. */
   readonly proxy: EgressProxy
-  /** The connection of a configuration file. */
+  /** The proxy as a connection in a configuration file. */
   readonly connection: object
-  /** Addresses it was asked to connect to, as they were written. */
+  /** Requested addresses, as written. */
   readonly asked: string[]
-  /** Connections that are open through it. */
+  /** Number of open connections through it. */
   readonly open: () => number
-  /** What it connects to instead of an address: names that only it can resolve. */
+  /** Ports by name, for names that only the proxy can resolve. */
   readonly names: Map<string, number>
-  /** Refuses all connections from now on. */
+  /** True refuses all new connections. */
   refuse: boolean
   readonly stop: () => void
 }
@@ -39,7 +39,7 @@ function scratch (t: Test): string {
 
 interface State extends Pick<Proxy, 'asked' | 'names'> { refuse: boolean, readonly sockets: Set<Socket> }
 
-/** A connection to what the address means here. */
+/** Connects to the test's server for the address. */
 function dial (state: State, address: string): Socket | undefined {
   state.asked.push(address)
   if (state.refuse) return undefined
@@ -103,7 +103,7 @@ export async function httpProxy (t: Test): Promise<Proxy> {
   return made(t, state, { protocol: 'HTTPConnect', url }, { proxyProtocol: 'HTTPConnect', transport: { tcp: { url } } }, end)
 }
 
-/** Believes clients with a certificate alone. */
+/** Accepts only clients with a certificate. */
 export async function httpsProxy (t: Test): Promise<Proxy> {
   const state = fresh()
   const folder = scratch(t)
@@ -131,7 +131,7 @@ export async function socketProxy (t: Test): Promise<Proxy> {
   return made(t, state, { protocol: 'HTTPConnect', socket }, { proxyProtocol: 'HTTPConnect', transport: { uds: { udsName: socket } } }, end)
 }
 
-/** The conventional protocol, written down again from its facts. */
+/** Upstream's protocol, restated from its facts. */
 const { root } = protobuf.parse(`
   syntax = "proto3";
   enum PacketType { DIAL_REQ = 0; DIAL_RSP = 1; CLOSE_REQ = 2; CLOSE_RSP = 3; DATA = 4; DIAL_CLS = 5; }

@@ -1,4 +1,4 @@
-/** `--egress-selector-config-file`: what the server connects to, through each kind of proxy. */
+/** `--egress-selector-config-file`: destinations of the server through each kind of proxy. */
 import t, { type Test } from 'tap'
 import { writeFileSync } from 'node:fs'
 import Fastify from '../../fastify.js'

@@ -20,7 +20,7 @@ function opened (proxy: EgressProxy): Opened {
   return { tunnel: cluster, outcomes }
 }
 
-/** A server of bytes. */
+/** A raw TCP server. */
 async function serving (t: Test, serve: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: false }, socket => {

@@ -13,7 +13,7 @@ export function run (...args: string[]): Ended {
   return { status, stdout, stderr }
 }
 
-/** Beside this process, which may be the store's server. */
+/** In a process of its own, because this process may be the store's server. */
 export async function runBeside (...args: string[]): Promise<Ended> {
   const child = begin(...args)
   let stdout = ''
@@ -26,7 +26,7 @@ export async function runBeside (...args: string[]): Promise<Ended> {
 
 export const begin = (...args: string[]): ChildProcess => spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
 
-/** A store with so many objects, of 1,000 bytes each. */
+/** A store with that many objects of 1,000 bytes. */
 export async function fill (directory: string, objects: number): Promise<void> {
   const backend = await openBackend({ kind: 'embedded', directory })
   for (let at = 0; at < objects; at += 500) {

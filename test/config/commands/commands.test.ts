@@ -77,7 +77,7 @@ t.test('what is not whole is not restored, and leaves nothing', t => {
   t.end()
 })
 
-/** In this process. */
+/** Runs the command in this process. */
 async function called (name: 'snapshot' | 'restore' | 'migrate' | 'compact', ...args: string[]): Promise<Ended> {
   let [stdout, stderr] = ['', '']
   const status = await runCommand(name, args, { stdout: { write: text => { stdout += text } }, stderr: { write: text => { stderr += text } } })
@@ -179,7 +179,7 @@ t.test('an interrupted command removes what it has begun', async t => {
     while (!existsSync(at('interrupted.partial')) && child.exitCode === null) await new Promise(resolve => { setTimeout(resolve, 1) })
     child.kill(signal)
     const [status] = await once(child, 'close') as [number]
-    if (status === 0) rmSync(at('interrupted')) // it was faster
+    if (status === 0) rmSync(at('interrupted')) // it finished before the signal
     else t.strictSame([status, stderr], [signal === 'SIGINT' ? 130 : 143, `orch-apiserver snapshot: interrupted by ${signal}\n`])
     t.strictSame(readdirSync(root).filter(name => name.startsWith('interrupted')), [])
   }
@@ -192,7 +192,7 @@ t.test('an interrupted command removes what it has begun', async t => {
 })
 
 t.test('a disk without room is an error that names it', t => {
-  // A disk of its own, which ends with the command, where this user may have one.
+  // On a disk of its own, which is unmounted with the command, if this user may mount one.
   const onSmallDisk = (megabytes: number, script: string): string => {
     mkdirSync(at('disk'), { recursive: true })
     const { stdout, stderr } = spawnSync('unshare', ['--map-root-user', '--mount', 'sh', '-c', `mount -t tmpfs -o size=${megabytes}m none "${at('disk')}" && ${script}; ls -A "${at('disk')}" | grep -v writer`], { encoding: 'utf8', timeout: 60_000 })

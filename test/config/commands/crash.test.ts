@@ -1,4 +1,4 @@
-/** Commands that are killed at any moment: nothing is lost, and nothing that is half done is taken for whole. */
+/** Commands that are killed at any moment: nothing is lost, and nothing incomplete is taken for complete. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -20,7 +20,7 @@ t.before(async () => {
   objects = await objectsOf(at('data'))
 })
 
-/** How long the command takes by itself, from the moment at which it has begun to write. */
+/** Kills the command `after` milliseconds from the moment at which it has begun to write. Returns false if it finished before. */
 async function killed (begun: () => boolean, after: number, ...args: string[]): Promise<boolean> {
   const child = begin(...args)
   const closed = once(child, 'close')
@@ -32,7 +32,7 @@ async function killed (begun: () => boolean, after: number, ...args: string[]): 
   return code === null
 }
 
-/** Moments over the time that the command takes after it has begun. */
+/** Moments at equal distances over the duration of the command, from the moment at which it has begun to write. */
 async function moments (begun: () => boolean, again: () => unknown, ...args: string[]): Promise<number[]> {
   const start = { at: 0 }
   await killed(() => {
@@ -76,7 +76,7 @@ t.test('a snapshot of a store that is written to: its pages are used again once 
     await Promise.all(kvs.map(async ({ key, modRevision }) => await backend.update(key, Buffer.alloc(1000, `${modRevision} `), modRevision)))
     await backend.compact(await backend.revision())
   }
-  // It waits for its reader, within the store.
+  // It waits for its reader and keeps the store open meanwhile.
   const child = begin('snapshot', '-', `--data-dir=${folder}`)
   if (child.stdout === null) throw new Error('no standard output')
   await once(child.stdout, 'readable')

@@ -1,4 +1,4 @@
-/** The condition Available of APIServices: what is found, when it is looked for, and how often it is written. */
+/** The condition Available of APIServices: its values, when they are checked, and how often they are written. */
 import t from 'tap'
 import { check, type Probe } from '../../../controllers/aggregation/check.js'
 import type { AdmissionReader } from '../../../registry/admission.js'

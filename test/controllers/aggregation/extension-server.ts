@@ -1,6 +1,6 @@
 /**
- * An extension server: gadgets of shop.example.com/v1, on Fastify and the schemas of this package. It believes the X-Remote headers of whoever
- * has a certificate of the aggregator, and refuses everybody else.
+ * An extension server on Fastify and this package's schemas: gadgets of shop.example.com/v1. It trusts the X-Remote headers of clients with the
+ * aggregator's certificate, and refuses all others.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -53,9 +53,9 @@ export interface Asked { readonly method: string, readonly url: string, readonly
 export interface ExtensionServer {
   readonly port: number
   readonly asked: Asked[]
-  /** Open connections, and all that there were. */
+  /** Numbers of open connections and of all connections so far. */
   readonly connections: () => { readonly open: number, readonly all: number }
-  /** Answers instead of the server where it returns true. */
+  /** Responds in place of the server if it returns true. */
   instead: (request: FastifyRequest, raw: ServerResponse) => boolean
   readonly upgrade: { handle: ((socket: Socket, headers: IncomingHttpHeaders) => void) | undefined }
   readonly watches: () => number
@@ -218,7 +218,7 @@ export function apiService (port: number, spec: Json = {}): Json {
 
 export const available = ({ status }: Json): Json | undefined => status?.conditions?.find((one: Json) => one['type'] === 'Available')
 
-/** Creates it, with its service, and waits until it is checked. Resolves to its condition. */
+/** Creates the APIService with its service, and waits until it is checked. Resolves to its condition. */
 export async function register (server: Client, port: number, spec: Json = {}): Promise<Json> {
   await service(server, 'shop', port)
   const made = apiService(port, spec)

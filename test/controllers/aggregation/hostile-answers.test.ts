@@ -1,4 +1,4 @@
-/** Answers of extension servers that try to gain from the connection, or never end. */
+/** Responses of extension servers that try to exploit the connection, or never end. */
 import t from 'tap'
 import { connect } from 'node:net'
 import { build, listen } from '../../build.js'

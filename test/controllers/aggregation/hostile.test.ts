@@ -1,4 +1,7 @@
-/** Extension servers that misbehave, APIServices that lead nowhere or back, and clients that try to be somebody else: everything is bounded, and other requests go on. */
+/**
+ * Misbehaving extension servers, APIServices that lead nowhere or back, and clients that pose as somebody else: everything is bounded, and other
+ * requests continue.
+ */
 import t from 'tap'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
@@ -111,7 +114,7 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
 
 t.test('an APIService that leads back to this server, or in a circle, is refused', async t => {
   const [one, other] = [await serve(t), await serve(t)]
-  /** As if it had been reached before. */
+  /** Pretends that it was reached before. */
   const pretend = async (server: Client): Promise<void> => {
     const { json } = await server.get(`${SERVICES}/${NAME}`)
     await server.put(`${SERVICES}/${NAME}/status`, { ...json, status: { conditions: [{ type: 'Available', status: 'True', lastTransitionTime: '2020-01-01T00:00:00Z', reason: 'Passed' }] } })

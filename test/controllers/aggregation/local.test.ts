@@ -9,7 +9,7 @@ const SERVICES = '/apis/apiregistration.orch.io/v1/apiservices'
 const all = async (server: Client): Promise<Json[]> => (await server.get(SERVICES)).json['items'] as Json[]
 const find = async (server: Client, name: string): Promise<Json> => (await server.get(`${SERVICES}/${name}`)).json
 
-/** All of them, once as many are there: they are made when the server is ready. */
+/** All of them, once there are that many: they are created when the server is ready. */
 async function settled (server: Client, count = 29): Promise<Json[]> {
   await until(async () => (await all(server)).length === count)
   return await all(server)

@@ -1,4 +1,4 @@
-/** What extension servers serve in a namespace is deleted with it. */
+/** Objects that extension servers serve in a namespace are deleted with it. */
 import t from 'tap'
 import { build, type Client, type Json } from '../../build.js'
 import { until } from '../custom/definitions.js'

@@ -1,4 +1,4 @@
-/** An extension server whose discovery is well, and which answers everything else with bytes. */
+/** An extension server with correct discovery that responds to everything else with raw bytes. */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket } from 'node:tls'

@@ -1,4 +1,4 @@
-/** Group versions that another server serves: as whom requests reach it, and what comes back. */
+/** Group versions that another server serves: the user with which requests reach it, and its responses. */
 import t from 'tap'
 import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'

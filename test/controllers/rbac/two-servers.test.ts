@@ -1,4 +1,4 @@
-/** Roles that are written through one server and asked of another on the same etcd. */
+/** Roles written through one server and used by another on the same etcd. */
 import t from 'tap'
 import { build, listen, Watch } from '../../build.js'
 import { startEtcd } from '../../etcd-process.js'

@@ -1,4 +1,4 @@
-/** Interface, `--endpoint-reconciler-type` and its kin: the service that leads to the servers, made and kept by themselves. */
+/** Interface, `--endpoint-reconciler-type` and related flags: the service that leads to the servers, which they create and maintain themselves. */
 import t from 'tap'
 import type { ServerOptions } from '../../../app.js'
 import { checkedFlags, configuration } from '../../../config/options.js'
@@ -57,7 +57,7 @@ t.test('of servers that start at once one makes it: the others wait for what its
   const server = await serviceServer(t, RANGES)
   const clock = new FakeClock()
   const logged: string[] = []
-  await server.make('first', { clusterIP: '10.0.0.1' }) // the address of a service that is not there yet
+  await server.make('first', { clusterIP: '10.0.0.1' }) // the address of a service that does not exist yet
   const own = new OwnService({ ...server, ...at('192.0.2.1'), clock, log: message => { logged.push(message) }, leaving: new AbortController().signal })
   const started = own.start()
   while (clock.waits.length === 0) await turns()

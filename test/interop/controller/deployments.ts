@@ -1,6 +1,6 @@
 /**
- * A small controller of Deployments on the public client library: it makes a ReplicaSet of each template and the pods of each, takes away
- * what is too many, and says in the status how far it is. Several instances may run; one of them works.
+ * A small controller of Deployments on the public client library: creates a ReplicaSet for each template and its pods, deletes surplus ones, and
+ * reports progress in the status. Several instances may run; one of them works.
  */
 import { createHash } from 'node:crypto'
 import { PatchStrategy, AppsV1Api, setHeaderOptions, CoreV1Api, type V1ReplicaSet, type V1Pod, type V1Deployment, type KubeConfig, type KubernetesObject } from '@kubernetes/client-node'
@@ -9,12 +9,12 @@ import { Leadership } from './leadership.js'
 import { WorkQueue } from './work-queue.js'
 
 const WORKERS = 5
-/** What kubectl looks for. */
+/** Read by kubectl. */
 const REVISION = 'deployment.kubernetes.io/revision'
 const MERGE = setHeaderOptions('Content-Type', PatchStrategy.MergePatch)
 
 const codeOf = (error: unknown): number | undefined => (error as { code?: number }).code
-/** What is deleted already needs no deleting. */
+/** Ignores that an object to delete is already deleted. */
 const orGone = (error: unknown): void => { if (codeOf(error) !== 404) throw error }
 const isReady = ({ status }: V1Pod): boolean => status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
 const alive = ({ metadata }: KubernetesObject): boolean => metadata?.deletionTimestamp === undefined
@@ -26,7 +26,7 @@ export class DeploymentController {
   readonly pods: Follower<V1Pod>
   readonly leadership: Leadership
   readonly queue: WorkQueue
-  /** Uids by names of what the server has said it made. */
+  /** Uids by name of the created objects, as the server returned them. */
   readonly made = new Map<string, string>()
   readonly #apps: AppsV1Api
   readonly #core: CoreV1Api
@@ -67,7 +67,7 @@ export class DeploymentController {
       const labels = { ...template.metadata?.labels, 'pod-template-hash': hash }
       const body = { metadata: { ...this.#owned(deployment, 'Deployment', `${name}-${hash}`, labels), annotations: { [REVISION]: String(latest + 1) } }, spec: { replicas, selector: { matchLabels: { ...selector.matchLabels, 'pod-template-hash': hash } }, template: { ...template, metadata: { ...template.metadata, labels } } } }
       current = await this.#make(() => this.#apps.createNamespacedReplicaSet({ namespace, body }))
-      if (current === undefined) return // another event will tell of it
+      if (current === undefined) return // another event will follow
     } else if (byRevision(current) < latest) {
       await this.#apps.patchNamespacedReplicaSet({ namespace, name: nameOf(current), body: { metadata: { annotations: { [REVISION]: String(latest + 1) } } } }, MERGE)
     }
@@ -75,7 +75,7 @@ export class DeploymentController {
     await this.#tell(deployment, known.find(set => nameOf(set) === nameOf(current)) ?? current, known)
   }
 
-  /** As many pods as are wanted, and the status. */
+  /** Creates or deletes pods up to the wanted number, and writes the status. */
   async #scale (namespace: string, set: V1ReplicaSet, replicas: number): Promise<void> {
     const name = nameOf(set)
     if (set.spec?.replicas !== replicas) await this.#apps.patchNamespacedReplicaSet({ namespace, name, body: { spec: { replicas } } }, MERGE)
@@ -114,7 +114,7 @@ export class DeploymentController {
     return { name, labels, ownerReferences: [{ apiVersion: 'apps/v1', kind, name: nameOf(owner), uid: uidOf(owner), controller: true, blockOwnerDeletion: true }] }
   }
 
-  /** Undefined where it is there already: an answer was lost, or the informer is behind. */
+  /** Undefined if the object already exists: a response was lost, or the informer is behind. */
   async #make<T extends KubernetesObject> (create: () => Promise<T>): Promise<T | undefined> {
     try {
       const object = await create()

@@ -1,4 +1,4 @@
-/** An informer that begins anew after an error, as those who write controllers have to see to, with its objects by who controls them. */
+/** An informer that restarts after an error, as authors of controllers must ensure, with its objects indexed by the owner that controls them. */
 import { makeInformer, type Informer, type KubeConfig, type ObjectCache, type KubernetesObject, type KubernetesListObject } from '@kubernetes/client-node'
 
 const PAUSE = 100
@@ -13,7 +13,7 @@ export class Follower<T extends KubernetesObject> {
   readonly #owned = new Map<string, Map<string, T>>()
   #stopped = false
   #pause: NodeJS.Timeout | undefined
-  /** What came, to see afterwards that nothing came twice or went. */
+  /** All events, to check afterwards that none was repeated or lost. */
   readonly history: Array<readonly [type: 'add' | 'delete', name: string, uid: string]> = []
 
   constructor (config: KubeConfig, path: string, list: () => Promise<KubernetesListObject<T>>, changed: (object: T) => void) {
@@ -36,7 +36,7 @@ export class Follower<T extends KubernetesObject> {
     else siblings.delete(nameOf(object))
   }
 
-  /** Resolves when its first list has come, or has failed and will be asked for again. */
+  /** Resolves when its first list has arrived, or has failed and will be retried. */
   async start (): Promise<void> {
     await this.#informer.start().catch(() => { this.#again() })
   }
@@ -57,6 +57,6 @@ export class Follower<T extends KubernetesObject> {
 
   get (namespace: string, name: string): T | undefined { return this.#informer.get(name, namespace) }
   list (): readonly T[] { return this.#informer.list() }
-  /** Those that the owner of that uid controls. */
+  /** The objects that the owner with that uid controls. */
   ownedBy (uid: string): T[] { return [...this.#owned.get(uid)?.values() ?? []] }
 }

@@ -1,4 +1,4 @@
-/** Leadership by a Lease: one of several instances holds it, as long as it renews it; the others take it when it was not renewed for its duration. */
+/** Leader election by a Lease: one of several instances holds it as long as it renews it; the others take it when it was not renewed for its duration. */
 import { CustomObjectsApi, type KubeConfig } from '@kubernetes/client-node'
 import type { Json } from '../../build.js'
 
@@ -15,11 +15,11 @@ export class Leadership {
   #timer: NodeJS.Timeout | undefined
   #asking: Promise<void> = Promise.resolve()
   #renewed = -Infinity
-  /** What was last seen of the holder, and when by the own clock: clocks of others are not compared with. */
+  /** The holder's last renewal, and when it was seen by the local clock: clocks of different instances are not compared. */
   #seen = { renewTime: '', at: -Infinity }
   #stopped = false
 
-  /** @param taken is called whenever leadership begins */
+  /** @param taken called whenever leadership begins */
   constructor (config: KubeConfig, namespace: string, name: string, identity: string, taken: () => void) {
     this.#api = config.makeApiClient(CustomObjectsApi)
     this.#lease = { namespace, name }
@@ -48,7 +48,7 @@ export class Leadership {
       if (held) return
       await this.#api.replaceNamespacedCustomObject({ ...LEASES, ...this.#lease, body: { ...body, spec: { ...body.spec, ...spec } } })
     }
-    // As of now, not as of the beginning: what came while an answer was late has been left to others.
+    // Checked now, not at the start: changes that arrived while a response was late were left to the others.
     const lapsed = !this.leads
     this.#renewed = began
     if (lapsed) this.#taken()
@@ -63,7 +63,7 @@ export class Leadership {
     }
   }
 
-  /** Gives it back, so that nobody has to wait for its end. */
+  /** Releases the lease, so that nobody has to wait for its expiry. */
   async stop (): Promise<void> {
     const led = this.leads
     this.#stopped = true

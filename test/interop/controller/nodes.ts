@@ -1,4 +1,4 @@
-/** What makes pods run, as far as the server can tell: each is bound to a node that takes pods, said to be ready, and removed when it is told to end. */
+/** Plays the nodes, as far as the server can tell: binds each pod to a schedulable node, reports it ready, and removes it when it is deleted. */
 import { PatchStrategy, setHeaderOptions, CoreV1Api, type V1Pod, type KubeConfig, type KubernetesObject, type V1Node } from '@kubernetes/client-node'
 import { Follower, nameOf } from './follower.js'
 import { WorkQueue } from './work-queue.js'

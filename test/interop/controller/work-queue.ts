@@ -1,4 +1,4 @@
-/** Keys whose turn comes once however often they are added, to one worker at a time, and again after a pause when their work fails. */
+/** Keys that are processed once, however often they are added, by one worker at a time, and again after a pause if that fails. */
 const FIRST_PAUSE = 50
 const MAX_PAUSE = 1000
 
@@ -11,7 +11,7 @@ export class WorkQueue {
   readonly #work: (key: string) => Promise<void>
   readonly #workers: number
   #stopped = false
-  /** How often work failed. */
+  /** Number of failures. */
   failed = 0
 
   constructor (workers: number, work: (key: string) => Promise<void>) {
@@ -54,7 +54,7 @@ export class WorkQueue {
     if (!this.#stopped) this.#next()
   }
 
-  /** Resolves when nobody works any more. */
+  /** Resolves when no worker is active. */
   async stop (): Promise<void> {
     this.#stopped = true
     for (const pause of this.#pauses) clearTimeout(pause)

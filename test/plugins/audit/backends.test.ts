@@ -1,4 +1,4 @@
-/** Batches, throttles and truncation; the webhook, with a receiver that takes events, one that is slow and one that is not there. */
+/** Batches, throttles and truncation; the webhook, with a receiver that takes events, a slow one and none. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

@@ -35,7 +35,7 @@ async function build (test: Test & { testdir: () => string }, options: Partial<A
   test.teardown(() => fastify.close())
   return {
     fastify,
-    /** Closes the server, which writes out what is pending, and reads the log. */
+    /** Closes the server, which writes pending events, and reads the log. */
     lines: async () => {
       await fastify.close()
       return readFileSync(path, 'utf8').split('\n').filter(Boolean)
@@ -248,9 +248,9 @@ t.test('a reader of standard output that has gone is a failed write and ends not
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'pipe' })
   child.stdout.destroy()
   child.stdin.end()
-  let told = ''
-  child.stderr.on('data', (text: Buffer) => { told += text.toString() })
+  let output = ''
+  child.stderr.on('data', (text: Buffer) => { output += text.toString() })
   const [code] = await once(child, 'close') as [number]
-  t.equal(code, 0, told)
-  t.match(JSON.parse(told), { codes: ['EPIPE', 'EPIPE'], failures: ['EPIPE'], listeners: 0 })
+  t.equal(code, 0, output)
+  t.match(JSON.parse(output), { codes: ['EPIPE', 'EPIPE'], failures: ['EPIPE'], listeners: 0 })
 })

@@ -1,4 +1,4 @@
-/** The file of the audit log when the disk, an administrator or the end of a process gets in its way. */
+/** The file of the audit log when the disk is full, an administrator moves it, or the process ends. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ t.test('what is left of a line by a process that was killed is ended before the 
 t.test('a line that finds no room is lost as a whole and leaves nothing behind', async t => {
   const folder = t.testdir()
   const path = join(folder, 'audit.log')
-  // A bound on the size of files behaves as a full disk does: a part of what is written goes in, the next write fails.
+  // A limit on file sizes behaves as a full disk does: a part of a write succeeds, the next write fails.
   const program = `
     import { openSink } from ${module('sink')}
     process.on('SIGXFSZ', () => {})
@@ -32,11 +32,11 @@ t.test('a line that finds no room is lost as a whole and leaves nothing behind',
     const last = await sink.write('short\\n').then(() => 'fulfilled', () => 'rejected')
     await sink.close()
     console.log(JSON.stringify([...results.map(({ status }) => status), last]))`
-  const child = spawn('bash', ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } }) // what measures coverage writes more than the bound
-  let told = ''
-  child.stdout.on('data', (text: Buffer) => { told += text.toString() })
+  const child = spawn('bash', ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } }) // coverage writes more than the limit
+  let output = ''
+  child.stdout.on('data', (text: Buffer) => { output += text.toString() })
   await once(child, 'close')
-  const results = JSON.parse(told) as string[]
+  const results = JSON.parse(output) as string[]
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
   t.same(results, ['fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected', 'rejected', 'rejected', 'rejected', 'fulfilled'])
   t.same(lines.map(line => line.slice(0, 5)), ['axxxx', 'bxxxx', 'short'])

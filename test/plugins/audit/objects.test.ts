@@ -1,4 +1,4 @@
-/** What events hold of the objects of requests, through the whole server. */
+/** Objects of requests in audit events, through the whole server. */
 import { EventEmitter, once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

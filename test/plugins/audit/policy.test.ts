@@ -1,4 +1,4 @@
-/** Which requests a policy records, and what it may say. */
+/** Which requests a policy records, and which policies are valid. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

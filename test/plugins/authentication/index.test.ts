@@ -9,7 +9,7 @@ import { BINDINGS, build } from '../../build.js'
 
 const TOKENS = 'abc,ann,u1,"dev,ops"\n"quo""ted",bob,u2\n# a comment\n\nxyz,carl,u3,one\n'
 
-/** Tells who was seen. */
+/** Records the users that it sees. */
 function spy (): Authorizer & { seen: Attributes[] } {
   const seen: Attributes[] = []
   return { name: 'spy', seen, authorize: attributes => { seen.push(attributes); return { decision: 'Allow' } } }

@@ -13,7 +13,7 @@ const OWN = keys()
 
 interface Served extends Client { readonly uid: string, readonly seen: () => UserInfo | undefined, readonly issue: (spec?: Json) => Promise<string>, readonly as: (token: string) => Promise<number>, readonly claims: (more?: Json, own?: Json) => Json }
 
-/** A server that asks who one is and lets all in, with an account. */
+/** A server that returns the caller's user and admits everybody, with a service account. */
 async function serve (t: Parameters<typeof build>[0], own: Keys = OWN, options: NonNullable<ServerOptions['authentication']> = {}): Promise<Served> {
   let seen: UserInfo | undefined
   const server = await build(t, {

@@ -1,4 +1,4 @@
-/** What is written down and counted of uses of tokens, and that most of them wait for nothing. */
+/** Annotations and metrics of token uses, most of which wait for nothing. */
 import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Tokens as one likes them, good and bad, by the runtime's own signatures rather than the library of the server. */
+/** Valid and invalid tokens, with Node's own signatures instead of the server's library. */
 import { createHash, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { Json } from '../../build.js'
 import type { Entry } from '../../../storage/cache/entry.js'
@@ -20,7 +20,7 @@ export const kidOf = (pem: string): string => createHash('sha256').update(create
 
 const encoded = (part: object | string): string => Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url')
 
-/** @param claims an object, or the very text */
+/** @param claims an object, or the exact text */
 export function signed ({ privateKey, alg, kid }: Keys, claims: object | string, header: Json = {}): string {
   const input = `${encoded({ alg, kid, ...header })}.${encoded(claims)}`
   return `${input}.${sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
@@ -31,7 +31,7 @@ export const withSignature = (header: object, claims: object, signature: (input:
   return `${input}.${signature(input).toString('base64url')}`
 }
 
-/** The default account of the namespace default, which no controller makes in a registry alone. */
+/** The default account of the namespace default, which no controller creates in a bare registry. */
 export async function defaultAccount (resources: ResourceRegistry): Promise<Entry> {
   const accounts = storeOf(resources, 'serviceaccounts')
   await create(accounts, { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default', namespace: 'default' } }, { namespace: 'default', name: '' }, context)

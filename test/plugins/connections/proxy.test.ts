@@ -15,7 +15,7 @@ import { callingAgent, echo, nodeAgent, PODS, withPod } from '../../node-agent.j
 
 interface Backend { readonly port: number, readonly asked: IncomingMessage[] }
 
-/** What runs in a pod. */
+/** The program in a pod. */
 async function backend (t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Backend> {
   const asked: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -37,7 +37,7 @@ async function backend (t: Test, answer: (request: IncomingMessage, response: Se
 
 const SERVICES = '/api/v1/namespaces/default/services'
 
-/** A pod with that address, whose container has a port. */
+/** A pod with that address, whose container declares a port. */
 async function podAt (server: Client, port: number, { name = 'web', podIP = '127.0.0.1' }: Json = {}): Promise<void> {
   const made = await server.post(PODS, { metadata: { name }, spec: { containers: [{ name: 'side', image: 'i' }, { name: 'main', image: 'i', ports: [{ containerPort: port }] }] } })
   if (made.code !== 201) throw new Error(made.body)
@@ -232,7 +232,7 @@ t.test('a pod that answers before it was told all leaves the connection for more
     request.on('error', () => {})
     request.end('x'.repeat(3_000_000))
     const [response] = await once(request, 'response') as [IncomingMessage]
-    // Its answer may be lost with its connection, to which something was still sent.
+    // Its response may be lost with the connection, to which bytes were still being sent.
     t.ok([413, 503].includes(response.statusCode ?? 0), `answer ${round}`)
     response.resume()
     await once(response, 'end')

@@ -11,7 +11,7 @@ import { flagged, SERVER_FILES } from '../../flagged-server.js'
 import { callingAgent, nodeAgent, PODS, withPod } from '../../node-agent.js'
 import { caBundle, hookServer, VALIDATING } from '../../admission/webhooks/hook-server.js'
 
-/** What has come on a connection until it matches. */
+/** Resolves to the received text once it matches. */
 export async function shows (socket: Socket, pattern: RegExp): Promise<string> {
   let text = ''
   for (;;) {

@@ -14,7 +14,7 @@ const as = (user: string): Record<string, string> => ({ 'impersonate-user': user
 const MASTER = { 'impersonate-user': 'root', 'impersonate-group': 'system:masters' }
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
-/** Holds requests about objects called held until it is told to let one of them, or all, go. */
+/** Holds requests about objects called held, until the test releases one of them, or all. */
 function gate () {
   const waiting: Array<{ user: string, go: () => void }> = []
   const authorizer: Authorizer = {
@@ -50,7 +50,7 @@ async function narrow (t: Test, options: { queues?: number, length?: number, ser
 
 const metric = async (server: Client, line: RegExp): Promise<number> => Number(line.exec((await server.get('/metrics', MASTER)).body)?.[1] ?? NaN)
 
-/** Comes back when so many wait in the narrow level. */
+/** Resolves when that many requests wait in the narrow level. */
 async function queued (server: Client, count: number): Promise<void> {
   const waiting = (): Promise<number> => metric(server, /^apiserver_flowcontrol_current_inqueue_requests\{priority_level="narrow",flow_schema="narrow"\} (\d+)$/m)
   await until(`${count} to wait`, async () => await waiting() === count)
@@ -99,7 +99,7 @@ t.test('beside an elephant of 500 requests that wait for two seats, a mouse is s
     one?.go()
   }
   t.ok((await Promise.all(answers)).every(({ code }) => code === 404))
-  // What held the seats until then is charged to the elephant when it ends, so two of it go first, and those that got seats meanwhile.
+  // The elephant is charged for the previous requests when they end, so two of its requests go first, and those that got seats meanwhile.
   t.ok(order.indexOf('mouse') < 6, `the mouse was number ${order.indexOf('mouse')}`)
   t.equal(await inUse(server), 0)
 })
@@ -108,7 +108,7 @@ t.test('what no queue takes is refused, and told from what is served', async t =
   const { server, waiting, arrived, uids: [to, flow] } = await narrow(t, { queues: 1, length: 3 })
   const ask = (count: number): Array<Promise<Answer>> => Array.from({ length: count }, () => server.get(`${CONFIGS}/held`, as('elephant')))
   const answers = ask(2)
-  await arrived(2) // first: in a turn of the event loop that has lasted long enough all five would queue, and there is room for three
+  await arrived(2) // first, because in a turn that has lasted long enough all five would queue, and there is room for three
   answers.push(...ask(3))
   await queued(server, 3)
   const refused = await server.get(CONFIGS, as('mouse'))
@@ -129,7 +129,7 @@ t.test('the wait is a step of the trace of whoever waited', async t => {
   const received = await receiver(t)
   const { server, waiting, arrived } = await narrow(t, { server: { tracing: { receiver: { endpoint: received.endpoint, samplingRatePerMillion: 1_000_000, timeout: 60_000 } } } })
   const answers = [1, 2].map(() => server.get(`${CONFIGS}/held`, as('elephant')))
-  await arrived(2) // first: in a turn of the event loop that has lasted long enough they would queue too
+  await arrived(2) // first, because in a turn that has lasted long enough they would queue too
   answers.push(server.get(`${LATER}/held`, as('elephant')))
   await queued(server, 1)
   for (let index = 0; index < 3; index++) {
@@ -165,7 +165,7 @@ t.test('what waits where is told to who may ask', async t => {
 })
 
 t.test('who waits for too long is refused', async t => {
-  const alive = setInterval(() => {}, 1000) // the server's waits keep no process
+  const alive = setInterval(() => {}, 1000) // the server's waits do not keep the process alive
   t.teardown(() => { clearInterval(alive) })
   const { server, waiting, arrived } = await narrow(t, { server: { limits: { requestTimeout: 8000 } } })
   const answers = Array.from({ length: 2 }, () => server.get(`${CONFIGS}/held`, as('elephant')))

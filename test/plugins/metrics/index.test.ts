@@ -13,7 +13,7 @@ async function build (test: Test, options: MetricsOptions = {}, bare: BareOption
   return { fastify, lines }
 }
 
-// The first of all: what watches the event loop is made by the first scrape of a process.
+// Must come first: the event loop monitor of a process starts with its first scrape.
 t.test('a number that is not there yet is spelt as the format spells it', async t => {
   const { lines } = await build(t)
   const lag = await lines('nodejs_eventloop_lag')
@@ -132,7 +132,7 @@ t.test('a metric that is fed with ever new labels stops growing', async t => {
 
 t.test('objects and sizes are polled, and a failing reading spoils nothing', async t => {
   const { fastify, lines } = await build(t, { countInterval: 5, sizeInterval: 5 })
-  const awake = setInterval(() => {}, 1000) // the polls alone never keep a process alive
+  const awake = setInterval(() => {}, 1000) // polling alone never keeps a process alive
   t.teardown(() => clearInterval(awake))
   let asked = 0
   const twice = new Promise<void>(resolve => {

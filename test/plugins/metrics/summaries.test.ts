@@ -1,4 +1,4 @@
-/** Quantiles of what was observed lately, and their lines. */
+/** Quantiles of recent observations, and their lines. */
 import t from 'tap'
 import { Quantiles, SummaryFamily } from '../../../plugins/metrics/summaries.js'
 

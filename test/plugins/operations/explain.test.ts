@@ -1,4 +1,4 @@
-/** A review that asks why: the binding, role and rule that allow, or how near the nearest one comes. */
+/** A review that requests an explanation: the binding, role and rule that allow, or the nearest ones. */
 import t, { type Test } from 'tap'
 import { build, type Json, type Client } from '../../build.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { build, PROTOBUF } from '../../build.js'
 
-/** The issuer of tokens of service accounts, where nothing else is said. */
+/** The default issuer of service account tokens. */
 const OWN = ['https://orch.default.svc.cluster.local']
 const REVIEWS = '/apis/authentication.orch.io/v1/tokenreviews'
 

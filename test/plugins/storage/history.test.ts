@@ -11,7 +11,7 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 t.test('the history that is kept can be listed and watched, after a restart too', async t => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-history-'))
   t.teardown(() => { rmSync(directory, { recursive: true, force: true }) })
-  // The interval would forget all but the newest states within the test, if the store did not keep its history itself.
+  // The compaction interval would discard all but the newest states within the test, if the store did not keep its history itself.
   const storage: ServerOptions['storage'] = { kind: 'embedded', directory, historyRetention: { milliseconds: 3_600_000 }, compactionInterval: 20 }
   const start = async (): Promise<Client & { close: () => Promise<void> }> => {
     const app = Fastify()

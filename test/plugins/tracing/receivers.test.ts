@@ -1,4 +1,4 @@
-/** Receivers of spans that are down, slow or lie: requests do not wait for them, memory does not grow, and the log is not filled. */
+/** Span receivers that are down, slow or malicious: requests do not wait for them, memory does not grow, and the log is not flooded. */
 import { once } from 'node:events'
 import type { ServerHttp2Stream } from 'node:http2'
 import { createServer, type AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ import { receiver, take } from '../../otlp-receiver.js'
 /** More than are sent at once. */
 const REQUESTS = 600
 
-/** A server that has all of its requests traced; `log` has what it warns of. */
+/** A server that traces all its requests; `log` contains its warnings. */
 async function traced (t: Test, endpoint: string, timeout: number): Promise<{ server: Client, log: string[] }> {
   const log: string[] = []
   const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { if (line.includes('traces cannot')) log.push(line) } } } })
@@ -21,8 +21,8 @@ async function traced (t: Test, endpoint: string, timeout: number): Promise<{ se
   return { server: client(app), log }
 }
 
-/** Comes back when there is something in the log. */
-async function told (log: readonly string[]): Promise<void> {
+/** Resolves when the log has a line. */
+async function hasLogged (log: readonly string[]): Promise<void> {
   while (log.length === 0) await new Promise(resolve => { setImmediate(resolve) })
 }
 
@@ -31,7 +31,7 @@ const respond = (headers: Record<string, string | number>, body?: (stream: Serve
   body?.(stream)
 }
 
-/** A message of a gigabyte, as long as anybody reads it. */
+/** Sends a message of a gigabyte, as long as anybody reads it. */
 function endless (stream: ServerHttp2Stream): void {
   stream.write(Buffer.from([0, 0x40, 0, 0, 0]))
   const more = (): void => { while (!stream.destroyed && stream.write(Buffer.alloc(65_536))); }
@@ -61,7 +61,7 @@ for (const [what, answer] of Object.entries(HOSTILE)) {
     const since = performance.now()
     const { server, log } = await traced(t, endpoint, hangs ? 500 : 20_000)
     for (let count = 0; count < REQUESTS; count++) if ((await server.get('/version')).code !== 200) t.fail('a request failed')
-    await told(log)
+    await hasLogged(log)
     await server.app.close()
     if (!hangs) t.ok(calls.length > 0)
     t.ok(log.length <= 1 + (performance.now() - since) / 60_000, `${log.length} lines`)
@@ -87,7 +87,7 @@ t.test('nobody there, and somebody who speaks another protocol, are told of in t
   for (const endpoint of [`127.0.0.1:${free}`, `127.0.0.1:${port}`, 'unix:///nowhere/at/all.sock']) {
     const { server, log } = await traced(t, endpoint, 20_000)
     for (let count = 0; count < REQUESTS; count++) await server.get('/version')
-    await told(log)
+    await hasLogged(log)
     await server.app.close()
     t.match(log[0], `traces cannot be sent to ${endpoint}: `)
   }

@@ -1,4 +1,4 @@
-/** What the log says of requests that took long. */
+/** Log lines about slow requests. */
 import { LogController } from 'fastify'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -10,10 +10,10 @@ import { client, type Test, type Client } from '../../build.js'
 import Fastify from '../../fastify.js'
 import { configure, CONFIGS, hookServer, MUTATING, webhook } from '../../admission/webhooks/hook-server.js'
 
-/** More than what counts as slow; nothing here needs to be quicker than that. */
+/** Longer than the threshold of slow requests; nothing here needs to be faster. */
 const LONG = 600
 
-/** A server that writes a log, and what that says of slow requests. */
+/** A server with a log, and its lines about slow requests. */
 async function logged (t: Test, verbosity = 0, options: ServerOptions = {}): Promise<{ server: Client, lines: () => string[] }> {
   const log: string[] = []
   const logger = createLog({ verbosity, write: line => { log.push(line) } })
@@ -27,7 +27,7 @@ async function logged (t: Test, verbosity = 0, options: ServerOptions = {}): Pro
   return { server, lines: () => log.filter(line => line.includes('Trace[')) }
 }
 
-/** It is written when the answer has gone out. */
+/** The line is written after the response has been sent. */
 async function lineOf (lines: () => string[], name: string): Promise<string> {
   for (;;) {
     const line = lines().find(one => one.includes(`"${name}" url:`))
@@ -103,7 +103,7 @@ t.test('a watch is never slow, however long it lasts', async t => {
   t.notMatch(lines().join(''), /"(?:Watch|List)"/)
 })
 
-/** As if it had been there for so long, and a microsecond, as the sum is rounded. */
+/** Gives the span that duration, plus a microsecond, because sums are rounded. */
 function lasted <T extends Span> (span: T, milliseconds: number): T {
   span.endedAt = span.startedAt + milliseconds + 0.001
   return span

@@ -1,4 +1,4 @@
-/** What becomes of requests as spans. Interface: --tracing-config-file. */
+/** Spans of requests. Interface: --tracing-config-file. */
 import t from 'tap'
 import { build, type Client, type Test } from '../../build.js'
 import { hex, receiver, type ReceivedSpan } from '../../otlp-receiver.js'
@@ -8,7 +8,7 @@ const ANN = { authorization: 'Bearer tok' }
 const CALLER = { trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' }
 const traceparent = (flags = '01'): string => `00-${CALLER.trace}-${CALLER.span}-${flags}`
 
-/** The server, and what it has sent once it is closed. */
+/** The server, and the spans that it has sent once it is closed. */
 async function traced (t: Test, samplingRatePerMillion: number) {
   const received = await receiver(t)
   const server: Client = await build(t, { tracing: { receiver: { endpoint: received.endpoint, samplingRatePerMillion, timeout: 60_000 } }, authentication: { tokens: 'tok,ann,7\n' } })

@@ -15,7 +15,7 @@ t.test('what is open changes with its parts, as what is declared does', async t 
     [{ a: 1 }, null, [], ['.spec.x.a']],
     [{}, { a: 1 }, ['.spec.x.a'], []],
     [{ a: { b: null } }, { a: { b: { c: null } } }, ['.spec.x.a.b.c'], []],
-    // What has nothing in it on both sides is a value.
+    // A value that is empty on both sides is a leaf.
     [null, {}, ['.spec.x'], []],
     [null, [1], ['.spec.x'], []],
     [1, { a: 1 }, ['.spec.x', '.spec.x.a'], []]

@@ -1,4 +1,4 @@
-/** What holds of any applies and updates, whoever makes them. */
+/** What holds for all applies and updates, whoever makes them. */
 import t from 'tap'
 import { compare } from '../../../registry/apply/compare.js'
 import { EMPTY, difference, equals, intersection, isEmpty, union } from '../../../registry/apply/field-set.js'
@@ -55,7 +55,7 @@ t.test('after any writes every owned field is one the object has, and an applier
   for (let round = 0; round < 300; round++) {
     const play = new Play()
     const steps: object[] = []
-    // What somebody has applied as empty counted as there then, also for whoever else had set it.
+    // Fields that somebody applied as empty counted as set then, also for others who had set them.
     let empty = EMPTY
     for (let step = 0; step < 5; step++) {
       const by = pick('a', 'b', 'c')
@@ -90,7 +90,7 @@ t.test('merging and then removing what was new returns to the start; equal objec
     const there = compare(owned, {}, start).changed
     const back = remove(whole, structuredClone(merged), difference(changed, there)) as object // of an object
     const left = compare(owned, start, back)
-    // What was there before and has another value now is all that may differ.
+    // Only fields that existed before with another value may differ.
     if (!isEmpty(left.removed) || !isEmpty(difference(left.changed, intersection(changed, there)))) t.same(back, start, JSON.stringify([start, config]))
     if (!equals(compare(owned, merged, structuredClone(merged)).changed, {})) t.fail('a copy differs')
   }

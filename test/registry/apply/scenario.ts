@@ -1,4 +1,4 @@
-/** Scenarios of field ownership: who does what to one object, what it is then, and who owns what. */
+/** Scenarios of field ownership: writes to one object, its state afterwards, and the owners of its fields. */
 import { decode, clone, applyDefaults, toJson, type ApiObject, type Message } from '../../../schemas/index.js'
 import { apiPackage, int32, list, map, one, string } from '../../../schemas/language/declare.js'
 import { metadata } from '../../../schemas/meta/object.js'
@@ -42,7 +42,7 @@ export const Box = kind('Box', 'A toy.', {
   status: string(11, 'What is found.'),
   named: map(12, 'A granular map of structs.', Item)
 })
-/** The same with another word for its text. */
+/** The same type with another name for its text. */
 export const BoxV2 = apiPackage('toys', 'v2', 'io.orch.toys.v2').kind('Box', 'A toy.', {
   metadata,
   count: int32(2, 'A number.', { pointer: true, default: 1 }),
@@ -62,7 +62,7 @@ export const versions: Versions = {
   }
 }
 
-/** As it is stored. */
+/** The object as it is stored. */
 function settled (spoken: Message<ApiObject>, object: object): object {
   const { object: made } = decode(spoken, object)
   applyDefaults(spoken, made)
@@ -71,18 +71,18 @@ function settled (spoken: Message<ApiObject>, object: object): object {
 
 export interface Step {
   readonly by: string
-  /** What is applied; else the object is updated to it. */
+  /** The applied configuration; without it, `update` is the new object. */
   readonly apply?: object
   readonly update?: object
   readonly version?: string
   readonly force?: boolean
   readonly subresource?: string
   readonly ignored?: readonly string[]
-  /** Fields and whose they are; the object is not changed then. */
+  /** Conflicting fields with their owners; the object then stays unchanged. */
   readonly conflicts?: readonly string[]
 }
 
-/** By `Apply a` or `Update a`, and what is not toys/v1. */
+/** Fields by owner: `Apply a` or `Update a`, with a version other than toys/v1. */
 export type Owners = Readonly<Record<string, readonly string[]>>
 
 export class Play {
@@ -121,7 +121,7 @@ export class Play {
     ]))
   }
 
-  /** What was set of it, without its name and kind. */
+  /** The object without its name and kind. */
   get content (): object {
     const { metadata, kind, apiVersion, ...rest } = this.object as Record<string, unknown> // any object
     const { name, creationTimestamp, ...more } = metadata as Record<string, unknown>

@@ -1,4 +1,4 @@
-/** Who owns what after which writes: each row is a story, and how it ends. */
+/** Owners after sequences of writes: each row is a sequence and its result. */
 import t from 'tap'
 import { Play, type Step, type Owners } from './scenario.js'
 

@@ -1,4 +1,4 @@
-/** The scale of an object, changed and applied: what is owned is the field of the object that it stands for. */
+/** The scale subresource, updated and applied: the owner gets the field of the object behind it. */
 import t from 'tap'
 import { findResource, decode, resource, type Subresource, type ApiObject } from '../../../schemas/index.js'
 import { Scale } from '../../../schemas/api/autoscaling/scale.js'

@@ -11,7 +11,7 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const NAMESPACES = '/api/v1/namespaces'
 const config = (name: string) => ({ metadata: { name, labels: { name } }, data: { text: `the text of ${name}` } })
 
-/** A folder with four objects, of which one has a damaged value and one is nothing that can be decoded. */
+/** A folder with four objects: one has a damaged value, one cannot be decoded. */
 async function damagedStore (t: Test): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'orch-damaged-'))
   t.teardown(() => { rmSync(directory, { recursive: true, force: true }) })
@@ -25,7 +25,7 @@ async function damagedStore (t: Test): Promise<string> {
   return directory
 }
 
-/** Wherever it stands in the file: pages that are no longer in use have it too. */
+/** Changes every occurrence in the file, because unused pages contain it too. */
 function spoil (directory: string, text: string): void {
   const file = join(directory, 'data.mdb')
   const bytes = readFileSync(file)

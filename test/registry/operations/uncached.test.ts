@@ -15,7 +15,7 @@ import type { ResourceStore } from '../../../registry/resource-store.js'
 import { random } from '../../random.js'
 import { config, configMapStore, context, everything, target } from '../../storage/store.js'
 
-/** What came of a call, in a form to be compared. */
+/** The outcome of a call, in a comparable form. */
 async function outcome (work: () => unknown): Promise<unknown> {
   try {
     return await work()

@@ -8,7 +8,7 @@ t.test('indexes count from the start or from the end of a list', async t => {
   const abc = ['a', 'b', 'c']
   for (const [operation, made] of [
     [{ op: 'remove', path: '/list/-1' }, ['a', 'b']], [{ op: 'remove', path: '/list/-3' }, ['b', 'c']], [{ op: 'replace', path: '/list/-2', value: 'x' }, ['a', 'x', 'c']],
-    // What is added at the last place stands behind all others.
+    // An item added at index -1 becomes the last one.
     [{ op: 'add', path: '/list/-1', value: 'x' }, ['a', 'b', 'c', 'x']], [{ op: 'add', path: '/list/-2', value: 'x' }, ['a', 'b', 'x', 'c']], [{ op: 'add', path: '/list/-4', value: 'x' }, ['x', 'a', 'b', 'c']], [{ op: 'add', path: '/list/-', value: 'x' }, ['a', 'b', 'c', 'x']],
     [{ op: 'copy', from: '/list/-1', path: '/list/0' }, ['c', 'a', 'b', 'c']], [{ op: 'move', from: '/list/-1', path: '/list/0' }, ['c', 'a', 'b']], [{ op: 'test', path: '/list/-1', value: 'c' }, abc],
     [{ op: 'remove', path: '/list/+1' }, ['a', 'c']], [{ op: 'remove', path: '/list/001' }, ['a', 'c']], [{ op: 'remove', path: '/list/-0' }, ['b', 'c']]

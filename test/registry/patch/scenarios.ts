@@ -1,4 +1,4 @@
-/** Scenarios of strategic merge patches: an object, a patch, and what comes of it or why it is refused. */
+/** Scenarios of strategic merge patches: an object, a patch, and the result or the refusal. */
 import type { Test as Tap } from 'tap'
 import { clone, type Message } from '../../../schemas/index.js'
 import { representations } from '../../../schemas/resources.js'
@@ -19,8 +19,8 @@ export function messageOf (apiVersion: string, kind: string): Message {
 export const merged = (message: Message, object: Json, patch: Json): Promise<Json> => strategicMerge(message, clone(object), patch) as Promise<Json>
 
 /**
- * Runs each. What is made holds nothing of the patch, which stays as it was, and patching it again changes nothing, or comes to `twice`.
- * Members of objects are compared in any order, items of lists in theirs.
+ * Runs each scenario. The result must not share parts with the patch, which must stay unchanged. Patching again must change nothing, or give
+ * `twice`. Members of objects are compared in any order, items of lists in order.
  */
 export function run (t: Tap, apiVersion: string, kind: string, scenarios: readonly Scenario[]): void {
   const message = messageOf(apiVersion, kind)

@@ -1,4 +1,4 @@
-/** Names that are no ordinary names, and patches that would cost more than they say. */
+/** Unusual member names, and patches that cost more than their size suggests. */
 import t from 'tap'
 import type { Json } from '../../build.js'
 import { isStatusError } from '../../../schemas/status.js'

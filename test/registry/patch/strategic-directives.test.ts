@@ -1,4 +1,4 @@
-/** What the directives do, and what a patch says that has them wrong. */
+/** Effects of directives, and errors for wrong ones. */
 import t from 'tap'
 import type { Json } from '../../build.js'
 import { run } from './scenarios.js'
@@ -34,7 +34,7 @@ run(t, 'apps/v1', 'Deployment', [
   { title: 'so it is where nothing was', object: {}, patch: change({ $patch: null }), code: 400, says: /spec\.strategy: \$patch/ },
   { title: 'so it is in an item', object: { spec: { template: { spec: { containers: [{ name: 'a' }] } } } }, patch: { spec: { template: { spec: { containers: [{ name: 'a', $patch: ['delete'] }] } } } }, code: 400, says: /spec\.template\.spec\.containers\[0\]: \$patch/ },
 
-  // Null and what is put where nothing was.
+  // Nulls, and values that are added where there were none.
   { title: 'nulls in what is added are nothing', object: {}, patch: { metadata: { annotations: { a: '1', b: null } }, spec: { template: { spec: { containers: [{ name: 'a', image: null, env: null, resources: { limits: { cpu: null, memory: '1Gi' } } }] } } } }, gives: { metadata: { annotations: { a: '1' } }, spec: { template: { spec: { containers: [{ name: 'a', resources: { limits: { memory: '1Gi' } } }] } } } } },
   { title: 'nulls in an item that is added are nothing', object: { spec: { template: { spec: { containers: [{ name: 'a' }] } } } }, patch: { spec: { template: { spec: { containers: [{ name: 'b', resources: { limits: { cpu: null } } }] } } } }, gives: { spec: { template: { spec: { containers: [{ name: 'b', resources: { limits: {} } }, { name: 'a' }] } } } } },
   { title: 'an item deleted from a list that is not there is not added', object: {}, patch: { spec: { template: { spec: { containers: [{ name: 'a', $patch: 'delete' }, { name: 'b' }] } } } }, gives: { spec: { template: { spec: { containers: [{ name: 'b' }] } } } } },
@@ -53,7 +53,7 @@ const finalizers = (...finalizers: string[]): Json => ({ metadata: { finalizers 
 const unfinalized = (...gone: unknown[]): Json => ({ metadata: { '$deleteFromPrimitiveList/finalizers': gone } })
 
 run(t, 'v1', 'ConfigMap', [
-  // Lists of values that are merged.
+  // Merged lists of scalars.
   { title: 'finalizers are added, each once, those of the patch where they belong', object: finalizers('a/1', 'a/2'), patch: finalizers('a/3', 'a/1'), gives: finalizers('a/3', 'a/1', 'a/2') },
   { title: 'finalizers that are there already change nothing', object: finalizers('a/1', 'a/2'), patch: finalizers('a/1'), gives: finalizers('a/1', 'a/2') },
   { title: 'finalizers are taken where there were none', object: { metadata: {} }, patch: finalizers('a/2', 'a/1'), gives: finalizers('a/2', 'a/1') },

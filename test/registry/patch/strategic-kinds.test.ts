@@ -1,4 +1,4 @@
-/** Lists and objects of other kinds that merge in a way of their own, in each version as that declares it. */
+/** Lists and objects of other kinds with merge rules of their own, in each version as it declares them. */
 import t from 'tap'
 import { representations } from '../../../schemas/resources.js'
 import type { Json } from '../../build.js'

@@ -1,4 +1,4 @@
-/** The order of lists that are merged: that of the patch, then that of the list, unless $setElementOrder says more. */
+/** The order of merged lists: that of the patch, then that of the list, unless $setElementOrder says otherwise. */
 import t from 'tap'
 import type { Json } from '../../build.js'
 import { run, messageOf, merged, type Scenario } from './scenarios.js'
@@ -7,7 +7,7 @@ const named = (letters: string): Json[] => [...letters].map(name => ({ name }))
 const containers = (letters: string): Json => ({ spec: { containers: named(letters) } })
 const change = (patch: string, order?: string): Json => ({ spec: { containers: named(patch), ...(order === undefined ? {} : { '$setElementOrder/containers': named(order) }) } })
 const ordered = (order: string): Json => ({ spec: { '$setElementOrder/containers': named(order) } })
-/** Letters are containers. */
+/** Each letter is a container. */
 const order = (title: string, before: string, patch: Json, after: string): Scenario => ({ title, object: containers(before), patch, gives: containers(after) })
 
 run(t, 'v1', 'Pod', [

@@ -1,4 +1,4 @@
-/** What clients change of pods and of the templates of pods. */
+/** Patches that clients send for pods and pod templates. */
 import t from 'tap'
 import type { Json } from '../../build.js'
 import { run } from './scenarios.js'
@@ -49,7 +49,7 @@ run(t, 'v1', 'Pod', [
   { title: 'a probe of another kind stands beside the old one unless that is deleted', object: web({ livenessProbe: { httpGet: { path: '/', port: 80 }, periodSeconds: 5 } }), patch: web({ livenessProbe: { httpGet: null, tcpSocket: { port: 80 } } }), gives: web({ livenessProbe: { tcpSocket: { port: 80 }, periodSeconds: 5 } }) },
   { title: 'a port named by text replaces one named by number', object: web({ readinessProbe: { tcpSocket: { port: 80 } } }), patch: web({ readinessProbe: { tcpSocket: { port: 'http' } } }), gives: web({ readinessProbe: { tcpSocket: { port: 'http' } } }) },
 
-  // Volumes, whose sources stand in the volume itself.
+  // Volumes, whose sources are members of the volume itself.
   { title: 'a volume is added', object: spec({ volumes: [{ name: 'a', emptyDir: {} }] }), patch: spec({ volumes: [{ name: 'b', configMap: { name: 'c' } }] }), gives: spec({ volumes: [{ name: 'b', configMap: { name: 'c' } }, { name: 'a', emptyDir: {} }] }) },
   { title: 'the source of a volume is merged', object: spec({ volumes: [{ name: 'a', configMap: { name: 'c', defaultMode: 420 } }] }), patch: spec({ volumes: [{ name: 'a', configMap: { name: 'd' } }] }), gives: spec({ volumes: [{ name: 'a', configMap: { name: 'd', defaultMode: 420 } }] }) },
   { title: 'another source takes the place of the one before', object: spec({ volumes: [{ name: 'a', emptyDir: {} }] }), patch: spec({ volumes: [{ name: 'a', $retainKeys: ['name', 'hostPath'], hostPath: { path: '/x' } }] }), gives: spec({ volumes: [{ name: 'a', hostPath: { path: '/x' } }] }) },

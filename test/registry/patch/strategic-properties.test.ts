@@ -1,4 +1,4 @@
-/** What holds for any patch of any kind: it does what the difference says it was made of, and nothing twice. */
+/** Properties of any patch of any kind: it has the effect of the difference it was made from, and repeating it changes nothing. */
 import t from 'tap'
 import { clone, sameValue } from '../../../schemas/index.js'
 import { planOf, alternativeOf, type Plan, type PlannedField } from '../../../schemas/language/plan.js'
@@ -13,7 +13,7 @@ const KINDS = representations.filter(one => !one.type.virtual)
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const put = (object: Json, name: string, value: unknown): void => { Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true }) }
 
-/** What a difference needs to know of a value; undefined where anything may be. */
+/** What a difference must know about a value; undefined for arbitrary JSON. */
 type Known = { readonly plan: Plan } | { readonly field: PlannedField, readonly entry: boolean } | undefined
 
 function memberOf (known: Known, name: string): Known {
@@ -25,7 +25,7 @@ function memberOf (known: Known, name: string): Known {
   return known.field.element === undefined ? { field: known.field, entry: true } : { field: known.field.element, entry: false }
 }
 
-/** Of the members of an object, or of the objects in a list. */
+/** The same for the members of an object, or of the objects in a list. */
 function within (known: Known, value: unknown): Known {
   if (known === undefined || 'plan' in known) return known
   const { field, entry } = known
@@ -41,7 +41,7 @@ const factsOf = (known: Known): { merges: boolean, replaces: boolean, key: strin
   return { merges: facts?.patchStrategy?.includes('merge') === true, replaces: facts?.patchStrategy === 'replace', key: facts?.patchMergeKey }
 }
 
-/** Without nulls, and with lists to merge in which each item is there once. */
+/** Removes nulls, and repeated items of merged lists. */
 function tidy (known: Known, value: unknown): unknown {
   if (Array.isArray(value)) {
     const { merges, key } = factsOf(known)
@@ -57,7 +57,7 @@ function tidy (known: Known, value: unknown): unknown {
   return made
 }
 
-/** The patch that makes `after` of `before`, stated as clients do it. */
+/** The patch that turns `before` into `after`, in the form that clients write. */
 function difference (dice: Dice, known: Known, before: Json, after: Json): Json {
   const patch: Json = {}
   const retain = dice.int(4) === 0
@@ -150,7 +150,7 @@ t.test('of a list of names, those of the patch come in its order, the others in 
     const right = made.length === new Set([...kept, ...wanted]).size &&
       sameValue(made.filter(name => wanted.includes(name)), wanted) && sameValue(made.filter(name => !wanted.includes(name)), others)
     if (!right) t.fail(JSON.stringify({ there, wanted, gone, made }))
-    // One of the others that stood before the first of the patch still does.
+    // One of the items that preceded the first one of the patch still does.
     const first = wanted.find(name => kept.includes(name))
     if (first !== undefined && wanted[0] === first) {
       for (const name of others) if (kept.indexOf(name) < kept.indexOf(first) && made.indexOf(name) > made.indexOf(first)) t.fail(JSON.stringify({ there, wanted, gone, made }))

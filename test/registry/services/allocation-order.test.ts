@@ -1,4 +1,4 @@
-/** What a service can't have is told before what else is wrong with it, and alone; whatever refuses it, nothing stays taken. */
+/** Values that a service can't have are reported before all other errors, and alone. After any refusal nothing stays allocated. */
 import t from 'tap'
 import { causes } from '../../routes/verbs/updates/cases.js'
 import type { Json } from '../../build.js'
@@ -6,7 +6,7 @@ import { SERVICES, serviceServer } from './server.js'
 
 const PORTS = { clusterIPRanges: ['10.0.0.0/28'], nodePorts: { from: 30000, to: 30003 } }
 const DUAL = { clusterIPRanges: ['10.0.0.0/28', 'fd00::/120'] }
-/** Wrong in itself. */
+/** Invalid by itself. */
 const AFFINITY = { sessionAffinity: 'Cookie' }
 
 t.test('of a new service that is wrong in two ways clients are told what it can not have', async t => {

@@ -1,4 +1,4 @@
-/** Interface, `--service-cluster-ip-range` and `--service-node-port-range`: what services get, keep and give back. */
+/** Interface, `--service-cluster-ip-range` and `--service-node-port-range`: what services get, keep and release. */
 import t from 'tap'
 import { checkedFlags, configuration } from '../../../config/options.js'
 import { openBackend } from '../../../storage/open.js'
@@ -78,7 +78,7 @@ t.test('dual-stack: families by policy, by order and by the addresses that are n
     t.equal(json.spec.clusterIP, json.spec.clusterIPs[0], name)
     return [json.spec.ipFamilyPolicy, ...json.spec.ipFamilies]
   }
-  // Those that are named first: others are drawn, and might be the same.
+  // Named addresses first: others are random, and might be the same.
   t.same(await families('named', { clusterIP: 'fd00::7' }), ['SingleStack', 'IPv6'])
   t.same(await families('both', { clusterIP: 'fd00::8', clusterIPs: ['fd00::8', '10.0.0.8'], ipFamilyPolicy: 'RequireDualStack' }), ['RequireDualStack', 'IPv6', 'IPv4'])
   t.same(await families('plain', {}), ['SingleStack', 'IPv4'])

@@ -1,4 +1,4 @@
-/** Servers that give services addresses, and what is taken in their stores. */
+/** Servers that allocate addresses to services, and the allocated values in their stores. */
 import Fastify from '../../fastify.js'
 import orch, { type ServerOptions } from '../../../app.js'
 import type { Backend } from '../../../storage/backend.js'
@@ -12,7 +12,7 @@ export interface ServiceServer extends Client {
   readonly resources: ResourceRegistry
   readonly allocation: ServiceAllocation
   readonly backend: Backend
-  /** Names of what is taken, sorted. */
+  /** Names of allocated values, sorted. */
   taken: (what: 'serviceips' | 'servicenodeports') => Promise<string[]>
   make: (name: string, spec?: Json) => ReturnType<Client['post']>
 }

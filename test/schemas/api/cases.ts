@@ -1,10 +1,10 @@
-/** Tables of what is refused: a valid object, a change of it, and the type and field of each cause. */
+/** Tables of refusals: a valid object, a change, and the type and field of each cause. */
 import type { Test } from 'tap'
 import { validateSubresource, validateObject, decode, clone, applyDefaults, validateUpdate, type ApiObject, type FieldError, type ResourceType } from '../../../schemas/index.js'
 
-/** Values by their path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots in it; undefined takes one away. */
+/** Values by path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots; undefined removes a value. */
 export type Change = Readonly<Record<string, unknown>>
-/** A change, and its causes as `Required spec.containers[0].image`, in no order; none for what is allowed. */
+/** A change, and its causes such as `Required spec.containers[0].image`, in any order; none if it is allowed. */
 export type Row = readonly [change: Change, ...causes: readonly string[]]
 
 export function changed (object: object, change: Change): object {
@@ -23,7 +23,7 @@ export function changed (object: object, change: Change): object {
   return copy
 }
 
-/** As a client sends it, decoded and with its defaults, as validation meets it. */
+/** The object of a client as validation gets it: decoded, with defaults. */
 export function made ({ stored }: ResourceType, object: object): ApiObject {
   const made = decode(stored.message, clone(object)).object
   applyDefaults(stored.message, made)
@@ -37,7 +37,7 @@ const told = (change: Change): string => {
   return text.length > 150 ? `${text.slice(0, 150)}…` : text
 }
 
-/** What is found when the valid object is created with the change. */
+/** Checks the findings on creating the valid object with each change. */
 export function creates (t: Test, type: ResourceType, valid: object, rows: readonly Row[], prepare: (object: ApiObject) => void = () => {}): void {
   for (const [change, ...expected] of rows) {
     const object = made(type, changed(valid, change))
@@ -50,7 +50,7 @@ export function creates (t: Test, type: ResourceType, valid: object, rows: reado
   }
 }
 
-/** What is found when the change is made to the valid object, by itself or through a subresource. */
+/** Checks the findings on updating the valid object with each change, directly or through a subresource. */
 export function updates (t: Test, type: ResourceType, valid: object, rows: readonly Row[], subresource = ''): void {
   const named = type.stored.subresources.find(({ name }) => name === subresource)
   for (const [change, ...expected] of rows) {

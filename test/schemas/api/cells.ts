@@ -1,14 +1,14 @@
-/** What a table shows of an object, for tests: its cells by the headings over them. */
+/** The table cells of an object by their column headings. */
 import { decode, applyDefaults, tableRow, type Representation, type ApiObject, type Cell, type ResourceType } from '../../../schemas/index.js'
 
 export const NOW = Date.parse('2022-06-01T12:00:00Z')
 
-/** So many minutes before now. */
+/** A time that many minutes ago. */
 export const minutesAgo = (minutes: number): string => new Date(NOW - minutes * 60_000).toISOString().replace('.000', '')
 
 interface Sent { readonly metadata?: object, readonly [name: string]: unknown }
 
-/** An object as a client sends it, with its defaults; a day old unless it says otherwise. */
+/** An object of a client, with its defaults; a day old unless it says otherwise. */
 export function made (representation: Representation, more: Sent): ApiObject {
   const metadata = { name: 'web', creationTimestamp: minutesAgo(24 * 60), ...(representation.namespaced ? { namespace: 'shop' } : {}), ...more.metadata }
   const { object } = decode(representation.message, { ...more, metadata })

@@ -1,4 +1,4 @@
-/** Lists as long as a body has room for are judged in one pass: no item is compared with all others, which would take seconds. */
+/** Lists as long as a body allows are validated in one pass: comparing each item with all others would take seconds. */
 import t from 'tap'
 import { updated, created, served, type Plain } from './rules.js'
 import { ownTime } from '../../own-time.js'

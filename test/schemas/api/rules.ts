@@ -1,6 +1,6 @@
 /**
- * Tables of what is found in objects. A case is a title, a change of a valid object as a merge patch (null takes a field
- * away), and the findings: type and field of each cause, in any order. One of an update also has a change of what was there before.
+ * Tables of findings. A case is a title, a change of a valid object as a merge patch (null removes a field), and the findings: type and field of
+ * each cause, in any order. A case of an update also has a change of the previous object.
  */
 import type { Test } from 'tap'
 import { DEFAULT_GATES, type Gates } from '../../../schemas/gates.js'
@@ -33,7 +33,7 @@ export function served (apiVersion: string, plural: string): Representation {
 
 const lines = (errors: readonly FieldError[]): string[] => [...new Set(errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`))].sort()
 
-/** As a body of this version becomes what is stored. */
+/** Converts a body of this version to the stored version. */
 function received (one: Representation, body: Plain): ApiObject {
   const { stored } = one.type
   const metadata = { ...one.namespaced ? { namespace: 'default' } : {}, name: 'sample', ...(body['metadata'] as Plain | undefined) }
@@ -44,7 +44,7 @@ function received (one: Representation, body: Plain): ApiObject {
   return converted
 }
 
-/** The object as it would be stored, and what is wrong with it. @param gates drops the fields of those that are off; by default none are dropped */
+/** The object as it would be stored, and its findings. @param gates drops fields of gates that are off; by default none are dropped */
 export function created (one: Representation, body: Plain, gates?: Gates): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
   const object = received(one, body)
@@ -64,7 +64,7 @@ export function created (one: Representation, body: Plain, gates?: Gates): { obj
   return { object, errors }
 }
 
-/** The same of an update, or of one of a subresource. */
+/** The same for an update, or for one of a subresource. */
 export function updated (one: Representation, before: Plain, body: Plain, subresource = '', gates?: Gates): { object: ApiObject, errors: FieldError[] } {
   const { stored, strategy } = one.type
   const [old, object] = [received(one, before), received(one, body)]
@@ -88,7 +88,7 @@ export async function creates (t: Test, one: Representation, valid: Plain, cases
   })
 }
 
-/** @param subresource changes nothing else, as the server has it */
+/** @param subresource the update changes nothing else, as in the server */
 export async function updates (t: Test, one: Representation, valid: Plain, cases: readonly UpdateCase[], subresource = ''): Promise<void> {
   await t.test(`update ${one.apiVersion} ${one.plural}${subresource === '' ? '' : `/${subresource}`}`, async t => {
     t.same(lines(updated(one, valid, valid, subresource).errors), [], 'nothing is found where nothing changes')

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { CostExceeded, NoBool, readRule, RuleProblem } from '../../../schemas/expressions/rule.js'
+import { CostExceeded, NotBoolean, readRule, RuleProblem } from '../../../schemas/expressions/rule.js'
 import { SchemaTypes } from '../../../schemas/expressions/schema-types.js'
 import { Fault, type Value } from '../../../schemas/expressions/values.js'
 import type { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
@@ -9,7 +9,7 @@ const string = { type: 'string' } as const
 const integer = { type: 'integer' } as const
 const list = (items: JSONSchemaProps, more: JSONSchemaProps = {}): JSONSchemaProps => ({ type: 'array', items, ...more })
 
-/** One field of each kind. */
+/** A field of each kind. */
 const SCHEMA: JSONSchemaProps = {
   type: 'object',
   properties: {
@@ -37,7 +37,7 @@ function run (rule: string, self: unknown = OBJECT, old: unknown = undefined): V
     const { value } = finish(readRule(rule, type as NonNullable<typeof type>).evaluate(self, old))
     return value instanceof Fault ? `error: ${value.message}` : value
   } catch (error) {
-    if (error instanceof RuleProblem || error instanceof NoBool) return `refused: ${error.message.split('\n')[0] ?? ''}`
+    if (error instanceof RuleProblem || error instanceof NotBoolean) return `refused: ${error.message.split('\n')[0] ?? ''}`
     if (error instanceof CostExceeded) return 'too expensive'
     throw error
   }

@@ -8,7 +8,7 @@ import { resource } from '../../../schemas/resource.js'
 const { message, kind } = apiPackage('example.com', 'v1', 'com.example.v1')
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
 
-// As a volume inlines the one of its sources that it has.
+// Like a volume, which inlines the one source that it has.
 const Empty = message('Empty', 'Nothing yet.', { medium: string(1, 'What holds it.', { default: 'disk' }) })
 const Source = message('Source', 'Where the data is.', {
   empty: one(1, 'An empty directory.', Empty, { pointer: true }),
@@ -55,7 +55,7 @@ t.test('an inlined message keeps its rules, of every kind', async t => {
   t.same(short(validateUpdate(things, thing({ name: 'v', path: '/b', mode: 'ro' }), old)).filter(finding => !finding.endsWith('outer')), ['Invalid volume.path', 'Forbidden volume.mode'])
 })
 
-// Two types that hold each other: the rules are with the second, and nothing asks for that one first.
+// Two types that refer to each other: the second has the rules, and no code resolves it first.
 interface Left { name?: string | undefined, right?: Right | undefined }
 interface Right { left?: Left | undefined, colour?: string | undefined }
 const Left: Message<Left> = message('Left', 'Holds a Right.', { name: string(1, 'Its name.'), right: one(2, 'The other.', () => Right, { pointer: true }) })

@@ -17,7 +17,7 @@ import { configMaps } from '../../stored.js'
 import { random } from '../../random.js'
 import { value } from '../../properties/objects.js'
 
-// The Ajv of Fastify, in strict mode, where an unknown keyword or format is an error.
+// Fastify's Ajv in strict mode, in which unknown keywords and formats are errors.
 interface Validate { (value: unknown): boolean, errors?: Array<{ keyword: string, instancePath: string }> | null }
 interface Ajv { compile: (schema: object) => Validate }
 const inFastify = createRequire(createRequire(createRequire(import.meta.url).resolve('fastify')).resolve('@fastify/ajv-compiler'))
@@ -94,7 +94,7 @@ t.test('what is decoded is what the schema says', async t => {
     let held = 0
     for (let run = 0; run < 40; run++) {
       const { object } = decode(each, value(dice, each))
-      // What is decoded may still lack what validation asks for, or hold texts and numbers that it refuses.
+      // Decoded objects may still lack required fields, or contain values that validation refuses.
       const json: unknown = JSON.parse(stringify(object) ?? 'null')
       if (validate(json) || validate.errors?.every(({ keyword }) => ['required', 'enum', 'pattern', 'maxLength', 'minimum', 'maximum'].includes(keyword)) === true) held++
       else if (held === run) t.fail(`${each[Facts].name}: ${validate.errors?.map(({ keyword, instancePath }) => `${keyword} ${encodeURI(instancePath)}`).join()}`)

@@ -1,4 +1,4 @@
-/** Quantities, durations and what is a number or a name. */
+/** Quantities, durations and IntOrString values. */
 import t from 'tap'
 import { decode, decodeProtobuf, encodeProtobuf, toJson } from '../../../schemas/index.js'
 import { one, apiPackage, map } from '../../../schemas/language/declare.js'

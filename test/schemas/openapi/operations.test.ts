@@ -1,4 +1,4 @@
-/** Operations against a client that was generated from the convention's document: what its methods are called, send and ask. */
+/** Operations compared to a client that was generated from upstream's document: names, parameters and accepted types of its methods. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -47,10 +47,10 @@ function * callsOf (name: string): Generator<[string, Call]> {
   }
 }
 
-/** Parameters of later releases than the one that is spoken. */
+/** Parameters of later releases. */
 const LATER = new Set(['sendInitialEvents', 'ignoreStoreReadErrorWithClusterBreakingPotential', 'stream'])
 
-/** Paths of what the release has, by the facts, of the resources that are declared. */
+/** Paths of the declared resources that the release has, according to the facts. */
 const FACTS = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../../test/facts/resources.json'), 'utf8')) as { resources: Array<{ group: string, version: string, resource: string, subresources: Array<{ name: string }> }> }
 const ofRelease = new Set(FACTS.resources.filter(({ group, version, resource }) => findResource(group, version, resource) !== undefined).flatMap(({ group, version, resource, subresources }) => {
   const collection = `${group === '' ? 'api' : `apis/${group}`}/${version}/${resource}`

@@ -1,4 +1,4 @@
-/** Documents of extension servers: what of them is merged, and under which names. */
+/** OpenAPI documents of extension servers: which parts are merged, and under which names. */
 import t from 'tap'
 import * as remote from '../../../schemas/openapi/remote.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'

@@ -12,7 +12,7 @@ const INFO = { title: 'orch', version: 'v1.24.0' }
 const document = JSON.parse(whole(swaggerJson(resources, INFO)).toString()) as { paths: Record<string, PathItem>, definitions: Record<string, object> }
 const { paths } = document
 const P = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
-/** Those that all operations of a path have stand beside them. */
+/** Parameters common to all operations of a path are listed beside them. */
 const queriesOf = (item: PathItem | undefined) => (operation: Operation | undefined) =>
   [...operation?.parameters ?? [], ...item?.parameters ?? []].filter(parameter => parameter.in === 'query').map(({ name, type }) => `${name} ${type}`).sort()
 

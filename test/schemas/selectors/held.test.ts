@@ -16,7 +16,7 @@ const upTo = (length: number, make: (index: number) => string, separator = ','):
 }
 const long = (copy: number, index: number): string => `${'x'.repeat(40)}-${copy}-${index}`
 
-/** Each asks for something else than the others of its shape. */
+/** Selectors of different shapes; each differs from the others of its shape. */
 const LABELS: Readonly<Record<string, (copy: number, length: number) => string>> = {
   'one key said over and over': copy => `k${copy},${upTo(LENGTH, () => 'a')}`,
   'one value said over and over': copy => `k${copy} in (${upTo(LENGTH, () => 'v')})`,
@@ -38,13 +38,13 @@ const label = (text: string) => holdLabelSelector(parseLabelSelector(text))
 const field = (text: string) => holdFieldSelector(parseFieldSelector(text, configMaps), configMaps)
 const BOTH = [...Object.entries(LABELS).map(([name, text]) => [`labels: ${name}`, label, text] as const), ...Object.entries(FIELDS).map(([name, text]) => [`fields: ${name}`, field, text] as const)]
 
-/** Of what one watch holds of its selectors. */
+/** Maximum bytes that one watch holds for its selectors. */
 const MAX_BYTES = 11 * 1024
 
 t.test('whatever is asked, what is held stays within a bound or is refused', async t => {
   for (const [name, hold, text] of BOTH) {
     for (const length of [LENGTH, 6000, 800]) {
-      // What else the process does while it is measured only adds: the least of some rounds is what they hold.
+      // Other work in the process only adds to the measurement, so the minimum of some rounds counts.
       let each = Infinity
       for (let round = 0; round < 4 && each >= MAX_BYTES; round++) {
         const held: unknown[] = []

@@ -10,7 +10,7 @@ class Process {
   readonly name: string
   serving = true
   count = 0
-  /** The last collection that it was asked for. */
+  /** The last collection request that it received. */
   asked = 0
   collected: Extract<Command, { readonly kind: 'collected' }> | undefined
 
@@ -23,7 +23,7 @@ class Process {
 
   answer (collections: Collections): void { collections.add(this, this.asked, textOf(this.count)) }
 
-  /** What this process answers a scrape with. */
+  /** This process's response to a scrape. */
   lines (): string[] {
     if (this.collected === undefined) throw new Error('nothing was collected')
     return finish(merged([{ process: this.name, text: textOf(this.count) }, ...this.collected.expositions])).toString().split('\n').filter(line => line !== '' && !line.startsWith('#'))

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Socket } from 'node:net'
 import { Connections, type ServingProcess } from '../../../serving/processes/connections.js'
 
-/** A connection that only says whether it was closed. */
+/** A connection that only records whether it was closed. */
 const connection = (): Socket & { closed: boolean } => Object.assign({} as Socket, { closed: false, destroy (this: { closed: boolean }) { this.closed = true } }) as unknown as Socket & { closed: boolean }
 
 function taker (connections: Connections): ServingProcess & { readonly taken: Socket[], readonly accept: () => void } {

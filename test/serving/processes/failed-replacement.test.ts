@@ -14,13 +14,13 @@ t.test('a process that cannot be replaced leaves the others alone, and is replac
   writeFileSync(policy, 'kind: Nothing\n')
   process.kill(pidOf('1'), 'SIGKILL')
   await eventually('the next one could not start', () => /orch-apiserver: --audit-policy-file=/.test(log()) && /serving process 1 \(pid \d+\) ended with exit code 1/.test(log()))
-  // What the first process does for all another does now.
+  // Another process now does the work of the first one.
   const agent = kept(t)
   await eventually('the audit log is rotated', async () => {
     t.equal((await ask(port, 'GET', `${CONFIGS}?is=${'x'.repeat(7000)}`, undefined, agent))?.code, 200)
     return readdirSync(folder).some(name => name.startsWith('audit-'))
   })
-  // As long as five attempts would take, were they not put off.
+  // As long as five attempts would take without the delay.
   await new Promise(resolve => { setTimeout(resolve, 6000) })
   t.equal(server.process.exitCode, null)
   t.match(log(), /ended with exit code 1: it could not start, which is tried again in 20 s\n/)

@@ -1,4 +1,4 @@
-/** Processes killed under load: nothing acknowledged is lost, watches go on elsewhere without a gap or a repeat, and too many deaths are the end. */
+/** Processes killed under load: nothing acknowledged is lost, watches continue elsewhere without a gap or a repeat, and too many deaths end the server. */
 import t from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -65,7 +65,7 @@ t.test('processes that are killed are replaced, and their connections end and no
   t.match(server.log(), /serving process 2 \(pid \d+\) ended by SIGKILL and is replaced/)
   t.match(server.log(), /the process of the store \(pid \d+\) ended by SIGKILL and is replaced/)
 
-  // The fifth within a minute, unless the machine is so slow that the others are longer ago.
+  // The fifth death within a minute, unless the machine is so slow that earlier ones are older.
   for (let died = 0; died < 5 && server.process.exitCode === null; died++) {
     const pid = pidOf('3')
     if (pid !== 0) process.kill(pid, 'SIGKILL')

@@ -1,4 +1,4 @@
-/** What several processes must look like from outside: one server. Over the embedded store; `over-etcd.test.ts` has the other. */
+/** Several processes must look like one server from outside. Over the embedded store; `over-etcd.test.ts` covers etcd. */
 import t from 'tap'
 import { readFileSync, readdirSync } from 'node:fs'
 import { connect } from 'node:tls'

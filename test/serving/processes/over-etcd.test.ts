@@ -1,4 +1,4 @@
-/** Several processes over etcd: each is what a server of its own would be, but for what one of them does. */
+/** Several processes over etcd: each works like a server of its own, apart from the leader's work. */
 import t from 'tap'
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { startEtcd } from '../../etcd-process.js'
@@ -6,7 +6,7 @@ import { ask, CONFIGS, eventually, kept, several, versionOf } from './server.js'
 
 t.test('several processes over etcd are one server', { timeout: 300_000 }, async t => {
   const { url } = await startEtcd(t)
-  // A stand-in for systemd's command, which notes what it is called with and by which process.
+  // A stand-in for systemd's command that records its arguments and the process that calls it.
   const folder = t.testdir({ 'systemd-notify': '#!/bin/sh\necho "$PPID $*" >> "$NOTIFY_SOCKET"\n' })
   chmodSync(`${folder}/systemd-notify`, 0o755)
   const sent = (): string[] => existsSync(`${folder}/sent`) ? readFileSync(`${folder}/sent`, 'utf8').trimEnd().split('\n') : []
@@ -32,7 +32,7 @@ t.test('several processes over etcd are one server', { timeout: 300_000 }, async
   t.equal((await ask(port, 'PUT', '/debug/flags/v', '4', agents[0]))?.code, 200)
   const leader = pidOf('1')
   process.kill(leader, 'SIGKILL')
-  // The namespaces' contents are looked after by the process that leads.
+  // The leader maintains the contents of namespaces.
   const made = kept(t)
   await eventually('another process leads', async () => {
     await ask(port, 'POST', '/api/v1/namespaces', JSON.stringify({ metadata: { name: 'later' } }), made)

@@ -1,4 +1,4 @@
-/** A server of several processes, and clients whose connections a test tells apart. */
+/** A server of several processes, and clients with distinguishable connections. */
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -13,7 +13,7 @@ export interface Several extends Launched {
   readonly log: () => string
   /** Process ids of the supervisor's children. */
   readonly children: () => number[]
-  /** The process id of `1`, `store`; 0 if there is none at the moment. */
+  /** The process id of `1` or `store`; 0 if there is none at the moment. */
   readonly pidOf: (name: string) => number
   readonly exit: Promise<number | null>
 }
@@ -52,7 +52,7 @@ export async function eventually (what: string, holds: () => boolean | Promise<b
   }
 }
 
-/** Serving processes whose metrics come. */
+/** Number of serving processes that report metrics. */
 export async function processesIn (port: number): Promise<number> {
   const answer = await ask(port, 'GET', '/metrics')
   return answer?.text.match(/^process_start_time_seconds\{process="\d+"\} /gm)?.length ?? 0
@@ -63,7 +63,7 @@ export const total = (metrics: string, series: RegExp): number => [...metrics.ma
 
 export interface Answer { readonly code: number, readonly text: string }
 
-/** The answer, undefined when the connection broke before it was whole. A connection of its own without an agent. */
+/** The response, undefined if the connection broke before it was complete. Without an agent, on a new connection. */
 export function ask (port: number, method: string, path: string, body?: string, agent: Agent | false = false, headers: Record<string, string> = {}): Promise<Answer | undefined> {
   return new Promise(resolve => {
     const asked = request({ port, host: '127.0.0.1', method, path, agent, headers: { authorization: `Bearer ${TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers }, rejectUnauthorized: false }, response => {
@@ -89,19 +89,16 @@ export function sockets (pid: number): number {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith('socket:')
     } catch {
-      return false // closed since
+      return false // closed meanwhile
     }
   }).length
 }
 
-/**
- * Follows the config maps across lost connections, from the last version it saw, as clients do. What is seen twice or after something newer is
- * in `faults`.
- */
+/** Follows the config maps across lost connections, from the last version it saw, as clients do. Events that are repeated or late are in `faults`. */
 export class Follower {
   readonly seen = new Map<number, string>()
   readonly faults: string[] = []
-  /** Lost connections. */
+  /** Number of lost connections. */
   losses = 0
   #last: number
   #stopped = false

@@ -1,4 +1,4 @@
-/** What must be one of a server stays one when several processes serve: quotas, addresses of services, and limits of requests. */
+/** Limits of a server hold for all its processes together: quotas, addresses of services, and limits of requests. */
 import t from 'tap'
 import { Agent } from 'node:https'
 import { ask, CONFIGS, eventually, kept, several } from './server.js'
@@ -13,7 +13,7 @@ t.test('what is counted for the whole server is counted once', { timeout: 300_00
 
   await t.test('a quota admits exactly what it has', async t => {
     t.equal(await post(`${NAMESPACE}/resourcequotas`, { metadata: { name: 'few' }, spec: { hard: { secrets: '7' } } }, 0), 201)
-    // A quota takes effect where it is known, and when what is there has been counted.
+    // A quota takes effect once a process knows it and existing objects have been counted.
     for (const agent of agents) await eventually('the quota is counted', async () => (await ask(port, 'GET', `${NAMESPACE}/resourcequotas/few`, undefined, agent))?.text.includes('"used":{"secrets":"0"}') === true)
     const codes = await Promise.all(Array.from({ length: 60 }, (_, at) => post(`${NAMESPACE}/secrets`, { metadata: { name: `s-${at}` } }, at)))
     t.equal(codes.filter(code => code === 201).length, 7)

@@ -1,4 +1,4 @@
-/** What Node keeps to itself and this server relies on: each fails with a Node that does it another way. */
+/** Internals of Node that this server relies on: each test fails with a Node that changes one. */
 import t, { type Test } from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, constants, createSecureServer, createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
@@ -27,7 +27,7 @@ async function serve (t: Test, handler: RequestListener): Promise<{ server: Serv
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-/** Sends GETs over one connection and resolves with all that comes until the text does. */
+/** Sends GETs over one connection; resolves to everything received up to the text. */
 async function ask (socket: Socket, paths: readonly string[], until: string): Promise<string> {
   socket.write(paths.map(path => `GET ${path} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
   let text = ''
@@ -141,7 +141,7 @@ t.test('a TLS connection that is read as a stream takes all requests that come a
     server.close()
   })
   await once(socket, 'secureConnect')
-  const most = 300 // several records, and more than Node takes before it pauses
+  const most = 300 // several records, and more than Node reads before it pauses
   socket.write(`GET /${'a'.repeat(100)} HTTP/1.1\r\nHost: test\r\n\r\n`.repeat(most))
   let text = ''
   const count = (): number => text.split('HTTP/1.1 200').length - 1

@@ -27,7 +27,7 @@ function drain (feed: Feed): string[] {
   }
 }
 
-/** Twenty objects, some of them changed, some removed. */
+/** Twenty objects, some of which are changed and some deleted. */
 async function busy (store: ResourceStore): Promise<void> {
   for (let at = 0; at < 20; at++) {
     await create(store, config(`c${at}`), target(''), context)
@@ -115,7 +115,7 @@ t.test('a place that fell off the window says so', async t => {
   t.throws(() => feed.take(1), { code: 'Compacted' })
 })
 
-/** Counts the watches that are open on a back end, and their asking. */
+/** Counts the open watches of a back end, and records their requests. */
 function counted (backend: Backend): { backend: Backend, open: () => number, asked: WatchRequest[] } {
   const asked: WatchRequest[] = []
   let open = 0

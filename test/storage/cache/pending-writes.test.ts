@@ -1,4 +1,4 @@
-/** What a writer hands to the cache, so that the event of its own write is not decoded. */
+/** Entries that a writer passes to the cache, so that the event of its own write is not decoded. */
 import t from 'tap'
 import { ownBytes } from '../../../storage/bytes.js'
 import { Entry } from '../../../storage/cache/entry.js'

@@ -23,14 +23,14 @@ t.test('however many reads wait, the store is asked for its progress by one at a
   })
   await store.open()
   const { revision } = (await create(store, config('one'), target(''), context))
-  silent = true // its answers take longer than the changes, which come meanwhile
+  silent = true // its responses take longer than the changes that arrive meanwhile
   asked = 0
   const since = performance.now()
   const changes = 50
   const waiting = Array.from({ length: 50 }, async () => { await cacheOf(store).reach(revision + changes) })
   for (let at = 0; at < changes; at++) await update(store, config('one', { at: String(at) }), target('one'), context)
   await Promise.all(waiting)
-  const polls = (performance.now() - since) / 24 // an unanswered question is repeated every 25 ms
+  const polls = (performance.now() - since) / 24 // an unanswered request is repeated every 25 ms
   t.ok(asked <= polls + 1, `${asked} questions of 50 that waited for ${changes} changes, in the time of ${polls.toFixed()}`)
   t.ok(asked > 0, 'and it is asked')
 })

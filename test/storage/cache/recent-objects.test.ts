@@ -1,4 +1,4 @@
-/** Objects that are kept as they were written, for the next change of them. */
+/** Objects that are kept in decoded form for their next change. */
 import t from 'tap'
 import { applyDefaults, decode, toJson } from '../../../schemas/index.js'
 import { representations } from '../../../schemas/resources.js'

@@ -1,4 +1,4 @@
-/** JSON that becomes bytes before its resourceVersion is known. */
+/** JSON that is encoded before its resourceVersion is known. */
 import t from 'tap'
 import { UnversionedJson } from '../../../storage/cache/unversioned.js'
 

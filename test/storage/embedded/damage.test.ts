@@ -25,7 +25,7 @@ async function table (directory: string) {
 const valueOf = (at: number): Buffer => Buffer.alloc(at % 25 === 0 ? 9000 : at % 12 === 0 ? 2500 : 200, `value ${at};`)
 const keyOf = (at: number): string => `/k/${String(at).padStart(5, '0')}`
 
-/** A store of so many objects, a third of them written twice, some deleted. */
+/** A store with that many objects: a third were written twice, some were deleted. */
 async function filled (count: number): Promise<{ directory: string, there: Map<string, { revision: number, value: Buffer }> }> {
   const directory = fresh()
   const backend = await openEmbedded(directory)
@@ -71,7 +71,7 @@ t.test('the newest revision is known although its version is no longer kept', as
   await backend.close()
 })
 
-/** Ways a page goes bad, on a copy of the file. */
+/** Ways to damage a page, on a copy of the file. */
 const DAMAGES: Record<string, (page: Buffer, whole: Buffer, int: (below: number) => number) => void> = {
   'is zeroed': page => { page.fill(0) },
   'is noise': (page, _, int) => { for (let at = 0; at < page.length; at++) page[at] = int(256) },
@@ -82,7 +82,7 @@ const DAMAGES: Record<string, (page: Buffer, whole: Buffer, int: (below: number)
   'is half written': page => { page.fill(0, PAGE / 2) }
 }
 
-/** What is wrong with what a damaged store shows: nothing but what it says itself is damaged may be. */
+/** Errors in what a damaged store returns: only what it reports as damaged may be wrong. */
 async function wrongIn (backend: Backend, there: Map<string, { revision: number, value: Buffer }>): Promise<string[]> {
   const { kvs } = await backend.list({ start: '/', end: '0' })
   const wrong = kvs.length === there.size ? [] : [`${kvs.length} of ${there.size} objects`]
@@ -165,7 +165,7 @@ t.test('a lock file that can not be opened is told, as LMDB would end the proces
   await t.rejects(openEmbedded(directory), { code: 'Corrupt', message: /data\.mdb-lock/ })
 })
 
-/** Changes a byte of what is stored for this value, which occurs once. */
+/** Changes a byte of the stored value, which occurs once. */
 async function spoil (directory: string, text: string): Promise<void> {
   const whole = await readFile(fileOf(directory))
   const at = whole.indexOf(text)

@@ -14,7 +14,7 @@ let directories = 0
 const fresh = () => path.join(root, `store-${++directories}`)
 const MIB = 1024 * 1024
 
-/** A disk whose free space and whose time the test holds. */
+/** A disk whose free space and time the test controls. */
 function disk (minFree: number) {
   const held = { free: 0, reusable: 0, now: 0, looks: 0 }
   const freeBytes = () => {
@@ -101,7 +101,7 @@ t.test('a compaction that finds the disk full is finished when there is room', a
   const backend = await openEmbedded(directory, { minFree: 16 * MIB, clock, freeBytes: () => looks.shift() ?? 50 * MIB })
   let revision = 0
   for (let i = 0; i < 20; i++) revision = done(i === 0 ? await backend.create('/a', Buffer.from('0')) : await backend.update('/a', Buffer.from(String(i)), revision))
-  // The mark of the compaction is written still, what it removes is not.
+  // The mark of the compaction is still written, the removals are not.
   looks.push(50 * MIB, 0)
   let finished = false
   const compacting = backend.compact(revision).then(() => { finished = true })
@@ -121,7 +121,7 @@ t.test('a disk too full to start on is said in one line', async t => {
   await t.rejects(openEmbedded(fresh(), { freeBytes: () => 1000 }), { code: 'NoSpace', message: /disk of the directory .* is full: 0 MiB are free, a start needs 1 MiB/ })
 })
 
-/** What a real small disk takes: runs where nobody else sees it mounted. */
+/** The store on a real small disk. Runs where nobody else sees it mounted. */
 const PROGRAM = `
   import { statfsSync, rmSync, writeFileSync } from 'node:fs'
   const { openEmbedded } = await import(process.argv[1])
@@ -151,14 +151,14 @@ const PROGRAM = `
   const report = {}
   await fill()
   report.first = { written: written.size, free: free(), shortage: backend.shortage()?.code }
-  // Somebody else fills the rest: now nothing at all may be written.
+  // Another program fills the rest: now nothing can be written.
   let rest = 0
   for (; ;) { try { writeFileSync(directory + '/other-' + rest++, Buffer.alloc(MIB)) } catch { break } }
   await fill()
   const [key, revision] = written.entries().next().value
   report.full = { free: free(), deleted: await backend.delete(key, revision).then(() => 'done', error => error.code), read: (await backend.get(key)).kv.modRevision === revision, count: await backend.count('/', '0') === written.size }
   for (let at = 0; at < rest; at++) rmSync(directory + '/other-' + at, { force: true })
-  // Deletes and a compaction free room within the file, which is then written anew.
+  // Deletes and a compaction free space within the file, which is then reused.
   let deleted = 0
   for (const [key, revision] of written) { await backend.delete(key, revision); written.delete(key); deleted++ }
   await backend.compact(await backend.revision())
@@ -177,7 +177,7 @@ const PROGRAM = `
 t.test('a real small disk is filled, by the store and by others, again and again, and the store lives on', async t => {
   const directory = fresh()
   const module = new URL('../../../storage/embedded/lmdb.js', import.meta.url).href
-  // In a mount namespace of its own: it needs root, or a kernel that lets users be root among themselves.
+  // In a mount namespace of its own: it needs root, or a kernel with user namespaces.
   const script = 'mkdir -p "$3" && mount -t tmpfs -o size=48m orch "$3" && exec "$0" --input-type=module -e "$1" "$2" "$3"'
   const user = process.getuid?.() === 0 ? [] : ['--map-root-user']
   const { status, signal, stdout, stderr } = spawnSync('unshare', [...user, '--mount', 'sh', '-c', script, process.execPath, PROGRAM, module, directory], { encoding: 'utf8', timeout: 120_000 })

@@ -66,7 +66,7 @@ t.test('a lease goes on with what was left of it', async t => {
   t.equal(await backend.count('/', '0'), 0)
   await backend.close()
 
-  // A clock that was set back gives no lease more than its whole time; one that jumped ahead ends it.
+  // If the clock was set back, no lease gets more than its whole time; if it jumped ahead, the lease ends.
   backend = await openEmbedded(directory, { clock: later })
   const another = await backend.lease(10)
   done(await backend.create('/x', bytes('x'), { lease: another }))
@@ -105,7 +105,7 @@ t.test('a compaction that was cut short is finished by the next start and brings
 
   const { open: openLmdb } = await import('lmdb')
   const table = () => openLmdb<Uint8Array, Uint8Array>({ path: path.join(directory, 'data.mdb'), noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
-  // What a crash leaves right after the compaction was noted.
+  // The state after a crash right after the compaction was recorded.
   const before = table()
   await before.put(bytes('\0compacted'), bytes(String(deleted)))
   await before.close()
@@ -217,7 +217,7 @@ t.test('directories that hold no store of ours are refused by name and left as t
   await refuses(cut, /not an LMDB file/)
   await truncate(path.join(cut, 'data.mdb'), 0)
   await refuses(cut, /data\.mdb is empty/)
-  await writeFile(path.join(cut, 'opening'), '') // the mark of a first start that was killed
+  await writeFile(path.join(cut, 'opening'), '') // the marker of a killed first start
   await (await openEmbedded(cut)).close()
   backend = await openEmbedded(cut)
   await backend.close()
@@ -242,7 +242,7 @@ t.test('directories that hold no store of ours are refused by name and left as t
   await future.close()
   await refuses(newer, /holds a store of the format 'orch-store 999', this server reads 'orch-store 2': start the release that wrote it, or a newer one, or name another --data-dir$/)
 
-  // The refusals held no lock.
+  // Refused opens have released their lock.
   await rm(path.join(cut, 'data.mdb'))
   backend = await openEmbedded(cut)
   await backend.close()
@@ -270,7 +270,7 @@ t.test('a full disk refuses writes, loses nothing that was acknowledged, and is 
     const { count } = await backend.list({ start: '/', end: '0' })
     await backend.close()
     console.log(JSON.stringify({ codes, written, count }))`
-  // A limit on file sizes is the disk full that a test can make without being root.
+  // A limit on file sizes is a full disk that a test can make without root.
   const child = spawn('bash', ['-c', 'trap "" XFSZ; ulimit -f 600; exec "$@"', 'bash', process.execPath, '--input-type=module', '-e', program, directory], { stdio: ['ignore', 'pipe', 'ignore'] })
   let text = ''
   child.stdout.on('data', piece => { text += piece })

@@ -168,7 +168,7 @@ t.test('a wall clock that jumps while leases run ends none early and keeps none 
   for (const [index, days] of [0, 400, -400, 7].entries()) {
     jump = days * day
     leases.push(await backend.lease(10 * (index + 1)))
-    await backend.create(`/k${index}`, bytes('x'), { lease: leases.at(-1) as string }) // just put there
+    await backend.create(`/k${index}`, bytes('x'), { lease: leases.at(-1) as string }) // written just before
   }
   t.equal(new Set(leases).size, 4, 'each is another one')
   for (let left = 4; left > 0; left--) {

@@ -26,7 +26,7 @@ const HOLD = `
   console.log('ready')
   setInterval(() => {}, 1000)`
 
-/** A process that tries for the lock when it is told to, and then stays. */
+/** A process that tries to take the lock on command, and then stays. */
 async function contender (t: Test, directory: string, wrapper: readonly string[] = []): Promise<{ child: ChildProcess, lock: () => Promise<string> }> {
   const [command = '', ...args] = [...wrapper, process.execPath, '--input-type=module', '-e', HOLD, directory]
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] })

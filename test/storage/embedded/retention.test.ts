@@ -16,7 +16,7 @@ class Store {
   readonly directory = mkdtempSync(join(tmpdir(), 'orch-retention-'))
   readonly clock = new FakeClock()
   readonly notes: string[] = []
-  /** The revision of the write of each minute. */
+  /** The revision of each minute's write. */
   readonly written: Revision[] = []
   backend: Backend | undefined
 
@@ -25,7 +25,7 @@ class Store {
     return this.backend
   }
 
-  /** One write a minute. */
+  /** Writes once a minute. */
   async pass (backend: Backend, minutes: number, bytes = 10): Promise<void> {
     for (let minute = 0; minute < minutes; minute++) {
       const { kv } = await backend.get('/a')

@@ -1,4 +1,4 @@
-/** Encrypted back ends for tests, from providers as a configuration has them. */
+/** Encrypted back ends for tests, from providers as in a configuration. */
 import type { Backend } from '../../../storage/backend.js'
 import { openEncryption } from '../../../storage/encryption/index.js'
 import type { TransformationObserver } from '../../../storage/encryption/observer.js'

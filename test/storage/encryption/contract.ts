@@ -4,7 +4,7 @@ import type { Backend } from '../../../storage/backend.js'
 import { backendContract } from '../../contracts/backend.js'
 import { encrypted, type Provider } from './configured.js'
 
-/** Closing a back end closes its store too, as nobody else does. */
+/** Closing the back end closes its store too, because nobody else does. */
 export async function encryptedContract (t: Test, open: () => Promise<Backend>, provider: Provider): Promise<void> {
   await backendContract(t, {
     open: async () => {

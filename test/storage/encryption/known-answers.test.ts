@@ -58,7 +58,7 @@ for (const length of [16, 24, 32]) {
 }
 
 t.test('aesgcm: a fixed value from another implementation of AES-GCM', async t => {
-  // Test case 4 of the specification of GCM has other additional data; this is its key and nonce with ours, from OpenSSL's command line.
+  // Test case 4 of the GCM specification has other additional data. This is its key and nonce with ours, from OpenSSL's command line.
   const secret = Buffer.from('feffe9928665731c6d6a8f9467308308', 'hex')
   const nonce = Buffer.from('cafebabefacedbaddecaf888', 'hex')
   const cipher = createCipheriv('aes-128-gcm', secret, nonce).setAAD(Buffer.from(AT))
@@ -109,7 +109,7 @@ t.test('a key service: length, encrypted key, and AES-CBC with that key; AES-GCM
   const cbc = createCipheriv('aes-256-cbc', own, vector)
   t.equal(await read(t, provider, [head, vector, cbc.update(TEXT), cbc.final()]), TEXT.toString())
   const nonce = randomBytes(12)
-  for (const text of [TEXT, Buffer.alloc(20, 'x')]) { // the second is as long as whole blocks of AES-CBC
+  for (const text of [TEXT, Buffer.alloc(20, 'x')]) { // the second is a multiple of the AES-CBC block
     const gcm = createCipheriv('aes-256-gcm', own, nonce).setAAD(Buffer.from(AT))
     const parts = [head, nonce, gcm.update(text), gcm.final()]
     t.equal(await read(t, provider, [...parts, gcm.getAuthTag()]), text.toString())

@@ -1,4 +1,4 @@
-/** Order of providers and keys, values that are read and no longer written, and values that can't be decrypted. */
+/** Order of providers and keys, values that are read and no longer written, and values that cannot be decrypted. */
 import t, { type Test } from 'tap'
 import type { Backend } from '../../../storage/backend.js'
 import { openEncryption } from '../../../storage/encryption/index.js'
@@ -15,7 +15,7 @@ async function memory (t: Test): Promise<Backend> {
   return store
 }
 
-/** Writes through one configuration, into the store or over what is there. */
+/** Creates a value through one configuration, or replaces an existing one. */
 async function write (t: Test, store: Backend, providers: readonly Provider[], value: string, at = AT): Promise<void> {
   const backend = await encrypted(t, store, providers)
   const { kv } = await store.get(at)
@@ -72,7 +72,7 @@ t.test('two keys of one name, of which the second reads the value', async t => {
 t.test('the longest name that is a prefix is tried first', async t => {
   const store = await memory(t)
   for (let at = 0; at < 600; at++) await write(t, store, [cbc(key('a:b', 2))], `text ${at}`, `${AT}-${at}`)
-  for (let at = 0; at < 600; at++) t.equal((await read(t, store, [cbc(key('a', 1)), cbc(key('a:b', 2))], `${AT}-${at}`)).value, `text ${at}`) // one in 256 would be garbage
+  for (let at = 0; at < 600; at++) t.equal((await read(t, store, [cbc(key('a', 1)), cbc(key('a:b', 2))], `${AT}-${at}`)).value, `text ${at}`) // one in 256 would decrypt to garbage
 })
 
 t.test('aesgcm refuses a value that was copied to another key', async t => {

@@ -1,4 +1,4 @@
-/** Secrets of a server that encrypts them: what clients see, and what lies in the store. */
+/** Secrets of a server that encrypts them: what clients see, and what is in the store. */
 import t from 'tap'
 import { openBackend } from '../../../storage/open.js'
 import { isEncrypted } from '../../../storage/encryption/forms.js'
@@ -91,7 +91,7 @@ t.test('an object that cannot be decrypted is named, can be deleted and concerns
   t.equal((await server.delete(`${SECRETS}/a`)).code, 200)
   t.equal((await server.get(SECRETS)).json['items'].length, 1)
 
-  // Another server writes with a key that this one does not have: the watch of the cache meets it.
+  // Another server writes with a key that this one lacks, and the watch of the cache receives it.
   const other = await serve(t, store, configurationOf([ONE, TWO]))
   await other.reach('/readyz', 200)
   t.equal((await other.post(SECRETS, secret('c', 'the text'))).code, 201)

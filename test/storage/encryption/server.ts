@@ -15,7 +15,7 @@ export interface Served extends Client {
   readonly reach: (path: string, code: number) => Promise<void>
 }
 
-/** A server of a store that outlives it. It may be unready. */
+/** A server on a store that outlives it. The server may be unready. */
 export async function serve (t: Test, store: Backend, encryption: EncryptionOptions | undefined, options: Omit<ServerOptions, 'storage'> = {}, more: { readonly eventTtl?: number } = {}): Promise<Served> {
   const log: string[] = []
   const app = Fastify({ forceCloseConnections: true, logger: { level: 'trace', stream: { write: (line: string) => { log.push(line) } } } })

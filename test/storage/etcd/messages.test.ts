@@ -8,7 +8,7 @@ import { decodeRange, decodeRevision, decodeSize, decodeTxn, decodeWatch, encode
 import { random } from '../../random.js'
 import { encoded } from './protocol.js'
 
-// What is written is read by messages.proto and by etcd's own protocol file, as etcd3 brings it: the first says what we mean, the second what etcd hears.
+// Encoded messages are decoded by messages.proto and by etcd's own protocol file, from etcd3: the first shows what we mean, the second what etcd receives.
 const loaded = (file: string): protobuf.Root => {
   const root = new protobuf.Root()
   root.resolvePath = (_, target) => path.join(path.dirname(file), path.basename(target))
@@ -52,7 +52,7 @@ const bytes = () => Buffer.from(Array.from({ length: [0, 1, 100, 127, 128, 300, 
 const key = () => Buffer.from(`/registry/${'k'.repeat(below(300))}${below(1000)}`)
 const text = (value: number) => value === 0 ? undefined : String(value)
 
-/** What is read in a framed message by our protocol file, which is all that etcd's own has for it. */
+/** A framed message decoded by our protocol file. etcd's own file has all its fields. */
 function read (name: string, framed: Buffer): Record<string, unknown> {
   if (framed[0] !== 0 || framed.readUInt32BE(1) !== framed.length - 5) throw new Error('the frame of the message is wrong')
   const [message, whole] = [ours.lookupType(`etcdserverpb.${name}`), type(name)].map(one => one.toObject(one.decode(framed.subarray(5)), { longs: String, enums: Number, bytes: String }))

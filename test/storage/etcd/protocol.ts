@@ -1,4 +1,4 @@
-/** Etcd's own protocol file, as etcd3 brings it, read by an independent implementation: the judge of messages, and what a test that plays etcd speaks. */
+/** etcd's own protocol file, from etcd3, read by an independent implementation. It judges messages, and simulated etcds speak it. */
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import protobuf from 'protobufjs'
@@ -9,7 +9,7 @@ root.resolvePath = (_, target) => path.join(directory, path.basename(target))
 root.loadSync('rpc.proto', { keepCase: true })
 const type = (name: string) => root.lookupType(`etcdserverpb.${name}`)
 
-/** What the judge reads in a framed message. */
+/** The framed message as etcd's own file decodes it. */
 export function judged (name: string, framed: Buffer): Record<string, unknown> {
   if (framed[0] !== 0 || framed.readUInt32BE(1) !== framed.length - 5) throw new Error('the frame of the message is wrong')
   const message = type(name).decode(framed.subarray(5))

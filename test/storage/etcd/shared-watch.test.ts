@@ -1,4 +1,4 @@
-/** A feed before servers of etcd that the tests play: those whose progress counts, those whose doesn't, and those that say nothing. */
+/** A feed on simulated etcds: with progress that counts, with progress that does not, and without any. */
 import t, { type Test } from 'tap'
 import { setTimeout as pass } from 'node:timers/promises'
 import { SharedWatch } from '../../../storage/etcd/shared-watch.js'
@@ -7,21 +7,21 @@ import { until } from '../../interop/server.js'
 import { encoded, judged } from './protocol.js'
 
 const START = 10
-/** Milliseconds: longer than a feed waits for an event before it asks, and before it writes. */
+/** Milliseconds: longer than a feed waits for an event before it requests progress, and before it writes. */
 const LONG = 60
 
-/** `early`: answers requests for progress ahead of the watch and of events; `ordered`: behind them, and not without a watch; `mute`: never. */
+/** `early`: responds to progress requests ahead of the watch and of events; `ordered`: behind them, and not without a watch; `mute`: never. */
 type Kind = 'early' | 'ordered' | 'mute'
 
 class Played {
-  /** Requests for progress on a stream that has its watch. */
+  /** Progress requests on a stream that has its watch. */
   asked = 0
   marks = 0
   streams = 0
   /** The newest revision. */
   revision = START
   kind: Kind
-  /** What a mark's event waits for. */
+  /** Delays the event of a mark until it resolves. */
   held: Promise<void> = Promise.resolve()
   readonly told: Array<{ keys: string[], revision: number }> = []
   readonly feed: SharedWatch

@@ -10,7 +10,7 @@ t.test('an etcd that tells its size to its root user alone is well all the same'
   const prefix = Buffer.alloc(5)
   prefix.writeUInt32BE(body.length, 1)
   const asked: unknown[] = []
-  // As newer versions of etcd answer.
+  // The response of newer versions of etcd.
   const etcd = http2.createServer().on('stream', (stream, { ':path': path }) => {
     asked.push(path)
     if (path === '/etcdserverpb.KV/Range') {

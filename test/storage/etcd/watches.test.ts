@@ -1,4 +1,4 @@
-/** The watches of one back end before an etcd that the test plays. */
+/** The watches of one back end on a simulated etcd. */
 import t from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Watches } from '../../../storage/etcd/watches.js'
@@ -51,7 +51,7 @@ t.test('who asks for progress is told of it though what brings the feed there is
   for (let turns = 0; turns < 5; turns++) await turn()
   told.length = 0
   seen = 11
-  watch('b', 11) // listed when the feed was not yet so far
+  watch('b', 11) // listed before the feed had come so far
   for (let turns = 0; turns < 5; turns++) await turn()
   t.same(told, [], 'the feed is behind')
   say({ header: { revision: 13 }, watch_id: 0, events: [eventOf('/b/new', 12), eventOf(MARK, 13)] })

@@ -16,7 +16,7 @@ async function written (batches: readonly StoredObject[][]): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** In chunks of that size. */
+/** Reads the snapshot in chunks of that size. */
 async function read (bytes: Uint8Array, size = 1000): Promise<{ contents: StoreReader & { readonly product: string }, objects: StoredObject[] }> {
   const found = await readSnapshot((async function * () { for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size) })())
   const objects: StoredObject[] = []

@@ -1,4 +1,4 @@
-/** Contents that go from one store to the other: what is kept, and what clients that knew the first see of the second. */
+/** Contents that are copied from one store to another: what is kept, and what clients that knew the first see of the second. */
 import t, { type Test } from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ const newFolder = (): WholeStore & { readonly kind: 'embedded' } => ({ kind: 'em
 const newPrefix = (): WholeStore & { readonly kind: 'etcd' } => ({ kind: 'etcd', servers: [etcd.url], prefix: `/p${++stores}` })
 t.testdir()
 
-/** As a server opens it. */
+/** Opens the store as a server does. */
 async function opened (t: Test, store: WholeStore): Promise<Backend> {
   const options: BackendOptions = store.kind === 'etcd' ? { kind: 'etcd', servers: store.servers } : { kind: 'embedded', directory: store.directory }
   const found = await openStores(options, { prefix: store.kind === 'etcd' ? store.prefix : '/p', note: () => {}, refused: () => {} })
@@ -105,7 +105,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     await t.rejects(refusing(), { code: 'Unavailable', message: kind === 'embedded' ? /in use by another server/ : /is being restored, or a restore was interrupted: wait for it, or run it again/ })
     if (kind === 'embedded') await t.rejects(openWriter(to, made([])), /in use/)
     else {
-      // One that was killed is replaced, and would not go on if it were not dead.
+      // A killed writer is replaced; if it were alive, it could not continue.
       const next = await openWriter(to, made([]))
       await t.rejects(target.put([object(`${prefix}/half`, 5)]), /another server or restore has begun to use the range/)
       await next.put([object(`${prefix}/next`, 6)])
@@ -195,7 +195,7 @@ t.test('an interrupted restore into a folder keeps servers out until it is repea
   const backend = await restored(t, to, made([object('/p/a', 5)]))
   t.strictSame(await keysOf(backend), ['/p/a'])
   await backend.close()
-  // Beside a store it is what an interrupted compaction left.
+  // Beside a store, it is left from an interrupted compaction.
   writeFileSync(join(to.directory, 'data.mdb.partial'), 'half')
   t.strictSame(await keysOf(await opened(t, to)), ['/p/a'])
   t.notOk(existsSync(join(to.directory, 'data.mdb.partial')))
@@ -203,7 +203,7 @@ t.test('an interrupted restore into a folder keeps servers out until it is repea
 
 t.test('a store that grows too far while it is read is let go, also while nobody asks for more', { timeout: 60_000 }, async t => {
   const { directory } = newFolder()
-  // Another process writes, as LMDB has one environment in each.
+  // In another process, because LMDB allows one environment in each.
   const child = spawn(process.execPath, ['--input-type=module', '-e', `
     const { openBackend } = await import(${JSON.stringify(import.meta.resolve('../../../storage/open.js'))})
     const backend = await openBackend({ kind: 'embedded', directory: ${JSON.stringify(directory)} })

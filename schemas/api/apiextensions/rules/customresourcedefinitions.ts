@@ -12,7 +12,7 @@ import { validateGivenNames, validateOne } from './names.js'
 import { anyStatus, withStatus, topLevelForm, type TopLevelForm } from '../top-level-form.js'
 import { validateValidation } from './openapi.js'
 import { Patterns } from '../patterns.js'
-import { askedOf, type Asked } from './ratchets.js'
+import { ratchetsOf, type Ratchets } from './ratchets.js'
 import { schemasOf, someSchema } from './schema-walk.js'
 import { validateColumn, validateSubresources, validateWarning } from './versions.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
@@ -26,9 +26,9 @@ export function * validateDefinition (definition: CustomResourceDefinition, old:
       if (name !== '' && name !== `${spec.names.plural}.${spec.group}`) invalid(report, `metadata.${field}`, name, 'must be spec.names.plural+"."+spec.group')
     }
   }
-  const asked = { ...askedOf(spec, old?.spec), rules: areRulesOn(gates) }
+  const ratchets = { ...ratchetsOf(spec, old?.spec), rules: areRulesOn(gates) }
   yield
-  yield * validateSpec(spec, asked, report)
+  yield * validateSpec(spec, ratchets, report)
   yield
   if (old !== undefined) validateFixed(spec, old, report)
   validateGivenNames(status.acceptedNames, 'status.acceptedNames', report)
@@ -39,7 +39,7 @@ export function * validateDefinition (definition: CustomResourceDefinition, old:
   }
 }
 
-function * validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, report: Report): Steps<void> {
+function * validateSpec (spec: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report): Steps<void> {
   const { group, names, scope } = spec
   if (group === '') required(report, 'spec.group')
   else if (!validateOne(dnsSubdomain, group, 'spec.group', report) && !group.includes('.')) {
@@ -47,37 +47,37 @@ function * validateSpec (spec: CustomResourceDefinitionSpec, asked: Asked, repor
   }
   if (scope === '') required(report, 'spec.scope')
   else if (!['Cluster', 'Namespaced'].includes(scope)) notSupported(report, 'spec.scope', scope, ['Cluster', 'Namespaced'])
-  validateSchemasThere(spec, asked, report)
+  validateSchemasThere(spec, ratchets, report)
   if (spec.preserveUnknownFields === true && schemasOf(spec).some(schema => someSchema(schema, part => part.default !== undefined))) {
     invalid(report, 'spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')
   }
   const [lifted, patterns] = [topLevelForm(spec), new Patterns()]
   yield
-  yield * validateVersions(lifted, asked, patterns, report)
+  yield * validateVersions(lifted, ratchets, patterns, report)
   for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if ((names[field] ?? '') === '') required(report, `spec.names.${field}`)
   validateGivenNames(names, 'spec.names', report)
-  yield * validateLifted(lifted, asked, patterns, report)
-  validateConversions(spec, asked, report)
+  yield * validateLifted(lifted, ratchets, patterns, report)
+  validateConversions(spec, ratchets, report)
 }
 
 /** Every version needs a schema. If a stored version has none, only served versions do. */
-function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report): void {
   for (const [index, { served, schema }] of versions.entries()) {
     if (schema?.openAPIV3Schema !== undefined) continue
     const at = `spec.versions[${index}].schema.openAPIV3Schema`
-    if (asked.schemas) required(report, at, 'schemas are required')
+    if (ratchets.schemas) required(report, at, 'schemas are required')
     else if (served && preserveUnknownFields !== true) required(report, at, 'because otherwise all fields are pruned')
   }
 }
 
-function * validateVersions (lifted: TopLevelForm, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
+function * validateVersions (lifted: TopLevelForm, ratchets: Ratchets, patterns: Patterns, report: Report): Steps<void> {
   const statuses = withStatus(lifted)
   for (const [index, version] of lifted.versions.entries()) {
     const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
     const at = `spec.versions[${index}]`
     validateOne(dns1035Label, name, `${at}.name`, report)
     validateWarning(deprecated === true, deprecationWarning, `${at}.deprecationWarning`, report)
-    yield * validateValidation(schema, statuses.has(name), `${at}.schema`, asked, patterns, report)
+    yield * validateValidation(schema, statuses.has(name), `${at}.schema`, ratchets, patterns, report)
     validateSubresources(subresources, `${at}.subresources`, report)
     for (const [column, one] of columns.entries()) validateColumn(one, `${at}.additionalPrinterColumns[${column}]`, report)
   }
@@ -92,17 +92,17 @@ function * validateVersions (lifted: TopLevelForm, asked: Asked, patterns: Patte
 }
 
 /** Validates what all versions share. */
-function * validateLifted (lifted: TopLevelForm, asked: Asked, patterns: Patterns, report: Report): Steps<void> {
-  yield * validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', asked, patterns, report)
+function * validateLifted (lifted: TopLevelForm, ratchets: Ratchets, patterns: Patterns, report: Report): Steps<void> {
+  yield * validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', ratchets, patterns, report)
   validateSubresources(lifted.subresources, 'spec.subresources', report)
   for (const [index, column] of (lifted.columns ?? []).entries()) validateColumn(column, `spec.additionalPrinterColumns[${index}]`, report)
 }
 
-function validateConversions ({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, asked: Asked, report: Report): void {
+function validateConversions ({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report): void {
   if (conversion !== undefined && conversion.strategy !== 'None' && preserveUnknownFields === true) {
     invalid(report, 'spec.conversion.strategy', conversion.strategy, 'must be None if spec.preserveUnknownFields is true')
   }
-  validateConversion(conversion, 'spec.conversion', asked.knownReviews, report)
+  validateConversion(conversion, 'spec.conversion', ratchets.knownReviews, report)
 }
 
 /** Group and plural are immutable; scope and kind are once the definition is established, because objects may exist. */

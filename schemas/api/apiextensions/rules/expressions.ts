@@ -7,7 +7,7 @@ import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
 import { forbidden, invalid } from '../../../rules/findings.js'
-import { NoBool, readRule, RuleProblem } from '../../../expressions/rule.js'
+import { NotBoolean, readRule, RuleProblem } from '../../../expressions/rule.js'
 import { MAX_REQUEST, SchemaTypes } from '../../../expressions/schema-types.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
@@ -90,8 +90,8 @@ class RuleChecks {
         if (cost > MAX_COST) forbidden(this.#report, field, excess('estimated rule cost', cost, MAX_COST))
         if (isTransition && uncorrelated !== undefined) invalid(this.#report, field, rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`)
       } catch (error) {
-        if (!(error instanceof RuleProblem) && !(error instanceof NoBool)) throw error
-        invalid(this.#report, field, rule, error instanceof NoBool ? error.message : `compilation failed: ${error.message}`)
+        if (!(error instanceof RuleProblem) && !(error instanceof NotBoolean)) throw error
+        invalid(this.#report, field, rule, error instanceof NotBoolean ? error.message : `compilation failed: ${error.message}`)
       }
     }
   }

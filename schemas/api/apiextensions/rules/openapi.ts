@@ -7,7 +7,7 @@ import type { CustomResourceValidation } from '../customresourcedefinitions.js'
 import { validateDefaults } from './defaults.js'
 import { validateRules } from './expressions.js'
 import { Patterns } from '../patterns.js'
-import type { Asked } from './ratchets.js'
+import type { Ratchets } from './ratchets.js'
 import { validateSchema } from './schemas.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 import { unconvertible, validateStructural } from './structural.js'
@@ -44,7 +44,7 @@ function validateRoot (schema: Schema, at: string, report: Report): void {
 
 /** Runs in steps. @param hasStatus whether there is a status subresource */
 export function * validateValidation (
-  validation: CustomResourceValidation | undefined, hasStatus: boolean, at: string, asked: Asked, patterns: Patterns, report: Report
+  validation: CustomResourceValidation | undefined, hasStatus: boolean, at: string, ratchets: Ratchets, patterns: Patterns, report: Report
 ): Steps<void> {
   const schema = validation?.openAPIV3Schema
   if (schema === undefined) return
@@ -52,10 +52,10 @@ export function * validateValidation (
   const found = collect(each => {
     if (hasStatus) validateRoot(schema, field, each)
     if (schema.nullable === true) forbidden(each, `${field}.nullable`, 'nullable cannot be true at the root')
-    validateSchema(schema, field, asked, each)
+    validateSchema(schema, field, ratchets, each)
   })
   found.forEach(report)
-  if (!asked.structural) return
+  if (!ratchets.structural) return
   yield
   const why = unconvertible(schema)
   if (why !== undefined) {
@@ -67,6 +67,6 @@ export function * validateValidation (
   wrong.forEach(report)
   yield
   if (wrong.length > 0) return
-  validateDefaults(schema, field, asked.prunedDefaults, patterns, report)
-  if (asked.rules && found.length === 0) yield * validateRules(schema, field, report)
+  validateDefaults(schema, field, ratchets.prunedDefaults, patterns, report)
+  if (ratchets.rules && found.length === 0) yield * validateRules(schema, field, report)
 }

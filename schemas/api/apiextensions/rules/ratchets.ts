@@ -1,4 +1,4 @@
-/** Ratcheting: an update may violate a newer rule if the stored definition already does. */
+/** Ratcheting: an update may violate a newer rule if the stored definition already does. `Ratchets` says which of these rules apply. */
 import { collect } from '../../../language/validation.js'
 import { REVIEWS } from '../../admissionregistration/rules/webhooks.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
@@ -9,7 +9,7 @@ import { hasUnprunedDefault } from '../pruning.js'
 import { Patterns } from '../patterns.js'
 import type { CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
-export interface Asked {
+export interface Ratchets {
   /** Every version has a schema, served or not. */
   readonly schemas: boolean
   readonly knownTypes: boolean
@@ -23,14 +23,14 @@ export interface Asked {
   readonly rules: boolean
 }
 
-const ALL: Omit<Asked, 'rules'> = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
+const ALL: Omit<Ratchets, 'rules'> = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
 
 function isStructural (schema: Schema): boolean {
   return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
 }
 
 /** The rules for a new definition, or for one that replaces `old`. */
-export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Omit<Asked, 'rules'> {
+export function ratchetsOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Omit<Ratchets, 'rules'> {
   if (old === undefined) return ALL
   const schemas = schemasOf(old)
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
@@ -38,12 +38,12 @@ export function askedOf (spec: CustomResourceDefinitionSpec, old: CustomResource
     schemas: schemas.length === (old.versions ?? []).length,
     structural: mustBeStructural(spec) || schemas.every(isStructural),
     knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version)),
-    ...askedOfParts(schemas),
+    ...ratchetsOfParts(schemas),
     prunedDefaults: !schemas.some(schema => hasUnprunedDefault(schema) && isStructural(schema))
   }
 }
 
-function askedOfParts (schemas: readonly Schema[]): Pick<Asked, 'knownTypes' | 'atomicSets' | 'keysPresent'> {
+function ratchetsOfParts (schemas: readonly Schema[]): Pick<Ratchets, 'knownTypes' | 'atomicSets' | 'keysPresent'> {
   const wrong = { types: false, sets: false, keys: false }
   for (const schema of schemas) {
     eachSchema(schema, part => {

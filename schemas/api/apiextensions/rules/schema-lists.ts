@@ -1,7 +1,7 @@
 /** Validation of list and map types in schemas, which determine how apply merges custom resources. */
 import type { Report } from '../../../language/declare.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
-import type { Asked } from './ratchets.js'
+import type { Ratchets } from './ratchets.js'
 import { isSchema, type JSONSchemaProps as Schema } from '../schemas.js'
 
 const LIST = 'x-orch-list-type'
@@ -21,14 +21,14 @@ export function validateMapType (schema: Schema, at: string, report: Report): vo
   if (!['atomic', 'granular'].includes(kind)) notSupported(report, `${at}.${MAP}`, kind, ['atomic', 'granular'])
 }
 
-export function validateListType (schema: Schema, at: string, asked: Asked, report: Report): void {
+export function validateListType (schema: Schema, at: string, ratchets: Ratchets, report: Report): void {
   const kind = schema[LIST]
   if (kind === undefined && schema[KEYS] === undefined) return
   const keys = schema[KEYS] ?? []
   const items = isSchema(schema.items) ? schema.items : undefined
   if (kind !== undefined) {
     checkType(schema, 'array', LIST, at, report)
-    if (asked.atomicSets && schema.type === 'array') validateAtomicMembers(schema, at, report)
+    if (ratchets.atomicSets && schema.type === 'array') validateAtomicMembers(schema, at, report)
     if (!['atomic', 'set', 'map'].includes(kind)) notSupported(report, `${at}.${LIST}`, kind, ['atomic', 'set', 'map'])
   }
   if (keys.length > 0 && kind !== 'map') {
@@ -37,7 +37,7 @@ export function validateListType (schema: Schema, at: string, asked: Asked, repo
     else invalid(report, `${at}.${LIST}`, kind, detail)
   }
   if (kind === 'map') checkKeyed(schema, keys, items, at, report)
-  if (asked.keysPresent) validateItemsPresent(schema, at, report)
+  if (ratchets.keysPresent) validateItemsPresent(schema, at, report)
 }
 
 /** Items of sets and maps cannot be null, and map items must have their keys. */

@@ -2,7 +2,7 @@
 import type { Report } from '../../../language/declare.js'
 import { forbidden, invalid, notSupported, required } from '../../../rules/findings.js'
 import { TYPES, OF_EVERY_KIND, type JSONSchemaProps as Schema } from '../schemas.js'
-import type { Asked } from './ratchets.js'
+import type { Ratchets } from './ratchets.js'
 import { validateListType, validateMapType } from './schema-lists.js'
 import { eachWithin } from './schema-walk.js'
 
@@ -25,20 +25,20 @@ interface Place {
 const ROOT: Place = { isRoot: true }
 const INNER: Place = {}
 
-export function validateSchema (schema: Schema, at: string, asked: Asked, report: Report, place = ROOT): void {
+export function validateSchema (schema: Schema, at: string, ratchets: Ratchets, report: Report, place = ROOT): void {
   const { additionalProperties, properties } = schema
-  validateKeywords(schema, at, asked, place, report)
+  validateKeywords(schema, at, ratchets, place, report)
   if (schema.uniqueItems === true) forbidden(report, `${at}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
   if (additionalProperties !== undefined && additionalProperties !== true && properties !== undefined && Object.keys(properties).length > 0) {
     forbidden(report, `${at}.additionalProperties`, 'additionalProperties and properties are mutual exclusive')
   }
   const inner = place.isRoot === true ? INNER : place
   eachWithin(schema, at, (part, path, property) => {
-    validateSchema(part, path, asked, report, property === undefined ? ofOther(part, schema, inner) : ofProperty(property, schema, place, inner))
+    validateSchema(part, path, ratchets, report, property === undefined ? ofOther(part, schema, inner) : ofProperty(property, schema, place, inner))
   })
   if (schema['x-orch-preserve-unknown-fields'] === false) invalid(report, `${at}.x-orch-preserve-unknown-fields`, false, 'must be true or undefined')
   validateMapType(schema, at, report)
-  validateListType(schema, at, asked, report)
+  validateListType(schema, at, ratchets, report)
   schema['x-orch-validations']?.forEach((rule, index) => { validateRule(rule, `${at}.x-orch-validations[${index}]`, report) })
 }
 
@@ -52,9 +52,9 @@ function ofProperty (property: string, schema: Schema, { isRoot = false }: Place
   return { ...inner, inMeta: true, ...isRoot ? { noDefault: `in top-level ${property}` } : {} }
 }
 
-function validateKeywords (schema: Schema, at: string, asked: Asked, { noDefault, inMeta = false }: Place, report: Report): void {
+function validateKeywords (schema: Schema, at: string, ratchets: Ratchets, { noDefault, inMeta = false }: Place, report: Report): void {
   const { type = '' } = schema
-  if (asked.knownTypes && type !== '' && !TYPES.includes(type)) notSupported(report, `${at}.type`, type, TYPES)
+  if (ratchets.knownTypes && type !== '' && !TYPES.includes(type)) notSupported(report, `${at}.type`, type, TYPES)
   if (schema.default !== undefined && noDefault !== undefined) forbidden(report, `${at}.default`, `must not be set ${noDefault}`)
   for (const field of UNSUPPORTED) if (schema[field] !== undefined && isSaid(schema, field)) forbidden(report, `${at}.${field}`, `${field} is not supported`)
   if (type === 'null') forbidden(report, `${at}.type`, 'type cannot be set to null, use nullable as an alternative')

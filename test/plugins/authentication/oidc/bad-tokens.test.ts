@@ -1,4 +1,4 @@
-/** Tokens that are not what they seem, and issuers that do what they like: 401, in bounded time, memory and calls. */
+/** Malicious tokens and issuers: 401, in bounded time, memory and calls. */
 import t, { type Test } from 'tap'
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
@@ -196,7 +196,7 @@ t.test('groups that are somewhere else are fetched there, in a token that is goo
     t.equal(await as(await sign(claims(issuer, { ...more, jti: String(at++) }))), 401, title)
   }
   t.notOk(second.asked.includes('/elsewhere'))
-  const fetcher = {} as DocumentFetcher // which is not asked
+  const fetcher = {} as DocumentFetcher // never called
   const inside = { sub: 'ann', _claim_names: { groups: 'src' }, _claim_sources: { src: { JWT: 'x' } } }
   t.same(await resolveDistributed(inside, { claim: 'groups', fetcher, verify: async () => ({}) }), inside, 'a source without a place is left alone')
 })

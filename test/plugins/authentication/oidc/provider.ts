@@ -1,4 +1,4 @@
-/** A real provider of OpenID Connect over TLS, and somebody who logs in there as a browser would. */
+/** A real provider of OpenID Connect over TLS, and a user who logs in there like a browser. */
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,7 +8,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Test } from '../../../build.js'
 import { authority } from '../../../serving/authority.js'
 
-/** What is used of the library, which has no types of its own. */
+/** The part of the library that is used; it has no types of its own. */
 interface Provider {
   callback: () => (request: IncomingMessage, response: ServerResponse) => void
   interactionFinished: (request: IncomingMessage, response: ServerResponse, result: object) => Promise<void>
@@ -25,11 +25,11 @@ const CALLBACK = 'https://localhost/callback'
 
 export interface RunningProvider {
   readonly issuer: string
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[]
-  /** Logs in and gives the ID token. */
+  /** Logs in and returns the ID token. */
   readonly login: (account: string) => Promise<string>
-  /** From now on tokens are signed by another key, and the one before is not shown any more. */
+  /** Replaces the signing key: from now on tokens use the new one, and the old one is no longer published. */
   readonly rotate: () => Promise<void>
 }
 

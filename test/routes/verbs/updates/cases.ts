@@ -1,7 +1,6 @@
 /**
- * Tables of updates. A row is a title, what the sample of its kind is created with (a merge patch; its status is written once it is
- * there), what is patched then, and what comes of it: causes as `Invalid metadata.labels`, or what is
- * stored.
+ * Tables of updates. A row is a title, the first state of the sample as a merge patch (its status is written after the create), the patch under
+ * test, and the result: causes such as `Invalid metadata.labels`, or what is stored.
  */
 import { representations } from '../../../../schemas/resources.js'
 import { mergePatch } from '../../../../registry/patch/merge-patch.js'
@@ -10,7 +9,7 @@ import { SAMPLES } from '../../../samples.js'
 
 export interface Test { same: (found: unknown, wanted: unknown, title: string) => void, match: (found: unknown, wanted: unknown, title: string) => void, equal: (found: unknown, wanted: unknown, title: string) => void }
 
-/** `apps/v1 deployments`, and behind a slash the subresource that is patched. */
+/** `apps/v1 deployments`, with the patched subresource after a slash. */
 type Place = string
 
 let made = 0
@@ -23,7 +22,7 @@ function placeOf (place: Place): { readonly url: string, readonly key: string, r
   return { url: `${one.group === '' ? '/api' : '/apis'}/${apiVersion}/${one.namespaced ? 'namespaces/default/' : ''}${plural}`, key: `${one.group}/${plural}`, subresource: subresource === undefined ? '' : `/${subresource}` }
 }
 
-/** The object, and where it is. */
+/** The object and its URL. */
 export async function given (server: Client, place: Place, before: Json): Promise<{ readonly url: string, readonly object: Json }> {
   const { url, key } = placeOf(place)
   const { status, ...rest } = before
@@ -37,7 +36,7 @@ export async function given (server: Client, place: Place, before: Json): Promis
   return { url: own, object: json }
 }
 
-/** Sorted, each once: several may be wrong in one way with one field. */
+/** Sorted and without repetitions: one field may have several errors of one type. */
 export function causes ({ json }: Answer): string[] {
   const found = (json['details']?.causes ?? []) as Json[]
   return [...new Set(found.map(({ reason, field }) => `${String(reason).replace('FieldValue', '')} ${String(field)}`))].sort()

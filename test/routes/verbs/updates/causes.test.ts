@@ -1,4 +1,4 @@
-/** Causes come once each, in the order of the declaration: of metadata, of the fields, of the rules, of what may not change. */
+/** Causes come once each, in the order of the declaration: metadata, fields, rules, immutable fields. */
 import t from 'tap'
 import { build, type Json } from '../../../build.js'
 import { given } from './cases.js'

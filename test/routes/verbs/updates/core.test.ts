@@ -1,4 +1,4 @@
-/** What may change of objects of the core group, and what is told where it may not. */
+/** Allowed changes of objects of the core group, and the errors for others. */
 import t from 'tap'
 import { build, type Json } from '../../../build.js'
 import { ALL } from '../../../conformance/collections.js'

@@ -4,7 +4,7 @@ import { build, type Json } from '../../../build.js'
 import { ALL, creation, stored as kinds, title, urlOf } from '../../../conformance/collections.js'
 import { causes, given, stored } from './cases.js'
 
-/** Those that take any finalizer. */
+/** Resources that accept any finalizer. */
 const ANY_FINALIZER = ['events', 'poddisruptionbudgets', 'runtimeclasses', 'leases', 'mutatingwebhookconfigurations', 'validatingwebhookconfigurations', 'customresourcedefinitions', 'apiservices', 'storageversions']
 
 t.test('every kind refuses what is wrong with metadata', async t => {

@@ -1,4 +1,4 @@
-/** What may change of objects of all other groups. */
+/** Allowed changes of objects of all other groups. */
 import t from 'tap'
 import { build, type Json } from '../../../build.js'
 import { CERTIFICATE } from '../../../certificate-requests.js'

@@ -1,4 +1,4 @@
-/** What may change of volumes, claims and classes of storage. */
+/** Allowed changes of volumes, claims and storage classes. */
 import t from 'tap'
 import { build } from '../../../build.js'
 import { ALL } from '../../../conformance/collections.js'

@@ -1,4 +1,4 @@
-/** What may change of what runs pods, and what is told where it may not. */
+/** Allowed changes of objects that run pods, and the errors for others. */
 import t from 'tap'
 import { build } from '../../../build.js'
 import { ALL } from '../../../conformance/collections.js'
@@ -52,7 +52,7 @@ t.test('what they tell', async t => {
   }
 })
 
-/** Those that may not exceed the number of pods. */
+/** Counts that may not exceed the number of pods. */
 const counts = (kind: string): string[] => ({
   'apps/v1 deployments': ['updatedReplicas', 'readyReplicas', 'availableReplicas'],
   'apps/v1 replicasets': ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],

@@ -1,4 +1,4 @@
-/** A definition as they are in real life: references, nested lists and maps, every form that a schema has. */
+/** A definition as in real life: references, nested lists and maps, every form of a schema. */
 const named = (description: string, more: object = {}) => ({ description, type: 'object', required: ['name'], properties: { name: { type: 'string', minLength: 1, maxLength: 253 }, ...more } })
 
 export const definition = {

@@ -30,7 +30,7 @@ t.test('a definition of real life comes through JSON and protobuf unchanged', as
   t.same(unknown, [])
   applyDefaults(CustomResourceDefinition, object)
   const at = 'spec.validation.openAPIV3Schema.properties[spec].properties'
-  t.same(short(validateObject(resource, object)), [ // it has everything that can be said, what is refused too
+  t.same(short(validateObject(resource, object)), [ // it uses everything that can be declared, including what is refused
     `Required ${at}[additionalOutputFormats].items.properties[type].default`, `Forbidden ${at}[pair].additionalItems`, `Forbidden ${at}[pair].items`,
     `Forbidden ${at}[tree].patternProperties`, `Forbidden ${at}[tree].dependencies`,
     `NotSupported ${at}[tree].dependencies[d].not.type`, `Forbidden ${at}[tree].dependencies[d].not.type`
@@ -44,7 +44,7 @@ t.test('a definition of real life comes through JSON and protobuf unchanged', as
 })
 
 interface Fact { name: string, protoName?: string, type: string, repeated: boolean, proto: number }
-/** The messages of the facts for an independent reader and writer. */
+/** The messages of the facts, for an independent encoder and decoder. */
 function independent (...files: string[]): protobuf.Root {
   const nested: Record<string, protobuf.IType> = {}
   const flat = (type: string): string => type.replaceAll('.', '_')

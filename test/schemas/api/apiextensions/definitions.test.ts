@@ -1,4 +1,4 @@
-/** What definitions of types have to keep to beside their schemas, with the sentences that clients are told. */
+/** Rules for definitions, apart from their schemas, with the messages that clients get. */
 import t from 'tap'
 import { describe } from '../../../../schemas/status.js'
 import { creates, served, updates, updated, created, type Plain } from '../rules.js'

@@ -1,4 +1,4 @@
-/** What schemas of new definitions may say, and that they are structural. */
+/** Rules for schemas of new definitions, which must be structural. */
 import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
 import { created, creates, served, updated, updates } from '../rules.js'
@@ -6,7 +6,7 @@ import { created, creates, served, updated, updates } from '../rules.js'
 const definitions = served('apiextensions.orch.io/v1', 'customresourcedefinitions')
 const spec = (openAPIV3Schema: object) => ({ group: 'example.com', scope: 'Cluster', names: { plural: 'things', kind: 'Thing' }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }] })
 const VALID = { metadata: { name: 'things.example.com' }, spec: spec({ type: 'object' }) }
-/** What all versions say alike is told once, in the spec. */
+/** A schema that all versions share is reported once, in the spec. */
 const AT = 'spec.validation.openAPIV3Schema'
 const A = `${AT}.properties[a]`
 const root = (schema: object) => ({ spec: spec(schema) })

@@ -9,7 +9,7 @@ const pod = {
   spec: { serviceAccountName: 'default', containers: [{ name: 'main', image: 'nginx' }] }
 }
 const table = (title: string, rows: readonly Row[]) => t.test(title, async t => { creates(t, pods, pod, rows) })
-/** Of one volume, by what fills it. */
+/** A change that gives a volume this source. */
 const source = (value: object) => ({ [v]: { name: 'a', ...value } })
 
 table('volumes have names of their own and come from one place', [

@@ -1,4 +1,4 @@
-/** Words of causes that clients know, of what is wrong in pods and beside them. */
+/** Messages of causes that clients know, about pods and related objects. */
 import t from 'tap'
 import { pods } from '../../../../schemas/api/core/pods.js'
 import { replicationControllers } from '../../../../schemas/api/core/replicationcontrollers.js'

@@ -69,7 +69,7 @@ t.test('what is cut short, overlong or mistyped is refused', async t => {
   for (let length = 4; length < whole.length - 4; length++) {
     try {
       decodeProtobuf(message, whole.subarray(0, length))
-      // A cut between two fields of the envelope leaves an envelope.
+      // A cut between two fields of the envelope leaves a valid envelope.
       t.ok([4, 57].includes(length), `cut at ${length}`)
     } catch (error) {
       t.equal((error as Error).name, 'DecodeError')

@@ -6,7 +6,7 @@ import { clusterRoleBindings, clusterRoles, configMaps, secrets } from '../../..
 
 const { Writer } = protobuf
 
-/** A message written by an independent writer, front to back. */
+/** A message from an independent encoder, which writes front to back. */
 const build = (write: (writer: protobuf.Writer) => unknown): Buffer => {
   const writer = Writer.create()
   write(writer)

@@ -1,4 +1,4 @@
-/** Held to what the convention's parser makes of each text, as its table of words and its readers of numbers have it. */
+/** Compared to upstream's parser: its table of words and its readers of numbers. */
 import t from 'tap'
 import { parseYaml } from '../../../../schemas/index.js'
 
