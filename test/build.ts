@@ -62,7 +62,11 @@ export function client (app: FastifyInstance): Client {
 export async function build (t: Test, options: ServerOptions = {}): Promise<Client> {
   const app = Fastify({ logger: false, forceCloseConnections: true })
   t.teardown(() => app.close())
-  await app.register(orch, process.env['ORCH_TEST_ADMISSION'] === 'none' ? { ...options, admission: { disabled: DEFAULT_PLUGINS, ...options.admission } } : options)
+  await app.register(orch, {
+    ...options,
+    ...(process.env['ORCH_TEST_ADMISSION'] === 'none' ? { admission: { disabled: DEFAULT_PLUGINS, ...options.admission } } : {}),
+    ...(process.env['ORCH_TEST_ROUTES'] === 'shared' ? { api: { sharedRoutes: true, ...options.api } } : {})
+  })
   await app.ready()
   const made = client(app)
   for (;;) {

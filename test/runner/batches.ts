@@ -23,6 +23,10 @@ const ALONE = [
 ]
 const MAX_FILES = 14
 
+/** Servers of batches that start in these folders, and of the second run of conformance/, share the routes of all resources: a start takes a third of the CPU. */
+const SHARED_ROUTES = ['admission/', 'auth/', 'bad-input/', 'config/', 'controllers/', 'registry/', 'storage/', 'testing/']
+const SHARE_ROUTES = { ORCH_TEST_ROUTES: 'shared' }
+
 /** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
   'admission/plugins/', 'auth/', 'clients/answer-cache', 'clients/client-certificate', 'clients/http-client', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/',
@@ -40,8 +44,8 @@ export interface Batch { readonly title: string, readonly files: readonly string
 /** In order: files that may share a process together, all others alone. Tests of the interface also run without admission plugins. */
 export function batchesOf (files: readonly string[]): Batch[] {
   return [
-    ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
-    ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
+    ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none', ...SHARE_ROUTES } })),
+    ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: SHARED_ROUTES.some(folder => batch[0]?.startsWith(`dist/test/${folder}`)) ? SHARE_ROUTES : {} }))
   ]
 }
 
