@@ -1,9 +1,10 @@
-/** Discovery: the groups, versions and resources served, and the release. JSON or YAML. */
+/** Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
+import { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
 import { sendValue } from './respond.js'
 import { versionInfo } from './version.js'
@@ -77,7 +78,10 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (group === '') throw noSuchPath()
     return list(group, version, request, reply)
   })
-  get('/', () => ({ paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
+  const page = frontPage(fastify)
+  route('/', (request, reply) => request.orch.accept?.page === true
+    ? page(request, reply)
+    : sendValue(request, reply, { paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {

@@ -72,6 +72,48 @@ export const kubectlPrograms = (): [string, string] => [debianProgram('kubernete
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
+/** Fetches a package with all that it needs and the machine lacks into one folder, without installing any of it. @throws Error as `debianPackage` */
+function debianPackages (folder: string, packageNames: readonly string[], content: string): string {
+  const target = join(cache, folder)
+  if (existsSync(join(target, content))) return target
+  mkdirSync(cache, { recursive: true })
+  const work = mkdtempSync(join(cache, 'fetch-'))
+  try {
+    mkdirSync(join(work, 'archives/partial'), { recursive: true })
+    const install = ['-o', `Dir::Cache::archives=${join(work, 'archives')}`, '-o', 'Debug::NoLocking=1', '--yes', '--no-install-recommends', '--download-only', 'install', ...packageNames]
+    let download = run('apt-get', install, work)
+    if (!download.ok) {
+      run('apt-get', ['update'], work)
+      download = run('apt-get', install, work)
+    }
+    if (!download.ok) throw new Error(download.output.split('\n').at(-1))
+    for (const name of readdirSync(join(work, 'archives'))) {
+      if (!name.endsWith('.deb')) continue
+      const unpacked = run('dpkg', ['-x', join(work, 'archives', name), 'unpacked'], work)
+      if (!unpacked.ok) throw new Error(unpacked.output)
+    }
+    if (!existsSync(join(target, content))) {
+      rmSync(target, { recursive: true, force: true })
+      renameSync(join(work, 'unpacked'), target)
+    }
+    return target
+  } catch (error) {
+    throw new Error(`the tests need Debian's package ${packageNames.join(' and ')}: install it, or run them where apt-get can download it and what it depends on (${String((error as Error).message)})`)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** Debian's Chromium, and the environment that it needs where it is not installed. */
+export function chromiumProgram (): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
+  const installed = onPath('chromium')
+  if (installed !== undefined) return { path: installed, env: {} }
+  const path = 'usr/lib/chromium/chromium'
+  const folder = debianPackages('chromium', ['chromium', 'fonts-dejavu-core'], path)
+  const libraries = join(folder, 'usr/lib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`)
+  return { path: join(folder, path), env: { LD_LIBRARY_PATH: `${libraries}:${join(libraries, 'pulseaudio')}` } }
+}
+
 /** Environment of the programs written in Go that run for less than a second: much of it is collecting garbage. */
 export const SHORT_LIVED = { GOGC: '400' }
 
@@ -92,6 +134,7 @@ export function ensureTools (): void {
     kubectlPrograms()
     promtoolProgram()
     systemdProgram('systemd-analyze')
+    chromiumProgram()
   } catch (error) {
     console.error((error as Error).message)
     process.exit(1)
