@@ -4,7 +4,7 @@ import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { frontPage } from './front-page/index.js'
+import type { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
 import { sendValue } from './respond.js'
 import { versionInfo } from './version.js'
@@ -78,9 +78,14 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (group === '') throw noSuchPath()
     return list(group, version, request, reply)
   })
-  const page = frontPage(fastify)
+  // Loaded with the first browser: most servers meet none.
+  let page: Promise<ReturnType<typeof frontPage>> | undefined
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    page ??= import('./front-page/index.js').then(({ frontPage }) => frontPage(fastify))
+    return await (await page)(request, reply)
+  }
   route('/', (request, reply) => request.orch.accept?.page === true
-    ? page(request, reply)
+    ? sendPage(request, reply)
     : sendValue(request, reply, { paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
 }
 

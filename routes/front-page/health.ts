@@ -1,6 +1,6 @@
 /** The checks of livez and readyz, run as for a probe, each with its time. */
 import type { FastifyInstance } from 'fastify'
-import { html, NOTHING, notPermitted, plural, type Html } from './html.js'
+import { duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
 import type { Rights } from './rights.js'
 
 type Health = FastifyInstance['orch']['health']
@@ -12,7 +12,7 @@ const PATIENCE_MS = 1000
 const SLOW_MS = 50
 const ENDPOINTS = [['readyz', 'Ready', 'Not ready'], ['livez', 'Live', 'Not live']] as const
 
-interface Result { readonly name: string, readonly state: State, readonly ms: number }
+export interface Result { readonly name: string, readonly state: State, readonly ms: number }
 
 export async function healthSection (health: Health, rights: Rights): Promise<Html> {
   const verdicts = await Promise.all(ENDPOINTS.map(async ([endpoint, good, bad]) => {
@@ -24,7 +24,8 @@ export async function healthSection (health: Health, rights: Rights): Promise<Ht
 ${verdicts}</section>`
 }
 
-async function settled (name: string, passes: Promise<boolean>): Promise<Result> {
+/** @param passes never rejects */
+export async function settled (name: string, passes: Promise<boolean>): Promise<Result> {
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => { timer = setTimeout(() => { resolve(undefined) }, PATIENCE_MS) })
@@ -39,7 +40,7 @@ function verdict (endpoint: string, results: readonly Result[], good: string, ba
   const summary = failing.length === 0
     ? html`<strong class="good">${good}</strong> ${plural(results.length, 'check')} of ${endpoint} ${results.length === 1 ? 'passes' : 'pass'}`
     : html`<strong class="bad">${bad}</strong> ${failing.length} of ${plural(results.length, 'check')} of ${endpoint}: ${failing.map(({ name }) => name).join(', ')}`
-  return html`<details${failing.length === 0 ? NOTHING : html` open`}><summary>${summary}${slowest.ms < SLOW_MS ? '' : `; the slowest, ${slowest.name}, took ${slowest.ms.toFixed(0)} ms`}</summary>
+  return html`<details${failing.length === 0 ? NOTHING : html` open`}><summary>${summary}${slowest.ms < SLOW_MS ? '' : `; the slowest, ${slowest.name}, took ${duration(slowest.ms)}`}</summary>
 <table><thead><tr><th scope="col">Check of ${endpoint}</th><th scope="col">State</th><th scope="col" class="number">Time</th></tr></thead>
-<tbody>${results.map(({ name, state, ms }) => html`<tr${state === 'ok' ? NOTHING : html` class="warning"`}><th scope="row" class="long">${name}</th><td>${state}</td><td class="number">${ms.toFixed(1)} ms</td></tr>`)}</tbody></table></details>`
+<tbody>${results.map(({ name, state, ms }) => html`<tr${state === 'ok' ? NOTHING : html` class="warning"`}><th scope="row" class="long">${name}</th><td>${state}</td><td class="number">${duration(ms)}</td></tr>`)}</tbody></table></details>`
 }

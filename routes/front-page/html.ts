@@ -32,5 +32,7 @@ export const clipped = (text: string, most = 300): string => text.length > most 
 
 export const plural = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
 
+export const duration = (milliseconds: number): string => milliseconds < 1 ? '< 1 ms' : milliseconds < 1000 ? `${milliseconds.toFixed(0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
+
 /** What stands in place of a section that the reader may not see. */
 export const notPermitted = (verb: string, what: string): Html => html`<p class="none">Not permitted: you may not ${verb} <code>${what}</code>.</p>`

@@ -1,7 +1,8 @@
 /** What is slow now: requests under way and how old they are, the queues of priority levels, the latest slow requests, the event loop. Of this process. */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { clipped, html, NOTHING, notPermitted, plural, type Html } from './html.js'
+import { settled } from './health.js'
+import { clipped, duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
 import type { Rights } from './rights.js'
 
 const OLDEST = 10
@@ -27,7 +28,7 @@ export async function slowSection ({ orch }: FastifyInstance, rights: Rights, ow
   const others = orch.underWay().filter(request => request !== own)
   const [mayMetrics, mayRequests, mayLevels] = await Promise.all([rights.get('/metrics'), rights.get(`${DUMPS}/dump_requests`), rights.get(`${DUMPS}/dump_priority_levels`)])
   return html`<section aria-labelledby="slow"><h2 id="slow">What is slow now</h2>
-${mayMetrics ? load(orch.shutdown.inFlight - 1, others.length, meter) : notPermitted('get', '/metrics')}
+${mayMetrics ? html`${load(orch.shutdown.inFlight - 1, others.length, meter)}${await storeTime(orch)}` : notPermitted('get', '/metrics')}
 ${mayRequests ? html`${oldest(others)}${recent(orch.slowRequests())}` : notPermitted('get', `${DUMPS}/dump_requests`)}
 ${orch.flowControl === undefined ? NOTHING : mayLevels ? levels(orch.flowControl.levels) : notPermitted('get', `${DUMPS}/dump_priority_levels`)}</section>`
 }
@@ -37,9 +38,15 @@ function load (all: number, short: number, meter: LoopMeter): Html {
   return html`<p>${plural(short, 'request')} under way besides this one, and ${plural(Math.max(0, all - short), 'watch or other long-running request', 'watches and other long-running requests')}. The event loop was busy ${(busy * 100).toFixed(0)} % of the time since ${time(since)}.</p>`
 }
 
-const time = (date: Date): Html => html`<time datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
+/** Of the store of most resources. */
+async function storeTime ({ resources }: FastifyInstance['orch']): Promise<Html> {
+  const backend = resources.find('', 'namespaces')?.backend
+  if (backend === undefined) return NOTHING
+  const { state, ms } = await settled('', backend.status().then(() => true, () => false))
+  return state === 'ok' ? html`<p>The store answered in ${duration(ms)}.</p>` : html`<p class="warning">The store has ${state === 'failed' ? 'failed' : 'not answered'} in ${duration(ms)}.</p>`
+}
 
-const duration = (milliseconds: number): string => milliseconds < 1000 ? `${milliseconds.toFixed(0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
+const time = (date: Date): Html => html`<time datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
 
 function oldest (requests: readonly FastifyRequest[]): Html {
   const found: FastifyRequest[] = []
