@@ -29,38 +29,49 @@ function releaseOptions (release: string, folder: string): string[] {
   return ['-o', 'Dir::Etc::sourceparts=-', ...Object.entries(settings).flatMap(([name, path]) => ['-o', `${name}=${join(folder, path)}`])]
 }
 
+/** How apt gets packages into a folder. */
+interface Download { readonly archives: string, readonly options: readonly string[], readonly command: readonly string[] }
+
 /**
- * The folder of an unpacked Debian package, of that release if one is named.
+ * The folder of unpacked Debian packages in the cache.
  * @param content a path below it that must be there
- * @throws Error with one line that says what to install when it can't be had
+ * @param prepare gets a folder to work in
+ * @throws Error with one line that says what to install when they can't be had
  */
-function debianPackage (packageName: string, content: string, release?: string): string {
-  const folder = join(cache, release === undefined ? packageName : `${packageName}-${release}`)
+function unpacked (name: string, content: string, what: string, prepare: (work: string) => Download): string {
+  const folder = join(cache, name)
   if (existsSync(join(folder, content))) return folder
   mkdirSync(cache, { recursive: true })
   const work = mkdtempSync(join(cache, 'fetch-'))
   try {
-    const options = release === undefined ? [] : releaseOptions(release, join(work, 'apt'))
-    let download = run('apt-get', [...options, 'download', packageName], work)
+    const { archives, options, command } = prepare(work)
+    let download = run('apt-get', [...options, ...command], work)
     if (!download.ok) {
       run('apt-get', [...options, 'update'], work)
-      download = run('apt-get', [...options, 'download', packageName], work)
+      download = run('apt-get', [...options, ...command], work)
     }
-    const archive = readdirSync(work).find(name => name.endsWith('.deb'))
-    if (!download.ok || archive === undefined) throw new Error(download.output.split('\n').at(-1))
-    const unpacked = run('dpkg', ['-x', archive, 'unpacked'], work)
-    if (!unpacked.ok) throw new Error(unpacked.output)
+    const files = readdirSync(archives).filter(file => file.endsWith('.deb'))
+    if (!download.ok || files.length === 0) throw new Error(download.output.split('\n').at(-1))
+    for (const file of files) {
+      const { ok, output } = run('dpkg', ['-x', join(archives, file), 'unpacked'], work)
+      if (!ok) throw new Error(output)
+    }
     if (!existsSync(join(folder, content))) {
       rmSync(folder, { recursive: true, force: true })
       renameSync(join(work, 'unpacked'), folder)
     }
     return folder
   } catch (error) {
-    throw new Error(`the tests need ${content} of Debian's package ${packageName}: install it, or run them where apt-get download works (${String((error as Error).message)})`)
+    throw new Error(`the tests need ${what}: install it, or run them where apt-get can download it (${String((error as Error).message)})`)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
+
+/** The folder of one package, of that release if one is named. @throws Error as `unpacked` */
+const debianPackage = (packageName: string, content: string, release?: string): string =>
+  unpacked(release === undefined ? packageName : `${packageName}-${release}`, content, `${content} of Debian's package ${packageName}`, work => (
+    { archives: work, options: release === undefined ? [] : releaseOptions(release, join(work, 'apt')), command: ['download', packageName] }))
 
 /** The path of a program of a Debian package. @throws Error as `debianPackage` */
 export const debianProgram = (packageName: string, program: string, release?: string): string => join(debianPackage(packageName, `usr/bin/${program}`, release), 'usr/bin', program)
@@ -72,44 +83,20 @@ export const kubectlPrograms = (): [string, string] => [debianProgram('kubernete
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
 
-/** Fetches a package with all that it needs and the machine lacks into one folder, without installing any of it. @throws Error as `debianPackage` */
-function debianPackages (folder: string, packageNames: readonly string[], content: string): string {
-  const target = join(cache, folder)
-  if (existsSync(join(target, content))) return target
-  mkdirSync(cache, { recursive: true })
-  const work = mkdtempSync(join(cache, 'fetch-'))
-  try {
-    mkdirSync(join(work, 'archives/partial'), { recursive: true })
-    const install = ['-o', `Dir::Cache::archives=${join(work, 'archives')}`, '-o', 'Debug::NoLocking=1', '--yes', '--no-install-recommends', '--download-only', 'install', ...packageNames]
-    let download = run('apt-get', install, work)
-    if (!download.ok) {
-      run('apt-get', ['update'], work)
-      download = run('apt-get', install, work)
-    }
-    if (!download.ok) throw new Error(download.output.split('\n').at(-1))
-    for (const name of readdirSync(join(work, 'archives'))) {
-      if (!name.endsWith('.deb')) continue
-      const unpacked = run('dpkg', ['-x', join(work, 'archives', name), 'unpacked'], work)
-      if (!unpacked.ok) throw new Error(unpacked.output)
-    }
-    if (!existsSync(join(target, content))) {
-      rmSync(target, { recursive: true, force: true })
-      renameSync(join(work, 'unpacked'), target)
-    }
-    return target
-  } catch (error) {
-    throw new Error(`the tests need Debian's package ${packageNames.join(' and ')}: install it, or run them where apt-get can download it and what it depends on (${String((error as Error).message)})`)
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
-}
+/** A package with all that it needs and the machine lacks, in one folder, without installing any of it. @throws Error as `unpacked` */
+const withDependencies = (packageName: string, content: string, ...more: readonly string[]): string =>
+  unpacked(packageName, content, `Debian's package ${packageName}`, work => {
+    const archives = join(work, 'archives')
+    mkdirSync(join(archives, 'partial'), { recursive: true })
+    return { archives, options: ['-o', `Dir::Cache::archives=${archives}`, '-o', 'Debug::NoLocking=1'], command: ['--yes', '--no-install-recommends', '--download-only', 'install', packageName, ...more] }
+  })
 
 /** Debian's Chromium, and the environment that it needs where it is not installed. */
 export function chromiumProgram (): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
   const installed = onPath('chromium')
   if (installed !== undefined) return { path: installed, env: {} }
   const path = 'usr/lib/chromium/chromium'
-  const folder = debianPackages('chromium', ['chromium', 'fonts-dejavu-core'], path)
+  const folder = withDependencies('chromium', path, 'fonts-dejavu-core')
   const libraries = join(folder, 'usr/lib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`)
   return { path: join(folder, path), env: { LD_LIBRARY_PATH: `${libraries}:${join(libraries, 'pulseaudio')}` } }
 }

@@ -13,8 +13,6 @@ import { Rights } from './rights.js'
 import { LoopMeter, slowSection } from './slow.js'
 import { POLICY } from './style.js'
 
-const HEADERS = { 'content-security-policy': POLICY, vary: 'accept' }
-
 /** The handler of the page. */
 export function frontPage (fastify: FastifyInstance): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
   const { orch } = fastify
@@ -26,8 +24,14 @@ export function frontPage (fastify: FastifyInstance): (request: FastifyRequest, 
     const rights = new Rights(orch.authorizer, user)
     const base = baseOf(request.url)
     // One after the other, so that a remote authorizer is not asked everything at once.
-    const sections = [await healthSection(orch.health, rights), await slowSection(fastify, rights, request, meter), await eventSection(orch.resources, rights, base), await resourceSection(orch.resources, rights, base, signal), await linkSection(rights, base, isServed)]
-    return sendBytes(request, reply.headers(HEADERS), `${HTML_TYPE}; charset=utf-8`, Buffer.from(await page(user, rights, sections)))
+    const sections = [
+      await healthSection(orch.health, rights),
+      await slowSection(fastify, rights, request, meter),
+      await eventSection(orch.resources, rights, base),
+      await resourceSection(orch.resources, rights, base, signal),
+      await linkSection(rights, base, isServed)
+    ]
+    return sendBytes(request, reply.header('content-security-policy', POLICY), `${HTML_TYPE}; charset=utf-8`, Buffer.from(await page(user, rights, sections)))
   }
 }
 

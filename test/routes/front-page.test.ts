@@ -42,7 +42,7 @@ t.test('a browser gets a page with a policy that allows its style sheet and noth
   const server = await build(t, { securityHeaders: { helmet: { contentSecurityPolicy: false } } })
   for (const accept of [BROWSER, 'text/html', 'TEXT/HTML', 'text/html, application/json', 'application/json;q=0.5, text/html']) {
     const { code, headers } = await server.get('/', { accept })
-    t.match({ code, headers }, { code: 200, headers: { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private', vary: 'accept' } }, accept)
+    t.match({ code, headers }, { code: 200, headers: { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache, private' } }, accept)
     t.match(headers['content-security-policy'], /^default-src 'none';style-src 'sha256-[\w+/=]+';img-src data:;base-uri 'none';form-action 'none';frame-ancestors 'none'$/, 'even if the host has switched its own off')
   }
 })
@@ -159,7 +159,7 @@ t.test('links work below the prefix of a host, with and without its slash', asyn
   }
 })
 
-t.test('an authorizer that fails or denies shows nothing, and a hundred custom types are asked about in turns', async t => {
+t.test('an authorizer that fails shows nothing, and a remote one is not asked everything at once', async t => {
   let asked = 0
   let together = 0
   let most = 0
