@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { chromiumProgram } from './tools.js'
 import type { Json, Test } from './build.js'
 
@@ -25,17 +26,33 @@ export interface Browser {
   readonly call: (method: string, params?: object) => Promise<Json>
 }
 
+const ATTEMPTS = 200
+
+/** Its processes may still write for a moment after they were killed. */
+async function removed (folder: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      rmSync(folder, { recursive: true, force: true })
+      return
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error
+      await sleep(25)
+    }
+  }
+}
+
 export async function browser (t: Test): Promise<Browser> {
   const { path, env } = chromiumProgram()
   const profile = mkdtempSync(join(tmpdir(), 'chromium-'))
   const options = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--ignore-certificate-errors', '--disable-background-networking', '--disable-component-update', '--hide-scrollbars', '--remote-debugging-pipe', `--user-data-dir=${profile}`, 'about:blank']
-  const child = spawn(path, options, { env: { ...process.env, ...env, HOME: profile }, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+  const child = spawn(path, options, { env: { ...process.env, ...env, HOME: profile }, stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true }) // a group of its own, which ends as one; all of it ends with the pipe, too
   t.teardown(async () => {
-    if (child.exitCode === null) {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) {
+      const ended = once(child, 'exit')
+      process.kill(-child.pid, 'SIGKILL')
+      await ended
     }
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10 })
+    await removed(profile)
   })
   const input = child.stdio[3] as Writable
   const output = child.stdio[4] as Readable
