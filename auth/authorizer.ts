@@ -40,4 +40,6 @@ export interface Authorizer extends Lifecycle {
   rules?: (user: UserInfo, namespace: string) => Rules | Promise<Rules>
   /** Explains for administrators which rules applied, or came closest. Decides nothing. */
   explain?: (attributes: Attributes) => string
+  /** What would allow a refused request, for the 403 of users who may know it; '' for others. Decides nothing. Costs little, as refusals may come in floods. */
+  advise?: (attributes: Attributes) => string
 }

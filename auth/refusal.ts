@@ -4,9 +4,10 @@ import type { Attributes } from './authorizer.js'
 /**
  * A 403: `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path of a non-resource request. As upstream, a Namespace object
  * counts as inside its own namespace.
+ * @param advice what would allow it, for users who may know; '' for others
  */
-export function refusal ({ user, info }: Attributes, reason: string): StatusError {
-  const why = reason === '' ? '' : `: ${reason}`
+export function refusal ({ user, info }: Attributes, reason: string, advice = ''): StatusError {
+  const why = `${reason === '' ? '' : `: ${reason}`}${advice === '' ? '' : `; ${advice}`}`
   if (!info.isResourceRequest) {
     return forbidden({ group: '', resource: '' }, '', `User ${quote(user.username)} cannot ${info.verb} path ${quote(info.path)}${why}`)
   }
@@ -19,4 +20,4 @@ export function refusal ({ user, info }: Attributes, reason: string): StatusErro
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** Escapes HTML, because a browser may display the message after following a link. */
-const quote = (text: string): string => JSON.stringify(text).replace(/[&<>]/g, letter => ENTITIES[letter] ?? letter)
+export const quote = (text: string): string => JSON.stringify(text).replace(/[&<>]/g, letter => ENTITIES[letter] ?? letter)

@@ -2,7 +2,7 @@
  * Chooses the response format from an Accept header. Pure functions, used by the hook in negotiation.ts and by the error handler.
  * (Interface: Generic request shapes 3 and 4.)
  */
-import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
+import { HTML_TYPE, JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Negotiated } from './context.js'
 
 const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
@@ -42,6 +42,8 @@ function parseAccept (header: string): Clause[] {
 /** What an endpoint can produce. JSON is always available. */
 export interface Available {
   readonly protobuf: boolean
+  /** HTML, for those who name it: wildcards do not mean it. Default false. */
+  readonly html?: boolean
   readonly watch: boolean
   /** `metadata` allows all transforms except Table. */
   readonly transforms: boolean | 'metadata'
@@ -61,10 +63,13 @@ export function negotiate (header: string | undefined, available: Available): Ne
   return undefined
 }
 
+const PAGE = { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: true, page: true } as const
+
 /** Concrete types that a media range matches, most preferred first. */
 const named = (type: string): readonly string[] => type === '*/*' || type === 'application/*' ? MEDIA_TYPES : [type]
 
 function served ({ type, parameters }: Clause, available: Available): Negotiated | undefined {
+  if (type === HTML_TYPE && available.html === true) return PAGE
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format === undefined) return undefined
   if (format === 'protobuf' && !available.protobuf) return undefined

@@ -8,6 +8,8 @@ import type { OrchServer } from './server.js'
 /** Response format chosen from the Accept header. */
 export interface Negotiated {
   readonly format: 'json' | 'yaml' | 'protobuf'
+  /** The front page, as HTML; errors are in `format`. */
+  readonly page?: true
   /** Requested transformation: `as=…;g=meta.orch.io;v=…`. */
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | undefined
   /** apiVersion of the transformed object: `meta.orch.io/v1`. */

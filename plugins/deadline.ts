@@ -1,6 +1,7 @@
 /**
  * Ends requests other than watches after --request-timeout, or after their own `?timeout=` if shorter: with 504, or with 408 if the body is
  * incomplete. Requests without their own timeout share one timer, which checks every twentieth of the timeout, at least each second.
+ * `fastify.orch.underWay` has the requests it watches over, for the front page.
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -47,6 +48,9 @@ function expire ({ request, reply }: Running): void {
 export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
   const { clock } = fastify.orch
   const running = new IndexedList<Running>()
+  /** Those with a timeout, and a timer, of their own. */
+  const timed = new IndexedList<Running>()
+  fastify.orch.underWay = () => [...running.all, ...timed.all].map(({ request }) => request)
   const longest = timeout > 0 ? timeout : Infinity
 
   const check = (): void => {
@@ -74,12 +78,10 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     }
     const startedAt = clock === systemClock ? orch.trace.startedAt : clock.elapsed() // saves a clock read
     const one = { request, reply, until: startedAt + allowed, at: 0 }
-    if (allowed < longest) {
-      orch.onClosed(clock.after(Math.min(one.until - clock.elapsed(), MAX_TIMER_MS), () => { expire(one) }))
-    } else if (allowed < Infinity) {
-      running.add(one)
-      orch.onClosed(() => { running.remove(one) })
-    }
+    const list = allowed < longest ? timed : running
+    list.add(one)
+    orch.onClosed(() => { list.remove(one) })
+    if (list === timed) orch.onClosed(clock.after(Math.min(one.until - clock.elapsed(), MAX_TIMER_MS), () => { expire(one) }))
     done()
   })
   fastify.addHook('onClose', (_instance, done) => {

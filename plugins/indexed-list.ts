@@ -20,5 +20,7 @@ export class IndexedList<T extends { at: number }> {
     last.at = one.at
   }
 
+  get all (): readonly T[] { return this.#all }
+
   filter (chosen: (one: T) => boolean): T[] { return this.#all.filter(chosen) }
 }

@@ -15,6 +15,7 @@ const TEXT_STREAM: Available = { protobuf: false, watch: true, transforms: true 
 /** Virtual types, which have no Table form. */
 const OPERATION: Available = { protobuf: true, watch: false, transforms: 'metadata' }
 const DOCUMENT: Available = { protobuf: false, watch: false, transforms: false }
+const FRONT_PAGE: Available = { ...DOCUMENT, html: true }
 const DOCUMENT_TYPES = [JSON_TYPE, YAML_TYPE]
 const DISCOVERY_PATH = /^\/(?:$|version\/?$|apis?(?:\/|$))/
 
@@ -26,7 +27,7 @@ const isBrowser = (accept = ''): boolean => accept.includes('text/html')
 export default fp(async fastify => {
   // Clients repeat a few headers; results are cached, up to a limit.
   const cache = new Map<Available, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
-    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT].map(available => [available, [new Map(), new Map()]]))
+    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT, FRONT_PAGE].map(available => [available, [new Map(), new Map()]]))
   const choose = (header: string | undefined, available: Available, pretty: boolean): Negotiated | undefined => {
     const all = cache.get(available)?.[pretty ? 1 : 0]
     const known = all?.get(header ?? '')
@@ -45,7 +46,7 @@ export default fp(async fastify => {
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { info, query } = request.orch
-    const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
+    const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : info.path === '/' && info.verb === 'get' ? FRONT_PAGE : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
     if (available === undefined) return done()
     const given = query.size === 0 ? null : query.get('pretty')
     const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : isPretty(given)

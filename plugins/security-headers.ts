@@ -29,7 +29,7 @@ const ALLOWED = {
   credentials: true
 }
 
-/** Helmet's other headers concern pages, which this server does not have. */
+/** Helmet's other headers concern pages. The only one, `routes/front-page/`, has a policy of its own, by the hash of its style sheet. */
 const FOR_AN_API = {
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xContentTypeOptions: true,

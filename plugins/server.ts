@@ -1,4 +1,5 @@
 /** The interface of `fastify.orch`. Each member is set by the plugin named in its comment. */
+import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '../auth/authenticator.js'
 import type { Attributes, Authorizer } from '../auth/authorizer.js'
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.js'
@@ -17,6 +18,7 @@ import type { EgressTunnels } from './egress.js'
 import type { Health } from './health.js'
 import type { Metrics } from './metric-series.js'
 import type { Shutdown } from './shutdown.js'
+import type { SlowRequest } from './tracing/recent.js'
 
 export interface OrchServer {
   /**
@@ -36,6 +38,10 @@ export interface OrchServer {
   explain: (attributes: Attributes) => Promise<string>
   /** `plugins/metrics/index.ts` */
   metrics: Metrics
+  /** `plugins/deadline.ts`: the requests under way that are not long-running, in no order. */
+  underWay: () => readonly FastifyRequest[]
+  /** `plugins/tracing/index.ts`: the latest slow requests, the newest first. */
+  slowRequests: () => readonly SlowRequest[]
   /** `plugins/egress.ts`: connections through proxies. */
   egress: EgressTunnels
   /** `plugins/flow-control/index.ts`; undefined if the plain limits apply. */

@@ -1,9 +1,10 @@
-/** Discovery: the groups, versions and resources served, and the release. JSON or YAML. */
+/** Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
+import type { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
 import { sendValue } from './respond.js'
 import { versionInfo } from './version.js'
@@ -77,7 +78,15 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (group === '') throw noSuchPath()
     return list(group, version, request, reply)
   })
-  get('/', () => ({ paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
+  // Loaded with the first browser: most servers meet none.
+  let page: Promise<ReturnType<typeof frontPage>> | undefined
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    page ??= import('./front-page/index.js').then(({ frontPage }) => frontPage(fastify))
+    return await (await page)(request, reply)
+  }
+  route('/', (request, reply) => request.orch.accept?.page === true
+    ? sendPage(request, reply)
+    : sendValue(request, reply, { paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {

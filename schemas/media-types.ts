@@ -2,6 +2,8 @@
 export const JSON_TYPE = 'application/json'
 export const YAML_TYPE = 'application/yaml'
 export const PROTOBUF_TYPE = 'application/vnd.orch.protobuf'
+/** Only of the front page. */
+export const HTML_TYPE = 'text/html'
 
 /** Server-side apply. */
 export const APPLY_TYPE = 'application/apply-patch+yaml'

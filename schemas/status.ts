@@ -150,6 +150,8 @@ export interface FieldError {
   readonly field: string
   readonly value?: unknown
   readonly detail: string
+  /** Managers of the stored object that own the field. */
+  readonly owners?: readonly string[]
 }
 
 const PHRASES: Record<FieldError['type'], string> = {
@@ -163,16 +165,18 @@ const PHRASES: Record<FieldError['type'], string> = {
   FieldValueTooMany: 'Too many',
   FieldValueTypeInvalid: 'Invalid value'
 }
+/** Maximum owners of a field to name. */
+const MAX_OWNERS = 3
 const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong'])
 
 /** The messages as one; several in brackets. */
 export const listed = (findings: readonly string[]): string => findings.length === 1 ? findings.join() : `[${findings.join(', ')}]`
 
-/** `Required value: …`, with values cut to a bounded length. */
-export function describe ({ type, value, detail }: FieldError): string {
+/** `Required value: … (owned by "kubectl")`, with values cut to a bounded length. */
+export function describe ({ type, value, detail, owners = [] }: FieldError): string {
   // As upstream, a nil value prints as "null".
   const valueText = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value ?? 'null') ?? String(value))}`
-  return `${PHRASES[type]}${valueText}${detail ? `: ${detail}` : ''}`
+  return `${PHRASES[type]}${valueText}${detail ? `: ${detail}` : ''}${owners.length === 0 ? '' : ` (owned by ${owners.slice(0, MAX_OWNERS).map(quoted).join(' and ')})`}`
 }
 
 const clip = (text: string): string => cut(text, 200)

@@ -29,38 +29,49 @@ function releaseOptions (release: string, folder: string): string[] {
   return ['-o', 'Dir::Etc::sourceparts=-', ...Object.entries(settings).flatMap(([name, path]) => ['-o', `${name}=${join(folder, path)}`])]
 }
 
+/** How apt gets packages into a folder. */
+interface Download { readonly archives: string, readonly options: readonly string[], readonly command: readonly string[] }
+
 /**
- * The folder of an unpacked Debian package, of the given release if any.
+ * The folder of unpacked Debian packages in the cache.
  * @param content a path below it that must exist
- * @throws Error with one line that says what to install if it is unavailable
+ * @param prepare gets a folder to work in
+ * @throws Error with one line that says what to install if they are unavailable
  */
-function debianPackage (packageName: string, content: string, release?: string): string {
-  const folder = join(cache, release === undefined ? packageName : `${packageName}-${release}`)
+function unpacked (name: string, content: string, what: string, prepare: (work: string) => Download): string {
+  const folder = join(cache, name)
   if (existsSync(join(folder, content))) return folder
   mkdirSync(cache, { recursive: true })
   const work = mkdtempSync(join(cache, 'fetch-'))
   try {
-    const options = release === undefined ? [] : releaseOptions(release, join(work, 'apt'))
-    let download = run('apt-get', [...options, 'download', packageName], work)
+    const { archives, options, command } = prepare(work)
+    let download = run('apt-get', [...options, ...command], work)
     if (!download.ok) {
       run('apt-get', [...options, 'update'], work)
-      download = run('apt-get', [...options, 'download', packageName], work)
+      download = run('apt-get', [...options, ...command], work)
     }
-    const archive = readdirSync(work).find(name => name.endsWith('.deb'))
-    if (!download.ok || archive === undefined) throw new Error(download.output.split('\n').at(-1))
-    const unpacked = run('dpkg', ['-x', archive, 'unpacked'], work)
-    if (!unpacked.ok) throw new Error(unpacked.output)
+    const files = readdirSync(archives).filter(file => file.endsWith('.deb'))
+    if (!download.ok || files.length === 0) throw new Error(download.output.split('\n').at(-1))
+    for (const file of files) {
+      const { ok, output } = run('dpkg', ['-x', join(archives, file), 'unpacked'], work)
+      if (!ok) throw new Error(output)
+    }
     if (!existsSync(join(folder, content))) {
       rmSync(folder, { recursive: true, force: true })
       renameSync(join(work, 'unpacked'), folder)
     }
     return folder
   } catch (error) {
-    throw new Error(`the tests need ${content} of Debian's package ${packageName}: install it, or run them where apt-get download works (${String((error as Error).message)})`)
+    throw new Error(`the tests need ${what}: install it, or run them where apt-get can download it (${String((error as Error).message)})`)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
+
+/** The folder of one package, of that release if one is named. @throws Error as `unpacked` */
+const debianPackage = (packageName: string, content: string, release?: string): string =>
+  unpacked(release === undefined ? packageName : `${packageName}-${release}`, content, `${content} of Debian's package ${packageName}`, work => (
+    { archives: work, options: release === undefined ? [] : releaseOptions(release, join(work, 'apt')), command: ['download', packageName] }))
 
 /** The path of a program of a Debian package. @throws Error as `debianPackage` */
 export const debianProgram = (packageName: string, program: string, release?: string): string => join(debianPackage(packageName, `usr/bin/${program}`, release), 'usr/bin', program)
@@ -71,6 +82,24 @@ export const etcdctlProgram = (): string => onPath('etcdctl') ?? debianProgram('
 export const kubectlPrograms = (): [string, string] => [debianProgram('kubernetes-client', 'kubectl', 'bookworm'), debianProgram('kubectl', 'kubectl', 'trixie')]
 /** Reads rules and scrapes as Prometheus does; no daemon is started. */
 export const promtoolProgram = (): string => onPath('promtool') ?? debianProgram('prometheus', 'promtool')
+
+/** A package with all that it needs and the machine lacks, in one folder, without installing any of it. @throws Error as `unpacked` */
+const withDependencies = (packageName: string, content: string, ...more: readonly string[]): string =>
+  unpacked(packageName, content, `Debian's package ${packageName}`, work => {
+    const archives = join(work, 'archives')
+    mkdirSync(join(archives, 'partial'), { recursive: true })
+    return { archives, options: ['-o', `Dir::Cache::archives=${archives}`, '-o', 'Debug::NoLocking=1'], command: ['--yes', '--no-install-recommends', '--download-only', 'install', packageName, ...more] }
+  })
+
+/** Debian's Chromium, and the environment that it needs where it is not installed. */
+export function chromiumProgram (): { readonly path: string, readonly env: NodeJS.ProcessEnv } {
+  const installed = onPath('chromium')
+  if (installed !== undefined) return { path: installed, env: {} }
+  const path = 'usr/lib/chromium/chromium'
+  const folder = withDependencies('chromium', path, 'fonts-dejavu-core')
+  const libraries = join(folder, 'usr/lib', `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`)
+  return { path: join(folder, path), env: { LD_LIBRARY_PATH: `${libraries}:${join(libraries, 'pulseaudio')}` } }
+}
 
 /** Environment of Go programs that run for less than a second, much of it collecting garbage. */
 export const SHORT_LIVED = { GOGC: '400' }
@@ -92,6 +121,7 @@ export function ensureTools (): void {
     kubectlPrograms()
     promtoolProgram()
     systemdProgram('systemd-analyze')
+    chromiumProgram()
   } catch (error) {
     console.error((error as Error).message)
     process.exit(1)

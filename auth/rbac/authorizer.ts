@@ -5,9 +5,11 @@
  * @see interface, 'Authorization flags', 'Errors' 7
  */
 import type { Attributes, Authorizer, Rules, Ruling } from '../authorizer.js'
+import type { RequestInfo } from '../request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { ApiObject } from '../../schemas/index.js'
 import type { Follow, Followed, FollowedResource, ObjectName } from '../follow.js'
+import { advice, type Candidates } from './advice.js'
 import { explanation, grantText, type Resolved as Explained } from './explain.js'
 import { type Binding, type Grant, Grants } from './grants.js'
 import { type Rule, ruleAllows } from './rules.js'
@@ -15,6 +17,8 @@ import { type Rule, ruleAllows } from './rules.js'
 const GROUP = 'rbac.authorization.orch.io'
 /** Members may do everything, regardless of roles. */
 const MASTERS = 'system:masters'
+
+const LIST_ROLES: RequestInfo = { path: '', isResourceRequest: true, verb: 'list', group: GROUP, version: 'v1', resource: '', subresource: '', namespace: '', name: '' }
 
 const ALLOW: Ruling = { decision: 'Allow' }
 const NOT_LOADED: Ruling = { decision: 'NoOpinion', reason: 'RBAC: roles and bindings are not loaded yet' }
@@ -76,6 +80,16 @@ export class RbacAuthorizer implements Authorizer {
     const namespace = info.isResourceRequest ? info.namespace : ''
     const resolved = (grants: Grant[]): Explained[] => grants.map(grant => ({ grant, rules: this.#resolve(grant) }))
     return explanation(user, info, resolved(this.#grantsOf(user, namespace)), info.isResourceRequest ? resolved(this.#grants.elsewhere(user, namespace)) : [])
+  }
+
+  /** For users who may list roles and their bindings: all of the cluster, or those in the request's namespace. */
+  advise ({ user, info }: Attributes): string {
+    const namespace = info.isResourceRequest ? info.namespace : ''
+    const mayList = (where: string, ...resources: string[]): boolean => resources.every(resource => this.authorize({ user, info: { ...LIST_ROLES, namespace: where, resource } }).decision === 'Allow')
+    const candidates: Candidates[] = []
+    if (mayList('', 'clusterroles', 'clusterrolebindings')) candidates.push({ kind: 'ClusterRole', roles: this.#roles.get('') ?? [] })
+    if (namespace !== '' && mayList(namespace, 'roles', 'rolebindings')) candidates.push({ kind: 'Role', roles: this.#roles.get(namespace) ?? [] })
+    return candidates.length === 0 ? '' : advice(info, candidates)
   }
 
   rules (user: UserInfo, namespace: string): Rules {

@@ -98,7 +98,9 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
     const said = unknown ? UNKNOWN : allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
     request.orch.annotations = Object.keys(request.orch.annotations).length === 0 ? said : { ...request.orch.annotations, ...said }
     if (unknown) return internalError(evaluationError)
-    return allowed ? undefined : refusal(attributes, reason)
+    if (allowed) return undefined
+    // Roles do not help against an authorizer that denies.
+    return refusal(attributes, reason, decision === 'Deny' ? '' : all.map(one => one.advise?.(attributes) ?? '').find(advice => advice !== ''))
   }
 
   fastify.addHook('onRequest', (request, _reply, done) => {

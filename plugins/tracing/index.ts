@@ -14,6 +14,7 @@ import { isLongRunning } from '../request-kinds.js'
 import { attributesOf, fieldsOf, nameOf } from './request-attributes.js'
 import type { OpenTelemetry, Sampled } from './open-telemetry.js'
 import { DEFAULT_ENDPOINT, DEFAULT_TIMEOUT, type ReceiverOptions } from './receiver-options.js'
+import { RecentlySlow } from './recent.js'
 import { isSlow, slowLine } from './slow-line.js'
 
 export interface TracingOptions {
@@ -51,6 +52,9 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
     if (suppressed > 0) log.info(`${suppressed} slow requests before this one are not logged, as there were more than ${MAX_SLOW_PER_SECOND} in a second`)
   })
 
+  const recent = new RecentlySlow()
+  fastify.orch.slowRequests = () => recent.newestFirst()
+
   fastify.addHook('onRequest', (request, reply, done) => {
     const { trace, info } = request.orch
     const send = spans === undefined ? undefined : follow(spans, request, reply)
@@ -61,7 +65,10 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
         const slow = isSlow(trace) && !isLongRunning(info)
         if (!slow && send === undefined) return
         trace.complete()
-        if (slow) logSlow(request)
+        if (slow) {
+          recent.add(request)
+          logSlow(request)
+        }
         send?.()
       })
     }

@@ -156,6 +156,13 @@ export function equals (a: FieldSet, b: FieldSet): boolean {
   })
 }
 
+/** The node at a path; undefined if neither it nor anything below it is in the set. */
+export function at (set: FieldSet, path: readonly string[]): FieldSet | undefined {
+  let node: FieldSet | undefined = set
+  for (const element of path) if (node !== undefined) node = Object.hasOwn(node, element) ? node[element] : undefined
+  return node
+}
+
 /** The number of fields. */
 export function size (set: FieldSet): number {
   let count = 0

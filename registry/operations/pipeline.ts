@@ -16,6 +16,7 @@ import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
 import { refuse, type WriteContext } from './context.js'
+import { withOwners } from './field-owners.js'
 
 type Members = Record<string, unknown>
 const members = (object: ApiObject): Members => object as unknown as Members // an object has its fields as members
@@ -67,10 +68,11 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 }
 
 /** Validates the replacement of `old`. @throws StatusError 422 */
-export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, warn: WriteContext['warn']): Promise<void> {
+export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, { warn, fieldManager = '' }: Pick<WriteContext, 'warn' | 'fieldManager'>): Promise<void> {
   const named = subresourceOf(store, subresource)
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old, store.gates) : validateSubresource(store.stored, object, old, named, store.gates)
-  refuse(store, object, [...findings, ...await runStepsYielding(validateVersion(store.representation, object, old, subresource, store.gates))])
+  const all = [...findings, ...await runStepsYielding(validateVersion(store.representation, object, old, subresource, store.gates))]
+  if (all.length > 0) refuse(store, object, withOwners(store, all, object, old, fieldManager))
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()

@@ -10,6 +10,7 @@ import { finish, type Steps } from '../../schemas/steps.js'
 import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
+import { changedSince } from './changed-since.js'
 import type { Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
@@ -99,7 +100,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   prepareChange(store, object, old, subresource)
   if (large) await nextTurn()
   const allocates = store.allocation !== undefined && subresource === '' && !removable(store, object)
-  const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context.warn)
+  const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context)
   if (!allocates) await validate()
   // Before allocation: the client does not own allocated values.
   const tracking = track(object, old)
@@ -129,7 +130,8 @@ export function requireUid (store: ResourceStore, { metadata: { uid = '' } }: Pi
 }
 
 /** The request's resourceVersion must be the current one. */
-function checkVersion (store: ResourceStore, { metadata: { resourceVersion = '' } }: ApiObject, base: Entry, target: Target): void {
+function checkVersion (store: ResourceStore, object: ApiObject, base: Entry, target: Target): void {
+  const { resourceVersion = '' } = object.metadata
   if (resourceVersion === '' || resourceVersion === '0') {
     if (store.representation.unconditionalUpdate) return
     // Upstream puts the resource name in `kind`.
@@ -138,7 +140,7 @@ function checkVersion (store: ResourceStore, { metadata: { resourceVersion = '' 
   if (!/^\d{1,16}$/.test(resourceVersion)) {
     throw invalid(store.representation, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
   }
-  if (resourceVersion !== String(base.revision)) throw conflict(store.resource, target.name, MODIFIED)
+  if (resourceVersion !== String(base.revision)) throw conflict(store.resource, target.name, `${MODIFIED}${changedSince(store, base, Number(resourceVersion), object)}`)
 }
 
 /** Keeps metadata that an update may omit or only the server changes. */

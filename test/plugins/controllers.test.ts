@@ -27,7 +27,7 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   const { create } = backend
   backend.create = async () => { throw new StorageError('Unavailable', 'no store yet') }
   const hooks = new Map<string, PromiseLike<unknown>>()
-  const health: Health = { add: () => {}, postStart: (name, work) => { hooks.set(name, work) }, ready: async () => true }
+  const health: Health = { add: () => {}, postStart: (name, work) => { hooks.set(name, work) }, run: () => [], ready: async () => true }
   const log: string[] = []
   const app = await bareServer({ orch: { health, resources, settings: { featureGates: DEFAULT_GATES } as unknown as OrchServer['settings'], shutdown: { signal: new AbortController().signal } as unknown as OrchServer['shutdown'], serviceAccountTokens: { audiences: [], issuer: '', signer: undefined, maxExpirationSeconds: 0, extendExpiration: true, certificateAuthority: undefined, keys: [], keysUri: undefined } }, log: ({ msg }) => { log.push(String(msg)) } })
   t.teardown(async () => {

@@ -1,0 +1,68 @@
+/**
+ * Says in a Conflict what changed since the client's version, and who changed it. Only if that costs little: the object is not large, and the change is
+ * among the recent events of the cache, which have the state before it. Otherwise the managers whose entries the client has not seen are named.
+ */
+import type { ApiObject } from '../../schemas/index.js'
+import type { Revision } from '../../storage/backend.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { WatchCache } from '../../storage/cache/watch-cache.js'
+import { isLarge } from '../../storage/turns.js'
+import { compare } from '../apply/compare.js'
+import { pathText } from '../apply/elements.js'
+import { at, paths } from '../apply/field-set.js'
+import { stored, type Manager } from '../apply/managers.js'
+import { shapesOf } from '../apply/shape.js'
+import type { ResourceStore } from '../resource-store.js'
+
+/** Maximum events to look through for the object's first change. */
+const MAX_EVENTS = 1000
+/** Maximum fields, or managers, to name. */
+const MAX_NAMED = 5
+
+/**
+ * @param current the object that the client's version is not
+ * @param sent the client's object, which may have the entries of managers as it has seen them
+ * @returns a sentence that follows the refusal, or ''
+ */
+export function changedSince (store: ResourceStore, current: Entry, version: Revision, sent: ApiObject): string {
+  if (version >= current.revision || isLarge(current.json.length)) return ''
+  const now = store.readStored(current)
+  const previous = stateAt(store.cache, current.key, version)
+  const texts = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, store.readStored(previous), now)
+  if (texts.length === 0) return ''
+  const more = texts.length - MAX_NAMED
+  return `. Changed since: ${texts.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The state of the object at that version, which its next change replaced. */
+function stateAt (cache: WatchCache | undefined, key: string, version: Revision): Entry | undefined {
+  if (cache === undefined || version < cache.window.since) return undefined
+  const { window } = cache
+  const first = window.firstAfter(version)
+  for (let number = first; number < Math.min(window.end, first + MAX_EVENTS); number++) {
+    const event = window.at(number)
+    if (event?.entry.key === key) return event.previous
+  }
+  return undefined
+}
+
+function changes ({ stored: { message } }: ResourceStore, old: ApiObject, now: ApiObject): string[] {
+  if (old.metadata.uid !== now.metadata.uid) return ['it was deleted and created again']
+  const { changed, removed } = compare(shapesOf(message).owned, old, now)
+  const managers = stored(now.metadata.managedFields)
+  return [
+    ...[...paths(changed)].map(path => `${pathText(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`),
+    ...[...paths(removed)].map(path => `${pathText(path)} (removed)`)
+  ]
+}
+
+const nameOf = ({ manager }: Manager): string => JSON.stringify(manager)
+const byWhom = ([first, ...more]: readonly Manager[]): string => first === undefined ? '' : ` by ${nameOf(first)}${more.length === 0 ? '' : ' and others'}`
+
+/** Managers that have written since the client read its object, as far as it has sent what it read. */
+function unseen ({ metadata: { managedFields } }: ApiObject, { metadata: { managedFields: sent } }: ApiObject): string[] {
+  if (sent === undefined || sent.length === 0) return []
+  const keyOf = ({ manager, operation, subresource, time }: Manager): string => JSON.stringify([manager, operation, subresource, time])
+  const seen = new Set(stored(sent).map(keyOf))
+  return [...new Set(stored(managedFields).filter(manager => !seen.has(keyOf(manager))).map(manager => `fields of ${nameOf(manager)}`))]
+}

@@ -1,0 +1,55 @@
+/** Names who owns the fields that a refused change would have set wrongly. */
+import type { ApiObject } from '../../schemas/index.js'
+import type { FieldError } from '../../schemas/status.js'
+import { at } from '../apply/field-set.js'
+import { stored } from '../apply/managers.js'
+import { itemsOf, memberOf, membersOf, shapesOf, type Shape } from '../apply/shape.js'
+import { fieldElement } from '../apply/elements.js'
+import type { ResourceStore } from '../resource-store.js'
+
+/** Findings beyond these get no owner. */
+const MAX_FINDINGS = 20
+
+/** Members, list indexes and map keys of a field path: `spec.ports[0].port`, `metadata.labels[a.b/c]`. */
+const STEP = /\.?([^.[\]]+)|\[([^\]]*)\]/g
+
+/**
+ * Adds the owners to findings.
+ * @param object the refused one, which the findings are about
+ * @param old the stored one, whose managers own
+ * @param own the manager of the request, who is not named
+ */
+export function withOwners ({ stored: { message } }: ResourceStore, findings: readonly FieldError[], object: ApiObject, old: ApiObject, own: string): readonly FieldError[] {
+  const managers = stored(old.metadata.managedFields)
+  if (managers.length === 0) return findings
+  const { owned } = shapesOf(message)
+  return findings.map((finding, index) => {
+    const path = index < MAX_FINDINGS ? elementsOf(owned, object, finding.field) : []
+    const owners = path.length === 0 ? [] : managers.filter(({ manager, fields }) => manager !== own && at(fields, path) !== undefined)
+    return owners.length === 0 ? finding : { ...finding, owners: [...new Set(owners.map(({ manager }) => manager))] }
+  })
+}
+
+/** The path in field sets, as far as fields are owned by parts. */
+function elementsOf (whole: Shape, object: ApiObject, field: string): string[] {
+  const path: string[] = []
+  let shape = whole
+  let value: unknown = object
+  for (const [, member, inBrackets] of field.matchAll(STEP)) {
+    const step = member ?? inBrackets ?? ''
+    if (shape.kind === 'leaf') break
+    if (shape.kind === 'items' || shape.kind === 'set') {
+      value = itemsOf(value)[Number(step)]
+      if (value === undefined) return []
+      path.push(shape.elementOf(value))
+      shape = shape.item
+    } else {
+      const next = shape.kind === 'entries' ? shape.item : shape.field(step)
+      if (next === undefined) return []
+      path.push(fieldElement(step))
+      value = memberOf(membersOf(value), step)
+      shape = next
+    }
+  }
+  return path
+}

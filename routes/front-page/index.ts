@@ -1,0 +1,42 @@
+/**
+ * `GET /` of a browser: one page of HTML with the release, health, what is slow, the latest events, the resources and links to documents, each as far as the
+ * reader may see it. It loads nothing, runs no script, and nothing of it is listed or counted for it.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { HTML_TYPE } from '../../schemas/media-types.js'
+import { sendBytes } from '../stream.js'
+import { eventSection } from './events.js'
+import { healthSection } from './health.js'
+import { linkSection, page } from './page.js'
+import { resourceSection } from './resources.js'
+import { Rights } from './rights.js'
+import { LoopMeter, slowSection } from './slow.js'
+import { POLICY } from './style.js'
+
+/** The handler of the page. */
+export function frontPage (fastify: FastifyInstance): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+  const { orch } = fastify
+  const meter = new LoopMeter()
+  const isServed = (path: string): boolean => fastify.hasRoute({ method: 'GET', url: fastify.prefix + path })
+  return async (request, reply) => {
+    const { user, signal } = request.orch
+    if (user === undefined) throw new TypeError('a request without a user has been refused')
+    const rights = new Rights(orch.authorizer, user)
+    const base = baseOf(request.url)
+    // One after the other, so that a remote authorizer is not asked everything at once.
+    const sections = [
+      await healthSection(orch.health, rights),
+      await slowSection(fastify, rights, request, meter),
+      await eventSection(orch.resources, rights, base),
+      await resourceSection(orch.resources, rights, base, signal),
+      await linkSection(rights, base, isServed)
+    ]
+    return sendBytes(request, reply.header('content-security-policy', POLICY), `${HTML_TYPE}; charset=utf-8`, Buffer.from(await page(user, rights, sections)))
+  }
+}
+
+/** Where links start, from the page's own URL: its last segment may be the host's prefix, without a slash. */
+function baseOf (url: string): string {
+  const path = url.replace(/[?#].*/s, '')
+  return path.endsWith('/') ? './' : `./${path.slice(path.lastIndexOf('/') + 1)}/`
+}

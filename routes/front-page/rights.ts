@@ -1,0 +1,36 @@
+/** What the reader of the page may see, decided as for a request of their own. */
+import type { Authorizer } from '../../auth/authorizer.js'
+import type { RequestInfo } from '../../auth/request-info.js'
+import type { Representation } from '../../schemas/index.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+
+/** The path of a group version. */
+export const versionPath = ({ group, version }: Pick<Representation, 'group' | 'version'>): string => group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+
+export class Rights {
+  readonly #authorizer: Authorizer
+  readonly #user: UserInfo
+  readonly #paths = new Map<string, Promise<boolean>>()
+
+  constructor (authorizer: Authorizer, user: UserInfo) {
+    this.#authorizer = authorizer
+    this.#user = user
+  }
+
+  /** Whether the reader may GET the path, which names no resource. */
+  get (path: string): Promise<boolean> {
+    let known = this.#paths.get(path)
+    if (known === undefined) this.#paths.set(path, known = this.#may({ path, isResourceRequest: false, verb: 'get', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }))
+    return known
+  }
+
+  /** Whether the reader may list the resource in all namespaces. */
+  list (representation: Representation): Promise<boolean> {
+    const { group, version, plural } = representation
+    return this.#may({ path: `${versionPath(representation)}/${plural}`, isResourceRequest: true, verb: 'list', group, version, resource: plural, subresource: '', namespace: '', name: '' })
+  }
+
+  async #may (info: RequestInfo): Promise<boolean> {
+    return (await this.#authorizer.authorize({ user: this.#user, info })).decision === 'Allow'
+  }
+}

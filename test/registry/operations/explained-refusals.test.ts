@@ -1,0 +1,91 @@
+/** A Conflict says what changed since and by whom; a refused value says who owns its field. Codes, reasons, types and fields are upstream's alone. */
+import t from 'tap'
+import { build, type Answer, type Client, type Json } from '../../build.js'
+
+const URL = '/apis/apps/v1/namespaces/default/deployments'
+const MODIFIED = 'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again'
+const labels = { app: 'web' }
+const DEPLOYMENT = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', labels: { a: '1' } }, spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'i:1', ports: [{ containerPort: 80 }] }] } } } }
+
+const patchAs = (server: Client, manager: string, patch: Json, url = `${URL}/web`): Promise<Answer> => server.patch(`${url}?fieldManager=${manager}`, patch)
+const created = async (server: Client): Promise<Json> => (await server.post(`${URL}?fieldManager=maker`, DEPLOYMENT)).json
+
+t.test('a conflict names the fields that changed and their managers', async t => {
+  const server = await build(t)
+  const before = await created(server)
+  await patchAs(server, 'scaler', { spec: { replicas: 3 } })
+  await patchAs(server, 'labeller', { metadata: { labels: { a: null, b: '2' } } })
+  await server.patch(`${URL}/web?fieldManager=editor`, { spec: { template: { spec: { containers: [{ name: 'main', image: 'i:2' }] } } } }, 'application/strategic-merge-patch+json')
+  const { code, json } = await server.put(`${URL}/web?fieldManager=maker`, before)
+  t.match({ code, json }, { code: 409, json: { reason: 'Conflict', details: { name: 'web', group: 'apps', kind: 'deployments' } } })
+  t.same(Object.keys(json['details']).sort(), ['group', 'kind', 'name'], 'nothing is added to the details')
+  t.equal(json['message'], `${MODIFIED}. Changed since: .metadata.labels.b by "labeller", .spec.replicas by "scaler", .spec.template.spec.containers[name="main"].image by "editor", .metadata.labels.a (removed)`)
+  const patched = await patchAs(server, 'maker', { metadata: { resourceVersion: before['metadata'].resourceVersion }, spec: { paused: true } })
+  t.equal(patched.json['message'], json['message'], 'a patch of a version too')
+})
+
+t.test('a conflict about a status names its writer, and many fields are counted', async t => {
+  const server = await build(t)
+  const before = await created(server)
+  await server.call('PATCH', `${URL}/web/status?fieldManager=controller`, { status: { replicas: 1 } }, { 'content-type': 'application/merge-patch+json' })
+  t.equal((await server.put(`${URL}/web`, before)).json['message'], `${MODIFIED}. Changed since: .status.replicas by "controller"`)
+  await patchAs(server, 'many', { metadata: { annotations: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, 'v'])) } })
+  t.match((await server.put(`${URL}/web`, before)).json['message'], /Changed since: (?:\.metadata\.annotations(?:\.k\d+)? by "many"(?:, )?){5} and 27 more$/)
+})
+
+t.test('an object that was made again says so, and unknown versions say nothing', async t => {
+  const server = await build(t)
+  const before = await created(server)
+  await server.delete(`${URL}/web`)
+  await created(server)
+  t.equal((await server.put(`${URL}/web`, { ...before, metadata: { ...before['metadata'], uid: undefined } })).json['message'], `${MODIFIED}. Changed since: it was deleted and created again`)
+  const { json } = await server.put(`${URL}/web`, { ...DEPLOYMENT, metadata: { name: 'web', resourceVersion: '999999' } })
+  t.equal(json['message'], MODIFIED)
+})
+
+t.test('of an old version the managers are named that the client has not seen', async t => {
+  const server = await build(t, { watchCache: { size: 0 } })
+  const before = await created(server)
+  await patchAs(server, 'scaler', { spec: { replicas: 3 } })
+  t.equal((await server.put(`${URL}/web`, before)).json['message'], `${MODIFIED}. Changed since: fields of "scaler"`)
+  delete before['metadata'].managedFields
+  t.equal((await server.put(`${URL}/web`, before)).json['message'], MODIFIED)
+})
+
+t.test('large objects are not compared', async t => {
+  const server = await build(t)
+  const url = '/api/v1/namespaces/default/configmaps'
+  const { json: before } = await server.post(url, { metadata: { name: 'large' }, data: { a: 'x'.repeat(20_000) } })
+  await patchAs(server, 'other', { data: { b: 'y' } }, `${url}/large`)
+  t.match((await server.put(`${url}/large`, before)).json['message'], /try again$/)
+})
+
+t.test('a refused value names the owner of its field, if it is another one', async t => {
+  const server = await build(t)
+  await created(server)
+  await patchAs(server, 'scaler', { spec: { replicas: 3 } })
+  const bad = { spec: { replicas: -1, template: { spec: { containers: [{ name: 'main', image: '', ports: [{ containerPort: 80, protocol: 'TCP' }] }] } } }, metadata: { labels: { a: '!' } } }
+  const refused = await server.patch(`${URL}/web?fieldManager=maker`, bad, 'application/strategic-merge-patch+json')
+  const byOther = await server.patch(`${URL}/web?fieldManager=other`, bad, 'application/strategic-merge-patch+json')
+  const texts = ({ json }: Answer): Json => Object.fromEntries(json['details'].causes.map(({ field, message }: Json) => [field, message]))
+  const bare = ({ json }: Answer): Json => json['details'].causes.map(({ reason, field }: Json) => [reason, field])
+  t.same(bare(refused), bare(byOther), 'types and fields do not depend on owners')
+  t.same([refused.code, byOther.code], [422, 422])
+  t.equal(texts(refused)['spec.replicas'], 'Invalid value: -1: must be greater than or equal to 0 (owned by "scaler")')
+  t.notMatch(texts(refused)['spec.template.spec.containers[0].image'], 'owned by', 'not the own fields')
+  t.equal(texts(byOther)['spec.template.spec.containers[0].image'], 'Required value (owned by "maker")')
+  t.match(texts(byOther)['metadata.labels'], /\(owned by "maker"\)$/)
+  t.match(byOther.json['message'], '(owned by "scaler")', 'the text as a whole too')
+  t.notMatch((await server.post(URL, { ...DEPLOYMENT, metadata: { name: 'new' }, spec: { ...DEPLOYMENT.spec, replicas: -1 } })).body, 'owned by', 'a new object has no owners')
+})
+
+t.test('paths of clients lead nowhere', async t => {
+  const server = await build(t)
+  const url = '/api/v1/namespaces/default/configmaps'
+  await server.post(`${url}?fieldManager=maker`, { metadata: { name: 'c' }, data: { a: 'b' } })
+  for (const key of ['__proto__', 'constructor', 'a[0].b', '..', ']['.repeat(100)]) {
+    const { code, json } = await patchAs(server, 'other', JSON.parse(`{"metadata":{"labels":{${JSON.stringify(key)}:"!"}},"data":{${JSON.stringify(`${key} `)}:"x"}}`) as Json, `${url}/c`)
+    t.equal(code, 422, key)
+    t.notMatch(JSON.stringify(json), 'owned by')
+  }
+})
