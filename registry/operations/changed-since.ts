@@ -21,11 +21,11 @@ const MAX_NAMED = 5
 
 /**
  * @param current the object that the client's version is not
- * @param sent the client's object, which may have the entries of managers as it has seen them
+ * @param sent the client's object, if it sent any, which may have the entries of managers as it has seen them
  * @returns a sentence that follows the refusal, or ''
  */
-export function changedSince (store: ResourceStore, current: Entry, version: Revision, sent: ApiObject): string {
-  if (version >= current.revision || isLarge(current.json.length)) return ''
+export function changedSince (store: ResourceStore, current: Entry, version: Revision, sent?: ApiObject): string {
+  if (!(version < current.revision) || isLarge(current.json.length)) return ''
   const now = store.readStored(current)
   const previous = stateAt(store.cache, current.key, version)
   const texts = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, store.readStored(previous), now)
@@ -60,7 +60,8 @@ const nameOf = ({ manager }: Manager): string => JSON.stringify(manager)
 const byWhom = ([first, ...more]: readonly Manager[]): string => first === undefined ? '' : ` by ${nameOf(first)}${more.length === 0 ? '' : ' and others'}`
 
 /** Managers that have written since the client read its object, as far as it has sent what it read. */
-function unseen ({ metadata: { managedFields } }: ApiObject, { metadata: { managedFields: sent } }: ApiObject): string[] {
+function unseen ({ metadata: { managedFields } }: ApiObject, object: ApiObject | undefined): string[] {
+  const sent = object?.metadata.managedFields
   if (sent === undefined || sent.length === 0) return []
   const keyOf = ({ manager, operation, subresource, time }: Manager): string => JSON.stringify([manager, operation, subresource, time])
   const seen = new Set(stored(sent).map(keyOf))

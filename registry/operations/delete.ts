@@ -11,6 +11,7 @@ import type { Entry } from '../../storage/cache/entry.js'
 import { isStorageError, type StorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest } from './admission-request.js'
+import { changedSince } from './changed-since.js'
 import { now, type Target, type WriteContext } from './context.js'
 import { admitDeletion } from './delete-admission.js'
 import { removeAndRelease, removable, replace, rewrite, type Outcome } from './rewrite.js'
@@ -116,7 +117,7 @@ function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObjec
   const refuse = (why: string): never => { throw conflict({ group, resource: kind === 'Namespace' ? plural : kind }, target.name, why) }
   const messages = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
   if (uid !== undefined && uid !== currentUid) refuse(messages.uid(uid, currentUid))
-  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(messages.resourceVersion(resourceVersion, String(base.revision)))
+  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(`${messages.resourceVersion(resourceVersion, String(base.revision))}${changedSince(store, base, Number(resourceVersion))}`)
 }
 
 const OF_NAMESPACES = {

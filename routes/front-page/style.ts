@@ -15,7 +15,7 @@ section { margin: 1rem 0; padding: 1rem; border: 1px solid var(--line); border-r
 a { color: var(--link) }
 a:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px }
 code { font-size: .9em }
-code, td, .long { overflow-wrap: anywhere }
+code, td, .names, .long { overflow-wrap: anywhere }
 summary { cursor: pointer; padding: .25rem 0 }
 table { width: 100%; border-collapse: collapse }
 thead { color: var(--faint) }

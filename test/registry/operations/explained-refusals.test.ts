@@ -52,6 +52,20 @@ t.test('of an old version the managers are named that the client has not seen', 
   t.equal((await server.put(`${URL}/web`, before)).json['message'], MODIFIED)
 })
 
+t.test('a delete at an old version says what changed since', async t => {
+  const server = await build(t)
+  const before = await created(server)
+  await patchAs(server, 'scaler', { spec: { replicas: 3 } })
+  const refused = await server.delete(`${URL}/web`, { preconditions: { resourceVersion: before['metadata'].resourceVersion } })
+  t.equal(refused.code, 409)
+  t.match(refused.json['message'], /The object might have been modified\. Changed since: \.spec\.replicas by "scaler"/)
+  for (const resourceVersion of ['0', '', 'x', '1e400', '-1']) {
+    const { code, json } = await server.delete(`${URL}/web`, { preconditions: { resourceVersion } })
+    t.equal(code, 409)
+    t.match(json['message'], /might have been modified$/, resourceVersion)
+  }
+})
+
 t.test('large objects are not compared', async t => {
   const server = await build(t)
   const url = '/api/v1/namespaces/default/configmaps'
