@@ -55,6 +55,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         user: ALICE,
         impersonator: undefined,
         dryRun: false,
+        publicNames: false,
         accept: undefined,
         warnings: [],
         annotations: {},
