@@ -74,7 +74,8 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
       disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
       externalHostname: api.externalHostname,
       advertiseAddress: api.advertiseAddress,
-      sharedRoutes: api.sharedRoutes ?? false
+      sharedRoutes: api.sharedRoutes ?? false,
+      publicNames: options.compatNames ?? false
     },
     report: () => stateFields(stateOf(fastify.orch.resources))
   } as Partial<OrchServer> as OrchServer)
@@ -82,7 +83,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   if (options.requestLog !== undefined) await fastify.register(requestLog, { ...options.requestLog, encrypted: options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? [] })
   await fastify.register(errors)
   await fastify.register(http1Connections)
-  await fastify.register(requestInfo)
+  await fastify.register(requestInfo, { publicNames: options.compatNames })
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
   await fastify.register(metrics, options.metrics ?? {})
@@ -91,7 +92,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(deadline, { timeout: limits.requestTimeout })
   await fastify.register(securityHeaders, options.securityHeaders ?? {})
   await fastify.register(filterTimes)
-  await fastify.register(authentication, options.authentication ?? {})
+  await fastify.register(authentication, { ...options.authentication, publicNames: options.compatNames })
   await fastify.register(filterTimes, { behind: 'authentication' })
   await fastify.register(audit, options.audit ?? {})
   await fastify.register(filterTimes, { behind: 'audit' })

@@ -117,6 +117,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       advertiseAddress: hostPort(publicAddress(values), values['secure-port']),
       ...(values['external-hostname'] === '' ? {} : { externalHostname: values['external-hostname'] })
     },
+    compatNames: values['compat-names'],
     health: { livezGracePeriod: values['livez-grace-period'] },
     shutdown: { delay: values['shutdown-delay-duration'], sendRetryAfter: values['shutdown-send-retry-after'] },
     metrics: {

@@ -98,6 +98,8 @@ export interface ServerOptions {
   requestLog?: RequestLogOptions
   securityHeaders?: SecurityHeadersOptions
   api?: ApiOptions
+  /** `--compat-names`: clients that use the public project's names are served too. Default false. */
+  compatNames?: boolean
   health?: Pick<HealthOptions, 'livezGracePeriod'>
   shutdown?: Pick<ShutdownOptions, 'delay' | 'sendRetryAfter'>
   /** `/metrics` and its polling intervals. */

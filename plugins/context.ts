@@ -51,6 +51,8 @@ export interface RequestContext {
   readonly info: RequestInfo
   /** The decoded query; empty if the request has none. */
   readonly query: URLSearchParams
+  /** The client uses the public project's names: what it sent is translated already, answers are to be. */
+  readonly publicNames: boolean
   /** Frees the query of a long-running request after it has been read. */
   dropQuery: () => void
   /** Arrival time, for audit. */

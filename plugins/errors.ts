@@ -7,6 +7,8 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
+import { ownTypes, publicType, publicStatus } from '../schemas/compat/objects.js'
+import { publicWords } from '../schemas/compat/text.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isStorageError, reasonOf, type StorageError } from '../storage/errors.js'
 import {
@@ -63,17 +65,19 @@ export function statusOf (error: unknown, waited = 0): StatusError {
 }
 
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const accept = request.orch?.accept ?? negotiate(request.headers.accept, { protobuf: true, watch: false, transforms: true })
+  const publicNames = request.orch?.publicNames === true
+  const accept = request.orch?.accept ?? negotiate(publicNames ? ownTypes(request.headers.accept) : request.headers.accept, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   // Failed requests carry warnings too. This replaces an early Warning header.
-  if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(request.orch.warnings))
+  if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(publicNames ? request.orch.warnings.map(publicWords) : request.orch.warnings))
   reply.code(failure.status.code)
   request.orch?.recorder?.status(failure.status)
   // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
   if ('stream' in request.raw) reply.removeHeader('connection')
-  if (accept?.format === 'protobuf') return reply.type(PROTOBUF_TYPE).send(statusToProtobuf(failure.status))
-  if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(failure.status))
-  return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(failure.status, null, accept?.pretty === true ? 2 : 0) + '\n'))
+  const status = publicNames ? publicStatus(failure.status) : failure.status
+  if (accept?.format === 'protobuf') return reply.type(publicNames ? publicType(PROTOBUF_TYPE) : PROTOBUF_TYPE).send(statusToProtobuf(status))
+  if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(status))
+  return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(status, null, accept?.pretty === true ? 2 : 0) + '\n'))
 }
 
 /** Minimum milliseconds between log lines about a failing store: an outage fails every request. */

@@ -2,6 +2,7 @@
 import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
+import { ownTypes } from '../schemas/compat/objects.js'
 import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './accept.js'
 import type { Negotiated } from './context.js'
@@ -45,16 +46,17 @@ export default fp(async fastify => {
   }
 
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const { info, query } = request.orch
+    const { info, query, publicNames } = request.orch
+    const header = publicNames ? ownTypes(request.headers.accept) : request.headers.accept
     const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : info.path === '/' && info.verb === 'get' ? FRONT_PAGE : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
     if (available === undefined) return done()
     const given = query.size === 0 ? null : query.get('pretty')
     const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : isPretty(given)
-    let accept = choose(request.headers.accept, available, pretty)
+    let accept = choose(header, available, pretty)
     // Look up the resource only if the response would be protobuf.
     const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false
-    if (accept?.as === 'Table' && isOperation(info)) accept = choose(request.headers.accept, OPERATION, pretty)
-    if (textOnly) accept = choose(request.headers.accept, available === STREAM ? TEXT_STREAM : TEXT, pretty)
+    if (accept?.as === 'Table' && isOperation(info)) accept = choose(header, OPERATION, pretty)
+    if (textOnly) accept = choose(header, available === STREAM ? TEXT_STREAM : TEXT, pretty)
     // The pod, node or extension server chooses the format of a proxied response.
     if (accept === undefined && !isConnection(info) && fastify.orch.aggregation.find(info.path) === undefined) return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
     request.orch.accept = accept

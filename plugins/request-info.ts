@@ -8,6 +8,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
+import { translatePath, translateQuery, usesPublicNames } from '../schemas/compat/text.js'
 import { isBuiltInGroup } from '../schemas/resources.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { pathSegment } from '../schemas/names.js'
@@ -42,17 +43,22 @@ const DEFINITIONS_GROUP = 'apiextensions.orch.io'
 /** The server's part of a proxied path; the rest belongs to the proxy target and may contain any segments. */
 const PROXIED = /^\/api\/[^/]+\/(?:nodes|namespaces\/[^/]+\/(?:pods|services))\/[^/]+\/proxy(?=\/|$)/
 
-/** @param path raw, without query, below the mount prefix @throws StatusError 400 for invalid percent-encoding or an encoded slash */
-export function parseRequest (method: string, path: string, query: string): RequestInfo {
+/**
+ * @param path raw, without query, below the mount prefix
+ * @param publicNames its names, but not those of the query, are to be translated
+ * @throws StatusError 400 for invalid percent-encoding or an encoded slash
+ */
+export function parseRequest (method: string, path: string, query: string, publicNames = false): RequestInfo {
   const proxied = path.includes('/proxy') ? PROXIED.exec(path)?.[0] : undefined
-  if (proxied === undefined) return parsePath(method, path, query)
+  if (proxied === undefined) return parsePath(method, path, query, publicNames)
   const rest = decodeSegment(path.slice(proxied.length))
-  const info = parsePath(method, proxied, query)
+  const info = parsePath(method, proxied, query, publicNames)
   return info.isResourceRequest ? { ...info, path: info.path + rest, rest } : info
 }
 
-function parsePath (method: string, path: string, query: string): RequestInfo {
-  const plain = path.includes('%') ? decodePath(path) : path
+function parsePath (method: string, path: string, query: string, publicNames: boolean): RequestInfo {
+  const sent = path.includes('%') ? decodePath(path) : path
+  const plain = publicNames ? translatePath(sent) : sent
   const parts = plain.split('/')
   if (parts.at(-1) === '') parts.pop()
   const core = parts[1] === 'api'
@@ -152,6 +158,7 @@ class Context implements RequestContext {
   recorder: ObjectRecorder | undefined = undefined
   onEnd: (() => void) | undefined = undefined
   readonly info: RequestInfo
+  readonly publicNames: boolean
   #search: string
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
@@ -163,8 +170,9 @@ class Context implements RequestContext {
   #released = false
   #place: LimitPlace | undefined
 
-  constructor (info: RequestInfo, search: string, auditId: string, raw: EventEmitter) {
+  constructor (info: RequestInfo, search: string, publicNames: boolean, auditId: string, raw: EventEmitter) {
     this.info = info
+    this.publicNames = publicNames
     this.auditId = auditId
     this.#search = search
     this.#raw = raw
@@ -232,7 +240,12 @@ function isClosed ({ raw }: FastifyRequest, response: ServerResponse & Partial<P
   return response.destroyed || (response.stream ?? raw.socket).destroyed
 }
 
-export default fp(async fastify => {
+export interface RequestInfoOptions {
+  /** Serve clients that use the public project's names. Default false. */
+  readonly publicNames?: boolean | undefined
+}
+
+export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = false }) => {
   const mount = fastify.prefix
   fastify.decorateRequest('orch')
 
@@ -243,7 +256,9 @@ export default fp(async fastify => {
     const url = request.raw.url ?? '/'
     const at = url.indexOf('?')
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
-    const search = at < 0 ? '' : url.slice(at + 1)
+    const sent = at < 0 ? '' : url.slice(at + 1)
+    const publicNames = serves && usesPublicNames(path, request.headers)
+    const search = publicNames ? translateQuery(sent) : sent
     const auditId = auditIdOf(request.headers)
     try {
       if (!('stream' in request.raw)) {
@@ -252,9 +267,9 @@ export default fp(async fastify => {
         if (fault !== undefined) throw fault
       }
       if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
-      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, auditId, reply.raw)
+      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search, publicNames), search, publicNames, auditId, reply.raw)
     } catch (error) {
-      request.orch = new Context(nonResource(request.method, path), search, auditId, reply.raw)
+      request.orch = new Context(nonResource(request.method, path), search, publicNames, auditId, reply.raw)
       return done(error as Error) // parseRequest throws only StatusErrors
     }
     reply.header('audit-id', request.orch.auditId)

@@ -89,4 +89,6 @@ export interface RouteSettings {
   readonly advertiseAddress: string | undefined
   /** True if `routes/dispatch.ts` serves every resource. */
   readonly sharedRoutes: boolean
+  /** `--compat-names`: webhooks and extension servers are called under the public project's names. */
+  readonly publicNames: boolean
 }

@@ -230,7 +230,7 @@ export class ResourceStore {
 
   /** The protobuf envelope of an entry in this representation, cached on the entry. */
   protobuf (entry: Entry): Buffer {
-    return entry.derive('protobuf', ({ object }) => encodeProtobuf(this.representation.message, object))
+    return entry.derive('protobuf', made => encodeProtobuf(this.representation.message, made.encodable()))
   }
 
   entry (key: string, object: ApiObject, revision: Revision): Entry {

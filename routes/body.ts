@@ -1,5 +1,8 @@
 /** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
 import type { FastifyRequest } from 'fastify'
+import { translateDecoded, translateJson } from '../schemas/compat/objects.js'
+import { translate } from '../schemas/compat/text.js'
+import type { NamesInProtobuf } from '../schemas/codec/protobuf/decode.js'
 import { parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults, findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message } from '../schemas/index.js'
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
@@ -10,7 +13,7 @@ import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-err
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
-/** The name that upstream clients use for the same bytes, some without negotiation. Never sent in a response. */
+/** The name that upstream clients use for the same bytes, some without negotiation. Sent only to clients that use public names. */
 const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 /** The media type in lower case without parameters; JSON by default. */
@@ -41,7 +44,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
   if (isLarge(body.length)) await yieldToStarted()
   const decoded = await withSpan(request.orch.trace, 'Decode', async () => {
-    const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES)) : await decodeText(request, type, body, message)
+    const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES, request.orch.publicNames ? publicNames(message) : undefined)) : await decodeText(request, type, body, message)
     if (isLarge(body.length)) await nextTurn()
     return made
   })
@@ -54,6 +57,13 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   }
   return decoded.object
 }
+
+/** A body under public names. */
+const publicNames = <T>(message: Message<T>): NamesInProtobuf<T> => ({
+  apiVersion: translate,
+  json: value => translateJson(message, value),
+  object: object => translateDecoded(message, object, false)
+})
 
 /** Records the request object in the audit event, in the request's version with its defaults. */
 function recordSent (request: FastifyRequest, message: Message<object>, object: object): void {
@@ -71,6 +81,7 @@ export function recordValue (request: FastifyRequest, value: unknown): void {
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
   const { value, ...found } = await withDecodeErrorText(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
   if (isLarge(body.length)) await nextTurn()
+  if (request.orch.publicNames) translateJson(message, value)
   return { ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found }
 }
 

@@ -1,6 +1,7 @@
 /** Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
+import { translateDocument } from '../schemas/compat/objects.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -38,13 +39,20 @@ function groupOf (group: string, versions: readonly string[]): object {
   return { name: group, versions: ordered, preferredVersion: ordered[0] }
 }
 
+/** Group and version of a path below `/apis`, by our names. */
+function named ({ orch: { info: { path } } }: FastifyRequest): { readonly group: string, readonly version: string } {
+  const [, , group = '', version = ''] = path.split('/')
+  return { group, version }
+}
+
 export default async function discovery (fastify: FastifyInstance): Promise<void> {
   const { resources, settings, serviceAccountTokens, aggregation } = fastify.orch
   const { groups } = aggregation
   const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>): void => {
     for (const path of withSlash(fastify, url)) fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
   }
-  const get = (url: string, make: (request: FastifyRequest) => object): void => { route(url, (request, reply) => sendValue(request, reply, make(request))) }
+  const send = (request: FastifyRequest, reply: FastifyReply, document: object): FastifyReply => sendValue(request, reply, request.orch.publicNames ? translateDocument(document) as object : document)
+  const get = (url: string, make: (request: FastifyRequest) => object): void => { route(url, (request, reply) => send(request, reply, make(request))) }
 
   get('/version', () => versionInfo())
   get('/api', () => ({
@@ -56,7 +64,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     kind: 'APIGroupList', apiVersion: 'v1', groups: [...groups()].filter(([group]) => group !== '').map(([group, versions]) => groupOf(group, versions))
   }))
   get('/apis/:group', request => {
-    const { group } = request.params as { group: string }
+    const { group } = named(request)
     const versions = group === '' ? undefined : groups().get(group)
     if (versions === undefined) throw unknownPath(request.orch.info)
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
@@ -70,11 +78,11 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
       return aggregation.proxy(service, request, reply)
     }
     // Lists of the core group have no apiVersion, as upstream.
-    return sendValue(request, reply, { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) })
+    return send(request, reply, { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) })
   }
   route('/api/:version', (request, reply) => list('', (request.params as { version: string }).version, request, reply))
   route('/apis/:group/:version', (request, reply) => {
-    const { group, version } = request.params as { group: string, version: string }
+    const { group, version } = named(request)
     if (group === '') throw noSuchPath()
     return list(group, version, request, reply)
   })

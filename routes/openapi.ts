@@ -3,6 +3,7 @@
  * under an address with its hash, so that clients can cache it. Those of extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { translatePath } from '../schemas/compat/text.js'
 import { packageVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/index.js'
@@ -47,10 +48,10 @@ class Generation {
   #index: Promise<CachedDocument> | undefined
 
   /** @param issuer whether issuer discovery is served */
-  constructor (resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments) {
+  constructor (resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments, publicNames: boolean) {
     this.#remote = remote
     this.#resources = resources
-    this.#info = { title: 'orch', version: `v${packageVersion()}`, issuer, enums }
+    this.#info = { title: publicNames ? 'Kubernetes' : 'orch', version: `v${packageVersion()}`, issuer, enums, publicNames }
     this.documents = new OpenApi3(resources, this.#info)
   }
 
@@ -85,13 +86,17 @@ class Generation {
     const paths: Record<string, { serverRelativeURL: string }> = {}
     for (const name of this.documents.names.sort()) {
       const hash = this.v3(name)?.hash
-      if (hash !== undefined) paths[name] = { serverRelativeURL: addressOf(name, hash) }
+      const shown = this.#info.publicNames === true ? translateName(name) : name
+      if (hash !== undefined) paths[shown] = { serverRelativeURL: addressOf(shown, hash) }
       yield
     }
-    for (const [name, serverRelativeURL] of this.#remote.paths) paths[name] ??= { serverRelativeURL }
+    for (const [name, serverRelativeURL] of this.#remote.paths) paths[this.#info.publicNames === true ? translateName(name) : name] ??= { serverRelativeURL }
     return paths
   }
 }
+
+/** `apis/GROUP/VERSION` by its other name. */
+const translateName = (name: string): string => translatePath(`/${name}`).slice(1)
 
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
@@ -99,15 +104,16 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   const { resources, serviceAccountTokens, aggregation, settings: { featureGates: gates } } = fastify.orch
   let generation = -1
   let remote: RemoteDocuments | undefined
-  let current: Generation | undefined
-  const currentGeneration = async (): Promise<Generation> => {
+  const current: { own?: Generation, public?: Generation } = {}
+  const currentGeneration = async ({ orch: { publicNames } }: FastifyRequest): Promise<Generation> => {
     const found = await aggregation.documents()
-    if (current === undefined || generation !== resources.generation || remote !== found) {
+    if (generation !== resources.generation || remote !== found) {
       generation = resources.generation
       remote = found
-      current = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found)
+      delete current.own
+      delete current.public
     }
-    return current
+    return current[publicNames ? 'public' : 'own'] ??= new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found, publicNames)
   }
   const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
     fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler })
@@ -115,16 +121,16 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
 
   get('/openapi/v2', async (request, reply) => {
     const format = formatOf(request, V2_FORMATS)
-    return (await (await currentGeneration()).v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
+    return (await (await currentGeneration(request)).v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
   })
   if (!gates.enabled('OpenAPIV3')) return
   get('/openapi/v3', async (request, reply) => {
     formatOf(request, V3_FORMATS)
-    return (await (await currentGeneration()).index()).send(request, reply, JSON_TYPE)
+    return (await (await currentGeneration(request)).index()).send(request, reply, JSON_TYPE)
   })
   get('/openapi/v3/*', async (request, reply) => {
     const name = (request.params as { '*': string })['*']
-    const document = (await currentGeneration()).v3(name)
+    const document = (await currentGeneration(request)).v3(request.orch.publicNames ? translateName(name) : name)
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)
       if (service === undefined) throw noSuchPath()

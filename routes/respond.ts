@@ -1,11 +1,16 @@
 /** Sends objects in the negotiated format, with their warnings. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { translateDecoded, translateJson, publicStatus } from '../schemas/compat/objects.js'
+import { publicWords } from '../schemas/compat/text.js'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
-import { encodeProtobuf, writeText, stringify, toJson, type Message } from '../schemas/index.js'
+import { rawJson } from '../schemas/codec/json/escape.js'
+import { encodeProtobuf, parseExactly, writeText, stringify, toJson, type Message } from '../schemas/index.js'
+import { clone } from '../schemas/language/values.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import type { Entry } from '../storage/cache/entry.js'
+import { publicEntry } from '../registry/public-entry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { isLarge } from '../storage/turns.js'
 import { sendBytes } from './stream.js'
@@ -13,37 +18,38 @@ import { transformed } from './transform.js'
 
 /** Sets Warning headers (RFC 7234, code 299). */
 export function warn (request: FastifyRequest, reply: FastifyReply): void {
-  const { warnings } = request.orch
-  if (warnings.length > 0) reply.header('warning', warningHeaders(warnings))
+  const { warnings, publicNames } = request.orch
+  if (warnings.length > 0) reply.header('warning', warningHeaders(publicNames ? warnings.map(publicWords) : warnings))
 }
 
 /** Sends a stored object. */
 export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, stored: Entry, code = 200): FastifyReply {
-  const entry = store.toVersion(stored)
-  const { accept, recorder } = request.orch
+  const own = store.toVersion(stored)
+  const { accept, recorder, publicNames } = request.orch
+  const entry = publicNames ? publicEntry(store, own) : own
   if (request.orch.warnings.length > 0) warn(request, reply)
   if (code !== 200) reply.code(code)
   if (accept === undefined || (accept.format === 'json' && accept.as === undefined && !accept.pretty)) {
-    if (recorder !== undefined) recorder.response(() => entry.json.toString())
+    if (recorder !== undefined) recorder.response(() => own.json.toString())
     return sendBytes(request, reply, JSON_TYPE, entry.json)
   }
   if (accept.as !== undefined) {
-    const made = transformed(request, store.representation, accept, entry.object)
+    const made = transformed(request, store.representation, accept, own.object)
     if (!Buffer.isBuffer(made) && isLarge(entry.json.length) && (accept.pretty || accept.format === 'yaml')) return sendWrittenByThread(request, reply, Buffer.from(stringify(made) ?? ''))
-    return sendValue(request, reply, made, code)
+    return sendValue(request, reply, made, code, publicNames ? () => transformed(request, store.representation, { ...accept, format: 'json' }, own.object, false) : undefined)
   }
   if (accept.format === 'protobuf') {
-    if (recorder !== undefined) recorder.response(() => entry.json.toString())
+    if (recorder !== undefined) recorder.response(() => own.json.toString())
     return sendBytes(request, reply, PROTOBUF_TYPE, store.protobuf(entry))
   }
-  if (isLarge(entry.json.length)) return sendWrittenByThread(request, reply, entry.json)
-  return sendValue(request, reply, entry.object, code)
+  if (isLarge(entry.json.length)) return sendWrittenByThread(request, reply, entry.json, own.json)
+  return sendValue(request, reply, entry.object, code, () => own.object)
 }
 
-/** Converts a large object to YAML or indented JSON in a worker thread. @param json compact */
-function sendWrittenByThread (request: FastifyRequest, reply: FastifyReply, json: Buffer): FastifyReply {
+/** Converts a large object to YAML or indented JSON in a worker thread. @param json compact @param own what is recorded */
+function sendWrittenByThread (request: FastifyRequest, reply: FastifyReply, json: Buffer, own = json): FastifyReply {
   const yaml = request.orch.accept?.format === 'yaml'
-  request.orch.recorder?.response(() => json.toString())
+  request.orch.recorder?.response(() => own.toString())
   writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, request.orch.signal)
     .then(text => { sendBytes(request, reply, yaml ? YAML_TYPE : JSON_TYPE, Buffer.from(text.buffer, text.byteOffset, text.byteLength)) })
     .catch((error: unknown) => { if (!request.orch.signal.aborted && !reply.sent) void reply.send(error) })
@@ -52,28 +58,30 @@ function sendWrittenByThread (request: FastifyRequest, reply: FastifyReply, json
 
 /** Sends an object of a message that is not stored. */
 export function sendObject<T extends object> (request: FastifyRequest, reply: FastifyReply, message: Message<T>, object: T, code = 200): FastifyReply {
-  const { accept, recorder } = request.orch
+  const { accept, recorder, publicNames } = request.orch
   warn(request, reply)
   if (recorder !== undefined) recorder.response(() => toJson(message, object))
-  if (accept?.format === 'protobuf') return sendValue(request, reply, encodeProtobuf(message, object), code)
-  const json = toJson(message, object)
+  if (accept?.format === 'protobuf') return sendValue(request, reply, encodeProtobuf(message, publicNames ? translateDecoded(message, clone(object)) : object), code)
+  const plain = toJson(message, object)
+  const json = publicNames ? rawJson(translateJson(message, parseExactly(Buffer.from(plain)))) : plain
   if (accept === undefined || (accept.format === 'json' && !accept.pretty)) return sendBytes(request, reply.code(code), JSON_TYPE, Buffer.from(`${json}\n`))
-  return sendValue(request, reply, JSON.parse(json) as object, code)
+  return sendValue(request, reply, JSON.parse(json) as object, code, () => JSON.parse(plain))
 }
 
-/** Sends a plain value: JSON or YAML, or protobuf that the caller encoded. */
-export function sendValue (request: FastifyRequest, reply: FastifyReply, value: object | Buffer, code = 200): FastifyReply {
+/** Sends a plain value: JSON or YAML, or protobuf that the caller encoded. @param own what is recorded, where it has other names */
+export function sendValue (request: FastifyRequest, reply: FastifyReply, value: object | Buffer, code = 200, own: () => unknown = () => value): FastifyReply {
   const { accept } = request.orch
   reply.code(code)
   if (Buffer.isBuffer(value)) return sendBytes(request, reply, PROTOBUF_TYPE, value)
-  request.orch.recorder?.response(() => stringify(value) ?? 'null')
+  request.orch.recorder?.response(() => stringify(own()) ?? 'null')
   if (accept?.format === 'yaml') return sendBytes(request, reply, YAML_TYPE, Buffer.from(toYaml(value)))
   return sendBytes(request, reply, JSON_TYPE, Buffer.from(accept?.pretty === true ? stringify(value, 2) ?? '' : `${stringify(value)}\n`))
 }
 
 export function sendStatus (request: FastifyRequest, reply: FastifyReply, status: Omit<Status, 'code'> & { code?: number }, code = 200): FastifyReply {
   warn(request, reply)
-  const { accept } = request.orch
+  const { accept, publicNames } = request.orch
   request.orch.recorder?.status(status)
-  return sendValue(request, reply, accept?.format === 'protobuf' ? statusToProtobuf(status) : status, code)
+  const shown = publicNames ? publicStatus(status) : status
+  return sendValue(request, reply, accept?.format === 'protobuf' ? statusToProtobuf(shown) : shown, code)
 }

@@ -6,6 +6,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, constants, type Gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListBytes } from './list-bytes.js'
+import { publicType } from '../schemas/compat/objects.js'
 import { afterWork } from '../storage/batching.js'
 import { nextTurn, turnIsOver } from '../storage/turns.js'
 import { ChunkWriter, CHUNK_BYTES, Chunks, makeChunk } from './chunks.js'
@@ -13,6 +14,9 @@ import { unframedSocket } from '../serving/wire/raw-bodies.js'
 
 /** Smaller responses are sent whole and uncompressed. */
 export const LARGE_BYTES = 128 * 1024
+
+/** The media type under the names that the client uses. */
+export const typeFor = (request: FastifyRequest, type: string): string => request.orch.publicNames ? publicType(type) : type
 
 export function acceptsGzip (request: FastifyRequest): boolean {
   const header = request.headers['accept-encoding']
@@ -46,7 +50,7 @@ function varyHeader (reply: FastifyReply): string {
 
 /** Sends complete bytes, compressed if they are large and the client accepts that. */
 export function sendBytes (request: FastifyRequest, reply: FastifyReply, type: string, bytes: Buffer): FastifyReply {
-  reply.header('content-type', type)
+  reply.header('content-type', typeFor(request, type))
   if (bytes.length < LARGE_BYTES || !acceptsGzip(request)) return sendTogether(request, reply, bytes)
   const gzipStream = createGzip({ level: constants.Z_BEST_SPEED })
   reportUnsent(gzipStream, request, reply.raw)
@@ -87,7 +91,7 @@ function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
 function openBody (request: FastifyRequest, reply: FastifyReply, type: string, length?: number) {
   const gzip = acceptsGzip(request)
   const encoding = gzip ? { 'content-encoding': 'gzip', vary: varyHeader(reply) } : length === undefined ? {} : { 'content-length': length }
-  const raw = begin(reply, { 'content-type': type, ...encoding })
+  const raw = begin(reply, { 'content-type': typeFor(request, type), ...encoding })
   const gzipStream = gzip ? createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES }) : undefined
   if (gzipStream !== undefined) {
     reportUnsent(gzipStream, request, raw)

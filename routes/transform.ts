@@ -1,7 +1,9 @@
 /** The representations that a request may choose: Table or metadata only. (Interface: Table representation.) */
 import type { FastifyRequest } from 'fastify'
+import { publicCells, translateJson } from '../schemas/compat/objects.js'
 import { partialMetadata, partialMetadataProtobuf } from '../schemas/codec/encodings.js'
 import { tableColumns, tableRow, type Tabular, type ApiObject } from '../schemas/index.js'
+import { clone } from '../schemas/language/values.js'
 import { badRequest } from '../schemas/status.js'
 import { quote } from '../schemas/quote.js'
 
@@ -22,11 +24,15 @@ export function includeObject (request: FastifyRequest): IncludeObject {
   throw badRequest(`Unable to convert to Table as requested: includeObject: Invalid value: ${quote(value)}: must be 'Metadata', 'Object', 'None', or empty`)
 }
 
-/** One row, with the object as requested; null for None, as upstream. */
-export function row (tabular: Tabular, object: ApiObject, include: IncludeObject, requested: TransformRequest, now: number): object {
-  const { cells, conditions } = tableRow(tabular, object, now)
-  const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
+/** A copy of an object under public names. */
+export const publicObject = ({ message }: Tabular, object: ApiObject): ApiObject => message === undefined ? object : translateJson(message, clone(object))
+
+/** One row, with the object as requested; null for None, as upstream. Cells read the object under our names. */
+export function row (tabular: Tabular, own: ApiObject, include: IncludeObject, requested: TransformRequest, now: number, publicNames: boolean): object {
+  const { cells, conditions } = tableRow(tabular, own, now)
+  const made = { cells: publicNames ? publicCells(cells) : cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...made, object: null }
+  const object = publicNames ? publicObject(tabular, own) : own
   return { ...made, object: include === 'Object' ? object : partialMetadata(object, requested.asVersion) }
 }
 
@@ -36,10 +42,11 @@ export function table (tabular: Tabular, metadata: object, rows: object[], reque
 }
 
 /** Transforms one object as requested; a Buffer contains protobuf. */
-export function transformed (request: FastifyRequest, tabular: Tabular, requested: TransformRequest, object: ApiObject): object | Buffer {
+export function transformed (request: FastifyRequest, tabular: Tabular, requested: TransformRequest, own: ApiObject, publicNames = request.orch.publicNames): object | Buffer {
   if (requested.as === 'Table') {
-    const { resourceVersion } = object.metadata
-    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, object, includeObject(request), requested, request.server.orch.clock.wall())], requested)
+    const { resourceVersion } = own.metadata
+    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, own, includeObject(request), requested, request.server.orch.clock.wall(), publicNames)], requested)
   }
+  const object = publicNames ? publicObject(tabular, own) : own
   return requested.format === 'protobuf' ? partialMetadataProtobuf(object, requested.asVersion) : partialMetadata(object, requested.asVersion)
 }

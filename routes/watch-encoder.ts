@@ -3,12 +3,15 @@
  * it in the same turn.
  */
 import type { FastifyRequest } from 'fastify'
+import { publicType, publicStatus } from '../schemas/compat/objects.js'
+import { translate } from '../schemas/compat/text.js'
 import { partialMetadata, partialMetadataProtobuf, statusToProtobuf } from '../schemas/codec/encodings.js'
 import { decode, encodeProtobuf, protobufWatchFrame, stringify } from '../schemas/index.js'
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { CacheEvent } from '../storage/cache/event.js'
 import type { VersionedEvent } from '../registry/operations/watch.js'
+import { publicEntry } from '../registry/public-entry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { row, table, includeObject, type TransformRequest, type IncludeObject } from './transform.js'
 import { chunk, chunkContent, chunkEnds } from './watch-sink.js'
@@ -75,21 +78,23 @@ const framing = (chunked: boolean) => (bytes: Buffer): Buffer => chunked ? chunk
 
 /** @throws StatusError 400 */
 export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
+  const { publicNames } = request.orch
   const requested: TransformRequest = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1' }
   if (requested.as === 'Table') {
     const include = includeObject(request) // validated before the response begins
-    return { type: 'application/json', encoder: chunked => tableEncoder(store, requested, include, framing(chunked)) }
+    return { type: 'application/json', encoder: chunked => tableEncoder(store, requested, include, framing(chunked), publicNames) }
   }
   const protobuf = requested.format === 'protobuf'
+  const type = protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json'
   return {
-    type: protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json',
+    type: publicNames ? publicType(type) : type,
     encoder (chunked) {
-      const name = `${store.representation.apiVersion} ${requested.format} ${requested.as === undefined ? '' : requested.asVersion}`
+      const name = `${store.representation.apiVersion} ${requested.format} ${requested.as === undefined ? '' : requested.asVersion}${publicNames ? ' public' : ''}`
       let byName = encoders.get(store)
       if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
       let encoder = byName.get(key)
-      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, ...encodings(store, requested, protobuf), chunked))
+      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, ...encodings(store, requested, protobuf, publicNames), chunked))
       return encoder
     }
   }
@@ -102,29 +107,34 @@ const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
 type Added = (entries: readonly Entry[], chunked: boolean) => Buffer
 type Encodings = [one: EncodeOne, added: Added, bookmark: WatchEncoder['bookmark'], failure: WatchEncoder['failure']]
 
-function encodings (store: ResourceStore, requested: TransformRequest, protobuf: boolean): Encodings {
-  const [one, added, bookmark, failure] = storedEncodings(store, requested, protobuf)
-  if (store.representation.conversion === undefined) return [one, added, bookmark, failure]
-  return [(type, entry) => one(type, store.toVersion(entry)), (entries, chunked) => added(entries.map(entry => store.toVersion(entry)), chunked), bookmark, failure]
+function encodings (store: ResourceStore, requested: TransformRequest, protobuf: boolean, publicNames: boolean): Encodings {
+  const [one, added, bookmark, failure] = storedEncodings(store, requested, protobuf, publicNames)
+  if (store.representation.conversion === undefined && !publicNames) return [one, added, bookmark, failure]
+  const shown = publicNames ? (entry: Entry) => publicEntry(store, store.toVersion(entry)) : (entry: Entry) => store.toVersion(entry)
+  return [(type, entry) => one(type, shown(entry)), (entries, chunked) => added(entries.map(shown), chunked), bookmark, failure]
 }
 
+const failureOf = (status: Status, publicNames: boolean): Status => publicNames ? publicStatus(status) : status
+
 /** For entries already converted to the representation. */
-function storedEncodings (store: ResourceStore, requested: TransformRequest, protobuf: boolean): Encodings {
+function storedEncodings (store: ResourceStore, requested: TransformRequest, protobuf: boolean, publicNames: boolean): Encodings {
   const { representation } = store
-  const failure = (status: Status): Buffer => protobuf ? protobufWatchFrame('ERROR', statusToProtobuf(status)) : jsonLine('ERROR', status)
+  const bookmarkOf = (revision: number): object => bookmarkObject(store, revision, publicNames)
+  const failure = (own: Status): Buffer => failureFrame(failureOf(own, publicNames))
+  const failureFrame = (status: Status): Buffer => protobuf ? protobufWatchFrame('ERROR', statusToProtobuf(status)) : jsonLine('ERROR', status)
   if (requested.as !== undefined) {
     const version = requested.asVersion
     const one: EncodeOne = protobuf
       ? (kind, entry) => protobufWatchFrame(kind, partialMetadataProtobuf(entry.object, version))
       : (kind, entry) => jsonLine(kind, partialMetadata(entry.object, version))
     const bookmark = (revision: number): Buffer => protobuf
-      ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(bookmarkObject(store, revision) as never, version))
-      : jsonLine('BOOKMARK', { ...bookmarkObject(store, revision), kind: 'PartialObjectMetadata', apiVersion: version })
+      ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(bookmarkOf(revision) as never, version))
+      : jsonLine('BOOKMARK', { ...bookmarkOf(revision), kind: 'PartialObjectMetadata', apiVersion: version })
     return [one, concatenated(one), bookmark, failure]
   }
-  if (!protobuf) return [jsonEvent, jsonAdded, revision => jsonLine('BOOKMARK', bookmarkObject(store, revision)), failure]
+  if (!protobuf) return [jsonEvent, jsonAdded, revision => jsonLine('BOOKMARK', bookmarkOf(revision)), failure]
   const one: EncodeOne = (kind, entry) => protobufWatchFrame(kind, store.protobuf(entry))
-  return [one, concatenated(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(representation.message, bookmarkObject(store, revision) as never)), failure]
+  return [one, concatenated(one), revision => protobufWatchFrame('BOOKMARK', encodeProtobuf(representation.message, bookmarkOf(revision) as never)), failure]
 }
 
 function concatenated (one: EncodeOne): Added {
@@ -135,8 +145,8 @@ function concatenated (one: EncodeOne): Added {
 }
 
 /** The object of a bookmark: kind and resourceVersion. */
-const bookmarkObject = ({ representation }: ResourceStore, revision: number): object =>
-  ({ kind: representation.kind, apiVersion: representation.apiVersion, metadata: { resourceVersion: String(revision) } })
+const bookmarkObject = ({ representation }: ResourceStore, revision: number, publicNames = false): object =>
+  ({ kind: representation.kind, apiVersion: publicNames ? translate(representation.apiVersion) : representation.apiVersion, metadata: { resourceVersion: String(revision) } })
 
 type Encode = (event: CacheEvent) => Buffer
 
@@ -195,17 +205,17 @@ function lastMatching (store: ResourceStore, { entry, previous = entry, revision
 }
 
 /** A row whose object has only a resourceVersion. */
-function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, requested: TransformRequest): object {
+function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, requested: TransformRequest, publicNames: boolean): object {
   const object = bookmarkObject(store, revision)
-  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, requested, store.clock.wall())
-  return include === 'Object' ? { ...made, object } : made
+  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, requested, store.clock.wall(), publicNames)
+  return include === 'Object' ? { ...made, object: bookmarkObject(store, revision, publicNames) } : made
 }
 
 /** Tables are small and not shared: only the first event of each watch has columns. */
-function tableEncoder (store: ResourceStore, requested: TransformRequest, include: IncludeObject, framed: (bytes: Buffer) => Buffer): WatchEncoder {
+function tableEncoder (store: ResourceStore, requested: TransformRequest, include: IncludeObject, framed: (bytes: Buffer) => Buffer, publicNames: boolean): WatchEncoder {
   let first = true
   const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
-    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, requested, store.clock.wall())], requested, first)
+    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, requested, store.clock.wall(), publicNames)], requested, first)
     first = false
     return framed(jsonLine(type, made))
   }
@@ -218,7 +228,7 @@ function tableEncoder (store: ResourceStore, requested: TransformRequest, includ
     added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.toVersion(entry).object, entry.revision))),
     encodeVersioned,
     batch: events => encodeVersioned(events, event => ({ type: event.type, event, last: false })),
-    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.representation, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, requested)], requested, false))),
-    failure: status => framed(jsonLine('ERROR', status))
+    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.representation, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, requested, publicNames)], requested, false))),
+    failure: status => framed(jsonLine('ERROR', failureOf(status, publicNames)))
   }
 }

@@ -107,7 +107,8 @@ function keptPair (directory: string, values: Values, now = new Date()): { serve
   if (kept !== undefined) return { served: { flag: 'cert-dir', files, current: kept }, notes: [] }
   makeFolder(directory)
   const address = publicAddress(values)
-  const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'])
+  const services = ['orch', ...values['compat-names'] ? ['kubernetes'] : []].flatMap(name => ['', '.default', '.default.svc', '.default.svc.cluster.local'].map(domain => name + domain))
+  const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), ...services])
   if (values['external-hostname'] !== '') names.add(values['external-hostname'].replace(/:\d+$/, '').replace(/^\[|\]$/g, '').toLowerCase())
   const pair = selfSigned(`${address}@${Math.floor(now.getTime() / 1000)}`, [...names], now)
   replaceFile(files.key, pair.key, 0o600)

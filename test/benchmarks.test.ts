@@ -9,6 +9,7 @@ import { authentication } from './benchmarks/authentication.js'
 import { auditing } from './benchmarks/audit.js'
 import { authorization } from './benchmarks/authorization.js'
 import { backup } from './benchmarks/backup.js'
+import { compatNames } from './benchmarks/compat.js'
 import { fairness } from './benchmarks/fairness.js'
 import { cores } from './benchmarks/cores.js'
 import { crowd } from './benchmarks/crowd.js'
@@ -36,7 +37,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, compatNames, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
   t.test(`the figures of ${name} can be had`, async t => {
     lines.length = 0
     shown.length = 0

@@ -222,7 +222,6 @@ t.test('the packed package compiles and runs in a strict project of somebody els
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
     t.match((await run('orch-apiserver', ['--version'], installed)).stdout, `orch-apiserver ${version}`)
     t.match((await run('orch-apiserver', ['--help'], installed)).stdout, /^Usage: orch-apiserver [^]*--etcd-servers/)
-    t.match((await run('orch-stock-names', ['--help'], installed)).stdout, /^Usage: orch-stock-names /m)
     await t.rejects(run('orch-apiserver', ['--secure-port=0'], installed), { code: 1, stderr: /^orch-apiserver: --secure-port=0: [^\n]+\n$/ })
 
     const port = await freePort()

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -27,27 +27,13 @@ t.test('the command starts the way its first line says', async t => {
   t.match(out, `orch-apiserver ${manifest.version}`)
 })
 
-t.test('the proxy for stock names is a command, started by a link as npm makes it', async t => {
-  const link = `${t.testdir()}/orch-stock-names`
-  symlinkSync(`${root}${manifest.bin['orch-stock-names']}`, link)
-  const run = (...args: string[]): { code: number | null, out: string, err: string } => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [link, ...args], { encoding: 'utf8', timeout: 20_000 })
-    return { code: status, out: stdout, err: stderr }
-  }
-  t.match(run('--help'), { code: 0, out: /^Usage: orch-stock-names \[flags\]\n[^]*default 6444[^]*--certificate-authority=FILE/m, err: '' })
-  for (const [args, mistake] of [
-    [['--sever=x'], /Unknown option '--sever'/], [['--server=here'], /--server=here: must be a URL/], [['--port=0'], /--port=0: must be a port/], [[], /--tls-cert-file is needed: clients send tokens only over TLS/],
-    [['--tls-cert-file=/none'], /--tls-cert-file=\/none: cannot be read \(ENOENT\)/], [['--tls-cert-file=package.json', '--tls-private-key-file=package.json'], /PEM|pem/]
-  ] as const) t.match(run(...args), { code: 1, out: '', err: new RegExp(`^orch-stock-names: [^\n]*${mistake.source}[^\n]*; see --help\n$`) }, args.join(' '))
-})
-
 t.test('the package holds what serves and nothing else; test/consumer.test.ts has its declarations', async t => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const [{ files }] = JSON.parse(out) as [{ files: Array<{ path: string }> }]
   const paths = files.map(({ path }) => path)
   const links = [...read('README.md').matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, path = '']) => path)
   t.same(links.filter(path => !paths.includes(path)), [], 'no link of the README is dead in the package')
-  for (const needed of ['dist/bundle/app.js', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/bundle/testing.js', 'dist/bundle/text-worker.js', 'dist/bundle/stock-names.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
+  for (const needed of ['dist/bundle/app.js', 'dist/bundle/cli.js', 'dist/bundle/cli.cjs', 'dist/bundle/open-telemetry.cjs', 'dist/bundle/schemas.js', 'dist/bundle/testing.js', 'dist/bundle/text-worker.js', 'dist/bundle/NOTICES.txt', 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json']) t.ok(paths.includes(needed), needed)
   t.strictSame(paths.filter(path => /^dist\/(?!bundle\/|types\/)|\.map$/.test(path)), [])
 })
 

@@ -97,6 +97,7 @@ const OPTIONS: Table<ServerOptions> = {
   requestLog: members<Group<'requestLog'>>({ verbosity: required(either(callback<() => number>(), fromFlag(observability.v))), safe: required(callback()) }),
   securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
   api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string(hostnameProblem), sharedRoutes: boolean }),
+  compatNames: fromFlag(features['compat-names']),
   health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),
   shutdown: members<Group<'shutdown'>>({ delay: fromFlag(health['shutdown-delay-duration']), sendRetryAfter: fromFlag(health['shutdown-send-retry-after']) }),
   metrics: members<Group<'metrics'>>({

@@ -21,7 +21,7 @@ const MAX_URL = 1000
 export interface Documents {
   /** Documents to merge into the Swagger document, in the order of priorities. */
   readonly specs: () => Array<Steps<RemoteSpec>>
-  /** Addresses of OpenAPI 3.0 documents, by `apis/GROUP/VERSION`. */
+  /** Addresses of OpenAPI 3.0 documents, by `apis/GROUP/VERSION` under our names. */
   readonly paths: ReadonlyMap<string, string>
 }
 
@@ -40,6 +40,8 @@ interface CachedDocuments {
 export interface DocumentsOptions {
   readonly services: RegisteredServices
   readonly fetch: Fetch
+  /** As in `Routing`. */
+  readonly publicNames: boolean
   readonly failed: (name: string, error: unknown) => void
 }
 
@@ -122,7 +124,7 @@ export class RemoteDocuments {
   async #update (known: CachedDocuments): Promise<void> {
     const { service: { remote } } = known
     if (remote === undefined) return
-    const root = discoveryPath(remote)
+    const root = discoveryPath(remote, this.#options.publicNames)
     const { status, etag, body } = await this.#options.fetch(remote, '/openapi/v2', known.spec === undefined ? '' : known.etag)
     if (status === 200) {
       await nextTurn()
@@ -151,7 +153,7 @@ export class RemoteDocuments {
       left -= spec.length
       return [spec]
     })
-    const paths = known.flatMap(({ service, url }) => url === undefined ? [] : [[discoveryPath(service).slice(1), url] as const])
+    const paths = known.flatMap(({ service, url }) => url === undefined ? [] : [[discoveryPath(service, false).slice(1), url] as const])
     this.#current = { specs: () => specs.map(unpacked), paths: new Map(paths) }
     return this.#current
   }

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { OutgoingRequest } from '../../clients/outgoing.js'
+import { translate, translatePath } from '../../schemas/compat/text.js'
 import { apiVersionOf } from '../../schemas/groups.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import { serviceAddress } from '../../admission/webhooks/service-address.js'
@@ -13,6 +14,8 @@ export interface Routing {
   readonly toEndpoints: boolean
   /** Connections to the cluster. Default direct. */
   readonly tunnel?: Tunnel | undefined
+  /** Extension servers are called under the public project's names. */
+  readonly publicNames: boolean
 }
 
 export interface Target extends Pick<OutgoingRequest, 'scheme' | 'host' | 'address' | 'port' | 'call' | 'tunnel'> {
@@ -21,11 +24,15 @@ export interface Target extends Pick<OutgoingRequest, 'scheme' | 'host' | 'addre
 }
 
 /** @throws StatusError if the service has no address */
-export async function targetOf ({ service }: RemoteService, { reader, toEndpoints, tunnel }: Routing): Promise<Target> {
+export async function targetOf ({ service }: RemoteService, { reader, toEndpoints, tunnel, publicNames }: Routing): Promise<Target> {
   const { host: address, port } = await serviceAddress(reader, service, toEndpoints)
   const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`
-  return { scheme: 'https', host: `${service.name}.${service.namespace}.svc`, address, port, call: authority, authority, tunnel }
+  const [name, namespace] = [service.name, service.namespace].map(publicNames ? translate : own => own)
+  return { scheme: 'https', host: `${name}.${namespace}.svc`, address, port, call: authority, authority, tunnel }
 }
 
-/** `/apis/example.com/v1`. */
-export const discoveryPath = ({ group, version }: Pick<RemoteService, 'group' | 'version'>): string => `/${group === '' ? 'api' : 'apis'}/${apiVersionOf(group, version)}`
+/** `/apis/example.com/v1`, as the server calls it. */
+export function discoveryPath ({ group, version }: Pick<RemoteService, 'group' | 'version'>, publicNames: boolean): string {
+  const path = `/${group === '' ? 'api' : 'apis'}/${apiVersionOf(group, version)}`
+  return publicNames ? translatePath(path) : path
+}

@@ -1,5 +1,6 @@
 /** Headers of a request to an extension server: the user in X-Remote headers, and nothing with which the client could pose as another user. */
 import type { IncomingMessage } from 'node:http'
+import { translate } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { requestHeaders, type Forwarding } from '../connections/headers.js'
 
@@ -29,11 +30,12 @@ function header (name: string, value: string): [string, string] {
 }
 
 /** @throws UnsendableUser */
-export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>): string[] {
+export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>, publicNames: boolean): string[] {
+  const named = publicNames ? translate : (own: string) => own
   return [
-    ...header(USER, username),
-    ...groups.flatMap(group => header(GROUP, group)),
-    ...Object.entries(extra ?? {}).flatMap(([key, values]) => values.flatMap(value => header(EXTRA_PREFIX + escapedKey(key), value)))
+    ...header(USER, named(username)),
+    ...groups.flatMap(group => header(GROUP, named(group))),
+    ...Object.entries(extra ?? {}).flatMap(([key, values]) => values.flatMap(value => header(EXTRA_PREFIX + escapedKey(named(key)), value)))
   ]
 }
 
@@ -45,10 +47,11 @@ export interface Passed extends Forwarding {
   readonly auditId: string
   /** This server's entry in Via headers. */
   readonly via: string
+  readonly publicNames: boolean
 }
 
 /** @throws UnsendableUser */
-export function passedHeaders (request: IncomingMessage, { user, host, uri, auditId, via, client }: Passed): string[] {
+export function passedHeaders (request: IncomingMessage, { user, host, uri, auditId, via, client, publicNames }: Passed): string[] {
   const sent = requestHeaders(request, { client })
   const headers = ['Host', host]
   const passedBy: string[] = []
@@ -59,5 +62,5 @@ export function passedHeaders (request: IncomingMessage, { user, host, uri, audi
     if (!REPLACED.has(known) && !LEFT_OUT.test(known)) headers.push(name, value)
   }
   headers.push('Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Uri', uri)
-  return [...headers, ...userHeaders(user)]
+  return [...headers, ...userHeaders(user, publicNames)]
 }

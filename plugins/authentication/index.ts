@@ -8,6 +8,7 @@ import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
+import { ownUser } from '../../schemas/compat/names.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
@@ -41,6 +42,15 @@ function complete (user: UserInfo): UserInfo {
 
 const completeFound = (user: Found): Found => user === undefined ? undefined : complete(user)
 
+/** Under our names; cached as `complete`. */
+const renamed = new WeakMap<UserInfo, UserInfo>()
+function named (user: UserInfo): UserInfo {
+  if (ownUser(user.username) === user.username) return user
+  let own = renamed.get(user)
+  if (own === undefined) renamed.set(user, own = { ...user, username: ownUser(user.username) })
+  return own
+}
+
 /** Undefined if no certificate authorities are configured. */
 function publication (clientAuthorities: Authorities | undefined, authorities: Authorities | undefined, header: RequestHeaderOptions | undefined): PublishedAuthentication | undefined {
   if (clientAuthorities === undefined && authorities === undefined) return undefined
@@ -48,18 +58,20 @@ function publication (clientAuthorities: Authorities | undefined, authorities: A
   return { clientAuthorities, proxy: authorities === undefined ? undefined : { authorities, allowedNames, usernameHeaders, groupHeaders, extraHeaderPrefixes } }
 }
 
-export default fp<AuthenticationOptions>(async (fastify, options) => {
-  const { anonymous = true, clientCertificates = false, requestHeader } = options
+/** @param publicNames users may come under the public project's names, and tokens are issued under them */
+export default fp<AuthenticationOptions & { readonly publicNames?: boolean | undefined }>(async (fastify, options) => {
+  const { publicNames = false, anonymous = true, clientCertificates = false, requestHeader } = options
   const { metrics, clock } = fastify.orch
   const resources = (): ResourceRegistry => fastify.orch.resources
-  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, resources, metrics, now: clock.wall })
+  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, publicNames, resources, metrics, now: clock.wall })
   fastify.orch.serviceAccountTokens = accounts.tokens
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, { now: clock.wall, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   const ask = chain(authenticators, audiences)
+  const settled = publicNames ? (found: Found): Found => completeFound(found === undefined ? undefined : named(found)) : completeFound
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
-    return found instanceof Promise ? found.then(completeFound) : completeFound(found)
+    return found instanceof Promise ? found.then(settled) : settled(found)
   }
   fastify.orch.audiences = audiences
   fastify.orch.authenticator = { name: 'chain', authenticate }

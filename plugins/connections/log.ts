@@ -11,7 +11,6 @@ import { failureOf, ownHeaders, stream } from './responses.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
 import { optionsFrom } from './options.js'
-import { encodePath } from './paths.js'
 import type { Metrics } from '../metric-series.js'
 
 export interface LogTools {
@@ -49,7 +48,7 @@ async function passOn ({ resources, agents, ending, tunnel }: LogTools, options:
   if (!pod.spec.nodeName) return reply.code(204).send()
   const { host, address, port } = await agents.of(pod.spec.nodeName)
   const query = parametersOf(options).toString()
-  const path = `${encodePath(`/containerLogs/${namespace}/${name}/${container}`)}${query === '' ? '' : `?${query}`}`
+  const path = `${agents.pathOf('containerLogs', namespace, name, container)}${query === '' ? '' : `?${query}`}`
   const { answer } = await send({
     method: 'GET',
     scheme: 'https',

@@ -3,10 +3,12 @@ import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Lifecycle } from '../../auth/lifecycle.js'
 import { TlsFiles, type TlsFilePaths } from '../../clients/tls-files.js'
+import { translate } from '../../schemas/compat/text.js'
 import { unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { resolveHost, type AddressPolicy } from './addresses.js'
 import { find } from './objects.js'
+import { encodePath } from './paths.js'
 
 /** Used if the node's status has no port. */
 const DEFAULT_PORT = 10_250
@@ -36,8 +38,11 @@ export class NodeAgents implements Lifecycle {
   readonly #files: TlsFiles
   readonly #resources: ResourceRegistry
   readonly #reach: AddressPolicy
+  readonly #named: (own: string) => string
 
-  constructor (resources: ResourceRegistry, reach: AddressPolicy, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions) {
+  /** @param publicNames node agents know namespaces and pods by the public project's names */
+  constructor (resources: ResourceRegistry, reach: AddressPolicy, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions, publicNames = false) {
+    this.#named = publicNames ? translate : own => own
     this.#resources = resources
     this.#reach = reach
     this.#types = preferredAddressTypes
@@ -52,6 +57,11 @@ export class NodeAgents implements Lifecycle {
   get verifies (): boolean { return this.#files.verifies }
 
   async secureContext (): Promise<SecureContext> { return await this.#files.current() }
+
+  /** `/exec/NAMESPACE/POD/CONTAINER`, encoded. */
+  pathOf (action: string, namespace: string, pod: string, container = ''): string {
+    return encodePath(`/${action}/${this.#named(namespace)}/${this.#named(pod)}${container === '' ? '' : `/${container}`}`)
+  }
 
   /** @throws StatusError 404 for an unknown node, 500 without a preferred address, 400 for a disallowed address */
   async of (nodeName: string): Promise<NodeAgent> {

@@ -6,7 +6,6 @@ import { badRequest } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
-import { encodePath } from './paths.js'
 import { needsUpgrade, upgrade } from './upgrade.js'
 
 export interface StreamTools {
@@ -24,7 +23,7 @@ type StreamOptions = PodExecOptions | PodAttachOptions | PodPortForwardOptions
 export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources, agents, ending, tunnel }: StreamTools) => async (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): Promise<FastifyReply> => {
   const { info: { namespace, name } } = request.orch
   const pod = await find(resources, 'pods', namespace, name)
-  const container = action === 'portForward' ? '' : `/${containerOf(pod, 'container' in options ? options.container ?? '' : '')}`
+  const container = action === 'portForward' ? '' : containerOf(pod, 'container' in options ? options.container ?? '' : '')
   if (!pod.spec.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
   const { host, address, port } = await agents.of(pod.spec.nodeName)
   const query = parametersOf(options).toString()
@@ -34,7 +33,7 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources,
     host,
     address,
     port,
-    path: `${encodePath(`/${action}/${namespace}/${name}${container}`)}${query === '' ? '' : `?${query}`}`,
+    path: `${agents.pathOf(action, namespace, name, container)}${query === '' ? '' : `?${query}`}`,
     secureContext: await agents.secureContext(),
     verify: agents.verifies,
     connectTimeout: agents.timeout,

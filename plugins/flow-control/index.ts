@@ -48,7 +48,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
       return
     }
     const flow = control.flow(user, info)
-    name(reply, flow)
+    name(reply, flow, request.orch.publicNames ? 'x-kubernetes' : 'x-orch')
     const series = metrics.of(flow)
     const kind = kinds[READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating']
     const { queues } = flow.level
@@ -79,9 +79,9 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
 }
 
 /** Built-in objects that are not stored have no uid. */
-function name (reply: { header: (name: string, value: string) => unknown }, { uid, level }: Flow): void {
-  if (uid !== '') reply.header('x-orch-pf-flowschema-uid', uid)
-  if (level.uid !== '') reply.header('x-orch-pf-prioritylevel-uid', level.uid)
+function name (reply: { header: (name: string, value: string) => unknown }, { uid, level }: Flow, prefix: string): void {
+  if (uid !== '') reply.header(`${prefix}-pf-flowschema-uid`, uid)
+  if (level.uid !== '') reply.header(`${prefix}-pf-prioritylevel-uid`, level.uid)
 }
 
 export default fp(flowControl, { name: 'orch/flow-control', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authentication'] })

@@ -8,6 +8,7 @@ import fp from 'fastify-plugin'
 import type { Ruling } from '../../auth/authorizer.js'
 import { refusal } from '../../auth/refusal.js'
 import type { RequestInfo } from '../../auth/request-info.js'
+import { translate } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -30,6 +31,10 @@ function headersOf (rawHeaders: readonly string[]): Impersonation {
   }
 }
 
+/** Of headers with public names. */
+const underOwnNames = ({ users, uids, groups, extra }: Impersonation): Impersonation =>
+  ({ users: users.map(translate), uids, groups: groups.map(translate), extra: new Map([...extra].map(([key, values]) => [translate(key), values])) })
+
 export default fp(async fastify => {
   /** @throws StatusError for the first permission that is not allowed */
   const allow = async (user: UserInfo, permissions: readonly Permission[]): Promise<void> => {
@@ -43,7 +48,8 @@ export default fp(async fastify => {
   const impersonate = async (request: FastifyRequest): Promise<void> => {
     const { orch, raw } = request
     if (orch.user === undefined) throw internalError(new Error('impersonation ran before authentication'))
-    const { permissions, user } = parseImpersonation(headersOf(raw.rawHeaders))
+    const sent = headersOf(raw.rawHeaders)
+    const { permissions, user } = parseImpersonation(orch.publicNames ? underOwnNames(sent) : sent)
     removeHeaders(raw, isImpersonation)
     if (user === undefined) return
     await allow(orch.user, permissions)

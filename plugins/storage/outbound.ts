@@ -7,6 +7,7 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
 import type { OrchServer } from '../server.js'
+import { publicReviews } from './public-reviews.js'
 import { hookCaller } from './webhook-caller.js'
 import { hookCredentials } from './webhook-credentials.js'
 import { hookMetrics } from './webhook-metrics.js'
@@ -24,19 +25,21 @@ export interface OutboundContext extends OutboundOptions {
   readonly metrics: OrchServer['metrics']
   readonly egress: OrchServer['egress']
   readonly warn: (text: string) => void
+  /** Calls webhooks under the public project's names. */
+  readonly publicNames: boolean
 }
 
 const MAX_REVIEW_BYTES = 64 * 1024
 const MAX_MESSAGE = 1000
 
-export function outboundCallers ({ client, toEndpoints = false, resources, metrics, egress, warn }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
+export function outboundCallers ({ client, toEndpoints = false, resources, metrics, egress, warn, publicNames }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
   const reader = admissionReader(resources)
   return {
     webhooks: async kubeconfig => {
       const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, egress, observers: outgoingMetrics(metrics) })
       open.push(caller)
-      return { resources, caller, metrics: hookMetrics(metrics), failed: byHook(warn) }
+      return { resources, caller: publicNames ? publicReviews(caller) : caller, metrics: hookMetrics(metrics), failed: byHook(warn) }
     },
     reviewer: async (kubeconfig, backoff) => {
       const endpoint = endpointOf(await readKubeconfig(kubeconfig))

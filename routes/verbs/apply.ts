@@ -5,6 +5,7 @@ import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { withSpan } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
+import { translateJson } from '../../schemas/compat/objects.js'
 import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { membersOf, shapesOf, type Shape } from '../../registry/apply/shape.js'
 import { apply } from '../../registry/operations/apply.js'
@@ -48,6 +49,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
   if (isLarge(body.length)) await yieldToStarted()
   const { value, lines } = await withSpan(request.orch.trace, 'Decode', () => parsed(request, body))
+  if (request.orch.publicNames) translateJson(message, value)
   recordValue(request, value)
   await yieldToEventLoop(body.length)
   checkType(message, value)

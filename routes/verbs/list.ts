@@ -1,11 +1,13 @@
 /** GET of a collection: the items' stored bytes for JSON, otherwise each item encoded when it is sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { protobufListParts, indentedItem, writeText, stringify, encodeMessageOnce, listJson, type ApiObject } from '../../schemas/index.js'
+import { protobufListParts, indentedItem, writeText, stringify, encodeMessageOnce, listJson, type ApiObject, type Representation } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/codec/encodings.js'
+import { translate } from '../../schemas/compat/text.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { leafJson } from '../../storage/cache/leaf-json.js'
+import { publicEntry } from '../../registry/public-entry.js'
 import { list, type ListResult } from '../../registry/operations/list.js'
 import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -13,8 +15,8 @@ import { withSpan } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { ListBytes, bytesOf, type LeafJson } from '../list-bytes.js'
-import { LARGE_BYTES, sendJoined, sendParts } from '../stream.js'
-import { table, includeObject, row, type TransformRequest } from '../transform.js'
+import { LARGE_BYTES, sendJoined, sendParts, typeFor } from '../stream.js'
+import { table, includeObject, publicObject, row, type TransformRequest } from '../transform.js'
 
 interface ListMeta { resourceVersion?: string, continue?: string, remainingItemCount?: number }
 
@@ -70,12 +72,13 @@ function sendList (request: FastifyRequest, reply: FastifyReply, store: Resource
   return withSpan(trace, 'SerializeObject', () => writeList(request, reply, store, result), { count })
 }
 
-async function writeList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, result: VersionedList): Promise<FastifyReply> {
-  const { accept, recorder } = request.orch
-  if (recorder?.wantsResponse === true) await recordList(request, recorder, store, result)
+async function writeList (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, found: VersionedList): Promise<FastifyReply> {
+  const { accept, recorder, publicNames } = request.orch
+  if (recorder?.wantsResponse === true) await recordList(request, recorder, store, found)
+  const result = publicNames && accept?.as === undefined ? await toPublic(store, found) : found
   const requested = accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1', pretty: false } as const
   if (requested.format === 'json' && requested.as === undefined && !requested.pretty) {
-    const { head, tail } = listJson(store.representation, metadataOf(result, store))
+    const { head, tail } = listJson(representationFor(request, store), metadataOf(result, store))
     const ready = await leavesJson(result)
     await sendJoined(request, reply, JSON_TYPE, new ListBytes(head, result.entries, await bytesOf(result.entries, ready), `${tail}\n`, ready))
     return reply
@@ -85,7 +88,7 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
   if (size < LARGE_BYTES) {
     const whole: Uint8Array[] = []
     for (const part of parts) whole.push(Buffer.from(part instanceof Promise ? await part : part)) // copy: the next part may reuse the memory
-    return reply.header('content-type', type).send(Buffer.concat(whole))
+    return reply.header('content-type', typeFor(request, type)).send(Buffer.concat(whole))
   }
   await sendParts(request, reply, type, parts)
   return reply
@@ -98,6 +101,16 @@ async function toVersion (store: ResourceStore, result: ListResult): Promise<Lis
   const entries: Entry[] = []
   for (const entry of result.entries) {
     entries.push(store.toVersion(entry))
+    if (turnIsOver()) await nextTurn()
+  }
+  return { ...rest, entries }
+}
+
+/** Translates entries to public names. Yields to the event loop. */
+async function toPublic (store: ResourceStore, { leaves: _, ...rest }: VersionedList): Promise<VersionedList> {
+  const entries: Entry[] = []
+  for (const entry of rest.entries) {
+    entries.push(publicEntry(store, entry))
     if (turnIsOver()) await nextTurn()
   }
   return { ...rest, entries }
@@ -136,6 +149,10 @@ interface EncodedList {
   readonly parts: Iterable<Part>
 }
 
+/** The kind and apiVersion of a list as the client calls them. */
+const representationFor = ({ orch: { publicNames } }: FastifyRequest, { representation }: ResourceStore): Pick<Representation, 'listKind' | 'apiVersion'> =>
+  publicNames ? { listKind: representation.listKind, apiVersion: translate(representation.apiVersion) } : representation
+
 /** Encodes a list. `keep`: cache the encoded items with their entries. */
 function encodeList (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, keep: boolean): EncodedList {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
@@ -144,11 +161,12 @@ function encodeList (request: FastifyRequest, store: ResourceStore, result: Vers
   if (requested.format === 'protobuf') {
     const { message } = representation
     const encode = keep
-      ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.read())))
-      : (entry: Entry) => encodeMessageOnce(message, entry.read())
-    return { type: PROTOBUF_TYPE, parts: protobuf(representation, metadataOf(result, store), result.entries, encode) }
+      ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.encodable())))
+      : (entry: Entry) => encodeMessageOnce(message, entry.encodable())
+    return { type: PROTOBUF_TYPE, parts: protobuf(representationFor(request, store), metadataOf(result, store), result.entries, encode) }
   }
-  const head = { kind: representation.listKind, apiVersion: representation.apiVersion, metadata: metadataOf(result, store) }
+  const { listKind, apiVersion } = representationFor(request, store)
+  const head = { kind: listKind, apiVersion, metadata: metadataOf(result, store) }
   const writer = writerOf(requested)
   const item = (entry: Entry): Part => isLarge(entry.json.length) ? writtenByThread(request, entry.json, requested) : writer.item(objectOf(entry))
   return { type: writer.type, parts: writer.list(head, 'items', mapEntries(result.entries, item)) }
@@ -169,7 +187,7 @@ async function recordList (request: FastifyRequest, recorder: Recorder, store: R
       return `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`
     }
     let text = ''
-    for (const part of encodeTransformed(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read()).parts) if (!(part instanceof Promise)) text += Buffer.from(part).toString()
+    for (const part of encodeTransformed(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read(), false).parts) if (!(part instanceof Promise)) text += Buffer.from(part).toString()
     return text
   })
 }
@@ -241,7 +259,7 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
   yield bytes(']}\n')
 }
 
-function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, objectOf: (entry: Entry) => ApiObject): EncodedList {
+function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, objectOf: (entry: Entry) => ApiObject, publicNames = request.orch.publicNames): EncodedList {
   const metadata = metadataOf(result, store)
   const { type, list, item } = writerOf(requested)
   const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), requested) : item(value)
@@ -249,12 +267,13 @@ function encodeTransformed (request: FastifyRequest, store: ResourceStore, resul
     const include = includeObject(request)
     const now = store.clock.wall()
     const { rows, ...head } = table(store.representation, metadata, [], requested) as { rows: object[] }
-    return { type, parts: list(head, 'rows', mapEntries(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, requested, now)))) }
+    return { type, parts: list(head, 'rows', mapEntries(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, requested, now, publicNames)))) }
   }
+  const shown = publicNames ? (entry: Entry) => publicObject(store.representation, objectOf(entry)) : objectOf
   const version = requested.asVersion
   const listKind = 'PartialObjectMetadataList'
-  if (requested.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(objectOf(entry), version)) }
-  const items = mapEntries(result.entries, entry => written(entry, partialMetadata(objectOf(entry), version)))
+  if (requested.format === 'protobuf') return { type: PROTOBUF_TYPE, parts: protobuf({ apiVersion: version, listKind }, metadata, result.entries, entry => partialMetadataMessage(shown(entry), version)) }
+  const items = mapEntries(result.entries, entry => written(entry, partialMetadata(shown(entry), version)))
   const head = { kind: listKind, apiVersion: version, metadata }
   return { type, parts: list(head, 'items', items) }
 }

@@ -47,7 +47,7 @@ export function sendView (request: FastifyRequest, reply: FastifyReply, store: R
   const object = viewOf(store, view, entry)
   if (accept?.as === undefined) return sendObject(request, reply, view.message, object)
   warn(request, reply)
-  return sendValue(request, reply, transformed(request, view, accept, object))
+  return sendValue(request, reply, transformed(request, view, accept, object), 200, () => transformed(request, view, { ...accept, format: 'json' }, object, false))
 }
 
 /** @throws StatusError 404 that names the view; as upstream, a view in the core group is reported with the group of its message */
@@ -81,7 +81,7 @@ export function updateViewHandler (store: ResourceStore, view: SubresourceView):
 
 export function patchViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
-    const { type, value, decode: decodePatched } = await patchOf(request, store)
+    const { type, value, decode: decodePatched } = await patchOf(request, store, view.message)
     const apply = patched({ type, patch: value }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
       const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject // JSON that this server encoded

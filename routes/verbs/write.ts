@@ -1,6 +1,6 @@
 /** POST, PUT and PATCH: decodes the body, runs the operation and sends the result. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded } from '../../schemas/index.js'
+import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded, type Message } from '../../schemas/index.js'
 import { patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { refusal } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
@@ -12,6 +12,7 @@ import { reportTooLarge } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
 import { update } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
+import { translatePatch } from '../../schemas/compat/objects.js'
 import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { sendEntry } from '../respond.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
@@ -118,8 +119,8 @@ export interface PatchBody {
   readonly decode: <T>(patched: unknown, decodeAs: (value: unknown) => Decoded<T>) => T
 }
 
-/** Parses the patch of a request. @throws StatusError 400, 415 */
-export async function patchOf (request: FastifyRequest, store: ResourceStore): Promise<PatchBody> {
+/** Parses the patch of a request. @param message what it changes @throws StatusError 400, 415 */
+export async function patchOf (request: FastifyRequest, store: ResourceStore, message: Message = store.representation.message): Promise<PatchBody> {
   const { query } = request.orch
   checkFieldManager(query, 'PATCH')
   refuseForce(query)
@@ -129,6 +130,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore): P
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   if (isLarge(body.length)) await yieldToStarted()
   const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
+  if (request.orch.publicNames) translatePatch(message, type, value)
   recordValue(request, value)
   await yieldToEventLoop(body.length)
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)

@@ -2,6 +2,8 @@
  * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first request, in
  * steps, so that other requests proceed in between.
  */
+import { publicDefinition, publicPiece } from '../compat/openapi.js'
+import { translatePath } from '../compat/text.js'
 import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
 import { DefinitionSet } from './definitions.js'
@@ -20,6 +22,8 @@ export interface OpenApiInfo {
   readonly issuer?: boolean
   /** Whether fields list their values. Default true. */
   readonly enums?: boolean
+  /** Whether the names are the public project's. Default false. */
+  readonly publicNames?: boolean
 }
 export type Entries<K> = ReadonlyArray<readonly [string, K]>
 
@@ -33,18 +37,19 @@ export interface Form<K> { readonly path: (item: Plain) => K, readonly definitio
 export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
 
 /** @param resources with their served subresources; @param remotes merged into the document, except those that cannot be merged */
-export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums }: OpenApiInfo, form: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Parts<K>> {
+export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo, written: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Parts<K>> {
+  const form: Form<K> = publicNames ? { path: item => written.path(publicPiece(item) as Plain), definition: schema => written.definition(publicPiece(schema) as Plain) } : written
   const set = new DefinitionSet(SWAGGER, resources, form.definition, enums)
   const paths: Array<readonly [string, K]> = []
-  const add = (route: Route): void => { paths.push([route.path, form.path(pathItem(route, set))]) }
+  const add = (route: Route): void => { paths.push([publicNames ? translatePath(route.path) : route.path, form.path(pathItem(route, set))]) }
   if (issuer) ISSUER_ROUTES.forEach(add)
   serverRoutes(resources).forEach(add)
   for (const resource of resources) {
     routesOf(resource).forEach(add)
     yield
   }
-  const definitions = set.take()
-  yield * addRemotes({ paths, definitions }, remotes, form, () => ownDefinitions(resources, { title, version, issuer }))
+  const definitions = publicNames ? set.take().map(([name, schema]) => [publicDefinition(name), schema] as const) : set.take()
+  yield * addRemotes({ paths, definitions }, remotes, written, () => ownDefinitions(resources, { title, version, issuer, publicNames }))
   return {
     head: { swagger: '2.0', info: { title, version } },
     paths: paths.sort(byName),

@@ -1,4 +1,6 @@
 /** The OpenAPI 3.0 documents: one for each group version, and for discovery. Definitions are shared among them. */
+import { publicDefinition, publicPiece } from '../compat/openapi.js'
+import { translatePath } from '../compat/text.js'
 import type { Plain } from '../language/types.js'
 import { apiVersionOf } from '../groups.js'
 import type { Representation } from '../resource.js'
@@ -14,24 +16,30 @@ export class OpenApi3 {
   readonly #definitions: DefinitionSet<string>
   readonly #routes: ReadonlyMap<string, () => Route[]>
   readonly #info: OpenApiInfo
+  readonly #publicNames: boolean
 
   /** @param resources with their served subresources */
-  constructor (resources: readonly Representation[], { title, version, issuer = false, enums }: OpenApiInfo) {
+  constructor (resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo) {
     this.#info = { title, version }
-    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, JSON.stringify, enums)
+    this.#publicNames = publicNames
+    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, schema => this.#written(schema), enums)
     this.#routes = new Map(documents(resources, issuer))
   }
 
-  /** Paths of the documents, below `/openapi/v3/`. */
+  #written (piece: Plain): string { return JSON.stringify(this.#publicNames ? publicPiece(piece) : piece) }
+
+  /** Paths of the documents, below `/openapi/v3/`, under our names. */
   get names (): string[] { return [...this.#routes.keys()] }
 
   /** A document as JSON; undefined if there is none. */
   json (name: string): Buffer | undefined {
     const routes = this.#routes.get(name)?.()
     if (routes === undefined) return undefined
-    const paths = routes.map(route => [route.path, JSON.stringify(pathItem3(route, this.#definitions))] as const).sort(([one], [other]) => one < other ? -1 : 1)
+    const paths = routes.map(route => [this.#publicNames ? translatePath(route.path) : route.path, this.#written(pathItem3(route, this.#definitions))] as const).sort(([one], [other]) => one < other ? -1 : 1)
+    const taken = this.#definitions.take()
+    const schemas = this.#publicNames ? taken.map(([name, schema]) => [publicDefinition(name), schema] as const) : taken
     const head: Plain = { openapi: '3.0.0', info: this.#info }
-    return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(this.#definitions.take())},"securitySchemes":${JSON.stringify({ BearerToken: BEARER_TOKEN })}},"security":[{"BearerToken":[]}]}`)
+    return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(schemas)},"securitySchemes":${JSON.stringify({ BearerToken: BEARER_TOKEN })}},"security":[{"BearerToken":[]}]}`)
   }
 }
 

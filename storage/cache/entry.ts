@@ -69,6 +69,9 @@ export class Entry {
     return (this.derived?.values.get(OBJECT) ?? this.copy()) as ApiObject // set only by `object`
   }
 
+  /** The object that protobuf is made of, for a single use. */
+  encodable (): ApiObject { return this.read() }
+
   /** A copy that the caller may change. */
   copy (): ApiObject {
     return parseExactly(this.json) as ApiObject // JSON that this server encoded

@@ -20,6 +20,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   authentication: async () => (await import('./authentication.js')).authentication,
   audit: async () => (await import('./audit.js')).auditing,
   fairness: async () => (await import('./fairness.js')).fairness,
+  compat: async () => (await import('./compat.js')).compatNames,
   authorization: async () => (await import('./authorization.js')).authorization,
   writes: async () => (await import('./writes.js')).writes,
   structured: async () => (await import('./structured.js')).structured,

@@ -39,6 +39,7 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ limits: { requestTimeout: NaN } }, 'limits.requestTimeout: NaN: must be a duration in milliseconds'],
   [{ limits: { maxRequestsInflight: 1.5 } }, 'limits.maxRequestsInflight: 1.5: must be a whole number'],
   [{ allowPrivileged: 'yes' }, 'allowPrivileged: "yes": must be true or false'],
+  [{ compatNames: 'yes' }, 'compatNames: "yes": must be true or false'],
   [{ authorization: { modes: 'RBAC' } }, 'authorization.modes: a string: must be a list'],
   [{ authorization: { modes: ['Node', 'RABC'] } }, 'authorization.modes[1]: "RABC": must be one of AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node; did you mean RBAC?'],
   [{ admission: { enabled: ['NodeRestrction'] } }, /^admission\.enabled\[0\]: "NodeRestrction": is not an admission plugin; .*; did you mean NodeRestriction\?$/],

@@ -48,10 +48,10 @@ export async function until (what: string | (() => string), done: () => boolean 
 export interface Answer { readonly code: number, readonly body: string }
 
 /** One HTTPS request on a new connection; code 0 without a response. */
-export function ask (url: string, options: { method?: string, body?: object, ca?: string, token?: string } = {}): Promise<Answer> {
-  const { method = 'GET', body, ca, token } = options
+export function ask (url: string, options: { method?: string, body?: object, ca?: string, token?: string, accept?: string } = {}): Promise<Answer> {
+  const { method = 'GET', body, ca, token, accept } = options
   return new Promise(resolve => {
-    const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+    const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(accept === undefined ? {} : { accept }) }
     const asked = request(url, { method, headers, agent: false, ...(ca === undefined ? {} : { ca }) }, response => {
       let text = ''
       response.setEncoding('utf8').on('data', (piece: string) => { text += piece })

@@ -52,6 +52,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         user: ALICE,
         impersonator: undefined,
         dryRun: false,
+        publicNames: false,
         accept: undefined,
         warnings: [],
         annotations: {},

@@ -38,11 +38,19 @@ t.test('a self-signed pair is made, kept for its owner alone, and used again', a
   const leaf = new X509Certificate(readFileSync(join(folder, 'apiserver.crt')))
   for (const name of ['localhost', 'orch', 'orch.default', 'orch.default.svc', 'api.example.com']) t.ok(leaf.checkHost(name), name)
   for (const address of ['127.0.0.1', '::1', '192.0.2.7']) t.ok(leaf.checkIP(address), address)
+  t.notOk(leaf.checkHost('kubernetes.default.svc'))
   t.ok(leaf.verify(leaf.publicKey))
   t.ok(leaf.ca)
   const again = setup(`--cert-dir=${folder}`, '--advertise-address=192.0.2.7')
   t.strictSame(again.notes, [])
   t.equal(again.options.cert, first.options.cert)
+})
+
+t.test('a self-signed certificate has the names by which clients of --compat-names know the server', async t => {
+  const folder = t.testdir()
+  setup(`--cert-dir=${folder}`, '--compat-names')
+  const leaf = new X509Certificate(readFileSync(join(folder, 'apiserver.crt')))
+  for (const name of ['orch.default.svc', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']) t.ok(leaf.checkHost(name), name)
 })
 
 t.test('a client that is given the self-signed certificate believes it', async t => {

@@ -41,7 +41,7 @@ export function userOf ({ namespace, account, pod }: ReadClaims): UserInfo {
 
 const reference = ({ name, uid }: NamedObject): NamedObject => ({ name, uid })
 
-export function payloadOf (issuer: string, { namespace, account, audiences, issuedAt, expirationSeconds, warnAfterSeconds, pod, secret }: TokenClaims): object {
+export function payloadOf (issuer: string, { namespace, account, audiences, issuedAt, expirationSeconds, warnAfterSeconds, pod, secret }: TokenClaims): Record<string, unknown> {
   return {
     aud: audiences,
     exp: issuedAt + expirationSeconds,
@@ -59,7 +59,7 @@ export function payloadOf (issuer: string, { namespace, account, audiences, issu
   }
 }
 
-export const secretPayloadOf = ({ namespace, account, secretName }: SecretTokenClaims): object => ({
+export const secretPayloadOf = ({ namespace, account, secretName }: SecretTokenClaims): Record<string, unknown> => ({
   iss: SECRET_ISSUER,
   [`${KEPT}/namespace`]: namespace,
   [`${KEPT}/secret.name`]: secretName,

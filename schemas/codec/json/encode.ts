@@ -118,7 +118,7 @@ export function joinJson ({ head, tail }: SplitJson, resourceVersion: string): s
 }
 
 /** The JSON of a list before and after its comma-separated items. */
-export function listJson (resource: Representation, metadata: ListMeta): { head: string, tail: string } {
+export function listJson (resource: Pick<Representation, 'listKind' | 'apiVersion'>, metadata: ListMeta): { head: string, tail: string } {
   const type = `"kind":${quote(resource.listKind)},"apiVersion":${quote(resource.apiVersion)}`
   return { head: `{${type},"metadata":${toJson(ListMetaMessage, metadata)},"items":[`, tail: ']}' }
 }

@@ -57,21 +57,31 @@ const FIELDS_PER_VALUE = 5
 /** `unknown` and `duplicates` are empty unless the envelope contains JSON. */
 export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: string[] }
 
+/** Translates the apiVersion of an envelope, its content in JSON, and an object without apiVersion. */
+export interface NamesInProtobuf<T> {
+  readonly apiVersion: (sent: string) => string
+  readonly json: (value: unknown) => unknown
+  readonly object: (object: T) => T
+}
+
 /**
  * Opens the envelope and decodes its content as `message`, checking kind and apiVersion as `decode` does.
  * @param most bounds for request bodies; stored objects have none
+ * @param names for bodies under other names than the message's
  */
-export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, most = UNBOUNDED): DecodedProtobuf<T> {
-  const { apiVersion, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
+export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, names?: NamesInProtobuf<T>): DecodedProtobuf<T> {
+  const { apiVersion: sent, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
+  const apiVersion = names?.apiVersion(sent) ?? sent
   if (contentEncoding !== '') throw new DecodeError(`the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`)
   if (contentType === 'application/json') {
     const { value, duplicates } = parseJson(raw, most)
-    return { ...decode(message, value, most), duplicates }
+    return { ...decode(message, names?.json(value) ?? value, most), duplicates }
   }
   if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
     throw new DecodeError(`the envelope says contentType ${JSON.stringify(contentType.slice(0, 100))}, which is not supported`)
   }
-  return { object: decodeMessage(message, raw, checkType(message, apiVersion, kind), most), unknown: [], duplicates: [] }
+  const object = decodeMessage(message, raw, checkType(message, apiVersion, kind), most)
+  return { object: names?.object(object) ?? object, unknown: [], duplicates: [] }
 }
 
 /** Decodes a message without an envelope. `type` is the kind and apiVersion of the result. */

@@ -1,0 +1,48 @@
+/** JSON patches: names in paths and in the values at them. */
+import { isObject } from '../language/values.js'
+import type { Place } from './places.js'
+import { translate } from './text.js'
+import { extensionName, translateValue, valueOf, type Form } from './values.js'
+
+/** In place; operations that are none stay for the server to refuse. */
+export function translateJsonPatch (root: Place, patch: unknown, form: Form): unknown {
+  if (!Array.isArray(patch)) return patch
+  for (const operation of patch as unknown[]) {
+    if (!isObject(operation)) continue
+    if (typeof operation['from'] === 'string') operation['from'] = translatePointer(root, operation['from'], form).pointer
+    if (typeof operation['path'] !== 'string') continue
+    const { pointer, place } = translatePointer(root, operation['path'], form)
+    operation['path'] = pointer
+    if (place !== undefined && 'value' in operation) operation['value'] = translateValue(place, operation['value'], form)
+  }
+  return patch
+}
+
+function translatePointer (root: Place, pointer: string, form: Form): { pointer: string, place: Place | undefined } {
+  let place: Place | undefined = root
+  const segments = pointer.split('/').map((segment, at) => {
+    if (at === 0 || place === undefined) return segment
+    const text = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+    const [name, next] = step(place, text, form)
+    place = next
+    return name === text ? segment : name.replaceAll('~', '~0').replaceAll('/', '~1')
+  })
+  return { pointer: segments.join('/'), place }
+}
+
+/** The other name of a member, and its place. */
+function step (place: Place, name: string, form: Form): [name: string, place: Place | undefined] {
+  switch (place.kind) {
+    case 'keys': {
+      const of = valueOf(name, form)
+      return [translate(name), of === undefined ? undefined : { kind: 'text', of, list: false }]
+    }
+    case 'items': return [name, place.item]
+    case 'text': return [name, place.list ? { ...place, list: false } : undefined]
+    case 'struct': {
+      const { places, extensions, typed } = place.members
+      if (typed && name === 'apiVersion') return [name, { kind: 'text', of: translate, list: false }]
+      return [extensions ? extensionName(name) : name, places.get(name)]
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** Objects, patches and answers between the public project's names and ours. */
+import { rawJson } from '../codec/json/escape.js'
+import { parseExactly } from '../codec/json/exact.js'
+import { PROTOBUF_TYPE } from '../media-types.js'
+import { planOf } from '../language/plan.js'
+import { isObject } from '../language/values.js'
+import type { Message, Plain } from '../language/types.js'
+import type { Status } from '../status.js'
+import type { Cell } from '../resource.js'
+import { translateJsonPatch } from './json-patch.js'
+import { membersOf, type Place } from './places.js'
+import { translate, translatePath, publicWords } from './text.js'
+import { translateFields, translateStruct, type Form } from './values.js'
+
+const rootOf = (message: Message): Place & { kind: 'struct' } => ({ kind: 'struct', members: membersOf(planOf(message)) })
+
+function translateIn (message: Message, value: unknown, form: Form, typed = true): unknown {
+  if (!isObject(value)) return value
+  const root = rootOf(message)
+  const { metadata } = value
+  const managers = isObject(metadata) ? metadata['managedFields'] : undefined
+  if (Array.isArray(managers)) for (const manager of managers as unknown[]) if (isObject(manager) && isObject(manager['fieldsV1'])) manager['fieldsV1'] = translateFields(root, manager['fieldsV1'])
+  return translateStruct(typed ? root.members : { ...root.members, typed: false }, value, form)
+}
+
+const formOf = (message: Message, form: Omit<Form, 'lastApplied'>): Form => ({ ...form, lastApplied: json => translateKept(message, json) })
+
+/** An object as JSON has it, in place. */
+export const translateJson = <T>(message: Message, value: T): T => translateIn(message, value, formOf(message, { json: true, patch: false })) as T
+
+/** No annotations are larger. */
+const MAX_KEPT = 256 * 1024
+
+/** The JSON that kubectl keeps; text that would not come back as it is stays so, and comes back as it is. */
+function translateKept (message: Message, json: string): string {
+  if (json.length > MAX_KEPT) return json
+  const other = translatedKept(message, json)
+  return other !== undefined && translatedKept(message, other) === json ? other : json
+}
+
+function translatedKept (message: Message, json: string): string | undefined {
+  const bytes = Buffer.from(json)
+  if (!mayHaveNames(bytes)) return undefined
+  try {
+    const value = parseExactly(bytes)
+    return isObject(value) ? rawJson(translateStruct(rootOf(message).members, value, UNKEPT)) + (json.endsWith('\n') ? '\n' : '') : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What is kept does not keep itself. */
+const UNKEPT: Form = { json: true, patch: false, lastApplied: json => json }
+
+/** An object that was decoded from protobuf, or that protobuf is made of, in place. @param typed translates its apiVersion; of a body, the envelope has that */
+export const translateDecoded = <T>(message: Message, object: T, typed = true): T => translateIn(message, object, formOf(message, { json: false, patch: false }), typed) as T
+
+/** The parsed body of a PATCH, in place. */
+export function translatePatch (message: Message, type: string, patch: unknown): unknown {
+  const form = formOf(message, { json: true, patch: true })
+  return type === 'application/json-patch+json' ? translateJsonPatch(rootOf(message), patch, form) : translateIn(message, patch, form)
+}
+
+/** What may need translation: one of our names, or a public one. */
+const SIGNS = ['orch', 'k8s.io', 'kube', 'node-agent'].map(sign => Buffer.from(sign))
+export const mayHaveNames = (json: Buffer): boolean => SIGNS.some(sign => json.includes(sign))
+
+/** A copy whose group, name and words are translated. */
+export function publicStatus<T extends Omit<Status, 'code'>> (status: T): T {
+  const { message, details } = status
+  if (message === undefined && details === undefined) return status
+  return {
+    ...status,
+    ...(message === undefined ? {} : { message: publicWords(message) }),
+    ...(details === undefined
+      ? {}
+      : {
+          details: {
+            ...details,
+            ...(details.name === undefined ? {} : { name: translate(details.name) }),
+            ...(details.group === undefined ? {} : { group: translate(details.group) }),
+            ...(details.causes === undefined ? {} : { causes: details.causes.map(cause => ({ ...cause, ...(cause.message === undefined ? {} : { message: publicWords(cause.message) }), ...(cause.field === undefined ? {} : { field: publicWords(cause.field) }) })) })
+          }
+        })
+  }
+}
+
+/** Cells that are a name, or a list of names and of such as `KIND/NAME`. */
+export const publicCells = (cells: readonly Cell[]): Cell[] => cells.map(cell => {
+  if (typeof cell !== 'string') return cell
+  const whole = translate(cell)
+  return whole === cell ? cell.replace(/[^,\s/]+/g, translate) : whole
+})
+
+const DISCOVERY_NAMES: ReadonlySet<string> = new Set(['name', 'group', 'groupVersion', 'apiVersion'])
+
+/** A document of discovery: groups, versions, paths. */
+export function translateDocument (value: unknown, name = ''): unknown {
+  if (typeof value === 'string') return name === 'paths' ? translatePath(value) : DISCOVERY_NAMES.has(name) ? translate(value) : value
+  if (Array.isArray(value)) return value.map(item => translateDocument(item, name))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, translateDocument(member, key)])) as Plain
+}
+
+const PUBLIC_PROTOBUF = 'application/vnd.kubernetes.protobuf'
+/** Of requests and answers. */
+export const publicType = (type: string): string => type.replace(PROTOBUF_TYPE, PUBLIC_PROTOBUF)
+export const ownTypes = (accept: string | undefined): string | undefined => accept?.includes(PUBLIC_PROTOBUF) === true ? accept.replaceAll(PUBLIC_PROTOBUF, PROTOBUF_TYPE) : accept

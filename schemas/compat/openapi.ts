@@ -1,0 +1,31 @@
+/** Pieces of OpenAPI documents under the public project's names: references, media types, groups; extensions by its names only. */
+import { setMember } from '../language/values.js'
+import type { Plain } from '../language/types.js'
+import { publicType } from './objects.js'
+import { translate, publicWords } from './text.js'
+
+export const publicDefinition = (name: string): string => name.replace(/^io\.orch\./, 'io.k8s.')
+
+const GROUPS = 'x-kubernetes-group-version-kind'
+const OWN_EXTENSION = 'x-orch-'
+/** As properties of a JSON Schema in a CustomResourceDefinition. */
+const PROPERTY = /^x-orch-(?=(?:embedded-resource|int-or-string|list-map-keys|list-type|map-type|preserve-unknown-fields|validations)$)/
+
+interface Kind { readonly group: string }
+const publicKind = ({ group, ...rest }: Kind): object => ({ group: translate(group), ...rest })
+
+/** A path item or schema. @param names its members are names that types made up */
+export function publicPiece (value: unknown, names = false): unknown {
+  if (typeof value === 'string') return publicType(value)
+  if (Array.isArray(value)) return value.map(item => publicPiece(item))
+  if (typeof value !== 'object' || value === null) return value
+  const made: Plain = {}
+  for (const [name, member] of Object.entries(value)) {
+    if (names) setMember(made, name.replace(PROPERTY, 'x-kubernetes-'), publicPiece(member))
+    else if (name === 'description' && typeof member === 'string') made['description'] = publicWords(member)
+    else if (name === '$ref' && typeof member === 'string') made['$ref'] = member.replace('/io.orch.', '/io.k8s.')
+    else if (name === GROUPS) made[GROUPS] = Array.isArray(member) ? member.map(publicKind) : publicKind(member as Kind)
+    else if (!name.startsWith(OWN_EXTENSION)) setMember(made, publicType(name), name === 'default' || name === 'enum' ? member : publicPiece(member, name === 'properties'))
+  }
+  return made
+}

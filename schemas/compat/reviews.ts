@@ -1,0 +1,82 @@
+/** Reviews that are sent to webhooks, and their answers. */
+import { rawJson } from '../codec/json/escape.js'
+import { parseExactly } from '../codec/json/exact.js'
+import { isObject } from '../language/values.js'
+import { Facts, type Message, type Plain } from '../language/types.js'
+import { PartialObjectMetadata } from '../meta/answers.js'
+import { representations } from '../resources.js'
+import { translateJson, translatePatch } from './objects.js'
+import { translate } from './text.js'
+
+/** Of custom and unknown types only the metadata is translated. */
+function messageOf (object: Plain): Message {
+  const found = representations.find(({ kind, apiVersion }) => kind === object['kind'] && apiVersion === object['apiVersion'])
+  if (found !== undefined) return found.message
+  const views = representations.flatMap(({ subresources }) => subresources.flatMap(({ view }) => view === undefined ? [] : [view.message]))
+  return views.find(({ [Facts]: { type } }) => type?.kind === object['kind'] && type?.apiVersion === object['apiVersion']) ?? PartialObjectMetadata
+}
+
+/** Objects by themselves; what is none stays. */
+const translateObject = (value: unknown): unknown => isObject(value) ? translateJson(messageOf(value), value) : value
+
+const GROUPED = ['kind', 'resource', 'requestKind', 'requestResource']
+const USER = ['username', 'groups']
+
+/** An AdmissionReview or ConversionReview as JSON, under the public project's names. @returns it, and what translates its answer */
+export function publicReview (own: string): { readonly body: string, readonly answer: (body: Uint8Array) => Uint8Array } {
+  const review = parseExactly(Buffer.from(own)) as Plain // this server wrote it
+  const request = review['request'] as Plain
+  const message = isObject(request['object']) ? messageOf(request['object']) : undefined
+  translateReview(review)
+  return { body: rawJson(review), answer: body => ownAnswer(body, message) }
+}
+
+function translateReview (review: Plain): void {
+  const request = review['request'] as Plain
+  review['apiVersion'] = translate(String(review['apiVersion']))
+  for (const member of GROUPED) {
+    const named = request[member]
+    if (isObject(named) && typeof named['group'] === 'string') named['group'] = translate(named['group'])
+  }
+  for (const member of ['name', 'namespace']) if (typeof request[member] === 'string') request[member] = translate(request[member])
+  const { userInfo } = request
+  if (isObject(userInfo)) request['userInfo'] = translateUser(userInfo)
+  for (const member of ['object', 'oldObject', 'options']) if (member in request) request[member] = translateObject(request[member])
+  if (Array.isArray(request['objects'])) request['objects'] = request['objects'].map(translateObject)
+}
+
+function translateUser (user: Plain): Plain {
+  const { extra, ...rest } = user
+  for (const member of USER) {
+    const value = rest[member]
+    if (typeof value === 'string') rest[member] = translate(value)
+    else if (Array.isArray(value)) rest[member] = value.map(one => translate(String(one)))
+  }
+  return isObject(extra) ? { ...rest, extra: Object.fromEntries(Object.entries(extra).map(([key, value]): [string, unknown] => [translate(key), value])) } : rest
+}
+
+/** Bytes that are no such answer stay as they are, for the reader to say so. */
+function ownAnswer (body: Uint8Array, message: Message | undefined): Uint8Array {
+  let review: unknown
+  try {
+    review = parseExactly(body)
+  } catch {
+    return body
+  }
+  if (!isObject(review)) return body
+  const { apiVersion, response } = review
+  if (typeof apiVersion === 'string') review['apiVersion'] = translate(apiVersion)
+  if (isObject(response)) {
+    if (typeof response['patch'] === 'string' && message !== undefined) response['patch'] = ownPatch(response['patch'], message)
+    if (Array.isArray(response['convertedObjects'])) response['convertedObjects'] = response['convertedObjects'].map(translateObject)
+  }
+  return Buffer.from(rawJson(review))
+}
+
+function ownPatch (base64: string, message: Message): string {
+  try {
+    return Buffer.from(rawJson(translatePatch(message, 'application/json-patch+json', parseExactly(Buffer.from(base64, 'base64'))))).toString('base64')
+  } catch {
+    return base64
+  }
+}

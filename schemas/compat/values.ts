@@ -1,0 +1,127 @@
+/** Names in the values of a declared type, in place: whole objects, parts of them, and patches that have their structure. */
+import { sortedJson } from '../codec/json/escape.js'
+import { isObject, setMember } from '../language/values.js'
+import type { Plain } from '../language/types.js'
+import type { Members, Place } from './places.js'
+import { isNamingKey, translate } from './text.js'
+
+const OTHER_PREFIX: Readonly<Record<string, string>> = { 'x-kubernetes-': 'x-orch-', 'x-orch-': 'x-kubernetes-' }
+/** Directives of strategic merge patches about a list of the name that follows. */
+const DIRECTIVE = /^\$(?:setElementOrder|deleteFromPrimitiveList)\//
+
+export interface Form {
+  /** Members have their JSON names; those of decoded protobuf are ours. */
+  readonly json: boolean
+  /** May have directives. */
+  readonly patch: boolean
+  /** Translates the object that kubectl keeps in an annotation. */
+  readonly lastApplied: (json: string) => string
+}
+
+/** The annotation, which has this name for every client. */
+export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** An extension of JSON Schema by its other name; other members as they are. */
+export function extensionName (name: string): string {
+  const prefix = /^x-(?:kubernetes|orch)-/.exec(name)?.[0]
+  return prefix === undefined ? name : OTHER_PREFIX[prefix] + name.slice(prefix.length)
+}
+
+/** The value with its names translated; objects and lists are changed in place, and of another type than declared, stay as they are. */
+export function translateValue (place: Place, value: unknown, form: Form): unknown {
+  switch (place.kind) {
+    case 'text':
+      if (!place.list) return typeof value === 'string' ? place.of(value) : value
+      if (Array.isArray(value)) for (let at = 0; at < value.length; at++) if (typeof value[at] === 'string') value[at] = place.of(value[at] as string)
+      return value
+    case 'keys': return isObject(value) ? withKeys(value, form) : value
+    case 'items': {
+      if (typeof value !== 'object' || value === null || Array.isArray(value) === place.map) return value
+      if (Array.isArray(value)) for (let at = 0; at < value.length; at++) value[at] = translateValue(place.item, value[at], form)
+      else for (const key of Object.keys(value)) setMember(value, key, translateValue(place.item, (value as Plain)[key], form))
+      return value
+    }
+    case 'struct': return isObject(value) ? translateStruct(place.members, value, form) : value
+  }
+}
+
+export function translateStruct ({ places, requirement, extensions, typed }: Members, value: Plain, form: Form): Plain {
+  if (requirement && isNamingKey(String(value['key'])) && Array.isArray(value['values'])) value['values'] = value['values'].map(one => typeof one === 'string' ? translate(one) : one)
+  for (const [name, place] of places) {
+    const before = value[name]
+    if (before !== undefined && before !== null && Object.hasOwn(value, name)) value[name] = translateValue(place, before, form)
+  }
+  if (typed && typeof value['apiVersion'] === 'string') value['apiVersion'] = translate(value['apiVersion'])
+  if (form.patch) for (const name of Object.keys(value)) if (DIRECTIVE.test(name)) translateDirective(places.get(name.slice(name.indexOf('/') + 1)), value, name, form)
+  return extensions && form.json ? renamed(value, extensionName) : value
+}
+
+/** The list of a directive has the items that the list itself has, or their keys. */
+function translateDirective (place: Place | undefined, value: Plain, name: string, form: Form): void {
+  if (place !== undefined) value[name] = translateValue(place, value[name], form)
+}
+
+function withKeys (map: Plain, form: Form): Plain {
+  for (const key of Object.keys(map)) {
+    const translated = valueOf(key, form)
+    if (translated !== undefined && typeof map[key] === 'string') map[key] = translated(map[key])
+  }
+  return renamed(map, translate)
+}
+
+/** What translates the value of a key; undefined for the client's own text. */
+export const valueOf = (key: string, { lastApplied }: Form): ((text: string) => string) | undefined => isNamingKey(key) ? translate : key === LAST_APPLIED ? lastApplied : undefined
+
+/** With other keys, ascending as the server writes them; the same object if there are none. */
+function renamed (map: Plain, rename: (key: string) => string): Plain {
+  const keys = Object.keys(map)
+  if (keys.every(key => rename(key) === key)) return map
+  const made: Plain = {}
+  for (const [key, before] of keys.map((key): [string, string] => [rename(key), key]).sort(([one], [other]) => one < other ? -1 : 1)) setMember(made, key, map[before])
+  return made
+}
+
+/** Keys of items hold no annotation. */
+const JSON_FORM: Form = { json: true, patch: false, lastApplied: json => json }
+
+/** The tree of `fieldsV1`, in which f: stands before members, k: before the keys of items and v: before items themselves. Others may share it: not in place. */
+export function translateFields (place: Place | undefined, tree: unknown): unknown {
+  if (place === undefined || !isObject(tree)) return tree
+  switch (place.kind) {
+    case 'text': return renamed(tree, key => key.startsWith('v:') ? `v:${translatedJson(key.slice(2), value => typeof value === 'string' ? place.of(value) : value)}` : key)
+    case 'keys': return renamed(tree, key => key.startsWith('f:') ? `f:${translate(key.slice(2))}` : key)
+    case 'items': {
+      const { item } = place
+      return renamed(withChanged(tree, Object.keys(tree).filter(key => key !== '.'), () => item), key => key.startsWith('k:') ? `k:${translatedJson(key.slice(2), value => translateValue(item, value, JSON_FORM))}` : key)
+    }
+    case 'struct': {
+      const { places, extensions } = place.members
+      const made = withChanged(tree, Object.keys(tree), key => places.get(key.slice(2)))
+      return extensions ? renamed(made, key => key.startsWith('f:') ? `f:${extensionName(key.slice(2))}` : key) : made
+    }
+  }
+}
+
+/** The tree with translated members; the same if none of them changes. */
+function withChanged (tree: Plain, keys: readonly string[], placeOf: (key: string) => Place | undefined): Plain {
+  let made = tree
+  for (const key of keys) {
+    const after = translateFields(placeOf(key), tree[key])
+    if (after === tree[key]) continue
+    if (made === tree) made = { ...tree }
+    setMember(made, key, after)
+  }
+  return made
+}
+
+function translatedJson (json: string, change: (value: unknown) => unknown): string {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    return json // the server says what is wrong with it
+  }
+  const before = sortedJson(value)
+  const after = sortedJson(change(value))
+  return after === before ? json : after
+}

@@ -1,0 +1,153 @@
+import t from 'tap'
+import { translateDecoded, translateJson, translatePatch, publicStatus } from '../../../schemas/compat/objects.js'
+import { findResource } from '../../../schemas/resources.js'
+import type { Message } from '../../../schemas/index.js'
+import type { Json } from '../../build.js'
+
+function messageOf (group: string, version: string, plural: string): Message {
+  const found = findResource(group, version, plural)
+  if (found === undefined) throw new Error(`no ${plural}`)
+  return found.message
+}
+const PODS = messageOf('', 'v1', 'pods')
+const ROLES = messageOf('rbac.authorization.orch.io', 'v1', 'clusterroles')
+const BINDINGS = messageOf('rbac.authorization.orch.io', 'v1', 'rolebindings')
+const DEFINITIONS = messageOf('apiextensions.orch.io', 'v1', 'customresourcedefinitions')
+const copy = (value: Json): Json => JSON.parse(JSON.stringify(value)) as Json
+
+const POD: Json = {
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: {
+    name: 'kubernetes',
+    namespace: 'kube-system',
+    labels: { 'app.kubernetes.io/name': 'kube-system', 'kubernetes.io/os': 'kube-system' },
+    annotations: { note: 'kube-system', 'scheduler.alpha.kubernetes.io/node-selector': 'kubernetes.io/os=linux' },
+    finalizers: ['kubernetes.io/pvc-protection', 'example.com/x'],
+    ownerReferences: [{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', name: 'kubernetes', uid: 'u' }],
+    managedFields: [{
+      manager: 'kubectl',
+      operation: 'Apply',
+      apiVersion: 'v1',
+      fieldsType: 'FieldsV1',
+      fieldsV1: {
+        'f:metadata': { 'f:labels': { 'f:kubernetes.io/os': {}, 'f:app.kubernetes.io/name': {} }, 'f:finalizers': { 'v:"kubernetes.io/pvc-protection"': {} } },
+        'f:spec': { 'f:nodeSelector': { 'f:kubernetes.io/arch': {} }, 'f:topologySpreadConstraints': { 'k:{"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule"}': { '.': {}, 'f:topologyKey': {} } }, 'f:volumes': { 'k:{"name":"data"}': { '.': {}, 'f:name': {} } } }
+      }
+    }]
+  },
+  spec: {
+    nodeSelector: { 'kubernetes.io/arch': 'kubernetes.io/arch' },
+    serviceAccountName: 'kube-dns',
+    tolerations: [{ key: 'node.kubernetes.io/not-ready', value: 'kube-system' }],
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['kube-system'] }] }] } }, podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'topology.kubernetes.io/zone', namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['kube-system', 'x'] }] } }] } },
+    volumes: [{ name: 'kube-api-access-x', projected: { sources: [{ configMap: { name: 'kube-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }] } }],
+    containers: [{ name: 'kube-proxy', image: 'registry.k8s.io/pause', command: ['kube-system'], args: ['kubernetes.io/os'], env: [{ name: 'kubernetes', value: 'kube-system' }, { name: 'N', valueFrom: { fieldRef: { fieldPath: "metadata.labels['kubernetes.io/os']" } } }], volumeMounts: [{ name: 'kube-api-access-x', mountPath: '/var/run/secrets/kubernetes.io/serviceaccount' }] }]
+  }
+}
+
+t.test('names are translated where the declaration has names, and nothing else', async t => {
+  const own = translateJson(PODS, copy(POD))
+  const { metadata, spec } = own
+  t.match(metadata, { name: 'orch', namespace: 'orch-system', finalizers: ['orch.io/pvc-protection', 'example.com/x'], ownerReferences: [{ apiVersion: 'storage.orch.io/v1', name: 'orch' }] })
+  t.strictSame(metadata.labels, { 'app.kubernetes.io/name': 'kube-system', 'orch.io/os': 'kube-system' })
+  t.strictSame(metadata.annotations, { note: 'kube-system', 'scheduler.alpha.orch.io/node-selector': 'kubernetes.io/os=linux' })
+  t.strictSame(metadata.managedFields[0].fieldsV1, {
+    'f:metadata': { 'f:labels': { 'f:app.kubernetes.io/name': {}, 'f:orch.io/os': {} }, 'f:finalizers': { 'v:"orch.io/pvc-protection"': {} } },
+    'f:spec': { 'f:nodeSelector': { 'f:orch.io/arch': {} }, 'f:topologySpreadConstraints': { 'k:{"topologyKey":"topology.orch.io/zone","whenUnsatisfiable":"DoNotSchedule"}': { '.': {}, 'f:topologyKey': {} } }, 'f:volumes': { 'k:{"name":"data"}': { '.': {}, 'f:name': {} } } }
+  })
+  t.match(spec, {
+    nodeSelector: { 'orch.io/arch': 'kubernetes.io/arch' },
+    serviceAccountName: 'orch-dns',
+    tolerations: [{ key: 'node.orch.io/not-ready', value: 'kube-system' }],
+    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'orch.io/hostname', values: ['kube-system'] }] }] } }, podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'topology.orch.io/zone', namespaceSelector: { matchExpressions: [{ key: 'orch.io/metadata.name', values: ['orch-system', 'x'] }] } }] } },
+    volumes: [{ name: 'orch-api-access-x', projected: { sources: [{ configMap: { name: 'orch-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }] } }]
+  })
+  t.strictSame(spec.containers, [{ ...POD['spec'].containers[0], env: [{ name: 'kubernetes', value: 'kube-system' }, { name: 'N', valueFrom: { fieldRef: { fieldPath: "metadata.labels['orch.io/os']" } } }], volumeMounts: [{ name: 'orch-api-access-x', mountPath: '/var/run/secrets/orch.io/serviceaccount' }] }])
+  t.strictSame(translateJson(PODS, own), POD, 'and back')
+  t.strictSame(translateDecoded(PODS, translateDecoded(PODS, copy(POD))), POD)
+})
+
+t.test('both names of one key are two keys', async t => {
+  const pod = { metadata: { labels: { 'kubernetes.io/os': 'a', 'orch.io/os': 'b' } } }
+  t.strictSame(translateJson(PODS, copy(pod)), { metadata: { labels: { 'kubernetes.io/os': 'b', 'orch.io/os': 'a' } } })
+  t.strictSame(translateJson(PODS, translateJson(PODS, copy(pod))), pod)
+})
+
+t.test('roles, bindings and definitions', async t => {
+  t.match(translateJson(ROLES, copy({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    metadata: { name: 'system:kube-dns' },
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } }] },
+    rules: [{ apiGroups: ['rbac.authorization.k8s.io', 'snapshot.storage.k8s.io', '*'], resources: ['roles'], resourceNames: ['kube-scheduler', 'a'], verbs: ['get'] }, { nonResourceURLs: ['/apis/node.k8s.io/*', '/healthz'] }]
+  })), {
+    apiVersion: 'rbac.authorization.orch.io/v1',
+    metadata: { name: 'system:orch-dns' },
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }] },
+    rules: [{ apiGroups: ['rbac.authorization.orch.io', 'snapshot.storage.k8s.io', '*'], resourceNames: ['orch-scheduler', 'a'] }, { nonResourceURLs: ['/apis/node.orch.io/*', '/healthz'] }]
+  })
+  t.match(translateJson(BINDINGS, copy({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' }, subjects: [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }, { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }] })), {
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', name: 'system:node-agent-api-admin' }, subjects: [{ name: 'orch-dns', namespace: 'orch-system' }, { name: 'system:serviceaccounts:orch-system', apiGroup: 'rbac.authorization.orch.io' }]
+  })
+  const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', spec: { group: 'example.com', versions: [{ schema: { openAPIV3Schema: { 'x-kubernetes-preserve-unknown-fields': true, default: { 'x-kubernetes-int-or-string': 'kube-system' }, properties: { 'x-kubernetes-list-type': { 'x-kubernetes-int-or-string': true } } } } }] } }
+  const own = translateJson(DEFINITIONS, copy(definition))
+  t.strictSame(own['spec'].versions[0].schema.openAPIV3Schema, { default: { 'x-kubernetes-int-or-string': 'kube-system' }, properties: { 'x-kubernetes-list-type': { 'x-orch-int-or-string': true } }, 'x-orch-preserve-unknown-fields': true })
+  t.strictSame(translateJson(DEFINITIONS, own), definition)
+})
+
+t.test('values of other types than declared stay for the server to refuse', async t => {
+  for (const value of [null, 1, 'kube-system', [], { metadata: null }, { metadata: 'kube-system' }, { metadata: { labels: [], finalizers: 'kubernetes.io/x', ownerReferences: {}, managedFields: [1, { fieldsV1: 'x' }] } }, { spec: { tolerations: { key: 'x' }, volumes: [null, 1] } }]) t.strictSame(translateJson(PODS, JSON.parse(JSON.stringify(value)) as unknown), value)
+  t.strictSame(translateJson(PODS, JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","kubernetes.io/os":"x"}}}') as Json), JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","orch.io/os":"x"}}}'))
+})
+
+t.test('merge patches have directives, JSON patches paths', async t => {
+  const strategic = { metadata: { labels: { 'kubernetes.io/os': null, $patch: 'merge' }, '$deleteFromPrimitiveList/finalizers': ['kubernetes.io/pvc-protection'], '$setElementOrder/finalizers': ['kubernetes.io/pvc-protection', 'a'] }, spec: { '$setElementOrder/volumes': [{ name: 'kube-api-access-x' }] } }
+  t.strictSame(translatePatch(PODS, 'application/strategic-merge-patch+json', copy(strategic)), {
+    metadata: { labels: { $patch: 'merge', 'orch.io/os': null }, '$deleteFromPrimitiveList/finalizers': ['orch.io/pvc-protection'], '$setElementOrder/finalizers': ['orch.io/pvc-protection', 'a'] }, spec: { '$setElementOrder/volumes': [{ name: 'orch-api-access-x' }] }
+  })
+  const operations = [
+    { op: 'add', path: '/metadata/labels/kubernetes.io~1os', value: 'kube-system' },
+    { op: 'replace', path: '/metadata/labels/kubernetes.io~1metadata.name', value: 'kube-system' },
+    { op: 'add', path: '/metadata/labels', value: { 'kubernetes.io/os': 'x' } },
+    { op: 'test', path: '/metadata/finalizers/0', value: 'kubernetes.io/pvc-protection' },
+    { op: 'add', path: '/spec/tolerations/-', value: { key: 'node.kubernetes.io/not-ready' } },
+    { op: 'move', from: '/spec/nodeSelector/kubernetes.io~1os', path: '/spec/nodeSelector/beta.kubernetes.io~1os' },
+    { op: 'replace', path: '/spec/containers/0/args/0', value: 'kube-system' },
+    { op: 'replace', path: '/apiVersion', value: 'rbac.authorization.k8s.io/v1' },
+    { op: 'replace', path: '', value: { metadata: { namespace: 'kube-system' } } },
+    { op: 'remove', path: '/metadata/annotations/a~0b~1c' }, { path: 5, from: 6 }, 7
+  ]
+  const own = translatePatch(PODS, 'application/json-patch+json', JSON.parse(JSON.stringify(operations)) as unknown)
+  t.strictSame(own, [
+    { op: 'add', path: '/metadata/labels/orch.io~1os', value: 'kube-system' },
+    { op: 'replace', path: '/metadata/labels/orch.io~1metadata.name', value: 'orch-system' },
+    { op: 'add', path: '/metadata/labels', value: { 'orch.io/os': 'x' } },
+    { op: 'test', path: '/metadata/finalizers/0', value: 'orch.io/pvc-protection' },
+    { op: 'add', path: '/spec/tolerations/-', value: { key: 'node.orch.io/not-ready' } },
+    { op: 'move', from: '/spec/nodeSelector/orch.io~1os', path: '/spec/nodeSelector/beta.orch.io~1os' },
+    { op: 'replace', path: '/spec/containers/0/args/0', value: 'kube-system' },
+    { op: 'replace', path: '/apiVersion', value: 'rbac.authorization.orch.io/v1' },
+    { op: 'replace', path: '', value: { metadata: { namespace: 'orch-system' } } },
+    ...operations.slice(-3)
+  ])
+  t.strictSame(translatePatch(PODS, 'application/json-patch+json', own), operations)
+  t.equal(translatePatch(PODS, 'application/json-patch+json', 'x'), 'x')
+})
+
+t.test('the configuration that kubectl keeps is the object it is, if it comes back as it was', async t => {
+  const KEPT = 'kubectl.kubernetes.io/last-applied-configuration'
+  const kept = (text: string): string => translateJson(ROLES, { metadata: { annotations: { [KEPT]: text } } }).metadata.annotations[KEPT] as string
+  const text = '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"annotations":{},"name":"a"},"rules":[{"apiGroups":["node.k8s.io"],"n":12345678901234567890}]}\n'
+  const own = kept(text)
+  t.equal(own, text.replaceAll('k8s.io', 'orch.io'))
+  t.equal(kept(own), text)
+  for (const odd of ['{"apiVersion": "rbac.authorization.k8s.io/v1"}', '{"apiVersion":"rbac.authorization.k8s.io/v1"', '"kube-system"', '{"metadata":{"name":"kube-system","name":"kube-system"}}', '']) t.equal(kept(odd), odd)
+  const patch = translatePatch(ROLES, 'application/json-patch+json', [{ op: 'add', path: '/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration', value: text }])
+  t.match(patch, [{ value: own }])
+})
+
+t.test('a Status', async t => {
+  t.strictSame(publicStatus({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.orch.io "orch" not found', reason: 'NotFound', details: { name: 'orch', group: 'rbac.authorization.orch.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[orch.io/os]' }] }, code: 404 } as never), {
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.k8s.io "kubernetes" not found', reason: 'NotFound', details: { name: 'kubernetes', group: 'rbac.authorization.k8s.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[kubernetes.io/os]' }] }, code: 404
+  })
+})
