@@ -94,7 +94,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   }
   route('/', (request, reply) => request.orch.accept?.page === true
     ? sendPage(request, reply)
-    : sendValue(request, reply, { paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
+    : send(request, reply, { paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {
