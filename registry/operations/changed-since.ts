@@ -18,6 +18,11 @@ import type { ResourceStore } from '../resource-store.js'
 const MAX_EVENTS = 1000
 /** Maximum fields, or managers, to name. */
 const MAX_NAMED = 5
+/** Maximum characters of a field's path: clients choose the names in it. */
+const MAX_PATH = 200
+/** Terminals would obey them. */
+// eslint-disable-next-line no-control-regex -- matches control characters
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g
 
 /**
  * @param current the object that the client's version is not
@@ -51,9 +56,14 @@ function changes ({ stored: { message } }: ResourceStore, old: ApiObject, now: A
   const { changed, removed } = compare(shapesOf(message).owned, old, now)
   const managers = stored(now.metadata.managedFields)
   return [
-    ...[...paths(changed)].map(path => `${pathText(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`),
-    ...[...paths(removed)].map(path => `${pathText(path)} (removed)`)
+    ...[...paths(changed)].map(path => `${shown(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`),
+    ...[...paths(removed)].map(path => `${shown(path)} (removed)`)
   ]
+}
+
+function shown (path: readonly string[]): string {
+  const text = pathText(path).replace(CONTROLS, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.length > MAX_PATH ? `${text.slice(0, MAX_PATH)}…` : text
 }
 
 const nameOf = ({ manager }: Manager): string => JSON.stringify(manager)

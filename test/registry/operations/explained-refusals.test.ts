@@ -1,6 +1,6 @@
 /** A Conflict says what changed since and by whom; a refused value says who owns its field. Codes, reasons, types and fields are upstream's alone. */
 import t from 'tap'
-import { build, type Answer, type Client, type Json } from '../../build.js'
+import { build, type Answer, type Client, type Json, type Test } from '../../build.js'
 
 const URL = '/apis/apps/v1/namespaces/default/deployments'
 const MODIFIED = 'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again'
@@ -101,5 +101,38 @@ t.test('paths of clients lead nowhere', async t => {
     const { code, json } = await patchAs(server, 'other', JSON.parse(`{"metadata":{"labels":{${JSON.stringify(key)}:"!"}},"data":{${JSON.stringify(`${key} `)}:"x"}}`) as Json, `${url}/c`)
     t.equal(code, 422, key)
     t.notMatch(JSON.stringify(json), 'owned by')
+  }
+})
+
+const FOOS = '/apis/x.example.com/v1/namespaces/default/foos'
+/** A custom type whose objects may have members of any name. */
+async function customType (t: Test): Promise<Client> {
+  const server = await build(t)
+  const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' }
+  const spec = { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { numbers: { type: 'object', additionalProperties: { type: 'integer', maximum: 5 } } } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }]
+  await server.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', { metadata: { name: 'foos.x.example.com' }, spec: { group: 'x.example.com', scope: 'Namespaced', names, versions } })
+  while ((await server.get(FOOS)).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  return server
+}
+
+t.test('names that clients choose are cut, and control no terminal', async t => {
+  const server = await customType(t)
+  const { json: before } = await server.post(FOOS, { apiVersion: 'x.example.com/v1', kind: 'Foo', metadata: { name: 'a' }, spec: {} })
+  await patchAs(server, 'w', { spec: { 'a\u001b[2J\n\u009b': 1, ['x'.repeat(3000)]: { a: 1, b: 1, c: 1, d: 1 } } }, `${FOOS}/a`)
+  const { message } = (await server.put(`${FOOS}/a`, before)).json
+  t.ok(message.startsWith('Operation cannot be fulfilled') && message.length < 1500)
+  t.match(message, '.spec.a\\u001b[2J\\u000a\\u009b by "w", .spec.xxx')
+})
+
+t.test('a path of many brackets costs little', async t => {
+  const server = await customType(t)
+  await server.post(FOOS, { apiVersion: 'x.example.com/v1', kind: 'Foo', metadata: { name: 'a' }, spec: { numbers: { a: 1 } } })
+  const refused = async (key: string): Promise<Answer> => await patchAs(server, 'other', { spec: { numbers: { [key]: 9 } } }, `${FOOS}/a`)
+  t.match((await refused('a')).json['details'].causes, [{ field: 'spec.numbers.a', message: /\(owned by "[^"]+"\)$/ }])
+  for (const length of [500, 200_000]) { // takes minutes if each bracket is a start
+    const { code, body } = await refused('['.repeat(length))
+    t.equal(code, 422)
+    t.notMatch(body, 'owned by')
   }
 })
