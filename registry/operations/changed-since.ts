@@ -31,12 +31,18 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g
  */
 export function changedSince (store: ResourceStore, current: Entry, version: Revision, sent?: ApiObject): string {
   if (!(version < current.revision) || isLarge(current.json.length)) return ''
-  const now = store.readStored(current)
+  const now = inVersion(store, current)
   const previous = stateAt(store.cache, current.key, version)
-  const texts = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, store.readStored(previous), now)
+  const texts = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, inVersion(store, previous), now)
   if (texts.length === 0) return ''
   const more = texts.length - MAX_NAMED
   return `. Changed since: ${texts.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The object as the client knows it: the stored version may have other fields. Treat it as frozen. */
+function inVersion (store: ResourceStore, entry: Entry): ApiObject {
+  const object = store.readStored(entry)
+  return store.representation.conversion?.fromStored(object) ?? object
 }
 
 /** The state of the object at that version, which its next change replaced. */
@@ -51,7 +57,7 @@ function stateAt (cache: WatchCache | undefined, key: string, version: Revision)
   return undefined
 }
 
-function changes ({ stored: { message } }: ResourceStore, old: ApiObject, now: ApiObject): string[] {
+function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): string[] {
   if (old.metadata.uid !== now.metadata.uid) return ['it was deleted and created again']
   const { changed, removed } = compare(shapesOf(message).owned, old, now)
   const managers = stored(now.metadata.managedFields)

@@ -33,6 +33,15 @@ t.test('a conflict about a status names its writer, and many fields are counted'
   t.match((await server.put(`${URL}/web`, before)).json['message'], /Changed since: (?:\.metadata\.annotations(?:\.k\d+)? by "many"(?:, )?){5} and 27 more$/)
 })
 
+t.test('a conflict names the fields of the version that the client uses', async t => {
+  const server = await build(t)
+  const url = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
+  const scaler = { metadata: { name: 'h' }, spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 3, behavior: { scaleDown: { stabilizationWindowSeconds: 5 } } } }
+  const { json: before } = await server.post(`${url}?fieldManager=maker`, scaler)
+  await patchAs(server, 'other', { spec: { behavior: { scaleDown: { stabilizationWindowSeconds: 7 } } } }, `${url}/h`)
+  t.match((await server.put(`${url}/h`, before)).json['message'], /Changed since: \.spec\.behavior\.scaleDown\.stabilizationWindowSeconds by "other"$/)
+})
+
 t.test('an object that was made again says so, and unknown versions say nothing', async t => {
   const server = await build(t)
   const before = await created(server)
