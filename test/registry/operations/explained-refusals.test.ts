@@ -42,6 +42,15 @@ t.test('a conflict names the fields of the version that the client uses', async 
   t.match((await server.put(`${url}/h`, before)).json['message'], /Changed since: \.spec\.behavior\.scaleDown\.stabilizationWindowSeconds by "other"$/)
 })
 
+t.test('a conflict about a scale says nothing of the fields that a scale does not have', async t => {
+  const server = await build(t)
+  const { json: before } = await server.get(`${URL}/${String((await created(server))['metadata'].name)}/scale`)
+  await patchAs(server, 'other', { metadata: { annotations: { private: 'x' } } })
+  const refused = await server.put(`${URL}/web/scale`, before)
+  t.match({ code: refused.code, message: refused.json['message'] }, { code: 409, message: /try again$/ })
+  t.equal((await patchAs(server, 'o', { metadata: { resourceVersion: before['metadata'].resourceVersion }, spec: { replicas: 2 } }, `${URL}/web/scale`)).json['message'], refused.json['message'])
+})
+
 t.test('an object that was made again says so, and unknown versions say nothing', async t => {
   const server = await build(t)
   const before = await created(server)
