@@ -40,6 +40,9 @@ export interface Authorizer extends Lifecycle {
   rules?: (user: UserInfo, namespace: string) => Rules | Promise<Rules>
   /** Explains for administrators which rules applied, or came closest. Decides nothing. */
   explain?: (attributes: Attributes) => string
-  /** What would allow a refused request, for the 403 of users who may know it; '' for others. Decides nothing. Costs little, as refusals may come in floods. */
-  advise?: (attributes: Attributes) => string
+  /**
+   * What would allow a refused request, for the 403 of users who may know it; '' for others. Decides nothing. Costs little, as refusals may come in floods.
+   * @param authorize asks all authorizers, as another may deny what this one allows; never rejects
+   */
+  advise?: (attributes: Attributes, authorize: Authorizer['authorize']) => string | Promise<string>
 }

@@ -18,7 +18,12 @@ const GROUP = 'rbac.authorization.orch.io'
 /** Members may do everything, regardless of roles. */
 const MASTERS = 'system:masters'
 
-const LIST_ROLES: RequestInfo = { path: '', isResourceRequest: true, verb: 'list', group: GROUP, version: 'v1', resource: '', subresource: '', namespace: '', name: '' }
+/** Kinds of roles, and what their readers may list. */
+const KINDS = [{ kind: 'ClusterRole', resources: ['clusterroles', 'clusterrolebindings'] }, { kind: 'Role', resources: ['roles', 'rolebindings'] }] as const
+
+const listing = (resource: string, namespace: string): RequestInfo => ({
+  path: `/apis/${GROUP}/v1/${namespace === '' ? '' : `namespaces/${namespace}/`}${resource}`, isResourceRequest: true, verb: 'list', group: GROUP, version: 'v1', resource, subresource: '', namespace, name: ''
+})
 
 const ALLOW: Ruling = { decision: 'Allow' }
 const NOT_LOADED: Ruling = { decision: 'NoOpinion', reason: 'RBAC: roles and bindings are not loaded yet' }
@@ -83,12 +88,22 @@ export class RbacAuthorizer implements Authorizer {
   }
 
   /** For users who may list roles and their bindings: all of the cluster, or those in the request's namespace. */
-  advise ({ user, info }: Attributes): string {
+  advise ({ user, info }: Attributes, authorize: Authorizer['authorize']): string | Promise<string> {
     const namespace = info.isResourceRequest ? info.namespace : ''
-    const mayList = (where: string, ...resources: string[]): boolean => resources.every(resource => this.authorize({ user, info: { ...LIST_ROLES, namespace: where, resource } }).decision === 'Allow')
+    const readable = KINDS.filter(({ kind }) => kind === 'ClusterRole' || namespace !== '').map(({ kind, resources }) => {
+      const where = kind === 'Role' ? namespace : ''
+      return { kind, where, questions: resources.map((resource): Attributes => ({ user, info: listing(resource, where) })) }
+    }).filter(({ questions }) => questions.every(question => this.authorize(question).decision === 'Allow'))
+    // The others are asked only what RBAC allows: they may be remote.
+    return readable.length === 0 ? '' : this.#advised(info, readable, authorize)
+  }
+
+  async #advised (info: RequestInfo, readable: ReadonlyArray<{ readonly kind: Candidates['kind'], readonly where: string, readonly questions: readonly Attributes[] }>, authorize: Authorizer['authorize']): Promise<string> {
     const candidates: Candidates[] = []
-    if (mayList('', 'clusterroles', 'clusterrolebindings')) candidates.push({ kind: 'ClusterRole', roles: this.#roles.get('') ?? [] })
-    if (namespace !== '' && mayList(namespace, 'roles', 'rolebindings')) candidates.push({ kind: 'Role', roles: this.#roles.get(namespace) ?? [] })
+    for (const { kind, where, questions } of readable) {
+      const rulings = await Promise.all(questions.map(question => authorize(question)))
+      if (rulings.every(({ decision }) => decision === 'Allow')) candidates.push({ kind, roles: this.#roles.get(where) ?? [] })
+    }
     return candidates.length === 0 ? '' : advice(info, candidates)
   }
 

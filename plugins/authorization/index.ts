@@ -88,11 +88,12 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
   const all = [...authorizers]
   for (const mode of modes) all.push(await authorizerOf(mode, fastify, options))
   const authorize = chain(all)
+  const advisor = all.find(({ advise }) => advise !== undefined)
   fastify.orch.authorizer = { name: 'chain', authorize, rules: rulesOf(all) }
   fastify.orch.explain = explanation(all)
   runParts(fastify, 'authorizer', all)
 
-  const settle = (request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling): StatusError | undefined => {
+  const settle = (request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling): StatusError | undefined | Promise<StatusError> => {
     const allowed = decision === 'Allow'
     const unknown = !allowed && evaluationError !== undefined
     const said = unknown ? UNKNOWN : allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
@@ -100,7 +101,8 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
     if (unknown) return internalError(evaluationError)
     if (allowed) return undefined
     // Roles do not help against an authorizer that denies.
-    return refusal(attributes, reason, decision === 'Deny' ? '' : all.map(one => one.advise?.(attributes) ?? '').find(advice => advice !== ''))
+    const advice = decision === 'Deny' ? '' : advisor?.advise?.(attributes, authorize) ?? ''
+    return typeof advice === 'string' ? refusal(attributes, reason, advice) : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
   }
 
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -108,7 +110,8 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
     if (user === undefined) return done(internalError(new Error('authorization ran before authentication')))
     const attributes = { user, info }
     const answer = authorize(attributes)
-    if (!(answer instanceof Promise)) return done(settle(request, attributes, answer))
-    void answer.then(settled => { done(settle(request, attributes, settled)) })
+    const settled = answer instanceof Promise ? answer.then(ruling => settle(request, attributes, ruling)) : settle(request, attributes, answer)
+    if (!(settled instanceof Promise)) return done(settled)
+    void settled.then(done)
   })
 }, { name: 'orch/authorization', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authentication'] })

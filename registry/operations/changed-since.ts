@@ -18,6 +18,11 @@ import type { ResourceStore } from '../resource-store.js'
 const MAX_EVENTS = 1000
 /** Maximum fields, or managers, to name. */
 const MAX_NAMED = 5
+/** Maximum characters of a field's path: clients choose the names in it. */
+const MAX_PATH = 200
+/** Terminals would obey them. */
+// eslint-disable-next-line no-control-regex -- matches control characters
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g
 
 /**
  * @param current the object that the client's version is not
@@ -26,12 +31,18 @@ const MAX_NAMED = 5
  */
 export function changedSince (store: ResourceStore, current: Entry, version: Revision, sent?: ApiObject): string {
   if (!(version < current.revision) || isLarge(current.json.length)) return ''
-  const now = store.readStored(current)
+  const now = inVersion(store, current)
   const previous = stateAt(store.cache, current.key, version)
-  const texts = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, store.readStored(previous), now)
+  const texts = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, inVersion(store, previous), now)
   if (texts.length === 0) return ''
   const more = texts.length - MAX_NAMED
   return `. Changed since: ${texts.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+/** The object as the client knows it: the stored version may have other fields. Treat it as frozen. */
+function inVersion (store: ResourceStore, entry: Entry): ApiObject {
+  const object = store.readStored(entry)
+  return store.representation.conversion?.fromStored(object) ?? object
 }
 
 /** The state of the object at that version, which its next change replaced. */
@@ -46,14 +57,19 @@ function stateAt (cache: WatchCache | undefined, key: string, version: Revision)
   return undefined
 }
 
-function changes ({ stored: { message } }: ResourceStore, old: ApiObject, now: ApiObject): string[] {
+function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): string[] {
   if (old.metadata.uid !== now.metadata.uid) return ['it was deleted and created again']
   const { changed, removed } = compare(shapesOf(message).owned, old, now)
   const managers = stored(now.metadata.managedFields)
   return [
-    ...[...paths(changed)].map(path => `${pathText(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`),
-    ...[...paths(removed)].map(path => `${pathText(path)} (removed)`)
+    ...[...paths(changed)].map(path => `${shown(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`),
+    ...[...paths(removed)].map(path => `${shown(path)} (removed)`)
   ]
+}
+
+function shown (path: readonly string[]): string {
+  const text = pathText(path).replace(CONTROLS, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return text.length > MAX_PATH ? `${text.slice(0, MAX_PATH)}…` : text
 }
 
 const nameOf = ({ manager }: Manager): string => JSON.stringify(manager)

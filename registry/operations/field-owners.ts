@@ -10,8 +10,11 @@ import type { ResourceStore } from '../resource-store.js'
 /** Findings beyond these get no owner. */
 const MAX_FINDINGS = 20
 
-/** Members, list indexes and map keys of a field path: `spec.ports[0].port`, `metadata.labels[a.b/c]`. */
-const STEP = /\.?([^.[\]]+)|\[([^\]]*)\]/g
+/** Longer paths, which contain long keys of clients, get no owner. */
+const MAX_PATH = 1000
+
+/** Members, list indexes and map keys of a field path: `spec.ports[0].port`, `metadata.labels[a.b/c]`. Sticky, so that no bracket is looked at twice. */
+const STEP = /\.?([^.[\]]+)|\[([^\]]*)\]/gy
 
 /**
  * Adds the owners to findings.
@@ -35,9 +38,11 @@ function elementsOf (whole: Shape, object: ApiObject, field: string): string[] {
   const path: string[] = []
   let shape = whole
   let value: unknown = object
-  for (const [, member, inBrackets] of field.matchAll(STEP)) {
+  let end = 0
+  for (const [text, member, inBrackets] of field.length > MAX_PATH ? [] : field.matchAll(STEP)) {
+    end += text.length
     const step = member ?? inBrackets ?? ''
-    if (shape.kind === 'leaf') break
+    if (shape.kind === 'leaf') return path
     if (shape.kind === 'items' || shape.kind === 'set') {
       value = itemsOf(value)[Number(step)]
       if (value === undefined) return []
@@ -51,5 +56,5 @@ function elementsOf (whole: Shape, object: ApiObject, field: string): string[] {
       shape = next
     }
   }
-  return path
+  return end === field.length ? path : []
 }

@@ -140,7 +140,10 @@ function checkVersion (store: ResourceStore, object: ApiObject, base: Entry, tar
   if (!/^\d{1,16}$/.test(resourceVersion)) {
     throw invalid(store.representation, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
   }
-  if (resourceVersion !== String(base.revision)) throw conflict(store.resource, target.name, `${MODIFIED}${changedSince(store, base, Number(resourceVersion), object)}`)
+  if (resourceVersion === String(base.revision)) return
+  // Those who may write a scale may not read the whole object.
+  const isView = store.representation.subresources.some(({ name, view }) => name === target.subresource && view !== undefined)
+  throw conflict(store.resource, target.name, `${MODIFIED}${isView ? '' : changedSince(store, base, Number(resourceVersion), object)}`)
 }
 
 /** Keeps metadata that an update may omit or only the server changes. */

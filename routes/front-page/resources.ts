@@ -1,8 +1,7 @@
 /** Resources and how many objects each has, as its cache knows it: nothing is listed or counted. */
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
-import { html, NOTHING, plural, type Html } from './html.js'
+import { html, NOTHING, type Html } from './html.js'
 import { versionPath, type Rights } from './rights.js'
 
 /** Types beyond these are not looked at. */
@@ -26,7 +25,6 @@ export async function resourceSection (resources: ResourceRegistry, rights: Righ
   const looked: Counted[] = []
   for (let at = 0; at < Math.min(types.length, MAX_TYPES) && !signal.aborted; at += TOGETHER) {
     looked.push(...await Promise.all(types.slice(at, Math.min(at + TOGETHER, MAX_TYPES)).map(store => rightTo(store, rights))))
-    if (turnIsOver()) await nextTurn()
   }
   const listed = looked.filter(({ may }) => may === 'list').map(({ store }) => store)
   const withheld = looked.filter(({ may }) => may === 'discover').map(({ store }) => store)
@@ -39,7 +37,7 @@ ${rows.length === 0 ? NOTHING : table}
 ${names(empty, 'without objects')}
 ${names(withheld, 'not permitted: you may not list them')}
 ${looked.length > 0 && listed.length + withheld.length === 0 ? html`<p class="none">Not permitted: you may list no resource.</p>` : NOTHING}
-${types.length > MAX_TYPES ? html`<p class="none">${plural(types.length - MAX_TYPES, 'further type')} not looked at.</p>` : NOTHING}</section>`
+${types.length > MAX_TYPES ? html`<p class="none">Types beyond ${MAX_TYPES} are not looked at.</p>` : NOTHING}</section>`
 }
 
 /** Whoever may not list a resource learns its name only if they may discover it. */

@@ -3,6 +3,7 @@ import type { Authorizer } from '../../auth/authorizer.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { Representation } from '../../schemas/index.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { nextTurn, turnIsOver } from '../../storage/turns.js'
 
 /** The path of a group version. */
 export const versionPath = ({ group, version }: Pick<Representation, 'group' | 'version'>): string => group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -31,6 +32,7 @@ export class Rights {
   }
 
   async #may (info: RequestInfo): Promise<boolean> {
+    if (turnIsOver()) await nextTurn() // a page has hundreds of decisions, and a user may have thousands of rules
     return (await this.#authorizer.authorize({ user: this.#user, info })).decision === 'Allow'
   }
 }

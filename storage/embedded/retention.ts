@@ -16,7 +16,7 @@ export type Retention = { readonly milliseconds: number } | { /** Bytes of chang
 interface Mark { readonly at: number, readonly revision: Revision, readonly written: number }
 
 export const RETENTION_FILE = 'history.json'
-/** Number of marks per retention: history lives at most a hundredth longer than configured. */
+/** Number of marks per retention: history lives at most about a hundredth longer than configured. */
 const MARKS = 100
 const LONGEST_STEP = 60_000
 const SHORTEST_STEP = 1000
@@ -37,22 +37,28 @@ export async function keepHistory (backend: Backend, retention: Retention, { dir
   let written = marks.at(-1)?.written ?? 0
   let failing = false
   const interval = 'milliseconds' in retention ? Math.max(SHORTEST_STEP, Math.min(LONGEST_STEP, retention.milliseconds / MARKS)) : SHORTEST_STEP
+  /** Whether changes since a mark are enough for the next one. Half a step is the tolerance of a timer. */
+  const isFar = ({ at, written: before }: Mark, now: number): boolean => 'milliseconds' in retention ? now - at >= retention.milliseconds / MARKS - interval / 2 : written - before >= retention.bytes / MARKS
 
-  backend.watch({
-    start: '',
-    end: END,
-    after: newest,
-    previous: false,
-    onEvents: events => { written += events.reduce((sum, event) => sum + sizeOf(event), 0) },
-    onProgress: () => {},
-    onEnd: () => {}
-  })
+  const count = (after: Revision): void => {
+    backend.watch({
+      start: '',
+      end: END,
+      after,
+      previous: false,
+      onEvents: events => { written += events.reduce((sum, event) => sum + sizeOf(event), 0) },
+      onProgress: () => {},
+      onEnd: error => { if (after < newest && !isStorageError(error, 'Closed')) count(newest) } // some of the history is unreadable
+    })
+  }
+  // Changes after the last mark count too, or a server that is often killed would keep its history for ever.
+  count('bytes' in retention ? marks.at(-1)?.revision ?? newest : newest)
 
   const step = async (): Promise<void> => {
     const revision = await backend.revision()
     const now = clock.wall()
     const last = marks.at(-1)
-    const isDue = last === undefined || (revision > last.revision && ('milliseconds' in retention || written - last.written >= retention.bytes / MARKS))
+    const isDue = last === undefined || (revision > last.revision && isFar(last, now))
     // A clock that was set back does not keep history for longer.
     const next = [...marks.map(mark => mark.at > now ? { ...mark, at: now } : mark), ...isDue ? [{ at: now, revision, written }] : []]
     const isOld = (mark: Mark): boolean => 'milliseconds' in retention ? now - mark.at >= retention.milliseconds : written - mark.written >= retention.bytes

@@ -184,3 +184,34 @@ t.test('an authorizer that fails shows nothing, and a remote one is not asked ev
   t.ok(asked > 40)
   t.ok(most > 1 && most <= 16, 'several at a time, but not all')
 })
+
+t.test('slow decisions are made in several turns of the event loop, however many read the page', async t => {
+  let inTurn = 0
+  let most = 0
+  let over = false
+  const server = await build(t, {
+    authorization: {
+      authorizers: [{
+        name: 'many-rules',
+        authorize: ({ info: { verb, path } }) => {
+          if (verb === 'list') {
+            most = Math.max(most, ++inTurn)
+            const until = performance.now() + 3
+            while (performance.now() < until); // as with thousands of rules
+          }
+          return { decision: verb === 'list' || path === '/' || path === '/readyz' ? 'Allow' : 'NoOpinion' }
+        }
+      }],
+      modes: ['AlwaysDeny']
+    }
+  })
+  const tick = (): void => {
+    inTurn = 0
+    if (!over) setImmediate(tick)
+  }
+  tick()
+  const pages = await Promise.all(Array.from({ length: 5 }, () => pageOf(server)))
+  over = true
+  for (const page of pages) t.match(section(page, 'resources'), 'configmaps')
+  t.ok(most > 0 && most < 10, `${most} decisions in a turn`)
+})

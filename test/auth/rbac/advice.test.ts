@@ -73,6 +73,21 @@ t.test('roles are no help against an authorizer that denies', async t => {
   t.equal((await call('ann', 'GET', PODS)).json['message'], REFUSED('ann'))
 })
 
+t.test('who may not read roles by another authorizer learns nothing either', async t => {
+  for (const remote of [true, false]) {
+    const { call } = await start(t, [{
+      name: 'strict',
+      authorize: ({ user, info }) => {
+        const ruling = { decision: user.username === 'ann' && info.resource === 'clusterrolebindings' ? 'Deny' as const : 'NoOpinion' as const }
+        return remote ? Promise.resolve(ruling) : ruling
+      }
+    }])
+    t.equal((await call('ann', 'GET', `${RBAC}/clusterrolebindings`)).code, 403)
+    t.equal((await call('ann', 'GET', PODS)).json['message'], REFUSED('ann'))
+    t.match((await call('bob', 'GET', PODS)).json['message'], 'it would be allowed by')
+  }
+})
+
 t.test('whoever impersonates gets the advice of the one they impersonate', async t => {
   const { server } = await start(t)
   const ask = async (user: string): Promise<string> => (await server.get(PODS, { authorization: 'Bearer root', 'impersonate-user': user })).json['message'] as string

@@ -1,6 +1,6 @@
 /** A Conflict says what changed since and by whom; a refused value says who owns its field. Codes, reasons, types and fields are upstream's alone. */
 import t from 'tap'
-import { build, type Answer, type Client, type Json } from '../../build.js'
+import { build, type Answer, type Client, type Json, type Test } from '../../build.js'
 
 const URL = '/apis/apps/v1/namespaces/default/deployments'
 const MODIFIED = 'Operation cannot be fulfilled on deployments.apps "web": the object has been modified; please apply your changes to the latest version and try again'
@@ -31,6 +31,24 @@ t.test('a conflict about a status names its writer, and many fields are counted'
   t.equal((await server.put(`${URL}/web`, before)).json['message'], `${MODIFIED}. Changed since: .status.replicas by "controller"`)
   await patchAs(server, 'many', { metadata: { annotations: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, 'v'])) } })
   t.match((await server.put(`${URL}/web`, before)).json['message'], /Changed since: (?:\.metadata\.annotations(?:\.k\d+)? by "many"(?:, )?){5} and 27 more$/)
+})
+
+t.test('a conflict names the fields of the version that the client uses', async t => {
+  const server = await build(t)
+  const url = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers'
+  const scaler = { metadata: { name: 'h' }, spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 3, behavior: { scaleDown: { stabilizationWindowSeconds: 5 } } } }
+  const { json: before } = await server.post(`${url}?fieldManager=maker`, scaler)
+  await patchAs(server, 'other', { spec: { behavior: { scaleDown: { stabilizationWindowSeconds: 7 } } } }, `${url}/h`)
+  t.match((await server.put(`${url}/h`, before)).json['message'], /Changed since: \.spec\.behavior\.scaleDown\.stabilizationWindowSeconds by "other"$/)
+})
+
+t.test('a conflict about a scale says nothing of the fields that a scale does not have', async t => {
+  const server = await build(t)
+  const { json: before } = await server.get(`${URL}/${String((await created(server))['metadata'].name)}/scale`)
+  await patchAs(server, 'other', { metadata: { annotations: { private: 'x' } } })
+  const refused = await server.put(`${URL}/web/scale`, before)
+  t.match({ code: refused.code, message: refused.json['message'] }, { code: 409, message: /try again$/ })
+  t.equal((await patchAs(server, 'o', { metadata: { resourceVersion: before['metadata'].resourceVersion }, spec: { replicas: 2 } }, `${URL}/web/scale`)).json['message'], refused.json['message'])
 })
 
 t.test('an object that was made again says so, and unknown versions say nothing', async t => {
@@ -101,5 +119,38 @@ t.test('paths of clients lead nowhere', async t => {
     const { code, json } = await patchAs(server, 'other', JSON.parse(`{"metadata":{"labels":{${JSON.stringify(key)}:"!"}},"data":{${JSON.stringify(`${key} `)}:"x"}}`) as Json, `${url}/c`)
     t.equal(code, 422, key)
     t.notMatch(JSON.stringify(json), 'owned by')
+  }
+})
+
+const FOOS = '/apis/x.example.com/v1/namespaces/default/foos'
+/** A custom type whose objects may have members of any name. */
+async function customType (t: Test): Promise<Client> {
+  const server = await build(t)
+  const names = { plural: 'foos', singular: 'foo', kind: 'Foo', listKind: 'FooList' }
+  const spec = { type: 'object', 'x-orch-preserve-unknown-fields': true, properties: { numbers: { type: 'object', additionalProperties: { type: 'integer', maximum: 5 } } } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }]
+  await server.post('/apis/apiextensions.orch.io/v1/customresourcedefinitions', { metadata: { name: 'foos.x.example.com' }, spec: { group: 'x.example.com', scope: 'Namespaced', names, versions } })
+  while ((await server.get(FOOS)).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  return server
+}
+
+t.test('names that clients choose are cut, and control no terminal', async t => {
+  const server = await customType(t)
+  const { json: before } = await server.post(FOOS, { apiVersion: 'x.example.com/v1', kind: 'Foo', metadata: { name: 'a' }, spec: {} })
+  await patchAs(server, 'w', { spec: { 'a\u001b[2J\n\u009b': 1, ['x'.repeat(3000)]: { a: 1, b: 1, c: 1, d: 1 } } }, `${FOOS}/a`)
+  const { message } = (await server.put(`${FOOS}/a`, before)).json
+  t.ok(message.startsWith('Operation cannot be fulfilled') && message.length < 1500)
+  t.match(message, '.spec.a\\u001b[2J\\u000a\\u009b by "w", .spec.xxx')
+})
+
+t.test('a path of many brackets costs little', async t => {
+  const server = await customType(t)
+  await server.post(FOOS, { apiVersion: 'x.example.com/v1', kind: 'Foo', metadata: { name: 'a' }, spec: { numbers: { a: 1 } } })
+  const refused = async (key: string): Promise<Answer> => await patchAs(server, 'other', { spec: { numbers: { [key]: 9 } } }, `${FOOS}/a`)
+  t.match((await refused('a')).json['details'].causes, [{ field: 'spec.numbers.a', message: /\(owned by "[^"]+"\)$/ }])
+  for (const length of [500, 200_000]) { // takes minutes if each bracket is a start
+    const { code, body } = await refused('['.repeat(length))
+    t.equal(code, 422)
+    t.notMatch(body, 'owned by')
   }
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Backend, Revision } from '../../../storage/backend.js'
@@ -84,4 +84,24 @@ t.test('marks that are damaged or of another store are forgotten, and a clock th
   }
   await kept.pass(backend, 62)
   t.ok(backend.compactedRevision() >= (kept.written[3] ?? Infinity))
+})
+
+t.test('a long retention keeps no more marks than a short one', async t => {
+  const kept = await store(t)
+  const backend = await kept.open({ milliseconds: 300 * 24 * HOUR })
+  await kept.pass(backend, 300)
+  t.ok((JSON.parse(readFileSync(join(kept.directory, RETENTION_FILE), 'utf8')) as unknown[]).length < 3)
+  await kept.pass(backend, 1)
+  t.equal(backend.compactedRevision(), 0)
+})
+
+t.test('restarts between marks do not prolong a history limited by bytes', async t => {
+  const kept = await store(t)
+  for (let start = 0; start < 6; start++) {
+    const backend = await kept.open({ bytes: 1_000_000 })
+    await kept.pass(backend, 1, 9000) // a mark is due after 10 kB
+    await backend.close()
+  }
+  const marks = JSON.parse(readFileSync(join(kept.directory, RETENTION_FILE), 'utf8')) as Array<{ written: number }>
+  t.ok((marks.at(-1)?.written ?? 0) >= 35_000, 'what was written between the last mark and the restart is counted')
 })
