@@ -51,7 +51,7 @@ export interface RequestContext {
   readonly query: URLSearchParams
   /** Frees the query of a long-running request after it has been read. */
   dropQuery: () => void
-  /** Arrival time, for audit. */
+  /** Arrival time on the server's clock, for audit. */
   readonly receivedAt: Date
   /** Unique per request, unless the client supplied one. Echoed in the Audit-ID header. */
   readonly auditId: string

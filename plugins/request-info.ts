@@ -156,15 +156,17 @@ class Context implements RequestContext {
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
   #ended = false
-  readonly #received = Date.now()
+  readonly #received: number
   readonly #raw: EventEmitter
   /** Emptied on close to release references to the request. */
   #closed: Array<() => void> | undefined
   #released = false
   #place: LimitPlace | undefined
 
-  constructor (info: RequestInfo, search: string, auditId: string, raw: EventEmitter) {
+  /** @param received milliseconds since 1970 */
+  constructor (info: RequestInfo, search: string, auditId: string, received: number, raw: EventEmitter) {
     this.info = info
+    this.#received = received
     this.auditId = auditId
     this.#search = search
     this.#raw = raw
@@ -234,6 +236,7 @@ function isClosed ({ raw }: FastifyRequest, response: ServerResponse & Partial<P
 
 export default fp(async fastify => {
   const mount = fastify.prefix
+  const { clock } = fastify.orch
   fastify.decorateRequest('orch')
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
@@ -245,6 +248,7 @@ export default fp(async fastify => {
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const search = at < 0 ? '' : url.slice(at + 1)
     const auditId = auditIdOf(request.headers)
+    const received = clock.wall()
     try {
       if (!('stream' in request.raw)) {
         if (request.raw.httpVersionMajor !== 1) throw unsupportedVersion(request.raw.httpVersionMajor)
@@ -252,9 +256,9 @@ export default fp(async fastify => {
         if (fault !== undefined) throw fault
       }
       if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
-      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, auditId, reply.raw)
+      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search), search, auditId, received, reply.raw)
     } catch (error) {
-      request.orch = new Context(nonResource(request.method, path), search, auditId, reply.raw)
+      request.orch = new Context(nonResource(request.method, path), search, auditId, received, reply.raw)
       return done(error as Error) // parseRequest throws only StatusErrors
     }
     reply.header('audit-id', request.orch.auditId)

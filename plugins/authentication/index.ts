@@ -55,7 +55,7 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, resources, metrics, now: clock.wall })
   fastify.orch.serviceAccountTokens = accounts.tokens
   const { audiences } = accounts.tokens
-  const authenticators = await authenticatorsOf(options, { now: clock.wall, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
+  const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   const ask = chain(authenticators, audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
