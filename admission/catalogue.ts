@@ -50,7 +50,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   off('NodeRestriction', async ({ gates }) => (await import('./plugins/node-restriction.js')).nodeRestriction(gates)),
   on('TaintNodesByCondition', async () => (await import('./plugins/taint-nodes-by-condition.js')).taintNodesByCondition),
   off('AlwaysPullImages', async () => (await import('./plugins/always-pull-images.js')).alwaysPullImages),
-  off('ImagePolicyWebhook', async ({ callers }, given) => await (await import('./plugins/image-policy.js')).imagePolicy('ImagePolicyWebhook', callers, given), {
+  off('ImagePolicyWebhook', async ({ callers, clock }, given) => await (await import('./plugins/image-policy.js')).imagePolicy('ImagePolicyWebhook', callers, given, clock), {
     check: async given => (await import('./plugins/image-policy-configuration.js')).imagePolicyIn('ImagePolicyWebhook', given)
   }),
   on('PodSecurity', async ({ observePodSecurity }, given) => (await import('./plugins/pod-security.js')).podSecurity(await SETTINGS.PodSecurity(given), observePodSecurity), { check: SETTINGS.PodSecurity, gate: 'PodSecurity' }),
@@ -59,7 +59,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
   on('Priority', async () => (await import('./plugins/priority.js')).priority),
   on('DefaultTolerationSeconds', async ({ tolerationSeconds }) => (await import('./plugins/default-toleration-seconds.js')).defaultTolerationSeconds(tolerationSeconds)),
   off('PodTolerationRestriction', async (_tools, given) => (await import('./plugins/pod-toleration-restriction.js')).podTolerationRestriction(await SETTINGS.PodTolerationRestriction(given)), { check: SETTINGS.PodTolerationRestriction }),
-  off('EventRateLimit', async (_tools, given) => (await import('./plugins/event-rate-limit.js')).eventRateLimit(await SETTINGS.EventRateLimit(given)), { check: SETTINGS.EventRateLimit }),
+  off('EventRateLimit', async ({ clock }, given) => (await import('./plugins/event-rate-limit.js')).eventRateLimit(await SETTINGS.EventRateLimit(given), clock.elapsed), { check: SETTINGS.EventRateLimit }),
   off('ExtendedResourceToleration', async () => (await import('./plugins/extended-resource-toleration.js')).extendedResourceToleration),
   off('PersistentVolumeLabel', async () => (await import('./plugins/persistent-volume-label.js')).persistentVolumeLabel, { note: 'the admission plugin PersistentVolumeLabel is deprecated and there is no cloud provider here: volumes of clouds are refused; take it out of --enable-admission-plugins' }),
   on('DefaultStorageClass', async () => (await import('./plugins/default-storage-class.js')).defaultStorageClass),

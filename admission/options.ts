@@ -4,6 +4,7 @@ import type { Attributes, Ruling } from '../auth/authorizer.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { PluginConfiguration } from './configuration.js'
 import type { AdmissionPlugin } from '../registry/admission.js'
+import type { Clock } from '../storage/clock.js'
 import type { PodSecurityObserver } from './pod-security/observer.js'
 import type { HookTools } from './webhooks/tools.js'
 
@@ -43,6 +44,7 @@ export interface AdmissionTools {
   readonly authorize: (attributes: Attributes) => Ruling | Promise<Ruling>
   readonly tolerationSeconds: TolerationSeconds
   readonly callers: AdmissionCallers
+  readonly clock: Clock
   /** Observes evaluations of PodSecurity. */
   readonly observePodSecurity?: PodSecurityObserver
   readonly gates: Gates

@@ -33,7 +33,7 @@ const MAY_IMPORT = {
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
   serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'files', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
-  testing: ['app', ...UP_TO_REGISTRY, 'serving/certify', 'config/command-line', 'config/commands/dev', 'config/flag'], // the last three for `orch-apiserver dev`
+  testing: ['app', ...UP_TO_REGISTRY, 'routes/respond', 'routes/deprecation', 'serving/certify', 'config/command-line', 'config/commands/dev', 'config/flag'], // the last three for `orch-apiserver dev`
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/start', 'serving/processes', 'testing/dev']

@@ -99,7 +99,7 @@ export class NamespaceDefaults implements Controller {
 
   async #publish (store: ResourceStore, rootCA: RootCA, namespace: string, context: WriteContext): Promise<Verdict> {
     const found = await current(store, store.key(namespace, ROOT_CA))
-    const desired = desiredRootCA(rootCA, found?.object)
+    const desired = desiredRootCA(rootCA, found?.object, store.clock.wall())
     if (desired === undefined) return 'done'
     if (found === undefined) {
       await this.#createIfMissing(store, { kind: 'ConfigMap', apiVersion: 'v1', ...desired, metadata: { ...desired.metadata, namespace } } as ApiObject, context)
@@ -113,7 +113,7 @@ export class NamespaceDefaults implements Controller {
     await change(store, { namespace, name: ROOT_CA }, context, base => {
       const object = base.copy() as ConfigMap // stores of configmaps contain config maps
       const { binaryData, ...rest } = object
-      return { ...rest, ...desiredRootCA(rootCA, object) }
+      return { ...rest, ...desiredRootCA(rootCA, object, store.clock.wall()) }
     }).catch((error: unknown) => {
       // Marked immutable by a user, or deleted.
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Invalid')) throw error

@@ -19,8 +19,8 @@ const MAX_CERTIFICATES = 20
 
 export interface ConfigMap extends ApiObject { data?: Record<string, string> | undefined, binaryData?: unknown }
 
-/** The desired data and metadata; undefined if nothing changes. */
-export function desiredRootCA (rootCA: RootCA, existing: ConfigMap | undefined, now = Date.now()): Pick<ConfigMap, 'data' | 'metadata'> | undefined {
+/** The desired data and metadata; undefined if nothing changes. @param now milliseconds since 1970 */
+export function desiredRootCA (rootCA: RootCA, existing: ConfigMap | undefined, now: number): Pick<ConfigMap, 'data' | 'metadata'> | undefined {
   const data = { [FIELD]: bundle(rootCA, existing?.data?.[FIELD] ?? '', now) }
   if (existing !== undefined && sameValue(existing.data, data) && (existing.metadata.annotations?.[DESCRIPTION] ?? '') !== '') return undefined
   const metadata = existing?.metadata ?? { name: ROOT_CA }

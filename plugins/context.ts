@@ -55,7 +55,7 @@ export interface RequestContext {
   readonly publicNames: boolean
   /** Frees the query of a long-running request after it has been read. */
   dropQuery: () => void
-  /** Arrival time, for audit. */
+  /** Arrival time on the server's clock, for audit. */
   readonly receivedAt: Date
   /** Unique per request, unless the client supplied one. Echoed in the Audit-ID header. */
   readonly auditId: string

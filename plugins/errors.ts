@@ -104,7 +104,7 @@ export default fp(async fastify => {
   }
 
   fastify.setErrorHandler((error, request, reply) => {
-    const failure = statusOf(error, request.orch === undefined ? 0 : Date.now() - request.orch.receivedAt.getTime())
+    const failure = statusOf(error, request.orch === undefined ? 0 : performance.now() - request.orch.trace.startedAt)
     if (request.orch !== undefined) {
       request.orch.failure = failure
       request.orch.defect = failure.status.reason === 'InternalError' && failure.cause === error && !isStorageError(error)

@@ -163,16 +163,18 @@ class Context implements RequestContext {
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
   #ended = false
-  readonly #received = Date.now()
+  readonly #received: number
   readonly #raw: EventEmitter
   /** Emptied on close to release references to the request. */
   #closed: Array<() => void> | undefined
   #released = false
   #place: LimitPlace | undefined
 
-  constructor (info: RequestInfo, search: string, publicNames: boolean, auditId: string, raw: EventEmitter) {
+  /** @param received milliseconds since 1970 */
+  constructor (info: RequestInfo, search: string, publicNames: boolean, auditId: string, received: number, raw: EventEmitter) {
     this.info = info
     this.publicNames = publicNames
+    this.#received = received
     this.auditId = auditId
     this.#search = search
     this.#raw = raw
@@ -247,6 +249,7 @@ export interface RequestInfoOptions {
 
 export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = false }) => {
   const mount = fastify.prefix
+  const { clock } = fastify.orch
   fastify.decorateRequest('orch')
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
@@ -260,6 +263,7 @@ export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = fa
     const publicNames = serves && usesPublicNames(path, request.headers)
     const search = publicNames ? translateQuery(sent) : sent
     const auditId = auditIdOf(request.headers)
+    const received = clock.wall()
     try {
       if (!('stream' in request.raw)) {
         if (request.raw.httpVersionMajor !== 1) throw unsupportedVersion(request.raw.httpVersionMajor)
@@ -267,9 +271,9 @@ export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = fa
         if (fault !== undefined) throw fault
       }
       if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
-      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search, publicNames), search, publicNames, auditId, reply.raw)
+      request.orch = new Context(parseRequest(request.method, path === '' ? '/' : path, search, publicNames), search, publicNames, auditId, received, reply.raw)
     } catch (error) {
-      request.orch = new Context(nonResource(request.method, path), search, publicNames, auditId, reply.raw)
+      request.orch = new Context(nonResource(request.method, path), search, publicNames, auditId, received, reply.raw)
       return done(error as Error) // parseRequest throws only StatusErrors
     }
     reply.header('audit-id', request.orch.auditId)

@@ -20,6 +20,7 @@ import { StorageError } from '../storage/errors.js'
 import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './operations/allocation.js'
 import { decodeStored, encodeStored, storedForm, type StorageMediaType } from './stored-form.js'
+import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
 import { EventLease } from './event-lease.js'
 
@@ -225,7 +226,20 @@ export class ResourceStore {
 
   /** @throws StorageError 'Corrupt' */
   decode (kv: KeyValue, revision: Revision): Entry {
-    return this.entry(kv.key, this.#object(kv), revision)
+    // Corrected defaults depend on the server's gates too.
+    const known = this.correctDefaults === undefined && kv.damage === undefined ? decodedBefore(kv.value, this.type, kv.key, revision) : undefined
+    return known ?? this.entry(kv.key, this.#object(kv), revision)
+  }
+
+  /** Shares cached entries with servers of this process that continue from these values. */
+  shareDecoded (values: ReadonlyMap<string, { readonly revision: Revision, readonly value: Uint8Array }>): void {
+    if (this.correctDefaults !== undefined) return
+    const { start, end } = this.range('')
+    this.cache?.snapshot.map.forEach(start, end, entry => {
+      const stored = values.get(entry.key)
+      if (stored?.revision === entry.revision) rememberDecoded(stored.value, this.type, entry)
+      return true
+    })
   }
 
   /** The protobuf envelope of an entry in this representation, cached on the entry. */

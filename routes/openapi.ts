@@ -101,7 +101,7 @@ const translateName = (name: string): string => translatePath(`/${name}`).slice(
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
 export default async function openapi (fastify: FastifyInstance): Promise<void> {
-  const { resources, serviceAccountTokens, aggregation, settings: { featureGates: gates } } = fastify.orch
+  const { clock, resources, serviceAccountTokens, aggregation, settings: { featureGates: gates } } = fastify.orch
   let generation = -1
   let remote: RemoteDocuments | undefined
   const current: { own?: Generation, public?: Generation } = {}
@@ -140,7 +140,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     const hash = request.orch.query.get('hash')
     if (hash !== null) {
       if (hash !== document.hash) return reply.redirect(`${fastify.prefix}${addressOf(name, document.hash)}`, 301)
-      reply.headers({ 'cache-control': 'public, immutable', expires: new Date(Date.now() + YEAR_SECONDS * 1000).toUTCString() })
+      reply.headers({ 'cache-control': 'public, immutable', expires: new Date(clock.wall() + YEAR_SECONDS * 1000).toUTCString() })
     }
     return document.send(request, reply, JSON_TYPE)
   })

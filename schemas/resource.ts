@@ -88,7 +88,7 @@ export interface Deprecation {
  * All of it runs inside the read-modify-write loop and must be idempotent.
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
-  /** Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set. */
+  /** Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set. Its creationTimestamp is the current time. */
   readonly prepareForCreate?: (object: T, user: UserInfo | undefined, gates: Gates) => void
   /** Drops content of disabled features unless `old` uses it, besides fields with a `gate`; `old` is undefined on create. Runs before preparation. */
   readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
@@ -100,8 +100,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly warnings?: (object: T, old: T | undefined) => readonly string[]
   /** Warning on a delete that leaves propagation to the type's default. */
   readonly dependentsWarning?: string
-  /** Restores from `old` what an update of this subresource ('' for the object itself) may not change; `changes` of subresources are restored already. */
-  readonly prepareForUpdate?: (object: T, old: T, subresource: string, gates: Gates) => void
+  /** Restores from `old` what an update of this subresource ('' for the object itself) may not change; `changes` of subresources are restored already. `now` in milliseconds since 1970. */
+  readonly prepareForUpdate?: (object: T, old: T, subresource: string, gates: Gates, now: number) => void
   /** Runs after field ownership is computed, so its changes get no new owner. */
   readonly settle?: (object: T, old: T) => void
   /** Default propagation: dependents are orphaned, or the type has none. Default: dependents are garbage-collected. */
@@ -110,7 +110,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly gracePeriod?: (object: T, requested: number | undefined) => number
   /** Why this object cannot be deleted by name. A deletecollection still deletes it. */
   readonly undeletable?: (name: string) => string | undefined
-  /** Marks an object as terminating, besides its deletionTimestamp. */
+  /** Marks an object as terminating, besides its deletionTimestamp, which is set. */
   readonly beginDelete?: (object: T) => void
   /** True while something besides metadata.finalizers keeps a terminating object. */
   readonly blocksRemoval?: (object: T) => boolean

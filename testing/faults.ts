@@ -9,6 +9,7 @@ import { millisecondsOf, type Duration } from './clock.js'
 import type { ExchangeLog } from './exchanges.js'
 import { matchedOf, matches, PROBE, type MatchedRequest, type RequestMatch } from './match.js'
 import { randomFrom } from './random.js'
+import { readOlder } from './stale-reads.js'
 import { LOADER } from './users.js'
 
 /** When the connection (over HTTP/2, the stream) breaks. */
@@ -41,10 +42,16 @@ export interface Fault {
   readonly retryAfter?: number
   readonly disconnect?: Break
   /**
-   * A list that accepts any version (`resourceVersion=0`) is answered from a state this many revisions old, as a server whose cache is behind
-   * does. Other requests are not affected.
+   * Lists and reads of objects that accept an older state, by `resourceVersion=0` or the version that they need at least, are answered without this
+   * many newest changes of the type, as a server whose cache is behind does: an object may be missing, or still there. Not for subresources of
+   * another kind, such as `scale`.
    */
   readonly stale?: number
+  /**
+   * The reads that `stale` concerns. With `any`, also those without a resourceVersion, to which only a broken server, or a cache before it, sends an older state.
+   * Default `accepting`.
+   */
+  readonly staleReads?: 'accepting' | 'any'
   /** Sends each event of a watch twice. */
   readonly duplicate?: true
 }
@@ -141,37 +148,31 @@ export class FaultInjector implements Faults {
   }
 
   #apply (applying: readonly Active[], request: FastifyRequest, reply: FastifyReply, resources: ResourceRegistry, done: (error?: Error) => void): void {
-    for (const { name, fault: { status, retryAfter, disconnect, stale, duplicate } } of applying) {
+    let answered = false
+    for (const { name, fault: { status, retryAfter, disconnect, stale, staleReads, duplicate } } of applying) {
       if (disconnect === 'before') {
         reply.hijack()
         return breakOff(reply.raw)
       }
       if (status !== undefined) return done(new StatusError(REASONS[status], `a fault was injected: ${name}`, { unlogged: true, ...(retryAfter === undefined ? {} : { details: { retryAfterSeconds: retryAfter } }) }))
-      if (stale !== undefined) readOlder(request, stale, resources)
+      if (stale !== undefined && !answered) answered = readOlder(request, reply, { changes: stale, any: staleReads === 'any' }, resources, done)
       if (duplicate === true && request.orch.info.verb === 'watch') intercept(reply.raw, twice())
       if (disconnect === 'after') breakAtHead(reply.raw)
       else if (disconnect !== undefined) intercept(reply.raw, 'bytes' in disconnect ? cutAfter(disconnect.bytes) : cutAfterEvents(disconnect.events))
     }
-    done()
+    if (!answered) done()
   }
 }
 
 function check (fault: Fault): void {
-  const { status, retryAfter, disconnect } = fault
+  const { status, retryAfter, disconnect, stale, staleReads } = fault
   if (EFFECTS.every(effect => fault[effect] === undefined)) throw new TypeError(`the fault has no effect: give one of ${EFFECTS.join(', ')}`)
   if (status !== undefined && !Object.hasOwn(REASONS, status)) throw new TypeError(`status: ${JSON.stringify(status)}: must be one of ${Object.keys(REASONS).join(', ')}`)
   if (retryAfter !== undefined && (status === undefined || !CAN_RETRY.has(status))) throw new TypeError(`retryAfter needs status, one of ${[...CAN_RETRY].join(', ')}`)
   if (typeof disconnect === 'string' && !['before', 'after'].includes(disconnect)) throw new TypeError(`disconnect: ${JSON.stringify(disconnect)}: must be before, after, or an object with bytes or events`)
+  if (stale !== undefined && (!Number.isSafeInteger(stale) || stale < 0)) throw new TypeError(`stale: ${JSON.stringify(stale)}: must be a number of changes`)
+  if (staleReads !== undefined && (stale === undefined || !['accepting', 'any'].includes(staleReads))) throw new TypeError(stale === undefined ? 'staleReads needs stale' : `staleReads: ${JSON.stringify(staleReads)}: must be accepting or any`)
   if (fault.delay !== undefined) millisecondsOf(fault.delay)
-}
-
-function readOlder ({ orch: { info, query } }: FastifyRequest, revisions: number, resources: ResourceRegistry): void {
-  if (info.verb !== 'list' || query.get('resourceVersion') !== '0' || query.has('continue')) return
-  const backend = resources.lookup(info)?.backend
-  const newest = backend?.revisionNow()
-  if (backend === undefined || newest === undefined) return
-  query.set('resourceVersion', String(Math.max(newest - revisions, backend.compactedRevision(), 1)))
-  query.set('resourceVersionMatch', 'Exact')
 }
 
 function cutAfter (most: number): Pass {

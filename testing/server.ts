@@ -66,7 +66,7 @@ class Server implements TestServer {
     }
   }
 
-  snapshot (): Snapshot { return takeSnapshot(this.#parts.store, this.#parts.clock) }
+  snapshot (): Snapshot { return takeSnapshot(this.#parts.store, this.#parts.clock, this.#parts.listening.scope.orch.resources) }
 
   async fork (): Promise<TestServer> {
     const { fixtures, faults, now, port, ...options } = this.#parts.options

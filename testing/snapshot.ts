@@ -1,4 +1,5 @@
-/** The state of a test server, from which others can start. Values are shared, so taking one costs the number of objects, not their size. */
+/** The state of a test server, from which others can start. Values and cached entries are shared, so it costs the number of objects, not their size. */
+import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { Contents, MemoryStore } from '../storage/open.js'
 import type { MovableClock } from './clock.js'
 
@@ -17,8 +18,10 @@ export interface SnapshotState {
   readonly held: boolean
 }
 
-export function takeSnapshot (store: MemoryStore, clock: MovableClock): Snapshot {
+export function takeSnapshot (store: MemoryStore, clock: MovableClock, resources: ResourceRegistry): Snapshot {
   const contents = store.contents()
+  const values = new Map(contents.versions.map(version => [version.key, version]))
+  for (const one of resources.all()) one.shareDecoded(values)
   const snapshot = { resourceVersion: String(contents.revision) }
   STATES.set(snapshot, { contents, time: clock.wall(), held: clock.held })
   return snapshot

@@ -15,8 +15,8 @@ const KEYS: Readonly<Record<LimitType, (request: AdmissionRequest) => string>> =
   }
 }
 
-/** @param elapsed returns milliseconds, for tests */
-export function eventRateLimit (limits: readonly Limit[], elapsed = (): number => performance.now()): AdmissionPlugin {
+/** @param elapsed monotonic milliseconds */
+export function eventRateLimit (limits: readonly Limit[], elapsed: () => number): AdmissionPlugin {
   const all = limits.map(limit => ({ ...limit, buckets: new Buckets(limit, elapsed) }))
   return {
     name: 'EventRateLimit',

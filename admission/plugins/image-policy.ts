@@ -6,7 +6,7 @@ import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { isReview } from '../../auth/review-answer.js'
 import { qualifiedName } from '../../schemas/names.js'
 import { withSpan } from '../../registry/trace.js'
-import { systemClock, type Clock } from '../../storage/clock.js'
+import type { Clock } from '../../storage/clock.js'
 import type { PluginConfiguration } from '../configuration.js'
 import { pluginFor, type TypedRequest, type AdmissionPlugin, type AdmissionRequest } from '../../registry/admission.js'
 import type { AdmissionCallers } from '../options.js'
@@ -22,7 +22,7 @@ const MAX_CACHED = 1024
 
 interface Status { readonly allowed: boolean, readonly reason: string, readonly annotations: Readonly<Record<string, string>> }
 
-export async function imagePolicy (name: string, callers: AdmissionCallers, given: PluginConfiguration | undefined, clock: Pick<Clock, 'elapsed'> = systemClock): Promise<AdmissionPlugin> {
+export async function imagePolicy (name: string, callers: AdmissionCallers, given: PluginConfiguration | undefined, clock: Clock): Promise<AdmissionPlugin> {
   const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = imagePolicyIn(name, given)
   const review = await callers.reviewer(kubeConfigFile, retryBackoff)
   const cache = new Map<string, { readonly status: Status, readonly until: number }>()

@@ -144,7 +144,7 @@ export class Definitions implements Controller {
       if (seen > 0) return 'again' // only an empty list after the mark is final
       // Other servers of the store may not have seen the mark yet.
       const isShared = unwrap(objects.backend).shared === true || objects.backend.revisionNow() === undefined
-      if (isShared && Date.now() - Date.parse(definition.metadata.deletionTimestamp ?? '') < OTHERS_SEE_MS) return 'later'
+      if (isShared && store.clock.wall() - Date.parse(definition.metadata.deletionTimestamp ?? '') < OTHERS_SEE_MS) return 'later'
     }
     await change(store, { namespace: '', name }, context, base => {
       const object = base.copy()

@@ -27,7 +27,7 @@ export interface AuditOptions extends BackendsOptions {
 const notRecorded = (): StatusError => new StatusError('InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true })
 
 async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOptions): Promise<void> {
-  const { metrics } = fastify.orch
+  const { clock, metrics } = fastify.orch
   const events = metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
   const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level'])
   const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.').with()
@@ -46,7 +46,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     const { user, impersonator, annotations } = request.orch
     if (impersonator !== undefined) subject.impersonatedUser = user
     recording.annotate(annotations)
-    const event = eventOf(subject, { stage, level, at: stage === 'RequestReceived' ? subject.facts.receivedAt : new Date(), ...more })
+    const event = eventOf(subject, { stage, level, at: stage === 'RequestReceived' ? subject.facts.receivedAt : new Date(clock.wall()), ...more })
     events.add()
     const written = backends.write(event)
     if (typeof written === 'boolean') return written

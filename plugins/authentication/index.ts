@@ -66,7 +66,7 @@ export default fp<AuthenticationOptions & { readonly publicNames?: boolean | und
   const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, publicNames, resources, metrics, now: clock.wall })
   fastify.orch.serviceAccountTokens = accounts.tokens
   const { audiences } = accounts.tokens
-  const authenticators = await authenticatorsOf(options, { now: clock.wall, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
+  const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   const ask = chain(authenticators, audiences)
   const settled = publicNames ? (found: Found): Found => completeFound(found === undefined ? undefined : named(found)) : completeFound
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import type { Clock } from '../../storage/clock.js'
 import type { OrchServer } from '../server.js'
 import type { OidcOptions } from './oidc/index.js'
 import type { RequestHeaderOptions } from './request-header.js'
@@ -48,8 +49,7 @@ export interface MethodContext {
   readonly audiences: readonly string[]
   /** Authenticates tokens that this server issues. */
   readonly serviceAccounts: Authenticator
-  /** Milliseconds since 1970 on the server's clock. */
-  readonly now: () => number
+  readonly clock: Clock
   /** The served types; available from server start, not while methods are created. */
   readonly resources: () => ResourceRegistry
 }

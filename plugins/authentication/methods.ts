@@ -11,7 +11,7 @@ export const METHODS: readonly Method[] = [
   { name: 'client-certificate', make: ({ clientCertificates = false }, { metrics }) => clientCertificates ? clientCertificateAuthenticator(metrics) : undefined },
   { name: 'token-file', make: ({ tokens }) => tokens === undefined ? undefined : tokenFileAuthenticator(tokens) },
   { name: 'service-account', make: (_options, { serviceAccounts }) => serviceAccounts },
-  { name: 'bootstrap-token', make: ({ bootstrapTokens = false }, { resources, now }) => bootstrapTokens ? bootstrapTokenAuthenticator({ resources, now }) : undefined },
+  { name: 'bootstrap-token', make: ({ bootstrapTokens = false }, { resources, clock }) => bootstrapTokens ? bootstrapTokenAuthenticator({ resources, now: clock.wall }) : undefined },
   { name: 'oidc', make: async ({ oidc }, context) => oidc === undefined ? undefined : (await import('./oidc/index.js')).oidcAuthenticator(oidc, context) },
   { name: 'webhook', make: async ({ webhook }, context) => webhook === undefined ? undefined : (await import('./webhook.js')).tokenWebhookAuthenticator(webhook, context) }
 ]

@@ -5,17 +5,19 @@
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'
+import type { Clock } from '../../storage/clock.js'
 import type { OrchServer } from '../server.js'
 import type { Found } from './chain.js'
 
 export interface TokenAnswer {
   /** Undefined if the token is unknown. */
   readonly found: Found
-  /** Milliseconds since 1970 at which the result expires. */
+  /** Milliseconds since 1970 at which the result expires, on the server's clock. */
   readonly until?: number
 }
 
-export interface TokenCacheOptions extends Partial<AnswerCacheOptions> {
+export interface TokenCacheOptions extends Pick<AnswerCacheOptions, 'maxLookups'>, Partial<Pick<AnswerCacheOptions, 'maxEntries'>> {
+  readonly clock: Pick<Clock, 'wall' | 'elapsed'>
   /** @throws Error if the lookup fails */
   readonly lookup: (token: string, audiences: readonly string[] | undefined) => Promise<TokenAnswer>
   /** Milliseconds to cache a result with a user; 0 disables caching. */
@@ -37,7 +39,7 @@ export class TokenCache {
 
   constructor (options: TokenCacheOptions) {
     this.#options = options
-    this.#cache = new AnswerCache({ maxEntries: MAX_ENTRIES, ...options })
+    this.#cache = new AnswerCache({ maxEntries: MAX_ENTRIES, ...options, now: options.clock.elapsed })
     this.#metrics = declare(options.metrics)
   }
 
@@ -62,7 +64,7 @@ export class TokenCache {
       const { found, until = Infinity } = await lookup(token, audiences)
       fetched.add()
       const positive = found !== undefined
-      return { value: found, positive, keepMs: Math.min(positive ? known : unknown, until - Date.now()) }
+      return { value: found, positive, keepMs: Math.min(positive ? known : unknown, until - this.#options.clock.wall()) }
     } catch (error) {
       failed.add()
       throw error

@@ -10,6 +10,7 @@ import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Authenticated, Authenticator } from '../../auth/authenticator.js'
 import { isReview } from '../../auth/review-answer.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
+import type { Clock } from '../../storage/clock.js'
 import type { OrchServer } from '../server.js'
 import { reasonOf } from '../../storage/errors.js'
 import { occasionally } from '../rate-limited.js'
@@ -32,6 +33,7 @@ export interface TokenWebhookOptions {
 export interface TokenWebhookContext {
   readonly log: FastifyBaseLogger
   readonly metrics: OrchServer['metrics']
+  readonly clock: Clock
   /** To servers of the control plane. */
   readonly tunnel?: Tunnel | undefined
   /** Audiences of this server. */
@@ -45,7 +47,7 @@ const MAX_TOKEN_LENGTH = 64 * 1024
 /** Maximum bytes of a response. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 
-export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, tunnel, audiences: own }: TokenWebhookContext): Authenticator {
+export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, clock, tunnel, audiences: own }: TokenWebhookContext): Authenticator {
   const client = new HttpClient({ caller: 'token-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, tunnel, ...outgoingMetrics(metrics), ...tuned })
   const apiVersion = `${GROUP}/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`tokens cannot be reviewed: ${reasonOf(error)}`) })
@@ -72,7 +74,7 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
     }
   }
 
-  const cache = new TokenCache({ lookup, known: cacheTtl, unknown: cacheTtl, metrics })
+  const cache = new TokenCache({ lookup, known: cacheTtl, unknown: cacheTtl, metrics, clock })
   return {
     name: 'webhook',
     knowsAudiences: true,

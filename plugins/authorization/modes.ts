@@ -49,7 +49,7 @@ const MODES: Readonly<Record<AuthorizationMode, (fastify: FastifyInstance, optio
   },
   Webhook: async (fastify, { webhook }) => {
     if (webhook === undefined) throw new TypeError('authorization mode Webhook needs the option authorization.webhook')
-    return (await import('./webhook.js')).webhookAuthorizer({ ...webhook, client: { tunnel: fastify.orch.egress.controlPlane, ...outgoingMetrics(fastify.orch.metrics), ...webhook.client } }, fastify.log, reviewMetrics(fastify.orch.metrics, 'authz'))
+    return (await import('./webhook.js')).webhookAuthorizer({ ...webhook, client: { tunnel: fastify.orch.egress.controlPlane, ...outgoingMetrics(fastify.orch.metrics), ...webhook.client } }, { log: fastify.log, clock: fastify.orch.clock, timed: reviewMetrics(fastify.orch.metrics, 'authz') })
   }
 }
 

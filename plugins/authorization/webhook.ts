@@ -7,6 +7,7 @@ import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { isReview } from '../../auth/review-answer.js'
+import type { Clock } from '../../storage/clock.js'
 import { reasonOf } from '../../storage/errors.js'
 import { occasionally } from '../rate-limited.js'
 import type { TimeReview } from '../review-metrics.js'
@@ -25,6 +26,12 @@ export interface AuthorizationWebhookOptions {
   readonly client?: Partial<HttpClientOptions>
 }
 
+export interface AuthorizationWebhookContext {
+  readonly log: FastifyBaseLogger
+  readonly clock: Pick<Clock, 'elapsed'>
+  readonly timed?: TimeReview
+}
+
 const RETRY = { attempts: 5, first: 500, factor: 1.5 }
 const MAX_RESPONSE_BYTES = 64 * 1024
 /** Maximum cached decisions of each sort. */
@@ -34,7 +41,7 @@ const MAX_CACHED_SPEC = 10_000
 /** Maximum characters of a reason or error from the webhook. */
 const MAX_TEXT_LENGTH = 1000
 
-export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned }: AuthorizationWebhookOptions, log: FastifyBaseLogger, timed: TimeReview = answer => answer): Authorizer {
+export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned }: AuthorizationWebhookOptions, { log, clock, timed = answer => answer }: AuthorizationWebhookContext): Authorizer {
   const client = new HttpClient({ caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, ...tuned })
   const apiVersion = `authorization.orch.io/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`access cannot be reviewed: ${reasonOf(error)}`) })
@@ -52,7 +59,7 @@ export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTt
     return { decision: 'NoOpinion', evaluationError: failure }
   }
 
-  const cache = new AnswerCache<Ruling>({ maxEntries: MAX_CACHED })
+  const cache = new AnswerCache<Ruling>({ maxEntries: MAX_CACHED, now: clock.elapsed })
   return {
     name: 'Webhook',
     authorize: attributes => {

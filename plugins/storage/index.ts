@@ -115,6 +115,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     authorize: attributes => authorizer.authorize(attributes),
     tolerationSeconds: admission.tolerationSeconds ?? { notReady: 300, unreachable: 300 },
     callers,
+    clock,
     gates: fastify.orch.settings.featureGates,
     observePodSecurity: observePodSecurity(fastify.orch.metrics),
     note: text => { fastify.log.warn(text) }

@@ -63,7 +63,7 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
   keepMetadata(object, old, named?.keepsMetadata ?? [])
   store.representation.rules?.prepare?.(object, old)
   dropGated(store, object, old)
-  store.strategy.prepareForUpdate?.(object, old, subresource, store.gates)
+  store.strategy.prepareForUpdate?.(object, old, subresource, store.gates, store.clock.wall())
   if (named?.changes === undefined) updateGeneration(store, object, old)
 }
 

@@ -8,6 +8,7 @@ import { events, type Event } from '../../schemas/api/core/events.js'
 import { CATALOGUE, loadPlugins } from '../../admission/catalogue.js'
 import { handles } from '../../admission/chain.js'
 import { badRequest } from '../../schemas/status.js'
+import { systemClock } from '../../storage/clock.js'
 import { BINDINGS, build, binding, type Json } from '../build.js'
 import { until } from '../interop/server.js'
 
@@ -128,7 +129,7 @@ t.test('a plugin for a type gets its objects, other versions of them, other obje
 
 const notYet = (): never => { throw new Error('not yet') }
 const notes: string[] = []
-const tools = { gates: DEFAULT_GATES, resources: notYet, authorize: notYet, tolerationSeconds: { notReady: 1, unreachable: 1 }, callers: { webhooks: async () => ({ resources: notYet, caller: { call: notYet, retain: notYet }, metrics: { called: notYet, rejected: notYet, failedOpen: notYet }, failed: notYet }), reviewer: notYet }, note: (text: string) => { notes.push(text) } }
+const tools = { clock: systemClock, gates: DEFAULT_GATES, resources: notYet, authorize: notYet, tolerationSeconds: { notReady: 1, unreachable: 1 }, callers: { webhooks: async () => ({ resources: notYet, caller: { call: notYet, retain: notYet }, metrics: { called: notYet, rejected: notYet, failedOpen: notYet }, failed: notYet }), reviewer: notYet }, note: (text: string) => { notes.push(text) } }
 
 t.test('the catalogue is what flags take, and its order is that in which plugins run', async t => {
   t.equal(new Set(CATALOGUE.map(({ name }) => name)).size, CATALOGUE.length)

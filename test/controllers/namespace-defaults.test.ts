@@ -49,7 +49,7 @@ t.test('a namespace that is deleted gets nothing back', async t => {
 
 t.test('servers with certificates of their own share the bundle; what is no certificate or has expired is dropped', t => {
   const there = (bundle: string): Json => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'x', annotations: { 'orch.io/description': 'd' } }, data: { 'ca.crt': bundle } })
-  const wanted = (bundle: string, shared = false): string | undefined => desiredRootCA({ certificates: OURS, shared }, there(bundle) as never)?.data?.['ca.crt']
+  const wanted = (bundle: string, shared = false): string | undefined => desiredRootCA({ certificates: OURS, shared }, there(bundle) as never, Date.now())?.data?.['ca.crt']
   t.equal(wanted(THEIRS), THEIRS + OURS)
   t.equal(wanted(OURS + THEIRS), undefined, 'whoever came first')
   t.equal(wanted(`${EXPIRED}x${THEIRS}`), THEIRS + OURS)

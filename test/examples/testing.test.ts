@@ -5,13 +5,19 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const EXAMPLES = fileURLToPath(new URL('../../../examples/testing/', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const PACKAGES = `${ROOT}test/node_modules/`
 /** Below dist/test/, where imports find the packages of the tests, and the package by its own name. */
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 
-function run (t: { teardown: (fn: () => unknown) => void }, ...args: string[]): { status: number | null, output: string } {
+function copied (t: { teardown: (fn: () => unknown) => void }): string {
   const folder = mkdtempSync(`${HERE}testing-`)
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   cpSync(EXAMPLES, folder, { recursive: true })
+  return folder
+}
+
+function run (folder: string, ...args: string[]): { status: number | null, output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8', timeout: 240_000, env: { PATH: process.env['PATH'] ?? '' } })
   return { status, output: stdout + stderr }
 }
@@ -22,14 +28,24 @@ for (const [what, file, tests] of [
   ['a flaky network that finds a planted bug', 'tally', 5]
 ] as const) {
   t.test(`${what} under node:test`, async t => {
-    const { status, output } = run(t, '--test', '--test-reporter=tap', `${file}.test.js`)
+    const { status, output } = run(copied(t), '--test', '--test-reporter=tap', `${file}.test.js`)
     t.equal(status, 0, output)
     t.match(output, new RegExp(`^# pass ${tests}$`, 'm'))
   })
 }
 
 t.test('a controller under tap, with faults', async t => {
-  const { status, output } = run(t, 'site-controller.tap.js')
+  const { status, output } = run(copied(t), 'site-controller.tap.js')
   t.equal(status, 0, output)
   t.match(output, /^# \{ total: 2, pass: 2 \}$/m)
+})
+
+t.test('a controller under vitest', async t => {
+  const folder = copied(t)
+  // Vitest transforms what is not in a folder node_modules, which takes seconds for the whole package.
+  for (const part of ['package.json', 'dist/bundle']) cpSync(`${ROOT}${part}`, `${folder}/node_modules/orch-apiserver/${part}`, { recursive: true, filter: path => !path.endsWith('.map') })
+  const { status, output } = run(folder, `${PACKAGES}vitest/vitest.mjs`, 'run', '--reporter=tap-flat')
+  t.equal(status, 0, output)
+  t.match(output, /^1\.\.2$/m)
+  t.notMatch(output, /^not ok/m)
 })

@@ -2,18 +2,24 @@
 import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { readAccessReview } from '../../plugins/authorization/webhook.js'
+import { systemClock, type Clock } from '../../storage/clock.js'
+import { MovableClock } from '../../testing/clock.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
 
 const BINDINGS = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
 const YES: Reviewer['answer'] = () => ({ allowed: true })
 
-async function serve (t: Test, port: number, ...flags: string[]): Promise<Flagged & { readonly get: (url: string) => Promise<{ code: number, json: { message?: string } }> }> {
+type Served = Flagged & { readonly get: (url: string) => Promise<{ code: number, json: { message?: string } }> }
+
+const serve = async (t: Test, port: number, ...flags: string[]): Promise<Served> => await serveAt(t, systemClock, port, ...flags)
+
+async function serveAt (t: Test, clock: Clock, port: number, ...flags: string[]): Promise<Served> {
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(port), tokens: 'ann-token,ann,u1,"dev,ops"\n' })
   const mode = flags.some(flag => flag.startsWith('--authorization-mode=')) ? [] : ['--authorization-mode=Webhook']
   const all = [...mode, `--authorization-webhook-config-file=${folder}/webhook`, `--token-auth-file=${folder}/tokens`, ...flags]
   const { options } = await configuration(checkedFlags([`--data-dir=${folder}/data`, ...all]))
-  const server = await flagged(t, folder, all, { authorization: options.authorization ?? {} })
+  const server = await flagged(t, folder, all, { authorization: options.authorization ?? {}, clock })
   return { ...server, get: url => server.get(url, { authorization: 'Bearer ann-token' }) }
 }
 
@@ -103,6 +109,23 @@ t.test('an answer that allows too much is read strictly', async t => {
   t.throws(() => readAccessReview(null, 'a/v1'), TypeError)
   t.throws(() => readAccessReview(review({ allowed: true, reason: 1 }), 'a/v1'), TypeError)
   t.throws(() => readAccessReview({ ...review({ allowed: true }), kind: 'TokenReview' }, 'a/v1'), TypeError)
+})
+
+t.test("its answers are cached on the server's clock", async t => {
+  const service = await reviewer(t, YES)
+  const clock = new MovableClock(Date.now(), true)
+  t.teardown(() => { clock.close() })
+  const server = await serveAt(t, clock, service.port)
+  const ask = async (): Promise<number> => {
+    service.asked.length = 0
+    await server.get(`${BINDINGS}/b`)
+    return service.asked.length
+  }
+  t.equal(await ask(), 1)
+  await clock.move('4m')
+  t.equal(await ask(), 0)
+  await clock.move('2m')
+  t.equal(await ask(), 1)
 })
 
 t.test('answers about very long requests are not cached', async t => {

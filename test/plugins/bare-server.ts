@@ -4,6 +4,7 @@ import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
 import type { LimitPlace, RequestContext } from '../../plugins/context.js'
 import { Trace } from '../../registry/trace.js'
+import { systemClock } from '../../storage/clock.js'
 import type { OrchServer } from '../../plugins/server.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -34,7 +35,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   const { log } = options
   const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // pino writes objects
   const fastify = Fastify({ return503OnClosing: false, logger })
-  const orch: Partial<OrchServer> = { knowsPath: () => true, egress: { relay: async () => { throw new Error('no proxy') } }, aggregation: { find: () => undefined } as unknown as OrchServer['aggregation'], ...options.orch }
+  const orch: Partial<OrchServer> = { clock: systemClock, knowsPath: () => true, egress: { relay: async () => { throw new Error('no proxy') } }, aggregation: { find: () => undefined } as unknown as OrchServer['aggregation'], ...options.orch }
   fastify.decorate('orch', orch as OrchServer) // the plugins under test add their own members
   let requests = 0
   await fastify.register(fp(async instance => {

@@ -5,6 +5,8 @@ import { connect, constants } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import Fastify from '../fastify.js'
 import requestInfo from '../../plugins/request-info.js'
+import type { OrchServer } from '../../plugins/server.js'
+import { systemClock } from '../../storage/clock.js'
 import http2Sessions from '../../plugins/http2-sessions.js'
 import { get, open } from '../pipelined.js'
 import { ruleBreaker } from '../rule-breaker.js'
@@ -18,6 +20,7 @@ t.test('a request ends with its client, however that goes', async t => {
   t.teardown(() => app.close())
   let begun = 0
   let underWay = 0
+  app.decorate('orch', { clock: systemClock } as OrchServer)
   await app.register(requestInfo)
   await app.register(http2Sessions, { interval: 50 })
   app.get('/held', (request, reply) => {
@@ -75,6 +78,7 @@ t.test('a request whose client leaves while a hook of the host waits is not serv
     reply.raw.on('close', () => { left++ })
     await new Promise<void>(resolve => { waiting.push(resolve) })
   })
+  app.decorate('orch', { clock: systemClock } as OrchServer)
   await app.register(requestInfo)
   app.route({ method: ['GET', 'POST'], url: '*', handler: async ({ url }) => { served.push(url) } })
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -4,6 +4,7 @@ import { checkedFlags, configuration } from '../../config/options.js'
 import { TokenCache } from '../../plugins/authentication/token-cache.js'
 import { readTokenReview } from '../../plugins/authentication/webhook.js'
 import type { OrchServer } from '../../plugins/server.js'
+import { MovableClock } from '../../testing/clock.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import type { Json } from '../build.js'
 import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'
@@ -34,6 +35,22 @@ t.test('a token is reviewed once, whatever the answer is', async t => {
     t.equal(service.asked.length, 2)
     t.match(await metrics(), /authentication_token_cache_request_total\{status="hit"\} \d/)
   }
+})
+
+t.test("answers are cached on the server's clock", async t => {
+  const service = await reviewer(t, yes)
+  const clock = new MovableClock(Date.now(), true)
+  t.teardown(() => { clock.close() })
+  const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(service.port) })
+  const { options: { authentication = {} } } = await configuration(checkedFlags([`--data-dir=${folder}/data`, `--authentication-token-webhook-config-file=${folder}/webhook`]))
+  const server = await flagged(t, folder, [], { authentication, clock })
+  const ask = async (): Promise<number> => await server.code(undefined, { authorization: 'Bearer good' })
+  t.equal(await ask(), 200)
+  service.answer = () => ({ authenticated: false })
+  await clock.move('1m')
+  t.equal(await ask(), 200)
+  await clock.move('2m')
+  t.equal(await ask(), 401)
 })
 
 t.test('without a time to keep them answers are asked for each time', async t => {
@@ -181,14 +198,14 @@ t.test('what is kept is bounded in time and number, and so is what is under way'
       asked.push(token)
       await held
       if (token === 'broken') throw new Error('down')
-      return token.startsWith('x') ? { found: undefined } : { found: user(token), ...(token === 'short' ? { until: Date.now() + 3 } : {}) }
+      return token.startsWith('x') ? { found: undefined } : { found: user(token), ...(token === 'short' ? { until: 5003 + clock } : {}) }
     },
     known: 10,
     unknown: 2,
     metrics,
     maxEntries: 3,
     maxLookups: 2,
-    now: () => clock
+    clock: { elapsed: () => clock, wall: () => 5000 + clock }
   })
   t.match(await cache.find('a'), { username: 'a' })
   t.match(cache.find('a'), { username: 'a' }, 'at once')

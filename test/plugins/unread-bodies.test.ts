@@ -5,6 +5,8 @@ import { connect as connectHttp2, type Http2Session } from 'node:http2'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import Fastify from '../fastify.js'
 import requestInfo from '../../plugins/request-info.js'
+import type { OrchServer } from '../../plugins/server.js'
+import { systemClock } from '../../storage/clock.js'
 import { until } from '../secure-server.js'
 import { authority } from '../serving/authority.js'
 
@@ -14,6 +16,7 @@ t.test('a request that was answered ends though nothing more comes or goes over 
   const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
   t.teardown(() => app.close())
   let underWay = 0
+  app.decorate('orch', { clock: systemClock } as OrchServer)
   await app.register(requestInfo)
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'POST') return done()

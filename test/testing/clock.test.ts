@@ -1,10 +1,13 @@
 import t from 'tap'
+import { readFileSync } from 'node:fs'
 import { testServer, type TestServer, type TestServerOptions } from '../../testing/index.js'
 import { TABLE, Watch, type Json, type Test } from '../build.js'
+import { REQUEST } from '../certificate-requests.js'
 
 const START = new Date('2030-01-01T00:00:00Z')
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const EVENTS = '/api/v1/namespaces/default/events'
+const SITES = { apiVersion: 'apiextensions.orch.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'sites.example.com' }, spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'sites', kind: 'Site' }, versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }] } }
 
 async function held (t: Test, options: TestServerOptions = {}): Promise<TestServer> {
   const server = await testServer({ now: START, ...options })
@@ -26,6 +29,40 @@ t.test('timestamps are those of the clock', async t => {
   t.equal((await call(server, 'DELETE', `${CONFIGS}/a`)).json['metadata'].deletionTimestamp, '2030-01-02T02:00:00Z')
   t.match((await call(server, 'PATCH', `${CONFIGS}/a`, { data: { a: 'b' } }, { 'content-type': 'application/merge-patch+json' })).json['metadata'].managedFields[0].time, '2030-01-02T02:00:00Z')
   t.equal([...server.exchanges].at(-1)?.at, Date.parse('2030-01-02T02:00:00Z'))
+})
+
+t.test('audit events and conditions that the server sets have the time of the clock', async t => {
+  const path = `${t.testdir()}/audit.log`
+  const server = await held(t, { server: { audit: { path } } })
+  const first = (object: Json): string => object['status'].conditions.at(-1).lastTransitionTime as string
+  const service = (await call(server, 'GET', '/apis/apiregistration.orch.io/v1/apiservices/v1.')).json
+  t.equal(first(service), '2030-01-01T00:00:00Z')
+
+  await server.clock.move('3h')
+  const definitions = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
+  await server.load([SITES, { apiVersion: 'example.com/v1', kind: 'Site', metadata: { name: 'home', namespace: 'default', finalizers: ['example.com/wait'] } }])
+  t.match((await call(server, 'DELETE', `${definitions}/sites.example.com`)).json['status'].conditions.at(-1), { type: 'Terminating', lastTransitionTime: '2030-01-01T03:00:00Z' })
+
+  const requests = '/apis/certificates.orch.io/v1/certificatesigningrequests'
+  const { json } = await call(server, 'POST', requests, { metadata: { name: 'ann' }, spec: { signerName: 'example.com/any', usages: ['client auth'], request: REQUEST } })
+  await server.clock.move('1h')
+  const approved = await call(server, 'PUT', `${requests}/ann/approval`, { ...json, status: { conditions: [{ type: 'Approved', status: 'True', reason: 'Test' }] } })
+  t.match(approved.json['status'].conditions, [{ lastUpdateTime: '2030-01-01T04:00:00Z', lastTransitionTime: '2030-01-01T04:00:00Z' }])
+
+  await server.dispose()
+  const events = readFileSync(path, 'utf8').trim().split('\n').map(line => JSON.parse(line) as Json)
+  const times = (uri: string): string[] => events.filter(({ requestURI }) => requestURI === uri).flatMap(({ requestReceivedTimestamp: received, stageTimestamp: at }) => [received as string, at as string])
+  t.strictSame(times('/apis/apiregistration.orch.io/v1/apiservices/v1.'), Array(4).fill('2030-01-01T00:00:00.000000Z'))
+  t.strictSame(times(`${requests}/ann/approval`), Array(4).fill('2030-01-01T04:00:00.000000Z'))
+})
+
+t.test('limits of rates recover with the clock', async t => {
+  const value = { kind: 'Configuration', apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', limits: [{ type: 'Server', qps: 1, burst: 1 }] }
+  const server = await held(t, { server: { admission: { enabled: ['EventRateLimit'], configuration: { EventRateLimit: { value } } } } })
+  const send = async (): Promise<number> => (await call(server, 'POST', EVENTS, { metadata: { generateName: 'e' }, involvedObject: { namespace: 'default' } })).code
+  t.strictSame([await send(), await send()], [201, 429])
+  await server.clock.move('1s')
+  t.strictSame([await send(), await send()], [201, 429])
 })
 
 t.test('objects with a lifetime expire when it has passed, not before', async t => {

@@ -4,7 +4,7 @@ import { get as httpsGet } from 'node:https'
 import { CoreV1Api, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernetes/client-node'
 import { testServer, type Fault, type TestServer, type TestServerOptions } from '../../testing/index.js'
 import { randomFrom } from '../../testing/random.js'
-import { types, Watch, type Json, type Test } from '../build.js'
+import { TABLE, types, Watch, type Json, type Test } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const ON = { resource: 'configmaps' }
@@ -51,7 +51,8 @@ t.test('faults are for requests that match, after those that are skipped, until 
   server.faults.add({ status: 500 })
   t.equal((await fetch(`${server.url}/readyz`)).status, 200, 'probes are spared')
   for (const [fault, says] of [
-    [{}, /no effect/], [{ on: ON }, /no effect/], [{ status: 418 }, /status: 418: must be one of 409/], [{ status: 409, retryAfter: 1 }, /retryAfter needs status/], [{ disconnect: 'soon' }, /disconnect: "soon"/], [{ delay: 'long' }, RangeError]
+    [{}, /no effect/], [{ on: ON }, /no effect/], [{ status: 418 }, /status: 418: must be one of 409/], [{ status: 409, retryAfter: 1 }, /retryAfter needs status/], [{ disconnect: 'soon' }, /disconnect: "soon"/], [{ delay: 'long' }, RangeError],
+    [{ stale: -1 }, /stale: -1: must be a number of changes/], [{ status: 500, staleReads: 'any' }, /staleReads needs stale/], [{ stale: 1, staleReads: 'all' }, /staleReads: "all": must be accepting or any/]
   ] as Array<[Fault, RegExp]>) t.throws(() => server.faults.add(fault), says)
 })
 
@@ -159,13 +160,71 @@ t.test('a watch that delivers twice ends in order', async t => {
   t.ok(watch.response.complete)
 })
 
-t.test('lists that accept any version may be answered from an older state, others never', async t => {
+t.test('objects may be read from an older state: not there yet, as they were, or still there', async t => {
   const server = await started(t)
-  for (const name of ['a', 'b', 'c']) await make(server, name)
-  server.faults.add({ on: { ...ON, verb: 'list' }, stale: 2 })
+  const fault = server.faults.add({ on: { ...ON, verb: 'get' }, stale: 1 })
+  const read = async (query = '', headers: Record<string, string> = {}): Promise<string> => {
+    const response = await fetch(`${server.url}${CONFIGS}/a${query}`, { headers })
+    const text = await response.text()
+    return response.status === 200 ? /colour: *"?(\w+)"?/.exec(text.replaceAll('"', ''))?.[1] ?? text : String(response.status)
+  }
+  const put = async (colour: string): Promise<string> => (await call(server, 'PUT', `${CONFIGS}/a`, { metadata: { name: 'a' }, data: { colour } })).json['metadata'].resourceVersion as string
+  const { json } = await call(server, 'POST', CONFIGS, { metadata: { name: 'a' }, data: { colour: 'red' } })
+  t.strictSame([await read('?resourceVersion=0'), await read()], ['404', 'red'])
+  const version = json['metadata'].resourceVersion as string
+  t.equal(await read(`?resourceVersion=${version}`), 'red', 'never older than the version that it asks for')
+  const blue = await put('blue')
+  for (const accept of ['application/json', 'application/yaml']) t.strictSame([await read('?resourceVersion=0', { accept }), await read('', { accept })], ['red', 'blue'], accept)
+  t.strictSame([await read(`?resourceVersion=${version}`), await read(`?resourceVersion=${blue}`)], ['red', 'blue'])
+  t.match((await call(server, 'GET', `${CONFIGS}/a?resourceVersion=0`)).json, { kind: 'ConfigMap', metadata: { resourceVersion: version } })
+  t.match(await (await fetch(`${server.url}${CONFIGS}/a?resourceVersion=0`, { headers: { accept: TABLE } })).json(), { kind: 'Table', rows: [{ cells: ['a', 1] }] })
+  t.equal(await read('?resourceVersion=x'), '400')
+  await call(server, 'DELETE', `${CONFIGS}/a`)
+  t.strictSame([await read('?resourceVersion=0'), await read()], ['blue', '404'])
+
+  fault.remove()
+  t.equal(await read('?resourceVersion=0'), '404')
+  server.faults.add({ on: { verb: 'get' }, stale: 1, staleReads: 'any', times: 1 })
+  t.strictSame([await read(), await read()], ['blue', '404'], 'if the fault demands it, where the client asks for the newest state')
+  t.match(server.exchanges.find({ verb: 'get' }).at(-2), { status: 200, faults: ['stale 1'] })
+})
+
+t.test('older states of objects in several versions, of custom objects and their status, of namespaces', async t => {
+  const custom = { apiVersion: 'apiextensions.orch.io/v1', kind: 'CustomResourceDefinition', metadata: { name: 'sites.example.com' }, spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'sites', kind: 'Site' }, versions: [{ name: 'v1', served: true, storage: true, subresources: { status: {} }, schema: { openAPIV3Schema: { type: 'object', 'x-orch-preserve-unknown-fields': true } } }] } }
+  const server = await started(t, { fixtures: custom })
+  const fault = server.faults.add({ on: { verb: 'get' }, stale: 1, staleReads: 'any' })
+  for (const [collection, body, kept] of [
+    ['/apis/example.com/v1/sites', { apiVersion: 'example.com/v1', kind: 'Site' }, '/apis/example.com/v1/sites/a/status'],
+    ['/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets', { spec: { minAvailable: 1, selector: {} } }, '/apis/policy/v1/namespaces/default/poddisruptionbudgets/a/status']
+  ] as const) {
+    const made = await call(server, 'POST', collection, { ...body, metadata: { name: 'a' } })
+    t.equal(made.code, 201, JSON.stringify(made.json))
+    t.equal((await call(server, 'GET', kept)).code, 404, kept)
+    t.equal((await call(server, 'PUT', `${collection}/a`, { ...made.json, metadata: { ...made.json['metadata'], labels: { a: 'b' } } })).code, 200)
+    t.match(await call(server, 'GET', kept), { code: 200, json: { kind: made.json['kind'], metadata: { resourceVersion: made.json['metadata'].resourceVersion } } })
+  }
+  const response = await fetch(`${server.url}/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets/a`)
+  t.match(await response.json(), { apiVersion: 'policy/v1beta1' })
+  t.match(response.headers.get('warning'), /policy\/v1beta1 PodDisruptionBudget is deprecated/)
+
+  t.equal((await call(server, 'POST', '/api/v1/namespaces', { metadata: { name: 'web' } })).code, 201)
+  fault.remove()
+  server.faults.add({ on: { verb: 'get' }, stale: 1000, staleReads: 'any' })
+  t.equal((await call(server, 'GET', '/api/v1/namespaces/web')).code, 404)
+})
+
+t.test('lists that accept an older version may be answered from one, others if the fault demands it', async t => {
+  const server = await started(t)
+  const versions: string[] = []
+  for (const name of ['a', 'b', 'c']) versions.push((await make(server, name)).json['metadata'].resourceVersion)
+  const fault = server.faults.add({ on: { ...ON, verb: 'list' }, stale: 2 })
   const names = async (query: string): Promise<string[]> => ((await call(server, 'GET', CONFIGS + query)).json['items'] as Json[]).map(({ metadata }) => metadata.name as string)
   t.strictSame(await names('?resourceVersion=0'), ['a'])
   t.strictSame(await names(''), ['a', 'b', 'c'])
-  const { json: { metadata } } = await call(server, 'GET', `${CONFIGS}?resourceVersion=0`)
-  t.strictSame(await names(`?resourceVersion=${Number(metadata.resourceVersion) + 2}`), ['a', 'b', 'c'])
+  t.strictSame(await names(`?resourceVersion=${versions[2]}`), ['a', 'b', 'c'])
+  t.strictSame(await names(`?resourceVersion=${versions[1]}&resourceVersionMatch=NotOlderThan`), ['a', 'b'])
+  fault.remove()
+  server.faults.add({ on: { ...ON, verb: 'list' }, stale: 1, staleReads: 'any' })
+  t.strictSame(await names(''), ['a', 'b'])
+  t.strictSame(await names(`?resourceVersion=${versions[2]}&resourceVersionMatch=Exact`), ['a', 'b', 'c'])
 })

@@ -48,6 +48,7 @@ const FAULT: Readonly<Record<keyof Fault, Reader>> = {
   retryAfter: number,
   disconnect: (value, name): Break => typeof value === 'string' ? value as Break : read(objectOf(JSON.stringify(value ?? name)), { bytes: number, events: number }) as Break, // `Faults.add` checks the text
   stale: number,
+  staleReads: (value, name) => string(value, name),
   duplicate: value => {
     if (value !== true) throw new TypeError('duplicate: must be true')
     return value

@@ -9,6 +9,7 @@ import type { Tunnel } from '../../../clients/egress/tunnel.js'
 import type { HttpClientOptions } from '../../../clients/http-client.js'
 import type { Material } from '../../../clients/kubeconfig.js'
 import type { Authenticator } from '../../../auth/authenticator.js'
+import type { Clock } from '../../../storage/clock.js'
 import type { OrchServer } from '../../server.js'
 import { reasonOf } from '../../../storage/errors.js'
 import { occasionally } from '../../rate-limited.js'
@@ -38,6 +39,7 @@ export interface OidcOptions extends ClaimOptions {
 export interface OidcContext {
   readonly log: FastifyBaseLogger
   readonly metrics: OrchServer['metrics']
+  readonly clock: Clock
   /** To servers of the control plane. */
   readonly tunnel?: Tunnel | undefined
 }
@@ -48,7 +50,7 @@ const MAX_TOKEN_LENGTH = 64 * 1024
 /** Maximum issuers of distributed claims with cached keys. */
 const MAX_ISSUERS = 16
 
-export function oidcAuthenticator (options: OidcOptions, { log, metrics, tunnel }: OidcContext): Authenticator {
+export function oidcAuthenticator (options: OidcOptions, { log, metrics, clock, tunnel }: OidcContext): Authenticator {
   const { issuer: url, clientId: audience, algorithms = ['RS256'], groupsClaim = '' } = options
   const fetcher = new DocumentFetcher({ authority: options.authority, client: { tunnel, observe: outgoingMetrics(metrics).observe, ...options.client } })
   const failed = occasionally((error: unknown) => { log.warn(`the OpenID Connect issuer cannot be reached: ${reasonOf(error)}`) })
@@ -56,7 +58,7 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics, tunnel 
   const issuerOf = (name: string): Issuer => {
     let found = issuers.get(name)
     if (found === undefined) {
-      found = new Issuer({ url: name, fetcher, audience, algorithms, failed, ...(options.now === undefined ? {} : { now: options.now }) })
+      found = new Issuer({ url: name, fetcher, audience, algorithms, failed, wall: clock.wall, ...(options.now === undefined ? {} : { now: options.now }) })
       const oldest = [...issuers.keys()].find(known => known !== url)
       if (oldest !== undefined && issuers.size >= MAX_ISSUERS) issuers.delete(oldest)
       issuers.set(name, found)
@@ -69,7 +71,7 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics, tunnel 
     const claims = groupsClaim === '' ? verified : await resolveDistributed(verified, { claim: groupsClaim, fetcher, verify: (name, other) => issuerOf(name).verify(other) })
     return { found: userOf(claims, url, options), until: (verified.exp ?? 0) * 1000 }
   }
-  const cache = new TokenCache({ lookup, known: CACHED_MS, unknown: 0, metrics })
+  const cache = new TokenCache({ lookup, known: CACHED_MS, unknown: 0, metrics, clock })
 
   return {
     name: 'oidc',

@@ -15,7 +15,9 @@ export interface IssuerOptions {
   readonly algorithms: readonly string[]
   /** Called each time the issuer cannot be reached. */
   readonly failed: (error: unknown) => void
-  /** Monotonic clock, milliseconds. */
+  /** Milliseconds since 1970, for the times of tokens. */
+  readonly wall: () => number
+  /** Monotonic clock, milliseconds, for calls to the issuer. */
   readonly now?: () => number
 }
 
@@ -55,8 +57,8 @@ export class Issuer {
   /** Verifies a token and returns its claims. @throws Error if it is invalid or the issuer is unreachable */
   async verify (token: string): Promise<JWTPayload> {
     const keys = this.#keys ?? await this.#discovered()
-    const { url, audience, algorithms } = this.#options
-    const options: JWTVerifyOptions = { issuer: url, audience, algorithms: [...algorithms], clockTolerance: SKEW, requiredClaims: ['exp'] }
+    const { url, audience, algorithms, wall } = this.#options
+    const options: JWTVerifyOptions = { issuer: url, audience, algorithms: [...algorithms], clockTolerance: SKEW, requiredClaims: ['exp'], currentDate: new Date(wall()) }
     const header = decodeProtectedHeader(token)
     if (header.alg === undefined || !algorithms.includes(header.alg)) throw new Error('the algorithm of the token is not one of those allowed')
     const [protectedHeader = '', payload = '', signature = ''] = token.split('.')

@@ -29,8 +29,12 @@ export function parseTokenKeys (pem: string): TokenKey[] {
   return keys
 }
 
+/** The last key: it is parsed when options are checked, and again by each server that has them. */
+let last: { readonly pem: string, readonly key: SigningKey } | undefined
+
 /** @throws Error for an invalid key */
 export function parseSigningKey (pem: string): SigningKey {
+  if (last?.pem === pem) return last.key
   refuseEncrypted(pem)
   let privateKey: KeyObject
   try {
@@ -38,7 +42,9 @@ export function parseSigningKey (pem: string): SigningKey {
   } catch (error) {
     throw new Error('it has no private key in PEM', { cause: error })
   }
-  return { ...tokenKey(createPublicKey(privateKey)), privateKey }
+  const key = { ...tokenKey(createPublicKey(privateKey)), privateKey }
+  last = { pem, key }
+  return key
 }
 
 /** Generates a private key in PEM. */

@@ -1,5 +1,4 @@
 /** A definition whose deletion has begun stays until the objects of its type are deleted. */
-import { timestamp } from '../../meta/time.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from './customresourcedefinitions.js'
 
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.orch.io'
@@ -11,7 +10,7 @@ export function beginCleanup ({ metadata, status }: CustomResourceDefinition): v
   const terminating: CustomResourceDefinitionCondition = {
     type: 'Terminating',
     status: 'True',
-    lastTransitionTime: timestamp(Date.now()),
+    lastTransitionTime: metadata.deletionTimestamp,
     reason: 'InstanceDeletionPending',
     message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon'
   }

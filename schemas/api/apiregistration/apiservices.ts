@@ -5,7 +5,6 @@ import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { Time } from '../../meta/scalars.js'
 import { resource, type Column } from '../../resource.js'
-import { timestamp } from '../../meta/time.js'
 import { pathSegment } from '../../names.js'
 import { validateApiService, validateApiServiceStatus } from './rules/apiservices.js'
 
@@ -68,7 +67,7 @@ const columns: ReadonlyArray<Column<APIService>> = [
 /** An APIService without a service is served by this server, so it is available at once. */
 function settleLocal (object: APIService): void {
   if (object.spec.service !== undefined) return
-  object.status = { conditions: [{ type: 'Available', status: 'True', lastTransitionTime: timestamp(Date.now()), reason: 'Local', message: 'Local APIServices are always available' }] }
+  object.status = { conditions: [{ type: 'Available', status: 'True', lastTransitionTime: object.metadata.creationTimestamp, reason: 'Local', message: 'Local APIServices are always available' }] }
 }
 
 export const apiServices = resource(APIService, {

@@ -76,7 +76,7 @@ export function updated (one: Representation, before: Plain, body: Plain, subres
     new GatedFields(stored.message, gates).drop(object, old)
     strategy.dropGated?.(object, old, gates)
   }
-  strategy.prepareForUpdate?.(object, old, subresource, gates ?? DEFAULT_GATES)
+  strategy.prepareForUpdate?.(object, old, subresource, gates ?? DEFAULT_GATES, Date.now())
   const found = named?.changes === undefined ? validateUpdate(stored, object, old) : validateSubresource(stored, object, old, named)
   return { object, errors: [...found, ...finish(validateVersion(one, object, old, subresource, gates))] }
 }

@@ -1,5 +1,7 @@
 /** Validation of CertificateSigningRequests, and preparation of what each subresource may change. */
+import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
+import { timestamp } from '../../../meta/time.js'
 import type { UserInfo } from '../../../meta/user-info.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
 import { duplicate, forbidden, invalid, notSupported, required, tooLong } from '../../../rules/findings.js'
@@ -87,17 +89,17 @@ export function prepareRequest ({ spec }: CertificateSigningRequest, user: UserI
   if (extra.length > 0) spec.extra = Object.fromEntries(extra.map(([key, values]) => [key, [...values]]))
 }
 
-/** Restores the spec, and decisions in a status update. Sets missing times of conditions. */
-export function prepareRequestUpdate (object: CertificateSigningRequest, old: CertificateSigningRequest, subresource: string): void {
+/** Restores the spec, and decisions in a status update. Sets missing times of conditions. @param now milliseconds since 1970 */
+export function prepareRequestUpdate (object: CertificateSigningRequest, old: CertificateSigningRequest, subresource: string, _gates: Gates, now: number): void {
   object.spec = old.spec
   if (subresource === '') return
   if (subresource === 'status') for (const type of EXCLUSIVE) keepDecision(object, old, type)
-  const now = `${new Date().toISOString().slice(0, 19)}Z`
+  const time = timestamp(now)
   const key = ({ type, status }: Condition): string => JSON.stringify([type, status])
   const before = new Map(old.status.conditions?.map(condition => [key(condition), condition.lastTransitionTime]))
   for (const condition of object.status.conditions ?? []) {
-    condition.lastUpdateTime ??= now
-    condition.lastTransitionTime ??= before.get(key(condition)) ?? now
+    condition.lastUpdateTime ??= time
+    condition.lastTransitionTime ??= before.get(key(condition)) ?? time
   }
 }
 

@@ -10,6 +10,8 @@ import type { OidcOptions } from '../../../../plugins/authentication/oidc/index.
 import { resolveDistributed } from '../../../../plugins/authentication/oidc/distributed.js'
 import { userOf } from '../../../../plugins/authentication/oidc/claims.js'
 import type { DocumentFetcher } from '../../../../plugins/authentication/oidc/document-fetcher.js'
+import { systemClock } from '../../../../storage/clock.js'
+import { MovableClock } from '../../../../testing/clock.js'
 import { flagged, SERVER_FILES, type Flagged } from '../../../flagged-server.js'
 import { ca } from './provider.js'
 
@@ -46,9 +48,9 @@ async function runIssuer (t: Test): Promise<Issuer> {
   return { url, asked, paths }
 }
 
-async function serve (t: Test, issuer: Issuer, more: Partial<OidcOptions> = {}): Promise<Flagged & { readonly as: (token: string) => Promise<number> }> {
+async function serve (t: Test, issuer: Issuer, more: Partial<OidcOptions> = {}, clock = systemClock): Promise<Flagged & { readonly as: (token: string) => Promise<number> }> {
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': ca.certificate })
-  const server = await flagged(t, folder, [], { authentication: { oidc: { issuer: issuer.url, clientId: 'cluster', groupsClaim: 'groups', authority: { path: `${folder}/ca.crt` }, ...more } } })
+  const server = await flagged(t, folder, [], { authentication: { oidc: { issuer: issuer.url, clientId: 'cluster', groupsClaim: 'groups', authority: { path: `${folder}/ca.crt` }, ...more } }, clock })
   return { ...server, as: token => server.code(undefined, { authorization: `Bearer ${token}` }) }
 }
 
@@ -204,4 +206,15 @@ t.test('groups that are somewhere else are fetched there, in a token that is goo
 t.test('claims are those of the token, whatever they are called', t => {
   for (const claim of ['constructor', 'toString', '__proto__']) t.throws(() => userOf({ sub: 'ann' }, 'https://x', { usernameClaim: claim }), /is missing/)
   t.end()
+})
+
+t.test("tokens expire, and become valid, on the server's clock, cached or not", async t => {
+  const issuer = await runIssuer(t)
+  const clock = new MovableClock(Date.now(), true)
+  t.teardown(() => { clock.close() })
+  const { as } = await serve(t, issuer, {}, clock)
+  const [soon, later] = [await sign(claims(issuer)), await sign(claims(issuer, { nbf: now() + HOUR, exp: now() + 3 * HOUR }))]
+  t.same([await as(soon), await as(later)], [200, 401])
+  await clock.move('2h')
+  t.same([await as(soon), await as(later)], [401, 200])
 })

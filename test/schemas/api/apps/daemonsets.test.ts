@@ -60,7 +60,7 @@ t.test('its templates are counted for older controllers, by the server alone', a
   t.equal(count(old), '1')
   const changedTo = (change: Record<string, unknown>) => {
     const object = made(daemonSets, changed(set, change))
-    daemonSets.strategy.prepareForUpdate?.(object, old, '', DEFAULT_GATES)
+    daemonSets.strategy.prepareForUpdate?.(object, old, '', DEFAULT_GATES, Date.now())
     daemonSets.strategy.settle?.(object, old)
     return count(object)
   }

@@ -76,7 +76,7 @@ t.test('what a job runs stays', async t => {
   const update = (annotations: Record<string, string>, before: Record<string, string>, subresource: string) => {
     const annotated = (annotations: Record<string, string>) => made(jobs, { ...job, metadata: { ...job.metadata, annotations } })
     const [object, old] = [annotated(annotations), annotated(before)]
-    jobs.strategy.prepareForUpdate?.(object, old, subresource, DEFAULT_GATES)
+    jobs.strategy.prepareForUpdate?.(object, old, subresource, DEFAULT_GATES, Date.now())
     return object.metadata.annotations
   }
   const mark = { 'batch.orch.io/job-tracking': '' }
