@@ -7,9 +7,9 @@ import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { isLarge } from '../../storage/turns.js'
-import { compare } from '../apply/compare.js'
+import { compare, type Changes } from '../apply/compare.js'
 import { pathText } from '../apply/elements.js'
-import { at, paths } from '../apply/field-set.js'
+import { at, paths, size } from '../apply/field-set.js'
 import { stored, type Manager } from '../apply/managers.js'
 import { shapesOf } from '../apply/shape.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -33,10 +33,11 @@ export function changedSince (store: ResourceStore, current: Entry, version: Rev
   if (!(version < current.revision) || isLarge(current.json.length)) return ''
   const now = inVersion(store, current)
   const previous = stateAt(store.cache, current.key, version)
-  const texts = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, inVersion(store, previous), now)
-  if (texts.length === 0) return ''
-  const more = texts.length - MAX_NAMED
-  return `. Changed since: ${texts.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const { count, texts } = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, inVersion(store, previous), now)
+  if (count === 0) return ''
+  const named: string[] = []
+  for (const text of texts) if (named.push(text) === MAX_NAMED) break
+  return `. Changed since: ${named.join(', ')}${count > named.length ? ` and ${count - named.length} more` : ''}`
 }
 
 /** The object as the client knows it: the stored version may have other fields. Treat it as frozen. */
@@ -57,14 +58,18 @@ function stateAt (cache: WatchCache | undefined, key: string, version: Revision)
   return undefined
 }
 
-function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): string[] {
-  if (old.metadata.uid !== now.metadata.uid) return ['it was deleted and created again']
-  const { changed, removed } = compare(shapesOf(message).owned, old, now)
-  const managers = stored(now.metadata.managedFields)
-  return [
-    ...[...paths(changed)].map(path => `${shown(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`),
-    ...[...paths(removed)].map(path => `${shown(path)} (removed)`)
-  ]
+/** What may be named; a text is made only once it is. */
+interface Findings { readonly count: number, readonly texts: Iterable<string> }
+
+function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): Findings {
+  if (old.metadata.uid !== now.metadata.uid) return { count: 1, texts: ['it was deleted and created again'] }
+  const found = compare(shapesOf(message).owned, old, now)
+  return { count: size(found.changed) + size(found.removed), texts: fieldTexts(found, stored(now.metadata.managedFields)) }
+}
+
+function * fieldTexts ({ changed, removed }: Changes, managers: readonly Manager[]): Generator<string> {
+  for (const path of paths(changed)) yield `${shown(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`
+  for (const path of paths(removed)) yield `${shown(path)} (removed)`
 }
 
 function shown (path: readonly string[]): string {
@@ -76,10 +81,11 @@ const nameOf = ({ manager }: Manager): string => JSON.stringify(manager)
 const byWhom = ([first, ...more]: readonly Manager[]): string => first === undefined ? '' : ` by ${nameOf(first)}${more.length === 0 ? '' : ' and others'}`
 
 /** Managers that have written since the client read its object, as far as it has sent what it read. */
-function unseen ({ metadata: { managedFields } }: ApiObject, object: ApiObject | undefined): string[] {
+function unseen ({ metadata: { managedFields } }: ApiObject, object: ApiObject | undefined): Findings {
   const sent = object?.metadata.managedFields
-  if (sent === undefined || sent.length === 0) return []
+  if (sent === undefined || sent.length === 0) return { count: 0, texts: [] }
   const keyOf = ({ manager, operation, subresource, time }: Manager): string => JSON.stringify([manager, operation, subresource, time])
   const seen = new Set(stored(sent).map(keyOf))
-  return [...new Set(stored(managedFields).filter(manager => !seen.has(keyOf(manager))).map(manager => `fields of ${nameOf(manager)}`))]
+  const names = new Set(stored(managedFields).filter(manager => !seen.has(keyOf(manager))).map(nameOf))
+  return { count: names.size, texts: [...names].map(name => `fields of ${name}`) }
 }

@@ -1,7 +1,7 @@
 import type { Revision } from '../backend.js'
 import type { Clock } from '../clock.js'
 import { isStorageError, StorageError } from '../errors.js'
-import type { Entry, KeyIndex, Version, VersionLog } from './history.js'
+import type { KeyIndex, Version, VersionLog } from './history.js'
 import type { Change } from './medium.js'
 import type { Readers } from './readers.js'
 import type { Versions } from './versions.js'
@@ -62,21 +62,35 @@ export class Compactor {
 
 /**
  * Removes the versions that no reader at or after `revision` sees, and keys that were deleted by then. Yields the versions to remove from the medium, per key
- * in ascending order with a deletion last, so that an interrupted compaction never restores a deleted key.
+ * in ascending order with a deletion last, so that an interrupted compaction never restores a deleted key. Its turns are short however much is removed, such as
+ * days of history after a restart with a shorter retention.
  */
 async function * compactChains (index: KeyIndex, log: VersionLog, revision: Revision): AsyncGenerator<Version[]> {
-  const touched = new Set<Entry>()
-  for (let at = 0; ; at++) {
+  const yielder = new Yielder()
+  /** Deletions that no later version has replaced so far. */
+  const deletions = new Set<Version>()
+  let garbage: Version[] = []
+  for (let at = 0, end = log.after(revision); at < end; at++) {
     const version = log.at(at)
-    if (version === undefined || version.revision > revision) break
-    touched.add(version.entry)
+    if (version === undefined) break
+    const { older } = version
+    if (older !== undefined) {
+      // The log ascends, so that what is older than this one was removed before.
+      version.older = undefined
+      deletions.delete(older)
+      garbage.push(older)
+    }
+    if (version.created === 0) deletions.add(version)
+    if (garbage.length >= BATCH) {
+      yield garbage
+      garbage = []
+    }
+    if (yielder.isDue()) await yielder.yield()
   }
   log.forget(revision)
-  const yielder = new Yielder()
-  let garbage: Version[] = []
-  for (const entry of touched) {
-    cutChain(entry, revision, garbage)
-    if (entry.newest === undefined) index.remove(entry)
+  for (const deletion of deletions) {
+    cutOff(index, deletion)
+    garbage.push(deletion)
     if (garbage.length >= BATCH) {
       yield garbage
       garbage = []
@@ -86,22 +100,15 @@ async function * compactChains (index: KeyIndex, log: VersionLog, revision: Revi
   if (garbage.length > 0) yield garbage
 }
 
-function cutChain (entry: Entry, revision: Revision, garbage: Version[]): void {
-  let newer: Version | undefined
-  let seen = entry.newest
-  while (seen !== undefined && seen.revision > revision) {
-    newer = seen
-    seen = seen.older
+/** Removes a deletion from its key, and the key if it has no newer version. */
+function cutOff (index: KeyIndex, deletion: Version): void {
+  const { entry } = deletion
+  if (entry.newest === deletion) {
+    entry.newest = undefined
+    index.remove(entry)
+    return
   }
-  if (seen === undefined) return
-  const from = garbage.length
-  for (let older = seen.older; older !== undefined; older = older.older) garbage.push(older)
-  // Collected newest first; removed oldest first.
-  const ordered = garbage.splice(from).reverse()
-  garbage.push(...ordered)
-  seen.older = undefined
-  if (seen.created !== 0) return
-  garbage.push(seen)
-  if (newer === undefined) entry.newest = undefined
-  else newer.older = undefined
+  let newer = entry.newest
+  while (newer !== undefined && newer.older !== deletion) newer = newer.older
+  if (newer !== undefined) newer.older = undefined
 }
