@@ -1,7 +1,7 @@
 /**
  * Priority and fairness, the alternative to the plain in-flight limits: flow schemas assign requests to priority levels, each with a share
  * of the server's seats; within a level, requests wait in queues that are fair among flows. Requests that cannot wait get 429 and
- * Retry-After. Response headers identify flow schema and level by uid, because names are not public.
+ * Retry-After. Response headers identify flow schema and level by uid, as upstream; the text of a 429 names them.
  * A request frees its seats when its response is written or waits only for the client; a watch when it has started. Connections to pods and
  * nodes take no seats. The stored configuration is in `flow-control/`.
  * Registered after authentication, which provides the user, and before authorization.

@@ -9,6 +9,8 @@ import { FILES, MARK } from './batches.js'
 
 // Otherwise tap ends when a file waits for something before its first test, once another has set up something to tear down.
 t.removeAllListeners('idle')
+// tap names folders of fixtures after this program, which runs several times at once.
+t.testdirName = `${t.testdirName}-${process.pid}`
 for (const file of process.env[FILES]?.split(' ') ?? []) {
   t.comment(`${MARK}${file}`)
   await import(pathToFileURL(resolve(file)).href)
