@@ -43,7 +43,7 @@ export interface TestClock {
 export class MovableClock implements TestClock, Clock {
   /** The wall clock's time at 0 of `elapsed`. */
   readonly #epoch: number
-  /** When it was held, on the scale of `elapsed`; undefined while it runs. */
+  /** When it was held, on the scale of `elapsed`, in whole milliseconds, so that times differ by exactly what it was moved; undefined while it runs. */
   #heldAt: number | undefined
   /** Milliseconds by which `elapsed` is ahead of the machine's clock. */
   #moved = 0
@@ -53,7 +53,7 @@ export class MovableClock implements TestClock, Clock {
 
   /** @param start milliseconds since 1970 */
   constructor (start: number, held: boolean) {
-    const now = performance.now()
+    const now = held ? Math.ceil(performance.now()) : performance.now()
     this.#epoch = start - now
     this.#heldAt = held ? now : undefined
   }
@@ -75,7 +75,7 @@ export class MovableClock implements TestClock, Clock {
   }
 
   hold (): void {
-    this.#heldAt ??= this.elapsed()
+    this.#heldAt ??= Math.ceil(this.elapsed())
     this.#arm()
   }
 

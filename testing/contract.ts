@@ -21,6 +21,8 @@ export interface TestServerOptions {
   readonly now?: Date
   /** The initial state, including its time. Default empty. */
   readonly from?: Snapshot
+  /** From the second fork of a state on, the next one is started ahead and is there at once if the state is still the same. Default true. */
+  readonly forkAhead?: boolean
   /** Injected from the start, but not while fixtures are loaded. */
   readonly faults?: readonly Fault[]
   /** Seed of the random choices of faults. Default a random one, which `server.faults.seed` returns. */

@@ -12,6 +12,7 @@ import { readFixtures, type Fixture } from './fixtures.js'
 import { clientConfig, kubeconfig, type ClientConfig } from './kubeconfig.js'
 import { listening, sharedSigningKey, type Listening } from './listening.js'
 import { load } from './load.js'
+import { NextFork, type Unused } from './next-fork.js'
 import { openSender } from './sender.js'
 import { stateOf, takeSnapshot, type Snapshot } from './snapshot.js'
 import { ADMINISTRATOR, testUsers, tokenOf, type TestUser } from './users.js'
@@ -36,6 +37,7 @@ class Server implements TestServer {
   readonly exchanges: Exchanges
   readonly faults: Faults
   readonly #parts: Parts
+  readonly #nextFork: NextFork
   #disposed: Promise<void> | undefined
 
   constructor (parts: Parts) {
@@ -45,6 +47,7 @@ class Server implements TestServer {
     this.exchanges = parts.exchanges
     this.faults = parts.faults
     this.#parts = parts
+    this.#nextFork = new NextFork(parts.clock, () => this.#startFork(this.snapshot()))
   }
 
   token (user: TestUser): string { return tokenOf(user) }
@@ -69,8 +72,22 @@ class Server implements TestServer {
   snapshot (): Snapshot { return takeSnapshot(this.#parts.store, this.#parts.clock, this.#parts.listening.scope.orch.resources) }
 
   async fork (): Promise<TestServer> {
+    const snapshot = this.snapshot()
+    const fork = await this.#nextFork.take(snapshot.resourceVersion) ?? (await this.#startFork(snapshot)).server
+    if (this.#parts.options.forkAhead !== false) this.#nextFork.prepare(snapshot.resourceVersion)
+    return fork
+  }
+
+  async #startFork (from: Snapshot): Promise<Unused> {
     const { fixtures, faults, now, port, ...options } = this.#parts.options
-    return await testServer({ ...options, from: this.snapshot() })
+    const server = await start({ ...options, from })
+    return { server, keepAlive: alive => { server.#keepAlive(alive) } }
+  }
+
+  #keepAlive (alive: boolean): void {
+    const { server } = this.#parts.listening.root
+    if (alive) server.ref()
+    else server.unref()
   }
 
   dispose (): Promise<void> {
@@ -80,6 +97,7 @@ class Server implements TestServer {
   async #dispose (): Promise<void> {
     const { listening: { root }, store, clock, exchanges } = this.#parts
     exchanges.end()
+    await this.#nextFork.close()
     await root.close()
     await store.close()
     clock.close()
@@ -89,7 +107,9 @@ class Server implements TestServer {
 }
 
 /** @throws Error that names the fixture that could not be loaded; OptionError for an unknown or invalid option of the server */
-export async function testServer (options: TestServerOptions = {}): Promise<TestServer> {
+export const testServer = async (options: TestServerOptions = {}): Promise<TestServer> => await start(options)
+
+async function start (options: TestServerOptions): Promise<Server> {
   const { fixtures, port = 0, tls = false, log = false, now, from, exchanges: limit = EXCHANGES, faults: injected = [], seed = randomInt(MAX_SEED) } = options
   const state = from === undefined ? undefined : stateOf(from)
   const clock = new MovableClock(now?.getTime() ?? state?.time ?? Date.now(), now !== undefined || state?.held === true)

@@ -27,6 +27,10 @@ export async function start (scale: Scale): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
   report({ work: 'a further server in memory in a process', unit: 'ms of CPU', ours: await furtherServers(scale, () => serving({ kind: 'memory' })) })
   report({ work: 'a further test server in a process', unit: 'ms of CPU', ours: await furtherServers(scale, async () => closable(await testServer())) })
+  const [size = 0] = scale.sizes
+  const original = await testServer({ forkAhead: false, fixtures: Array.from({ length: size }, (_, at) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `c${at}` }, data: { text: 'x'.repeat(2048) } })) })
+  report({ work: `a fork of a test server with ${size.toLocaleString('en')} objects`, unit: 'ms of CPU', ours: await furtherServers(scale, async () => closable(await original.fork())) })
+  await original.dispose()
 }
 
 const closable = (server: TestServer): { readonly close: () => Promise<void> } => ({ close: () => server.dispose() })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { readFileSync } from 'node:fs'
+import { MovableClock } from '../../testing/clock.js'
 import { testServer, type TestServer, type TestServerOptions } from '../../testing/index.js'
 import { TABLE, Watch, type Json, type Test } from '../build.js'
 import { REQUEST } from '../certificate-requests.js'
@@ -103,6 +104,17 @@ t.test('watches get bookmarks, and end at their timeout', async t => {
   await server.clock.move('90s')
   await watch.until(() => watch.ended)
   t.equal((await server.exchanges.next({ verb: 'watch' })).ended, true)
+})
+
+t.test('a clock is held at a whole millisecond, so that times differ by exactly what it was moved', t => {
+  for (let at = 0; at < 50; at++) {
+    const clock = new MovableClock(0.1 * at, at % 2 === 0)
+    clock.hold()
+    const before = clock.elapsed()
+    t.equal(before, Math.ceil(before))
+    clock.close()
+  }
+  t.end()
 })
 
 t.test('a held clock stands still, one that runs goes on from where it was moved to', async t => {
