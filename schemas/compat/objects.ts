@@ -6,7 +6,6 @@ import { planOf } from '../language/plan.js'
 import { isObject } from '../language/values.js'
 import type { Message, Plain } from '../language/types.js'
 import type { Status } from '../status.js'
-import type { Cell } from '../resource.js'
 import { translateJsonPatch } from './json-patch.js'
 import { membersOf, type Place } from './places.js'
 import { translate, translatePath, publicWords } from './text.js'
@@ -85,21 +84,14 @@ export function publicStatus<T extends Omit<Status, 'code'>> (status: T): T {
   }
 }
 
-/** Cells that are a name, or a list of names and of such as `KIND/NAME`. */
-export const publicCells = (cells: readonly Cell[]): Cell[] => cells.map(cell => {
-  if (typeof cell !== 'string') return cell
-  const whole = translate(cell)
-  return whole === cell ? cell.replace(/[^,\s/]+/g, translate) : whole
-})
-
 const DISCOVERY_NAMES: ReadonlySet<string> = new Set(['name', 'group', 'groupVersion', 'apiVersion'])
 
-/** A document of discovery: groups, versions, paths. */
+/** A document of discovery: groups, versions, paths. Types keep their names, which definitions choose. */
 export function translateDocument (value: unknown, name = ''): unknown {
   if (typeof value === 'string') return name === 'paths' ? translatePath(value) : DISCOVERY_NAMES.has(name) ? translate(value) : value
   if (Array.isArray(value)) return value.map(item => translateDocument(item, name))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, translateDocument(member, key)])) as Plain
+  return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, key === 'name' && 'verbs' in value ? member : translateDocument(member, key)])) as Plain
 }
 
 const PUBLIC_PROTOBUF = 'application/vnd.kubernetes.protobuf'

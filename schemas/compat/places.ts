@@ -36,7 +36,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['BoundObjectReference', 'ConfigMapNodeConfigSource', 'CrossVersionObjectReference', 'GroupSubject', 'IngressClassParametersReference', 'IngressServiceBackend', 'LocalObjectReference', 'ObjectMeta', 'ObjectReference',
     'OwnerReference', 'PriorityLevelConfigurationReference', 'ResourceAttributes', 'RoleRef', 'SecretReference', 'ServiceAccountSubject', 'ServiceReference', 'StatusDetails', 'Subject', 'TypedLocalObjectReference',
     'UserSubject', 'Volume', 'VolumeDevice', 'VolumeMount'],
-  namespace: ALL, namespaces: ALL, nodeName: ALL, persistentVolumeName: ALL, priorityClassName: ALL, resourceNames: ALL, runtimeClassName: ALL, secretName: ALL, secretNamespace: ALL,
+  namespace: ALL, namespaces: ALL, nodeName: ALL, nominatedNodeName: ALL, persistentVolumeName: ALL, priorityClassName: ALL, resourceNames: ALL, runtimeClassName: ALL, secretName: ALL, secretNamespace: ALL,
   serviceAccount: ALL, serviceAccountName: ALL, serviceName: ALL, signerName: ALL, storageClassName: ALL, topologyKey: ALL, topologyKeys: ALL, type: ['Secret'], user: ['SubjectAccessReviewSpec'],
   username: ALL, volumeName: ['PersistentVolumeClaimSpec'], volumeNamespace: ALL
 }

@@ -14,13 +14,21 @@ export function translate (text: string): string {
   if (whole !== undefined) return whole
   const slash = text.indexOf('/')
   if (slash > 0) return translateKey(text, slash)
-  if (text.startsWith(ACCOUNT)) return ACCOUNT + text.slice(ACCOUNT.length).split(':').map(part => WHOLE.get(part) ?? part).join(':')
-  if (text.startsWith(ACCOUNTS)) return ACCOUNTS + translate(text.slice(ACCOUNTS.length))
+  if (text.startsWith(ACCOUNT)) return ACCOUNT + translateParts(text.slice(ACCOUNT.length))
+  if (text.startsWith(ACCOUNTS)) return ACCOUNTS + translateParts(text.slice(ACCOUNTS.length))
   // A proxied service: `https:NAME:PORT`.
-  if (text.includes(':') && !text.startsWith('system:')) return text.split(':').map(part => WHOLE.get(part) ?? part).join(':')
+  return text.startsWith('system:') ? text : translateParts(text)
+}
+
+/** Names of objects, with colons between them. */
+const translateParts = (text: string): string => text.includes(':') ? text.split(':').map(translateName).join(':') : translateName(text)
+
+function translateName (text: string): string {
+  const whole = WHOLE.get(text)
+  if (whole !== undefined) return whole
   for (const [beginning, other] of BEGINNINGS) if (text.startsWith(beginning)) return other + text.slice(beginning.length)
   const dot = text.indexOf('.')
-  return VERSION.test(text.slice(0, dot)) ? withGroup(text, dot) : text
+  return dot > 0 && VERSION.test(text.slice(0, dot)) ? withGroup(text, dot) : text
 }
 
 /** With a slash: `GROUP/VERSION`, `DOMAIN/NAME`, `count/RESOURCE.GROUP`. */
@@ -70,22 +78,34 @@ function requirements (selector: string): string[] {
 export const translateLabelSelector = (selector: string): string => requirements(selector).map(requirement => requirement.replace(REQUIREMENT, (_whole, before: string, key: string, rest: string) =>
   before + translate(key) + (isNamingKey(key) ? rest.replace(WORD, word => word === 'in' || word === 'notin' ? word : translate(word)) : rest))).join(',')
 
-/** A field selector: its values, unless they have escapes, which no name needs. */
+/** Fields that are names in objects too; the source or reason of an event is not. */
+const NAMING_FIELD = /^(?:(?:metadata|involvedObject|regarding)\.(?:name|namespace|apiVersion)|spec\.(?:host|nodeName|serviceAccountName|signerName)|status\.nominatedNodeName|type)$/
+
+/** A field selector: the values of fields that are names, unless they have escapes, which no name needs. */
 export const translateFieldSelector = (selector: string): string => selector.includes('\\')
   ? selector
   : selector.split(',').map(requirement => {
     const at = requirement.indexOf('=')
     const value = at + (requirement[at + 1] === '=' ? 2 : 1)
-    return at < 0 ? requirement : requirement.slice(0, value) + translate(requirement.slice(value))
+    return at < 0 || !NAMING_FIELD.test(requirement.slice(0, at).replace(/!$/, '').trim()) ? requirement : requirement.slice(0, value) + translate(requirement.slice(value))
   }).join(',')
 
 /** `metadata.labels['KEY']`. */
 export const translateFieldPath = (path: string): string => path.replace(/\['([^']*)'\]/, (_whole, key: string) => `['${translate(key)}']`)
 
-/** The group in the path of an API, and names of namespaces and objects in it. */
+/** The group in the path of an API, and names of namespaces and objects in it; not of types and subresources, which definitions choose. */
 export function translatePath (path: string): string {
   if (!path.startsWith('/api') && !path.startsWith('/openapi/v3/api')) return path
-  return path.split('/').map((segment, at) => at < 2 ? segment : translate(segment)).join('/')
+  const parts = path.split('/')
+  const api = parts[1] === 'openapi' ? 3 : 1
+  let type = parts[api] === 'api' ? api + 2 : api + 3
+  if (parts[type] === 'watch' && parts.length > type + 1) type++
+  if (parts[type] === 'namespaces' && parts.length > type + 2) {
+    parts[type + 1] = translate(parts[type + 1] as string)
+    type += 2
+  }
+  for (const at of [api + 1, type + 1]) if (parts[at] !== undefined) parts[at] = translate(parts[at])
+  return parts.join('/')
 }
 
 /** Longer words are no names. */
@@ -110,7 +130,7 @@ function publicWord (word: string): string {
 
 /** The selectors of a query. */
 export function translateQuery (query: string): string {
-  if (!query.includes('Selector')) return query
+  if (!query.includes('Selector') && !query.includes('%')) return query // names of parameters may be percent-encoded
   return new URLSearchParams([...new URLSearchParams(query)].map(([name, value]): [string, string] => [name, name === 'labelSelector' ? translateLabelSelector(value) : name === 'fieldSelector' ? translateFieldSelector(value) : value])).toString()
 }
 

@@ -46,7 +46,7 @@ export function translateValue (place: Place, value: unknown, form: Form): unkno
 }
 
 export function translateStruct ({ places, requirement, extensions, typed }: Members, value: Plain, form: Form): Plain {
-  if (requirement && isNamingKey(String(value['key'])) && Array.isArray(value['values'])) value['values'] = value['values'].map(one => typeof one === 'string' ? translate(one) : one)
+  if (requirement && typeof value['key'] === 'string' && isNamingKey(value['key']) && Array.isArray(value['values'])) value['values'] = value['values'].map(one => typeof one === 'string' ? translate(one) : one)
   for (const [name, place] of places) {
     const before = value[name]
     if (before !== undefined && before !== null && Object.hasOwn(value, name)) value[name] = translateValue(place, before, form)
@@ -114,6 +114,8 @@ function withChanged (tree: Plain, keys: readonly string[], placeOf: (key: strin
   return made
 }
 
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 function translatedJson (json: string, change: (value: unknown) => unknown): string {
   let value: unknown
   try {
@@ -121,6 +123,8 @@ function translatedJson (json: string, change: (value: unknown) => unknown): str
   } catch {
     return json // the server says what is wrong with it
   }
+  // Keys are scalars; what is nested may be deeper than the stack.
+  if (isNested(value) && Object.values(value).some(isNested)) return json
   const before = sortedJson(value)
   const after = sortedJson(change(value))
   return after === before ? json : after
