@@ -1,5 +1,5 @@
 /** Names in text: whole names, selectors, URLs, and sentences that this server wrote. Every function is its own inverse. */
-import { BEGINNINGS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, NAMING_KEYS, WHOLE } from './names.js'
+import { BEGINNINGS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, NAMING_KEYS, SYSTEM_USERS, WHOLE } from './names.js'
 
 const VERSION = /^v\d+(?:(?:alpha|beta)\d+)?$/
 const ACCOUNT = 'system:serviceaccount:'
@@ -49,6 +49,12 @@ function withGroup (text: string, dot: number): string {
   const group = dot < 1 ? undefined : GROUPS.get(text.slice(dot + 1))
   return group === undefined ? text : text.slice(0, dot + 1) + group
 }
+
+/**
+ * Our name of a user or group that others authenticate. They come under public names, as in bindings and headers of clients, and each has one
+ * partner; those of the system may come under ours as well.
+ */
+export const ownUser = (name: string): string => name.startsWith('system:') ? SYSTEM_USERS.get(name) ?? name : translate(name)
 
 /** A key of labels, annotations and the like. */
 export const isNamingKey = (key: string): boolean => NAMING_KEYS.has(key)

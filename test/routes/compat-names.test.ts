@@ -177,6 +177,23 @@ t.test('a request is authorized under our names, whatever it calls them', async 
   t.match((await server.post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'kube-system' } }, as('ann'))).json.status.resourceRules, [{}])
 })
 
+t.test('a user or group of others has one partner, too', async t => {
+  const names = ['root', 'kubernetes', 'orch', 'kube-proxy', 'orch-proxy']
+  const groupOf: Json = { 'kube-proxy': ['kubernetes'], 'orch-proxy': ['orch'], root: ['system:masters'] }
+  const server = await compat(t, { authentication: { authenticators: [{ name: 'test', authenticate: ({ headers }: { headers: Json }) => names.includes(headers['x-user'] as string) ? { username: headers['x-user'] as string, uid: '', groups: (groupOf[headers['x-user'] as string] ?? []) as string[], extra: {} } : undefined }] }, authorization: { modes: ['RBAC'] } } as never)
+  const grant = async (resource: string, kind: string): Promise<void> => {
+    await server.post(`${PUBLIC}/namespaces/default/roles`, role(resource, { rules: [{ apiGroups: [''], resources: [resource], verbs: ['list'] }] }), as('root'))
+    t.equal((await server.post(`${PUBLIC}/namespaces/default/rolebindings`, { metadata: { name: resource }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: resource }, subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind, name: 'kubernetes' }] }, as('root'))).code, 201)
+  }
+  await grant('configmaps', 'User')
+  await grant('secrets', 'Group')
+  const may = async (resource: string, headers: Record<string, string>): Promise<number> => (await server.get(`/api/v1/namespaces/default/${resource}`, headers)).code
+  t.strictSame(await Promise.all(names.slice(1).map(async name => [await may('configmaps', as(name)), await may('secrets', as(name))])), [[200, 403], [403, 403], [403, 200], [403, 403]])
+  t.equal(await may('configmaps', { ...as('root'), 'impersonate-user': 'kubernetes' }), 200)
+  t.equal(await may('configmaps', { ...as('root'), 'impersonate-user': 'orch' }), 403)
+  t.match((await server.get('/api/v1/namespaces/default/secrets', as('kubernetes'))).json.message, 'User "kubernetes" cannot list')
+})
+
 t.test('tokens have public claims, and are taken with either', async t => {
   const server = await compat(t)
   await server.post('/api/v1/namespaces/kube-system/serviceaccounts', { metadata: { name: 'robot' } })

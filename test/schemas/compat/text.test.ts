@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import names from '../../facts/names.json' with { type: 'json' }
 import bootstrap from '../../facts/rbac-bootstrap.json' with { type: 'json' }
 import resources from '../../facts/resources.json' with { type: 'json' }
-import { PAIRS, ownUser } from '../../../schemas/compat/names.js'
-import { translate, translateFieldPath, translateFieldSelector, translateLabelSelector, translatePath, translateQuery, publicWords, usesPublicNames } from '../../../schemas/compat/text.js'
+import { PAIRS } from '../../../schemas/compat/names.js'
+import { ownUser, translate, translateFieldPath, translateFieldSelector, translateLabelSelector, translatePath, translateQuery, publicWords, usesPublicNames } from '../../../schemas/compat/text.js'
 
 /** Both ways. */
 const isPair = (t: Test, one: string, other: string): void => {
@@ -104,7 +104,8 @@ t.test('our own groups and media types are asked for under our names', async t =
 
 t.test('users that others authenticate', async t => {
   t.equal(ownUser('system:kube-scheduler'), 'system:orch-scheduler')
-  for (const name of ['system:orch-scheduler', 'kubernetes', 'kube-system', 'ann']) t.equal(ownUser(name), name)
+  for (const name of ['system:orch-scheduler', 'system:masters', 'ann']) t.equal(ownUser(name), name)
+  for (const [name, own] of [['kubernetes', 'orch'], ['orch', 'kubernetes'], ['kube-proxy', 'orch-proxy']] as const) t.equal(ownUser(name), own)
 })
 
 t.test('long text of clients takes time in proportion to its length', async t => {
