@@ -8,20 +8,42 @@ const COUNT = 'count/'
 /** Of quota: `CLASS.storageclass.storage.k8s.io/requests.storage`. */
 const CLASS_QUOTA = /^(.+\.storageclass\.storage\.)(k8s|orch)(\.io\/.+)$/
 
+/** Longer text is no name, and clients choose it. */
+const MAX_TEXT = 2000
+/** Every name, ours or public, has one of these. */
+export const SIGNS = ['orch', 'k8s.io', 'kube', 'node-agent'] as const
+const SIGN = /orch|k8s\.io|kube|node-agent/
+export const hasSign = (text: string): boolean => SIGN.test(text)
+
+/** Translates text of bounded length; what would exceed the bound stays, so that translating back gives the same text. */
+export const bounded = (max: number, of: (text: string) => string) => (text: string): string => {
+  if (text.length > max) return text
+  const other = of(text)
+  return other.length > max ? text : other
+}
+
 /** The other name of what a whole text names: a group or group version, key, namespace, user, or an object that the server makes. */
-export function translate (text: string): string {
+export const translate = bounded(MAX_TEXT, text => hasSign(text) ? exchanged(text) : text)
+
+function exchanged (text: string): string {
   const whole = WHOLE.get(text)
   if (whole !== undefined) return whole
   const slash = text.indexOf('/')
   if (slash > 0) return translateKey(text, slash)
   if (text.startsWith(ACCOUNT)) return ACCOUNT + translateParts(text.slice(ACCOUNT.length))
   if (text.startsWith(ACCOUNTS)) return ACCOUNTS + translateParts(text.slice(ACCOUNTS.length))
-  // A proxied service: `https:NAME:PORT`.
   return text.startsWith('system:') ? text : translateParts(text)
 }
 
+/** A proxied service has three: `https:NAME:PORT`. */
+const MAX_PARTS = 3
+
 /** Names of objects, with colons between them. */
-const translateParts = (text: string): string => text.includes(':') ? text.split(':').map(translateName).join(':') : translateName(text)
+function translateParts (text: string): string {
+  if (!text.includes(':')) return translateName(text)
+  const parts = text.split(':', MAX_PARTS + 1)
+  return parts.length > MAX_PARTS ? text : parts.map(translateName).join(':')
+}
 
 function translateName (text: string): string {
   const whole = WHOLE.get(text)
@@ -80,9 +102,12 @@ function requirements (selector: string): string[] {
   return [...found, selector.slice(from)]
 }
 
+/** More than the headers of a request may have. */
+const MAX_SELECTOR = 32 * 1024
+
 /** A label selector: its keys, and the values of keys that say a name. What is malformed stays so. */
-export const translateLabelSelector = (selector: string): string => requirements(selector).map(requirement => requirement.replace(REQUIREMENT, (_whole, before: string, key: string, rest: string) =>
-  before + translate(key) + (isNamingKey(key) ? rest.replace(WORD, word => word === 'in' || word === 'notin' ? word : translate(word)) : rest))).join(',')
+export const translateLabelSelector = bounded(MAX_SELECTOR, selector => requirements(selector).map(requirement => requirement.replace(REQUIREMENT, (_whole, before: string, key: string, rest: string) =>
+  before + translate(key) + (isNamingKey(key) ? rest.replace(WORD, word => word === 'in' || word === 'notin' ? word : translate(word)) : rest))).join(','))
 
 /** Fields that are names in objects too; the source or reason of an event is not. */
 const NAMING_FIELD = /^(?:(?:metadata|involvedObject|regarding)\.(?:name|namespace|apiVersion)|spec\.(?:host|nodeName|serviceAccountName|signerName)|status\.nominatedNodeName|type)$/

@@ -3,7 +3,7 @@ import { sortedJson } from '../codec/json/escape.js'
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
 import type { Members, Place } from './places.js'
-import { isNamingKey, translate } from './text.js'
+import { hasSign, isNamingKey, translate } from './text.js'
 
 const OTHER_PREFIX: Readonly<Record<string, string>> = { 'x-kubernetes-': 'x-orch-', 'x-orch-': 'x-kubernetes-' }
 /** Directives of strategic merge patches about a list of the name that follows. */
@@ -116,7 +116,12 @@ function withChanged (tree: Plain, keys: readonly string[], placeOf: (key: strin
 
 const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
 
+/** No key of a list's item is longer. */
+const MAX_KEY = 10_000
+const ESCAPE = '\\'
+
 function translatedJson (json: string, change: (value: unknown) => unknown): string {
+  if (json.length > MAX_KEY || !(hasSign(json) || json.includes(ESCAPE))) return json
   let value: unknown
   try {
     value = JSON.parse(json)
@@ -127,5 +132,5 @@ function translatedJson (json: string, change: (value: unknown) => unknown): str
   if (isNested(value) && Object.values(value).some(isNested)) return json
   const before = sortedJson(value)
   const after = sortedJson(change(value))
-  return after === before ? json : after
+  return after === before || after.length > MAX_KEY ? json : after
 }

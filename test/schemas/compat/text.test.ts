@@ -3,7 +3,7 @@ import names from '../../facts/names.json' with { type: 'json' }
 import bootstrap from '../../facts/rbac-bootstrap.json' with { type: 'json' }
 import resources from '../../facts/resources.json' with { type: 'json' }
 import { PAIRS } from '../../../schemas/compat/names.js'
-import { ownUser, translate, translateFieldPath, translateFieldSelector, translateLabelSelector, translatePath, translateQuery, publicWords, usesPublicNames } from '../../../schemas/compat/text.js'
+import { hasSign, ownUser, translate, translateFieldPath, translateFieldSelector, translateLabelSelector, translatePath, translateQuery, publicWords, usesPublicNames } from '../../../schemas/compat/text.js'
 
 /** Both ways. */
 const isPair = (t: Test, one: string, other: string): void => {
@@ -11,9 +11,17 @@ const isPair = (t: Test, one: string, other: string): void => {
   t.equal(translate(other), one)
 }
 
+t.test('long text is no name, and what would become too long stays', async t => {
+  for (const text of [`https:${'kubernetes:'.repeat(1000)}`, `system:serviceaccounts:${'kube-system:'.repeat(200)}`, `a:${'orch:'.repeat(300)}`]) {
+    t.equal(translate(text), text)
+    t.equal(translate(translate(text)), text)
+  }
+})
+
 t.test('every name has one partner', async t => {
   const all = PAIRS.flat()
   t.equal(new Set(all).size, all.length)
+  for (const name of all) t.ok(hasSign(name), name)
   for (const [stock, ours] of PAIRS) isPair(t, stock, ours)
 })
 
