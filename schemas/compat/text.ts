@@ -144,7 +144,7 @@ const MAX_NAME = 500
 
 /** Words of the server: our names in them become public ones. It repeats public names only from a client's own text. `orch` is a name only in quotation marks. */
 export const publicWords = (text: string): string =>
-  text.replaceAll('"orch"', '"kubernetes"').replace(/[\w.:/-]+/g, word => word.length <= MAX_NAME && (word.includes('orch') || word.includes('node-agent')) ? publicWord(word) : word)
+  text.replaceAll('"orch"', '"kubernetes"').replaceAll('/vnd.orch.', '/vnd.kubernetes.').replace(/[\w.:/-]+/g, word => word.length <= MAX_NAME && (word.includes('orch') || word.includes('node-agent')) ? publicWord(word) : word)
 
 /** A name, or one that follows a path or a resource and a dot: `.metadata.labels.orch.io/os`, `roles.rbac.authorization.orch.io`. */
 function publicWord (word: string): string {

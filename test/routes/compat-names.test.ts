@@ -45,6 +45,7 @@ t.test('an object is one, by either name', async t => {
   t.strictSame((await server.get(`${PUBLIC}/namespaces/kube-system/roles/reader`)).json.metadata.finalizers, ['kubernetes.io/pv-protection'])
   t.match(await server.post(`${PUBLIC}/namespaces/default/roles`, role('wrong', { apiVersion: 'rbac.authorization.orch.io/v1' })), { code: 400 }, 'each path takes its own name')
   t.match(await server.post(`${OURS}/namespaces/default/roles`, role('wrong')), { code: 400 })
+  t.match(await server.call('POST', `${PUBLIC}/namespaces/default/roles`, 'x', { 'content-type': 'text/plain' }), { code: 415, json: { message: new RegExp(PROTOBUF) } }, 'media types are those that leave the names as they are')
 })
 
 t.test('types of the core group have public names, but for clients that ask for our media types', async t => {
