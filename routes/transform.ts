@@ -1,6 +1,7 @@
 /** The representations that a request may choose: Table or metadata only. (Interface: Table representation.) */
 import type { FastifyRequest } from 'fastify'
-import { publicCells, translateJson } from '../schemas/compat/objects.js'
+import { translateJson } from '../schemas/compat/objects.js'
+import { translate } from '../schemas/compat/text.js'
 import { partialMetadata, partialMetadataProtobuf } from '../schemas/codec/encodings.js'
 import { tableColumns, tableRow, type Tabular, type ApiObject } from '../schemas/index.js'
 import { clone } from '../schemas/language/values.js'
@@ -27,12 +28,12 @@ export function includeObject (request: FastifyRequest): IncludeObject {
 /** A copy of an object under public names. */
 export const publicObject = ({ message }: Tabular, object: ApiObject): ApiObject => message === undefined ? object : translateJson(message, clone(object))
 
-/** One row, with the object as requested; null for None, as upstream. Cells read the object under our names. */
+/** One row, with the object as requested; null for None, as upstream. Cells show the object as its client sees it. */
 export function row (tabular: Tabular, own: ApiObject, include: IncludeObject, requested: TransformRequest, now: number, publicNames: boolean): object {
-  const { cells, conditions } = tableRow(tabular, own, now)
-  const made = { cells: publicNames ? publicCells(cells) : cells, ...(conditions.length === 0 ? {} : { conditions }) }
-  if (include === 'None') return { ...made, object: null }
   const object = publicNames ? publicObject(tabular, own) : own
+  const { cells, conditions } = tableRow(tabular, object, now, publicNames ? translate : undefined)
+  const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
+  if (include === 'None') return { ...made, object: null }
   return { ...made, object: include === 'Object' ? object : partialMetadata(object, requested.asVersion) }
 }
 

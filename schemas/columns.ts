@@ -22,11 +22,11 @@ export const createdAt: Column<ApiObject> = {
 export const NONE = '<none>'
 export const UNSET = '<unset>'
 
-type CellOf<T> = (object: T, now: number) => Cell | undefined
+type CellOf<T> = (object: T, now: number, named: (own: string) => string) => Cell | undefined
 
 /** A string column shown by default. As upstream, its cells may be numbers. */
 export function text<T> (name: string, description: string, cell: CellOf<T>): Column<T> {
-  return { name, type: 'string', format: '', description, priority: 0, cell: (object, now) => cell(object, now) ?? '' }
+  return { name, type: 'string', format: '', description, priority: 0, cell: (object, now, named) => cell(object, now, named) ?? '' }
 }
 
 /** An integer column shown by default; unset is 0. */

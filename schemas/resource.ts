@@ -68,8 +68,8 @@ export interface Column<T> {
   readonly description: string
   /** 0: shown by default; 1: wide output only. */
   readonly priority: 0 | 1
-  /** `now` in milliseconds since the epoch. */
-  readonly cell: (object: T, now: number) => Cell
+  /** `now` in milliseconds since the epoch; `named` gives the name of a key of ours in the object. */
+  readonly cell: (object: T, now: number, named: (own: string) => string) => Cell
 }
 
 export interface Deprecation {

@@ -19,9 +19,11 @@ export interface Row {
   readonly conditions: readonly TableRowCondition[]
 }
 
-/** @param now milliseconds since the epoch, for ages */
-export function tableRow ({ columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject }: Tabular, object: ApiObject, now: number): Row {
+const AS_OURS = (own: string): string => own
+
+/** @param now milliseconds since the epoch, for ages @param named the names that our keys have in the object */
+export function tableRow ({ columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject }: Tabular, object: ApiObject, now: number, named = AS_OURS): Row {
   const decoded = message === undefined ? object : withoutNulls(message, object)
   const subject = rowSubject === undefined ? decoded : rowSubject(decoded)
-  return { cells: columns.map(column => column.cell(subject, now)), conditions: rowConditions?.(subject) ?? [] }
+  return { cells: columns.map(column => column.cell(subject, now, named)), conditions: rowConditions?.(subject) ?? [] }
 }

@@ -8,7 +8,7 @@ import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
-import { ownUser } from '../../schemas/compat/names.js'
+import { ownUser } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
@@ -45,9 +45,10 @@ const completeFound = (user: Found): Found => user === undefined ? undefined : c
 /** Under our names; cached as `complete`. */
 const renamed = new WeakMap<UserInfo, UserInfo>()
 function named (user: UserInfo): UserInfo {
-  if (ownUser(user.username) === user.username) return user
   let own = renamed.get(user)
-  if (own === undefined) renamed.set(user, own = { ...user, username: ownUser(user.username) })
+  if (own !== undefined) return own
+  const [username, groups] = [ownUser(user.username), user.groups.map(ownUser)]
+  renamed.set(user, own = username === user.username && groups.every((group, at) => group === user.groups[at]) ? user : { ...user, username, groups })
   return own
 }
 

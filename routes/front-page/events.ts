@@ -47,7 +47,7 @@ async function table (cache: WatchCache, columns: Columns, now: number): Promise
 function row (entry: Entry, columns: Columns, now: number): Html {
   if (entry.json.length > MAX_BYTES) return html`<tr><td>${entry.namespace}</td><td colspan="${columns.length}">${clipped(entry.name)}: too large for this page</td></tr>`
   const object = entry.read()
-  const cells = columns.map(({ name, cell }) => ({ name, text: clipped(String(cell(object, now) ?? '')) }))
+  const cells = columns.map(({ name, cell }) => ({ name, text: clipped(String(cell(object, now, own => own) ?? '')) }))
   const warns = cells.some(({ name, text }) => name === 'Type' && text !== 'Normal')
   return html`<tr${warns ? html` class="warning"` : NOTHING}><td>${entry.namespace}</td>${cells.map(({ name, text }) => html`<td${name === 'Message' ? html` class="message"` : NOTHING}>${text}</td>`)}</tr>`
 }

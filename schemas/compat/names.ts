@@ -77,6 +77,5 @@ export const BEGINNINGS: ReadonlyArray<readonly [string, string]> = [['kube-api-
 /** Labels and annotations whose values are names too, under either name. */
 export const NAMING_KEYS: ReadonlySet<string> = new Set(['k8s.io/component', 'orch.io/component', ...['metadata.name', 'service-name', 'service-account.name'].flatMap(name => [`kubernetes.io/${name}`, `orch.io/${name}`])])
 
-/** Users whom others authenticate come under public names, and are authorized under ours. */
-const USERS = new Map(OBJECTS.filter(([stock]) => stock.startsWith('system:kube')))
-export const ownUser = (name: string): string => USERS.get(name) ?? name
+/** Users of the system, by public names. */
+export const SYSTEM_USERS: ReadonlyMap<string, string> = new Map(OBJECTS.filter(([stock]) => stock.startsWith('system:kube')))

@@ -6,10 +6,9 @@ import { planOf } from '../language/plan.js'
 import { isObject } from '../language/values.js'
 import type { Message, Plain } from '../language/types.js'
 import type { Status } from '../status.js'
-import type { Cell } from '../resource.js'
 import { translateJsonPatch } from './json-patch.js'
 import { membersOf, type Place } from './places.js'
-import { translate, translatePath, publicWords } from './text.js'
+import { bounded, SIGNS, translate, translatePath, publicWords } from './text.js'
 import { translateFields, translateStruct, type Form } from './values.js'
 
 const rootOf = (message: Message): Place & { kind: 'struct' } => ({ kind: 'struct', members: membersOf(planOf(message)) })
@@ -28,15 +27,14 @@ const formOf = (message: Message, form: Omit<Form, 'lastApplied'>): Form => ({ .
 /** An object as JSON has it, in place. */
 export const translateJson = <T>(message: Message, value: T): T => translateIn(message, value, formOf(message, { json: true, patch: false })) as T
 
-/** No annotations are larger. */
-const MAX_KEPT = 256 * 1024
+/** Translating larger text twice would hold up other requests; clients with public names read it as they wrote it all the same. */
+const MAX_KEPT = 16 * 1024
 
 /** The JSON that kubectl keeps; text that would not come back as it is stays so, and comes back as it is. */
-function translateKept (message: Message, json: string): string {
-  if (json.length > MAX_KEPT) return json
+const translateKept = (message: Message, text: string): string => bounded(MAX_KEPT, json => {
   const other = translatedKept(message, json)
   return other !== undefined && translatedKept(message, other) === json ? other : json
-}
+})(text)
 
 function translatedKept (message: Message, json: string): string | undefined {
   const bytes = Buffer.from(json)
@@ -62,8 +60,8 @@ export function translatePatch (message: Message, type: string, patch: unknown):
 }
 
 /** What may need translation: one of our names, or a public one. */
-const SIGNS = ['orch', 'k8s.io', 'kube', 'node-agent'].map(sign => Buffer.from(sign))
-export const mayHaveNames = (json: Buffer): boolean => SIGNS.some(sign => json.includes(sign))
+const SIGN_BYTES = SIGNS.map(sign => Buffer.from(sign))
+export const mayHaveNames = (json: Buffer): boolean => SIGN_BYTES.some(sign => json.includes(sign))
 
 /** A copy whose group, name and words are translated. */
 export function publicStatus<T extends Omit<Status, 'code'>> (status: T): T {
@@ -85,21 +83,14 @@ export function publicStatus<T extends Omit<Status, 'code'>> (status: T): T {
   }
 }
 
-/** Cells that are a name, or a list of names and of such as `KIND/NAME`. */
-export const publicCells = (cells: readonly Cell[]): Cell[] => cells.map(cell => {
-  if (typeof cell !== 'string') return cell
-  const whole = translate(cell)
-  return whole === cell ? cell.replace(/[^,\s/]+/g, translate) : whole
-})
-
 const DISCOVERY_NAMES: ReadonlySet<string> = new Set(['name', 'group', 'groupVersion', 'apiVersion'])
 
-/** A document of discovery: groups, versions, paths. */
+/** A document of discovery: groups, versions, paths. Types keep their names, which definitions choose. */
 export function translateDocument (value: unknown, name = ''): unknown {
   if (typeof value === 'string') return name === 'paths' ? translatePath(value) : DISCOVERY_NAMES.has(name) ? translate(value) : value
   if (Array.isArray(value)) return value.map(item => translateDocument(item, name))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, translateDocument(member, key)])) as Plain
+  return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, key === 'name' && 'verbs' in value ? member : translateDocument(member, key)])) as Plain
 }
 
 const PUBLIC_PROTOBUF = 'application/vnd.kubernetes.protobuf'

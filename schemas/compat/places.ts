@@ -4,7 +4,7 @@
  */
 import { perPlan, planFor, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration } from '../language/types.js'
-import { translate, translateFieldPath, translateLabelSelector, translatePath } from './text.js'
+import { bounded, translate, translateFieldPath, translateLabelSelector, translatePath } from './text.js'
 
 /** `text`: a name, or text with names; `keys`: a map whose keys are names; `struct`: an object of a message; `items`: a list or map of such. */
 export type Place =
@@ -36,15 +36,18 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   name: ['BoundObjectReference', 'ConfigMapNodeConfigSource', 'CrossVersionObjectReference', 'GroupSubject', 'IngressClassParametersReference', 'IngressServiceBackend', 'LocalObjectReference', 'ObjectMeta', 'ObjectReference',
     'OwnerReference', 'PriorityLevelConfigurationReference', 'ResourceAttributes', 'RoleRef', 'SecretReference', 'ServiceAccountSubject', 'ServiceReference', 'StatusDetails', 'Subject', 'TypedLocalObjectReference',
     'UserSubject', 'Volume', 'VolumeDevice', 'VolumeMount'],
-  namespace: ALL, namespaces: ALL, nodeName: ALL, persistentVolumeName: ALL, priorityClassName: ALL, resourceNames: ALL, runtimeClassName: ALL, secretName: ALL, secretNamespace: ALL,
+  namespace: ALL, namespaces: ALL, nodeName: ALL, nominatedNodeName: ALL, persistentVolumeName: ALL, priorityClassName: ALL, resourceNames: ALL, runtimeClassName: ALL, secretName: ALL, secretNamespace: ALL,
   serviceAccount: ALL, serviceAccountName: ALL, serviceName: ALL, signerName: ALL, storageClassName: ALL, topologyKey: ALL, topologyKeys: ALL, type: ['Secret'], user: ['SubjectAccessReviewSpec'],
   username: ALL, volumeName: ['PersistentVolumeClaimSpec'], volumeNamespace: ALL
 }
+/** Of a body: may be long, and is compared with paths of requests alone. */
+const pathInText = bounded(32 * 1024, translatePath)
+
 /** Other text that has names in it. */
 const TEXTS: Readonly<Record<string, readonly [(text: string) => string, readonly string[]]>> = {
   fieldPath: [translateFieldPath, ['ObjectFieldSelector']],
-  nonResourceURLs: [translatePath, ALL],
-  path: [translatePath, ['NonResourceAttributes']],
+  nonResourceURLs: [pathInText, ALL],
+  path: [pathInText, ['NonResourceAttributes']],
   selector: [translateLabelSelector, ['ScaleStatus']]
 }
 const KEYS: Readonly<Record<string, readonly string[]>> = {

@@ -3,7 +3,7 @@ import { sortedJson } from '../codec/json/escape.js'
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
 import type { Members, Place } from './places.js'
-import { isNamingKey, translate } from './text.js'
+import { hasSign, isNamingKey, translate } from './text.js'
 
 const OTHER_PREFIX: Readonly<Record<string, string>> = { 'x-kubernetes-': 'x-orch-', 'x-orch-': 'x-kubernetes-' }
 /** Directives of strategic merge patches about a list of the name that follows. */
@@ -46,7 +46,7 @@ export function translateValue (place: Place, value: unknown, form: Form): unkno
 }
 
 export function translateStruct ({ places, requirement, extensions, typed }: Members, value: Plain, form: Form): Plain {
-  if (requirement && isNamingKey(String(value['key'])) && Array.isArray(value['values'])) value['values'] = value['values'].map(one => typeof one === 'string' ? translate(one) : one)
+  if (requirement && typeof value['key'] === 'string' && isNamingKey(value['key']) && Array.isArray(value['values'])) value['values'] = value['values'].map(one => typeof one === 'string' ? translate(one) : one)
   for (const [name, place] of places) {
     const before = value[name]
     if (before !== undefined && before !== null && Object.hasOwn(value, name)) value[name] = translateValue(place, before, form)
@@ -114,14 +114,23 @@ function withChanged (tree: Plain, keys: readonly string[], placeOf: (key: strin
   return made
 }
 
+const isNested = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** No key of a list's item is longer. */
+const MAX_KEY = 10_000
+const ESCAPE = '\\'
+
 function translatedJson (json: string, change: (value: unknown) => unknown): string {
+  if (json.length > MAX_KEY || !(hasSign(json) || json.includes(ESCAPE))) return json
   let value: unknown
   try {
     value = JSON.parse(json)
   } catch {
     return json // the server says what is wrong with it
   }
+  // Keys are scalars; what is nested may be deeper than the stack.
+  if (isNested(value) && Object.values(value).some(isNested)) return json
   const before = sortedJson(value)
   const after = sortedJson(change(value))
-  return after === before ? json : after
+  return after === before || after.length > MAX_KEY ? json : after
 }

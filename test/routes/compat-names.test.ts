@@ -7,6 +7,7 @@ import type { ServerOptions } from '../../app.js'
 import { decodeProtobuf, encodeProtobuf, openEnvelope } from '../../schemas/index.js'
 import { findResource } from '../../schemas/resources.js'
 import { build, listen, Watch, type Json, type Test } from '../build.js'
+import { established } from '../controllers/custom/definitions.js'
 import { caBundle, hookServer } from '../admission/webhooks/hook-server.js'
 import { extensionServer, outbound, register } from '../controllers/aggregation/extension-server.js'
 import { callingAgent, nodeAgent, withPod } from '../node-agent.js'
@@ -44,6 +45,7 @@ t.test('an object is one, by either name', async t => {
   t.strictSame((await server.get(`${PUBLIC}/namespaces/kube-system/roles/reader`)).json.metadata.finalizers, ['kubernetes.io/pv-protection'])
   t.match(await server.post(`${PUBLIC}/namespaces/default/roles`, role('wrong', { apiVersion: 'rbac.authorization.orch.io/v1' })), { code: 400 }, 'each path takes its own name')
   t.match(await server.post(`${OURS}/namespaces/default/roles`, role('wrong')), { code: 400 })
+  t.match(await server.call('POST', `${PUBLIC}/namespaces/default/roles`, 'x', { 'content-type': 'text/plain' }), { code: 415, json: { message: new RegExp(PROTOBUF) } }, 'media types are those that leave the names as they are')
 })
 
 t.test('types of the core group have public names, but for clients that ask for our media types', async t => {
@@ -176,6 +178,23 @@ t.test('a request is authorized under our names, whatever it calls them', async 
   t.match((await server.post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'kube-system' } }, as('ann'))).json.status.resourceRules, [{}])
 })
 
+t.test('a user or group of others has one partner, too', async t => {
+  const names = ['root', 'kubernetes', 'orch', 'kube-proxy', 'orch-proxy']
+  const groupOf: Json = { 'kube-proxy': ['kubernetes'], 'orch-proxy': ['orch'], root: ['system:masters'] }
+  const server = await compat(t, { authentication: { authenticators: [{ name: 'test', authenticate: ({ headers }: { headers: Json }) => names.includes(headers['x-user'] as string) ? { username: headers['x-user'] as string, uid: '', groups: (groupOf[headers['x-user'] as string] ?? []) as string[], extra: {} } : undefined }] }, authorization: { modes: ['RBAC'] } } as never)
+  const grant = async (resource: string, kind: string): Promise<void> => {
+    await server.post(`${PUBLIC}/namespaces/default/roles`, role(resource, { rules: [{ apiGroups: [''], resources: [resource], verbs: ['list'] }] }), as('root'))
+    t.equal((await server.post(`${PUBLIC}/namespaces/default/rolebindings`, { metadata: { name: resource }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: resource }, subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind, name: 'kubernetes' }] }, as('root'))).code, 201)
+  }
+  await grant('configmaps', 'User')
+  await grant('secrets', 'Group')
+  const may = async (resource: string, headers: Record<string, string>): Promise<number> => (await server.get(`/api/v1/namespaces/default/${resource}`, headers)).code
+  t.strictSame(await Promise.all(names.slice(1).map(async name => [await may('configmaps', as(name)), await may('secrets', as(name))])), [[200, 403], [403, 403], [403, 200], [403, 403]])
+  t.equal(await may('configmaps', { ...as('root'), 'impersonate-user': 'kubernetes' }), 200)
+  t.equal(await may('configmaps', { ...as('root'), 'impersonate-user': 'orch' }), 403)
+  t.match((await server.get('/api/v1/namespaces/default/secrets', as('kubernetes'))).json.message, 'User "kubernetes" cannot list')
+})
+
 t.test('tokens have public claims, and are taken with either', async t => {
   const server = await compat(t)
   await server.post('/api/v1/namespaces/kube-system/serviceaccounts', { metadata: { name: 'robot' } })
@@ -248,4 +267,44 @@ t.test('the audit log has our names, and the URL as it was sent', async t => {
     t.match(objectRef, { apiGroup: 'rbac.authorization.orch.io', namespace: 'orch-system' })
     t.notMatch(JSON.stringify([requestObject, responseObject]).replaceAll('meta.k8s.io', ''), /k8s\.io|kubernetes\.io\/os/)
   }
+})
+
+t.test('what clients write at will does no harm, and stays as it is', async t => {
+  const server = await compat(t)
+  const deep = (text: string): string => `${text}${'['.repeat(200_000)}${']'.repeat(200_000)}`
+  const kept = (fields: Json): Json => ({ metadata: { name: 'a', managedFields: [{ manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:metadata': fields } }] } })
+  const maps = '/api/v1/namespaces/default/configmaps'
+  for (const [path, body] of [
+    ['/apis/apps/v1/namespaces/default/deployments', { metadata: { name: 'a' }, spec: { selector: { matchExpressions: [{ key: { toString: 1, valueOf: 1 }, values: [] }] } } }],
+    [maps, { metadata: { name: 'system:serviceaccounts:'.repeat(100_000) } }],
+    [maps, kept({ 'f:ownerReferences': { [deep('k:')]: {} } })], [maps, kept({ 'f:finalizers': { [deep('v:')]: {} } })]
+  ] as const) t.ok((await server.post(path, body)).code < 500, path)
+
+  const containers = [{ name: 'kubernetes', image: 'registry.k8s.io/kube-proxy:v1' }]
+  const labels = { 'kubernetes.io/os': 'orch' }
+  await server.post('/apis/apps/v1/namespaces/default/deployments', { metadata: { name: 'kubernetes' }, spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } } })
+  const cells = async (path: string): Promise<unknown> => (await server.get(path, TABLE)).json.rows[0].cells
+  t.strictSame(((await cells('/apis/apps/v1/namespaces/default/deployments')) as string[]).filter(cell => /[a-z]{3}/.test(cell)), ['kubernetes', 'kubernetes', 'registry.k8s.io/kube-proxy:v1', 'kubernetes.io/os=orch'])
+  await server.post('/api/v1/namespaces/default/events', { metadata: { name: 'e', namespace: 'default' }, involvedObject: { kind: 'Service', name: 'kubernetes', namespace: 'default' }, reason: 'orch', message: 'orch-system and kubernetes', source: { component: 'kube-proxy' }, type: 'Normal' })
+  t.match(await cells('/api/v1/namespaces/default/events?fieldSelector=source=kube-proxy,involvedObject.name=kubernetes'), ['<unknown>', 'Normal', 'orch', 'service/kubernetes', '', 'kube-proxy', 'orch-system and kubernetes'])
+  await server.post('/apis/storage.k8s.io/v1/storageclasses', { metadata: { name: 's', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } }, provisioner: 'kubernetes.io/no-provisioner' })
+  t.match(await cells('/apis/storage.k8s.io/v1/storageclasses'), ['s (default)', 'kubernetes.io/no-provisioner'])
+  await server.post('/api/v1/namespaces/default/persistentvolumeclaims', { metadata: { name: 'p', annotations: { 'volume.beta.kubernetes.io/storage-class': 'orch' } }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1' } } } })
+  t.equal(((await cells('/api/v1/namespaces/default/persistentvolumeclaims')) as string[])[5], 'orch')
+  await server.post('/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', { metadata: { name: 'h' }, spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'kubernetes' }, maxReplicas: 2, metrics: [{ type: 'Resource', resource: { name: 'memory', target: { type: 'Utilization', averageUtilization: 7 } } }] } })
+  for (const version of ['v1', 'v2']) t.match(await cells(`/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`), ['h', 'Deployment/kubernetes', '<unknown>/7%'], version)
+})
+
+t.test('a type may be called kubernetes', async t => {
+  const server = await compat(t)
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } } }
+  const additionalPrinterColumns = [{ name: 'Of', type: 'string', jsonPath: '.spec.of' }, { name: 'OS', type: 'string', jsonPath: '.metadata.labels.kubernetes\\.io/os' }]
+  t.equal((await server.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', { metadata: { name: 'kubernetes.example.com' }, spec: { group: 'example.com', names: { kind: 'Kubernetes', plural: 'kubernetes' }, scope: 'Namespaced', versions: [{ name: 'v1', served: true, storage: true, schema, additionalPrinterColumns }] } })).code, 201)
+  const path = '/apis/example.com/v1/namespaces/kube-system/kubernetes'
+  const object = { apiVersion: 'example.com/v1', kind: 'Kubernetes', metadata: { name: 'kubernetes', labels: { 'kubernetes.io/os': 'linux' } }, spec: { of: 'kube-system' } }
+  await established(server, 'kubernetes.example.com')
+  t.match(await server.post(path, object), { code: 201, json: object })
+  t.match((await server.get('/apis/example.com/v1/namespaces/orch-system/kubernetes/orch', OWN)).json, { metadata: { name: 'orch' }, spec: { of: 'kube-system' } })
+  t.strictSame((await server.get(path, TABLE)).json.rows[0].cells, ['kubernetes', 'kube-system', 'linux'])
+  t.equal((await server.get('/apis/example.com/v1')).json.resources[0].name, 'kubernetes')
 })

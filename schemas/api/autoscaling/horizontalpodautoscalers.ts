@@ -97,6 +97,10 @@ const others: ReadonlyArray<OtherRepresentation<v1.HorizontalPodAutoscaler>> = [
   }
 ]
 
+/** With annotations under our names too: cells may show an object that has others. */
+const withOwnKeys = ({ metadata, ...rest }: v1.HorizontalPodAutoscaler, named: (own: string) => string): v1.HorizontalPodAutoscaler =>
+  ({ ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).map(([key, value]) => [named(key), value])) } } })
+
 export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   plural: 'horizontalpodautoscalers',
   shortNames: ['hpa'],
@@ -104,7 +108,7 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   notOnUpdate: ['generateName'],
   namespaced: true,
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
-  columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number) => column.cell(asV2(object), now) })),
+  columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number, named: (own: string) => string) => column.cell(asV2(withOwnKeys(object, named)), now, named) })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
   rules: { ...rules, prepare: forgetSent }, // a client of v1 must not set this internal annotation
   others

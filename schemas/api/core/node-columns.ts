@@ -7,11 +7,12 @@ const ROLE_PREFIX = 'node-role.orch.io/'
 const ROLE = 'orch.io/role'
 
 /** Roles from the keys of role labels, and from the value of the older label. */
-function rolesOf ({ metadata }: Node): string {
+function rolesOf ({ metadata }: Node, _now: number, named: (own: string) => string): string {
+  const [prefix, role] = [named(ROLE_PREFIX), named(ROLE)]
   const roles = new Set<string>()
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {
-    if (key.startsWith(ROLE_PREFIX)) roles.add(key.slice(ROLE_PREFIX.length))
-    else if (key === ROLE) roles.add(value)
+    if (key.startsWith(prefix)) roles.add(key.slice(prefix.length))
+    else if (key === role) roles.add(value)
   }
   roles.delete('')
   return join([...roles].sort()) || NONE

@@ -12,7 +12,7 @@ const accessModes = (modes: readonly string[] = []): string => join(SHORT.filter
 const storage = (amounts: Readonly<Record<string, string>> | undefined): string => amounts?.['storage'] ?? '0'
 const phase = ({ metadata, status }: { metadata: ObjectMeta, status: { phase?: string | undefined } }): string | undefined => metadata.deletionTimestamp === undefined ? status.phase : 'Terminating'
 /** The annotation takes precedence over the field. */
-const classOf = ({ metadata, spec }: { metadata: ObjectMeta, spec: { storageClassName?: string | undefined } }): string | undefined => metadata.annotations?.[CLASS] ?? spec.storageClassName
+const classOf = ({ metadata, spec }: { metadata: ObjectMeta, spec: { storageClassName?: string | undefined } }, _now: number, named: (own: string) => string): string | undefined => metadata.annotations?.[named(CLASS)] ?? spec.storageClassName
 
 export const volumeColumns: ReadonlyArray<Column<PersistentVolume>> = [
   name,

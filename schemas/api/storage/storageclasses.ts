@@ -24,10 +24,10 @@ export const StorageClass = kind('StorageClass', 'A class of storage and how vol
 
 /** The current and the beta annotation. */
 const DEFAULT = ['storageclass.orch.io/is-default-class', 'storageclass.beta.orch.io/is-default-class']
-const isDefault = ({ metadata }: StorageClass): boolean => DEFAULT.some(annotation => metadata.annotations?.[annotation] === 'true')
+const isDefault = ({ metadata }: StorageClass, named: (own: string) => string): boolean => DEFAULT.some(annotation => metadata.annotations?.[named(annotation)] === 'true')
 
 const columns: ReadonlyArray<Column<StorageClass>> = [
-  { ...name, cell: storageClass => `${storageClass.metadata.name ?? ''}${isDefault(storageClass) ? ' (default)' : ''}` },
+  { ...name, cell: (storageClass, _now, named) => `${storageClass.metadata.name ?? ''}${isDefault(storageClass, named) ? ' (default)' : ''}` },
   text('Provisioner', 'Who makes the volumes.', ({ provisioner }) => provisioner),
   text('ReclaimPolicy', 'What happens to volumes without claim.', ({ reclaimPolicy }) => reclaimPolicy ?? 'Delete'),
   text('VolumeBindingMode', 'When claims are bound.', ({ volumeBindingMode }) => volumeBindingMode ?? 'Immediate'),

@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import names from '../../facts/names.json' with { type: 'json' }
 import bootstrap from '../../facts/rbac-bootstrap.json' with { type: 'json' }
 import resources from '../../facts/resources.json' with { type: 'json' }
-import { PAIRS, ownUser } from '../../../schemas/compat/names.js'
-import { translate, translateFieldPath, translateFieldSelector, translateLabelSelector, translatePath, translateQuery, publicWords, usesPublicNames } from '../../../schemas/compat/text.js'
+import { PAIRS } from '../../../schemas/compat/names.js'
+import { hasSign, ownUser, translate, translateFieldPath, translateFieldSelector, translateLabelSelector, translatePath, translateQuery, publicWords, usesPublicNames } from '../../../schemas/compat/text.js'
 
 /** Both ways. */
 const isPair = (t: Test, one: string, other: string): void => {
@@ -11,9 +11,17 @@ const isPair = (t: Test, one: string, other: string): void => {
   t.equal(translate(other), one)
 }
 
+t.test('long text is no name, and what would become too long stays', async t => {
+  for (const text of [`https:${'kubernetes:'.repeat(1000)}`, `system:serviceaccounts:${'kube-system:'.repeat(200)}`, `a:${'orch:'.repeat(300)}`]) {
+    t.equal(translate(text), text)
+    t.equal(translate(translate(text)), text)
+  }
+})
+
 t.test('every name has one partner', async t => {
   const all = PAIRS.flat()
   t.equal(new Set(all).size, all.length)
+  for (const name of all) t.ok(hasSign(name), name)
   for (const [stock, ours] of PAIRS) isPair(t, stock, ours)
 })
 
@@ -43,6 +51,7 @@ t.test('whole names only', async t => {
   isPair(t, 'https:kubernetes:443', 'https:orch:443')
   isPair(t, 'system:serviceaccount:kube-system:kube-dns', 'system:serviceaccount:orch-system:orch-dns')
   isPair(t, 'system:serviceaccounts:kube-system', 'system:serviceaccounts:orch-system')
+  isPair(t, 'system:serviceaccount:kube-api-access-a:v1.node.k8s.io', 'system:serviceaccount:orch-api-access-a:v1.node.orch.io')
   t.equal(translate('system:serviceaccount:default:kube-system2'), 'system:serviceaccount:default:kube-system2')
 })
 
@@ -60,16 +69,24 @@ t.test('selectors, paths and fields of the downward API', async t => {
     ['metadata.namespace=kube-system,metadata.name!=kubernetes', 'metadata.namespace=orch-system,metadata.name!=orch'],
     ['type==kubernetes.io/tls', 'type==orch.io/tls'],
     ['spec.signerName=kubernetes.io/kube-apiserver-client-kubelet', 'spec.signerName=orch.io/orch-apiserver-client-node-agent'],
-    ['a=kube-system\\,b', 'a=kube-system\\,b'], ['=', '=']
+    ['involvedObject.name=kubernetes,source=kube-proxy,reason!=kubernetes', 'involvedObject.name=orch,source=kube-proxy,reason!=kubernetes'],
+    ['metadata.name=kube-system\\,b', 'metadata.name=kube-system\\,b'], ['=', '=']
   ] as const) {
     t.equal(translateFieldSelector(sent), own)
     t.equal(translateFieldSelector(own), sent)
   }
   t.equal(translateQuery('watch=1&labelSelector=kubernetes.io%2Fos%3Dlinux&fieldManager=kube-system'), 'watch=1&labelSelector=orch.io%2Fos%3Dlinux&fieldManager=kube-system')
+  t.equal(translateQuery('label%53elector=kubernetes.io%2Fos'), 'labelSelector=orch.io%2Fos')
   t.equal(translateFieldPath("metadata.labels['kubernetes.io/os']"), "metadata.labels['orch.io/os']")
   t.equal(translatePath('/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles/system::leader-locking-kube-scheduler'), '/apis/rbac.authorization.orch.io/v1/namespaces/orch-system/roles/system::leader-locking-orch-scheduler')
   t.equal(translatePath('/openapi/v3/apis/apps/v1'), '/openapi/v3/apis/apps/v1')
   t.equal(translatePath('/logs/kube-system'), '/logs/kube-system')
+  for (const [sent, own] of [
+    ['/apis/example.com/v1/kubernetes', '/apis/example.com/v1/kubernetes'],
+    ['/apis/example.com/v1/watch/namespaces/kube-system/kubernetes/kubernetes/kubernetes', '/apis/example.com/v1/watch/namespaces/orch-system/kubernetes/orch/kubernetes'],
+    ['/api/v1/namespaces/kube-system', '/api/v1/namespaces/orch-system'], ['/api/v1/namespaces/kube-system/', '/api/v1/namespaces/orch-system/'], ['/api/v1/nodes/kubernetes/', '/api/v1/nodes/orch/'],
+    ['/openapi/v3/apis/node.k8s.io/v1', '/openapi/v3/apis/node.orch.io/v1'], ['/apis/node.k8s.io', '/apis/node.orch.io'], ['/apis', '/apis'], ['/api', '/api'], ['/apis/node.k8s.io/*', '/apis/node.orch.io/*']
+  ] as const) t.equal(translatePath(sent), own, 'types and subresources have the names that definitions give them')
 })
 
 t.test('sentences of the server say public names, and repeat what clients wrote', async t => {
@@ -95,12 +112,13 @@ t.test('our own groups and media types are asked for under our names', async t =
 
 t.test('users that others authenticate', async t => {
   t.equal(ownUser('system:kube-scheduler'), 'system:orch-scheduler')
-  for (const name of ['system:orch-scheduler', 'kubernetes', 'kube-system', 'ann']) t.equal(ownUser(name), name)
+  for (const name of ['system:orch-scheduler', 'system:masters', 'ann']) t.equal(ownUser(name), name)
+  for (const [name, own] of [['kubernetes', 'orch'], ['orch', 'kubernetes'], ['kube-proxy', 'orch-proxy']] as const) t.equal(ownUser(name), own)
 })
 
 t.test('long text of clients takes time in proportion to its length', async t => {
   const LONG = 2_000_000
-  for (const text of [' '.repeat(LONG), 'a'.repeat(LONG), 'a.'.repeat(LONG / 2), '!'.repeat(LONG), '('.repeat(LONG), ','.repeat(LONG), "['".repeat(LONG / 2), 'orch.'.repeat(LONG / 5), `x/${'.storageclass.storage.'.repeat(LONG / 22)}`, ':'.repeat(LONG)]) {
+  for (const text of [' '.repeat(LONG), 'a'.repeat(LONG), 'a.'.repeat(LONG / 2), '!'.repeat(LONG), '('.repeat(LONG), ','.repeat(LONG), "['".repeat(LONG / 2), 'orch.'.repeat(LONG / 5), `x/${'.storageclass.storage.'.repeat(LONG / 22)}`, ':'.repeat(LONG), 'system:serviceaccounts:'.repeat(LONG / 23)]) {
     for (const [name, change] of Object.entries({ translate, translateLabelSelector, translateFieldSelector, translateFieldPath, translatePath, publicWords })) {
       const changed = change(text)
       t.ok(changed.length >= text.length / 2, name) // what takes quadratic time would take hours

@@ -10,7 +10,7 @@ const metadata = { name: 'web', namespace: 'shop', creationTimestamp: minutesAgo
 function shown (metrics: object[], currentMetrics: object[] = [], more: object = {}) {
   const spec = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 10, metrics, ...more }
   const { object } = decode(HorizontalPodAutoscaler, { metadata, spec, status: { currentReplicas: 3, desiredReplicas: 4, currentMetrics } })
-  return Object.fromEntries(autoscalerColumns.map(({ name, cell }) => [name, cell(object, NOW)]))
+  return Object.fromEntries(autoscalerColumns.map(({ name, cell }) => [name, cell(object, NOW, own => own)]))
 }
 
 const cpu = (target: object) => ({ type: 'Resource', resource: { name: 'cpu', target } })
@@ -61,5 +61,5 @@ t.test('of many metrics two are shown', async t => {
 t.test('what can be scaled shows how many pods it has', async t => {
   const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
   applyDefaults(Scale, object)
-  t.same(scaleColumns.map(({ name, format, type, cell }) => [name, type, format, cell(object, NOW)]), [['Name', 'string', '', 'web'], ['Desired', 'integer', '', 4], ['Available', 'integer', '', 3], ['Age', 'string', '', '90m']])
+  t.same(scaleColumns.map(({ name, format, type, cell }) => [name, type, format, cell(object, NOW, own => own)]), [['Name', 'string', '', 'web'], ['Desired', 'integer', '', 4], ['Available', 'integer', '', 3], ['Age', 'string', '', '90m']])
 })
