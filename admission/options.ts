@@ -48,6 +48,8 @@ export interface AdmissionTools {
   /** Observes evaluations of PodSecurity. */
   readonly observePodSecurity?: PodSecurityObserver
   readonly gates: Gates
+  /** Clients use the public project's names: its domains are reserved too. */
+  readonly publicNames?: boolean
   /** Logs a note at start-up. */
   readonly note: (text: string) => void
 }

@@ -12,31 +12,35 @@ const OWN_LABELS: ReadonlySet<string> = new Set([
 /** Domains of labels that node agents may set; the second is upstream's with only the domain renamed. */
 const OWN_DOMAINS = ['node-agent.orch.io', 'kubelet.orch.io', 'node.orch.io']
 const SYSTEM = 'orch.io'
+/** Of labels that have no other name. */
+const PUBLIC_SYSTEM = ['kubernetes.io', 'k8s.io']
+const PUBLIC_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 /** Reserved for administrators, to isolate workloads. */
 const RESTRICTED = 'node-restriction.orch.io'
 
 const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)
 
-function isForbidden (label: string): boolean {
+function isForbidden (label: string, publicNames: boolean): boolean {
   const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : ''
   if (isIn(domain, RESTRICTED)) return true
+  if (publicNames && PUBLIC_SYSTEM.some(system => isIn(domain, system))) return !PUBLIC_DOMAINS.some(own => isIn(domain, own))
   return isIn(domain, SYSTEM) && !OWN_LABELS.has(label) && !OWN_DOMAINS.some(own => isIn(domain, own))
 }
 
 /** Names of changed labels that node agents must not change, sorted. */
-function forbiddenChanges (labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}): string[] {
+function forbiddenChanges (publicNames: boolean, labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(old)])
-  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key)).sort()
+  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key, publicNames)).sort()
 }
 
-export function admitNode (request: AdmissionRequest, node: string): void {
+export function admitNode (request: AdmissionRequest, node: string, publicNames: boolean): void {
   const { object, oldObject: old } = typed<Node>(request)
   const refuse = (why: string): never => { throw refusal(request, `node ${JSON.stringify(node)} is not allowed to ${why}`) }
   // The name is '' before it is generated, and then never matches.
   if (request.name !== node) refuse(`modify node ${JSON.stringify(request.name)}`)
   if (object === undefined) return
   const { metadata, spec } = object
-  const changes = forbiddenChanges(metadata.labels, old?.metadata.labels)
+  const changes = forbiddenChanges(publicNames, metadata.labels, old?.metadata.labels)
   if (old === undefined) {
     if (spec.configSource !== undefined) refuse('create nodes with a configSource')
     if (changes.length > 0) refuse(`set the following labels: ${changes.join(', ')}`)

@@ -21,12 +21,12 @@ const PODS = { group: '', resource: 'pods' }
 const LEASES = 'orch-node-lease'
 const quote = JSON.stringify
 
-type Check = (request: AdmissionRequest, node: string, gates: Gates) => void | Promise<void>
+type Check = (request: AdmissionRequest, node: string, gates: Gates, publicNames: boolean) => void | Promise<void>
 
 /** By group and resource. */
 const CHECKS: Readonly<Record<string, Check>> = {
   '/pods': admitPod,
-  '/nodes': admitNode,
+  '/nodes': (request, node, _gates, publicNames) => { admitNode(request, node, publicNames) },
   '/persistentvolumeclaims': admitClaim,
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {
@@ -38,14 +38,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
   }
 }
 
-export const nodeRestriction = (gates: Gates): AdmissionPlugin => ({
+export const nodeRestriction = (gates: Gates, publicNames = false): AdmissionPlugin => ({
   name: 'NodeRestriction',
   handles: ({ operation, group, resource }) => operation !== 'CONNECT' && Object.hasOwn(CHECKS, `${group}/${resource}`),
   mutate: async request => {
     const node = request.user === undefined ? undefined : nodeOf(request.user)
     if (node === undefined) return
     if (node === '') throw refusal(request, `could not determine node from user ${quote(request.user?.username)}`)
-    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, gates)
+    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, gates, publicNames)
   }
 })
 

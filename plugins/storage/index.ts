@@ -117,6 +117,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     callers,
     clock,
     gates: fastify.orch.settings.featureGates,
+    publicNames: fastify.orch.settings.publicNames,
     observePodSecurity: observePodSecurity(fastify.orch.metrics),
     note: text => { fastify.log.warn(text) }
   })

@@ -69,7 +69,10 @@ export const GROUPS = bothWays([...OWN_GROUPS].map(group => [group.replace(OURS,
 export const DOMAINS = bothWays(inDomain('kubernetes.io', ['node-role.orch.io', 'node-restriction.orch.io', 'pod-security.orch.io', 'container.apparmor.security.beta.orch.io', 'container.seccomp.security.alpha.orch.io']))
 
 /** Ends of domains whose beginning is made up. */
-export const DOMAIN_ENDS: ReadonlyArray<readonly [string, string]> = [['.image-policy.k8s.io', '.image-policy.orch.io'], ['.image-policy.orch.io', '.image-policy.k8s.io']]
+export const DOMAIN_ENDS: ReadonlyArray<readonly [string, string]> = [
+  ['.image-policy.k8s.io', '.image-policy.orch.io'], ['.image-policy.orch.io', '.image-policy.k8s.io'],
+  ['.node-restriction.kubernetes.io', '.node-restriction.orch.io'], ['.node-restriction.orch.io', '.node-restriction.kubernetes.io']
+]
 
 /** Beginnings of names that the server makes up. */
 export const BEGINNINGS: ReadonlyArray<readonly [string, string]> = [['kube-api-access-', 'orch-api-access-'], ['orch-api-access-', 'kube-api-access-']]

@@ -308,3 +308,10 @@ t.test('a type may be called kubernetes', async t => {
   t.strictSame((await server.get(path, TABLE)).json.rows[0].cells, ['kubernetes', 'kube-system', 'linux'])
   t.equal((await server.get('/apis/example.com/v1')).json.resources[0].name, 'kubernetes')
 })
+
+t.test('node agents must not set labels of the system under any name', async t => {
+  const server = await compat(t, { authentication: { authenticators: [{ name: 'test', authenticate: () => ({ username: 'system:node:n', uid: '', groups: ['system:nodes', 'system:masters'], extra: {} }) }] }, admission: { enabled: ['NodeRestriction'] } } as never)
+  const create = async (label: string): Promise<Json> => await server.call('POST', '/api/v1/nodes?dryRun=All', { metadata: { name: 'n', labels: { [label]: 'x' } } })
+  for (const label of ['node-restriction.kubernetes.io/a', 'tenants.node-restriction.kubernetes.io/a', 'node-role.kubernetes.io/a', 'other.kubernetes.io/a', 'k8s.io/a', 'orch.io/a']) t.match(await create(label), { code: 403, json: { message: label } }, label)
+  for (const label of ['kubernetes.io/hostname', 'node.kubernetes.io/instance-type', 'node.kubernetes.io/a', 'kubelet.kubernetes.io/a', 'topology.kubernetes.io/zone', 'example.com/a']) t.equal((await create(label))['code'], 201, label)
+})

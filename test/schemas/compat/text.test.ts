@@ -46,6 +46,7 @@ t.test('whole names only', async t => {
   isPair(t, 'node-role.kubernetes.io/control-plane', 'node-role.orch.io/control-plane')
   isPair(t, 'container.apparmor.security.beta.kubernetes.io/web', 'container.apparmor.security.beta.orch.io/web')
   isPair(t, 'tickets.image-policy.k8s.io/number', 'tickets.image-policy.orch.io/number')
+  isPair(t, 'tenants.node-restriction.kubernetes.io/name', 'tenants.node-restriction.orch.io/name')
   isPair(t, 'kube-api-access-x7k2p', 'orch-api-access-x7k2p')
   isPair(t, 'gold.storageclass.storage.k8s.io/requests.storage', 'gold.storageclass.storage.orch.io/requests.storage')
   isPair(t, 'https:kubernetes:443', 'https:orch:443')
