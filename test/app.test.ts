@@ -64,7 +64,7 @@ t.test('whether comes before how: a forbidden request is forbidden whatever its 
   t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'x'.repeat(4 * 1024 * 1024))).code, 403, 'its body is not read')
 })
 
-t.test('a full server refuses after it knows who asks and before it asks whether they may', async t => {
+t.test('a full server refuses requests after authentication and before authorization', async t => {
   const asked = { times: 0 }
   let release = (): void => {}
   const held = new Promise<void>(resolve => { release = resolve })

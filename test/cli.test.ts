@@ -165,7 +165,7 @@ t.test('SIGUSR1 has it say what it is doing, and SIGHUP ends nothing', async t =
   t.match(await ended, { code: 0, signal: null })
 })
 
-t.test('the warning comes wherever AlwaysAllow stands, as what it allows is allowed', async t => {
+t.test('the start warns of AlwaysAllow even behind another mode, because it decides', async t => {
   const { err, process: child, ended, port } = await serve(t, '--authorization-mode=AlwaysDeny,AlwaysAllow')
   t.equal((await call(port, '/api/v1/namespaces')).status, 200)
   t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)

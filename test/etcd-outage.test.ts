@@ -130,7 +130,7 @@ t.test('a server that starts without its store says so, refuses at once, and ser
   t.equal((await server.ask(`${SECRETS}/one`)).code, 200)
 })
 
-t.test('while the store stands still a write ends within the time of one call, says since when, and asks for no repetition', async t => {
+t.test('while etcd hangs a write ends within the timeout of one call, says since when, and asks for no retry', async t => {
   const etcd = await startEtcd(t)
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])
   t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
@@ -248,7 +248,7 @@ t.test('a store that is lost for a minute: nothing stale is shown as the newest,
   t.strictSame([informer.lists, informer.watches], [1, 1], 'on one list and one stream')
 })
 
-t.test('a compaction disturbs no watch that has kept up, and one that has not is told to list again', async t => {
+t.test('a compaction interrupts no watch that has kept up; one that has not must list again', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
   const server = await RunningServer.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`, '--etcd-compaction-interval=0'])

@@ -100,7 +100,7 @@ t.test('a server that started while etcd was away ends when etcd is back', async
   t.strictSame(await keys(), before)
 })
 
-t.test('a host\'s start fails, or it is told', async t => {
+t.test('the start of a host fails, or its callback is called', async t => {
   const storage = { kind: 'etcd', servers: [etcd.url] } as const
   const app = Fastify()
   t.teardown(() => app.close())

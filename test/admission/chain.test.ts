@@ -53,7 +53,7 @@ t.test('a plugin is asked about what its rules name, and nothing else', async t 
   t.notOk(asked({ handles: [] }, {}))
 })
 
-t.test('the order of a write: defaults, admission that changes, preparation, validation, admission that judges', async t => {
+t.test('a write passes defaulting, mutating admission, preparation, validation and validating admission, in this order', async t => {
   const seen: Record<string, unknown> = {}
   const server = await build(t, {
     admission: {
@@ -73,7 +73,7 @@ t.test('the order of a write: defaults, admission that changes, preparation, val
   })
   const { json: namespace } = await server.post('/api/v1/namespaces', { metadata: { generateName: 'made-' } })
   t.match(namespace, { metadata: { deletionTimestamp: undefined, uid: /^[0-9a-f-]{36}$/ }, status: { phase: 'Active' }, spec: { finalizers: ['orch'] } })
-  t.match(seen['namespaces'], { name: '', uid: undefined, validated: namespace.metadata.uid }, 'admission that changes comes before the server decides anything, admission that judges sees what is stored')
+  t.match(seen['namespaces'], { name: '', uid: undefined, validated: namespace.metadata.uid }, 'mutating admission runs before the server sets its own fields; validating admission sees what is stored')
   await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' } })
   t.match(seen['secrets'], { type: 'Opaque' }, 'defaults are there')
   await server.post(BINDINGS, binding('b'))

@@ -28,7 +28,7 @@ const json = (body: string | Buffer, title = String(body).slice(0, 40), more: Pa
 const yaml = (body: string | Buffer, title = String(body).slice(0, 40), more: Partial<Case> = {}): Case => ({ title, body, headers: YAML_TYPE, ...more })
 const protobuf = (body: Buffer, title: string, more: Partial<Case> = {}): Case => ({ title, body, headers: PROTOBUF_TYPE, ...more })
 
-t.test('malformed JSON is told from what is not an object', async t => {
+t.test('malformed JSON and JSON that is not an object get different messages', async t => {
   const server = await build(t)
   await refuses(t, server, [
     json('', 'empty', { says: /empty/ }), json(' \n', 'blank', { says: /empty/ }), json('\0', 'NUL', { says: /not valid JSON/ }), json(`${good}\0`, 'NUL behind', { says: /not valid JSON/ }),
@@ -42,7 +42,7 @@ t.test('malformed JSON is told from what is not an object', async t => {
   await refuses(t, server, Array.from({ length: good.length - 1 }, (_, length) => json(good.slice(0, length + 1), `cut after ${length + 1}`)))
 })
 
-t.test('malformed YAML is told as such, and what JSON cannot hold is refused', async t => {
+t.test('malformed YAML is refused as YAML, and so are values that JSON cannot hold', async t => {
   const server = await build(t)
   await refuses(t, server, [
     yaml('', 'empty', { says: /empty/ }), yaml('# nothing', 'comment', { codes: [422], says: /metadata\.name/ }), yaml('a: ['), yaml('{'), yaml('"'), yaml('a: b: c'), yaml(': :'), yaml('- a\nb: c'), yaml('\ta: 1'), yaml('a: *b', 'no such alias', { says: /alias/ }),
@@ -52,7 +52,7 @@ t.test('malformed YAML is told as such, and what JSON cannot hold is refused', a
   ])
 })
 
-t.test('malformed protobuf is told as such', async t => {
+t.test('malformed protobuf is refused as protobuf', async t => {
   const server = await build(t)
   const whole = encodeProtobuf(resources.find(({ plural }) => plural === 'clusterrolebindings')?.message as never, binding('x') as never) // the message of that resource
   const raw = Buffer.from(whole)
@@ -131,7 +131,7 @@ t.test('what is small on the wire and large in memory is refused for little', as
   ])
 })
 
-t.test('a large YAML body is not parsed for a client that has gone', async t => {
+t.test('a large YAML body is not parsed for a client that has disconnected', async t => {
   const { listen } = await import('../build.js')
   const server = await listen(t)
   // Parsing one takes a thread several seconds, and there are two threads.
@@ -237,7 +237,7 @@ t.test('keys of prototypes are data in string maps and nothing anywhere else', a
   await stillServes(t, server)
 })
 
-t.test('repeated keys: the last one counts, told by path or refused', async t => {
+t.test('of repeated keys the last one counts; their paths are in a warning, or in the refusal of Strict', async t => {
   const server = await build(t)
   const twice = '{"kind":"ConfigMap","metadata":{"name":"a","name":"b"},"data":{"k":"1","k":"2"}}'
   const url = '/api/v1/namespaces/default/configmaps'

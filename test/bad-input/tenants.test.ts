@@ -43,7 +43,7 @@ t.test('the dearest requests of a tenant are answered in steps, between which ot
   }
 })
 
-t.test('no more is stored than 1.5 MiB, whoever adds to it, and as much is said of a dry run', async t => {
+t.test('an object over 1.5 MiB is refused whichever client made it grow, in a dry run too', async t => {
   const server = await build(t)
   const large = { metadata: { annotations: { a: 'x'.repeat(200_000) } } }
   // Endpoints have no limit of their own, nor do their owners.
@@ -111,7 +111,7 @@ t.test('of forty appliers an object keeps thirty-two, and what the others have s
   t.match(conflict, { code: 409, json: { details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "ancient-changes" using v1', field: '.data.k0' }] } } })
 })
 
-t.test('of conflicts without number a hundred are told, and how many more there are', async t => {
+t.test('at most a hundred conflicts are listed, followed by the number of the rest', async t => {
   const server = await build(t)
   await apply(server, 'contested', 'one', keyed(150))
   const { code, json } = await apply(server, 'contested', 'two', keyed(150, 'x'))

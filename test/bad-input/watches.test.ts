@@ -51,7 +51,7 @@ t.test('watches that never read hold what their connections hold, and cost the o
     if (code !== 200) t.fail(`write ${index}: ${code}`)
   }
   const events = await reader.take(writes)
-  t.ok(events.every(({ type, object }, index) => type === 'MODIFIED' && object.metadata.annotations.a.startsWith(`${index} `)), 'who reads sees each change once and in order')
+  t.ok(events.every(({ type, object }, index) => type === 'MODIFIED' && object.metadata.annotations.a.startsWith(`${index} `)), 'a watch that reads sees each change once and in order')
   reader.close()
   // Each of them missed 8 MB, together 800; the history itself takes a few tens.
   const grown = (await heapUsed() - before) / MB

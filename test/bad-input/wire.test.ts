@@ -207,7 +207,7 @@ t.test('on the wire', async t => {
     await send(t, port, post('Content-Length: 12\r\n', '"\u001b[31mbad'))
     await still('the log')
     const { log } = server
-    t.match(log, /status=401/, 'the log tells of requests')
+    t.match(log, /status=401/, 'requests are logged')
     t.notOk(log.includes(TOKEN), 'no token that is one')
     t.notOk(log.includes(SECRET), 'no token that is none')
     // eslint-disable-next-line no-control-regex -- control characters are what must not be there

@@ -135,7 +135,7 @@ t.test('an answer that is too large is not read', async t => {
   t.equal((await clientOf(t, endpoint(exact), { maxResponseBytes: 2 }).call({ method: 'GET' })).body.toString(), 'ok')
 })
 
-t.test('a peer that lies about its answer is not believed', async t => {
+t.test('an invalid response is an error', async t => {
   const short = await raw(t, socket => { socket.on('data', () => { socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf') }) })
   await t.rejects(clientOf(t, endpoint(short)).call({ method: 'GET' }), { code: /Unreachable|BadAnswer/ })
   const noHttp = await says(t, 'SSH-2.0-OpenSSH\r\n')
@@ -203,7 +203,7 @@ t.test('an odd status is no label of its own', async t => {
   t.same(codes, ['other', 'Timeout'])
 })
 
-t.test('whoever does not wait any longer ends the call with its own reason', async t => {
+t.test('an aborted call ends with the reason of its signal', async t => {
   let asked = (): void => {}
   const arrived = new Promise<void>(resolve => { asked = resolve })
   let ended = (): void => {}

@@ -38,7 +38,7 @@ async function open (t: Test, paths: string[], more: Partial<WatchedFilesOptions
   return { ...heard, files }
 }
 
-t.test('a file that is written, truncated or replaced by a rename is told of with its content', async t => {
+t.test('a file that is written, truncated or replaced by a rename is reported with its content', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   const { next, files, notifications } = await open(t, [path])
@@ -55,10 +55,10 @@ t.test('a file that is written, truncated or replaced by a rename is told of wit
   writeFileSync(join(folder, 'another'), 'x')
   writeFileSync(path, '')
   await files.check()
-  t.equal(notifications.length, 4, 'what leaves the content as it was is not told')
+  t.equal(notifications.length, 4, 'unchanged content is not reported')
 })
 
-t.test('a file that is gone keeps its content and is complained of once, until it is back', async t => {
+t.test('a deleted file keeps its last content and is reported once, until it is back', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   const { next, files, notifications } = await open(t, [path])
@@ -79,7 +79,7 @@ t.test('a file that is gone keeps its content and is complained of once, until i
   t.equal(await next(), 'four', 'in a folder that was replaced')
 })
 
-t.test('a volume of a cluster, whose ..data is swapped, is told of once for all its files', async t => {
+t.test('a mounted volume whose ..data link is swapped is reported once for all its files', async t => {
   const folder = t.testdir()
   const put = (version: string): void => {
     mkdirSync(join(folder, version))
@@ -182,7 +182,7 @@ t.test('what cannot be read at the start is said then', async t => {
   await t.rejects(WatchedFiles.open({ paths: [join(folder, 'f')], maxBytes: 3, ...options }), { code: 'TooLarge', message: /larger than 3 bytes/ })
 })
 
-t.test('after it is closed nothing is told', async t => {
+t.test('nothing is reported after close', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   const { files, notifications } = await open(t, [path])
@@ -206,7 +206,7 @@ t.test('a folder that is replaced as a whole is followed', async t => {
   t.equal(await next(), 'three')
 })
 
-t.test('what changes while the files are read for the first time is told', async t => {
+t.test('a change during the first read of the files is reported', async t => {
   const folder = t.testdir({ f: '' })
   const path = join(folder, 'f')
   let changed = (): void => {}

@@ -43,7 +43,7 @@ t.test('a file that says nothing of any plugin is fine, in both versions', async
   t.same((await started(t, { ...KIND, apiVersion: 'apiserver.orch.io/v1alpha1', plugins: [{ name: 'PodSecurity' }] }))?.configuration, {})
 })
 
-t.test('the configuration of a plugin stands in the file or in one beside it', async t => {
+t.test('the configuration of a plugin is inline or in a file beside it', async t => {
   const security = { apiVersion: 'pod-security.admission.config.orch.io/v1beta1', kind: 'PodSecurityConfiguration', defaults: { enforce: 'baseline' } }
   const inline = await started(t, { ...KIND, plugins: [{ name: 'PodSecurity', configuration: security }] })
   t.match(inline?.configuration?.['PodSecurity'], { value: security, file: /admission\.yaml$/ })

@@ -13,7 +13,7 @@ t.test('a flag and its value are joined by = or a space', async t => {
   t.equal(value('etcd-prefix', '--etcd-prefix=/a=b'), '/a=b', 'only the first = separates')
 })
 
-t.test('a bool stands alone or with =, and never takes the next argument', async t => {
+t.test('a bool flag has no value or one after =, and never takes the next argument', async t => {
   t.equal(value('profiling', '--profiling=false'), false)
   t.equal(value('shutdown-send-retry-after', '--shutdown-send-retry-after'), true)
   t.equal(value('secure-port', '--shutdown-send-retry-after', '--secure-port=1'), 1)

@@ -77,7 +77,7 @@ t.test('--disable-admission-plugins switches a plugin off', async t => {
   t.equal((await (await serve(t, ['--disable-admission-plugins=NamespaceLifecycle'])).post(nowhere, configMap('a'))).code, 201)
 })
 
-t.test('--enable-priority-and-fairness shares out what both limits allow together, without it each stands for itself', async t => {
+t.test('--enable-priority-and-fairness shares the sum of both limits; without it each limit applies by itself', async t => {
   const uid = 'x-orch-pf-prioritylevel-uid'
   const fair = await serve(t, ['--max-requests-inflight=0', '--max-mutating-requests-inflight=490'])
   while ((await fair.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })

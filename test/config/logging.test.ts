@@ -34,7 +34,7 @@ t.test('secrets are left out, by name, however deep, and in addresses', async t 
   t.equal(loggable('/a?b=c&password=x&d=e'), '/a?b=c&password=…&d=e')
 })
 
-t.test('an error is told with its causes', async t => {
+t.test('an error is logged with its causes', async t => {
   const { log, lines } = build()
   log.error({ err: new TypeError('outer', { cause: new Error('inner\nline') }) }, 'failed')
   t.match(lines, [/ERROR failed err="TypeError: outer <- Error: inner\\nline at /])

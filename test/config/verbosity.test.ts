@@ -22,7 +22,7 @@ t.test('what is no rule says why', async t => {
   for (const text of ['x=0', '*=1', '?=10', '[a-z]*=3', '\\*=2', 'é=1', '(+)|$^.=1']) t.equal(ruleProblem(text), undefined, text)
 })
 
-t.test('a rule that no module goes by is told of', async t => {
+t.test('a --vmodule rule that matches no module is reported', async t => {
   t.strictSame(idleRules(['request*=8', 'httplog=3']), ['--vmodule: no module matches httplog; those that log by verbosity are launch, metrics, request-log, tracing'])
 })
 

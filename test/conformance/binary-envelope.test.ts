@@ -108,7 +108,7 @@ t.test('a body by hand is read, its type said or left out', async t => {
   t.equal((await server.post(BINDINGS, field(2, object('f')), { 'content-type': PROTOBUF })).code, 400, 'and so is another prefix')
 })
 
-t.test('what comes out goes in again, unchanged', async t => {
+t.test('an object that is read in protobuf and sent back is unchanged', async t => {
   const server = await build(t)
   for (const [url, body] of [
     [BINDINGS, binding('a', { metadata: { annotations: { text: 'ü\u{1f600}\n', empty: '' }, finalizers: ['example.com/x'], ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u', controller: true, blockOwnerDeletion: false }] } })],

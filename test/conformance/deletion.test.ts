@@ -132,7 +132,7 @@ t.test('without a garbage collector no deletion waits for one', async t => {
   for (const propagationPolicy of [undefined, 'Orphan', 'Foreground', 'Background']) {
     t.equal((await server.post(controllers, { metadata: { name: 'one' }, spec: { selector: { a: 'b' }, template } })).code, 201)
     t.equal((await server.delete(`${controllers}/one`, propagationPolicy === undefined ? undefined : { propagationPolicy })).code, 200)
-    t.equal((await server.get(`${controllers}/one`)).code, 404, `${propagationPolicy ?? 'by default'}: it is gone`)
+    t.equal((await server.get(`${controllers}/one`)).code, 404, `${propagationPolicy ?? 'by default'}: it is deleted`)
   }
 })
 
@@ -148,7 +148,7 @@ t.test('a watch sees the marking, each step, and the removal', async t => {
   t.same(events.map(({ object }) => object.metadata.deletionTimestamp !== undefined), [false, true, true, true])
 })
 
-t.test('whoever creates what is being deleted is told so', async t => {
+t.test('creating an object that is being deleted is refused and the message says so', async t => {
   const server = await held(t)
   const taken = 'clusterrolebindings.rbac.authorization.orch.io "a" already exists'
   t.match((await server.post(BINDINGS, binding('a'))).json, { code: 409, reason: 'AlreadyExists', message: taken })

@@ -42,14 +42,14 @@ t.test('what is not there is not found', async t => {
   for (const path of ['/apis/none', '/apis/none/v1', `/apis/${RBAC}/v9`, '/api/v9', '/apis/v1']) t.match(await server.get(path), { code: 404, json: { kind: 'Status', reason: 'NotFound' } }, path)
 })
 
-t.test('a version that is switched off is neither told nor served', async t => {
+t.test('a disabled version is neither listed nor served', async t => {
   const server = await build(t, { api: { disabled: [`${RBAC}/v1`] } })
   t.notOk((await server.get('/apis')).json.groups.some(({ name }: Json) => name === RBAC))
   for (const path of [`/apis/${RBAC}`, `/apis/${RBAC}/v1`, `/apis/${RBAC}/v1/clusterrolebindings`]) t.equal((await server.get(path)).code, 404, path)
   t.equal((await server.get('/api/v1/namespaces')).code, 200)
 })
 
-t.test('/version tells the release', async t => {
+t.test('/version names the release', async t => {
   const server = await build(t)
   t.match(await server.get('/version'), { code: 200, json: { major: '1', minor: '24', gitVersion: /^v1\.24\./, platform: /\// } })
 })

@@ -98,11 +98,11 @@ t.test('429 while draining with --shutdown-send-retry-after, with Retry-After an
     status(t, answer, 429, 'TooManyRequests', `${method} ${url}`)
     t.match(answer.headers, { 'retry-after': /^\d+$/, connection: 'close' })
   }
-  t.equal((await server.get('/livez')).code, 200, 'health is told to the end')
+  t.equal((await server.get('/livez')).code, 200, 'health checks are answered to the end')
   await end()
 })
 
-t.test('without that flag what comes while draining is served, and its connection ends', async t => {
+t.test('without that flag requests during the drain are served, and their connections end', async t => {
   const { server, end } = await draining(t, false)
   const answer = await server.get(BINDINGS)
   t.equal(answer.code, 200)
@@ -118,7 +118,7 @@ t.test('an error comes in the form that was asked for', async t => {
   t.match((await server.get(`${BINDINGS}/none`, { accept: 'text/html' })).json, { kind: 'Status' }, 'in JSON where none can be')
 })
 
-t.test('what fails inside is an InternalError that tells nothing', async t => {
+t.test('an internal failure is an InternalError without details', async t => {
   const server = await build(t, { admission: { plugins: [{ name: 'broken', handles: ({ name }) => name === 'broken', mutate: () => { throw new Error('the secret of the house') } }] } })
   const answer = await server.post(BINDINGS, binding('broken'))
   status(t, answer, 500, 'InternalError', 'a bug')

@@ -47,7 +47,7 @@ t.test('--max-requests-inflight and --max-mutating-requests-inflight bound each 
   for (const answer of [await server.get(BINDINGS), await server.post(BINDINGS, binding('a'))]) {
     t.match(answer, { code: 429, json: { kind: 'Status', reason: 'TooManyRequests', code: 429 }, headers: { 'retry-after': /^\d+$/ } })
   }
-  t.equal((await server.get('/livez')).code, 200, 'health is always told')
+  t.equal((await server.get('/livez')).code, 200, 'health checks are always answered')
   open()
   await Promise.all(busy)
   t.equal((await server.get(BINDINGS)).code, 200)
@@ -147,7 +147,7 @@ t.test('the history of changes is kept for a while and then no longer', async t 
   t.equal((await server.get(BINDINGS)).code, 200)
 })
 
-t.test('a request whose client has gone before its turn takes no place of the others', async t => {
+t.test('a request whose client disconnects before its turn does not stay in flight', async t => {
   const releases: Array<() => void> = []
   const slow: Authenticator = {
     name: 'slow',

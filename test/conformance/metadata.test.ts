@@ -21,7 +21,7 @@ t.test('name is unique; a generated one is random and keeps its prefix', async t
   t.equal((await server.post(BINDINGS, { ...binding(''), metadata: {} })).code, 422, 'one of the two is needed')
 })
 
-t.test('a name is of its kind and its namespace, and free again when its object is gone', async t => {
+t.test('a name is unique by kind and namespace, and free again after its object is deleted', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'other' } })
   for (const url of [CONFIGS, '/api/v1/namespaces/other/configmaps', '/api/v1/namespaces/default/secrets', '/apis/rbac.authorization.orch.io/v1/clusterroles', '/apis/rbac.authorization.orch.io/v1/namespaces/default/roles']) {
@@ -74,7 +74,7 @@ t.test('uid and creationTimestamp stay, through every kind of change', async t =
   t.match(await server.patch(`${BINDINGS}/a`, { metadata: { creationTimestamp: '2001-01-01T00:00:00Z' } }), { code: 200, json: { metadata: { creationTimestamp } } })
 })
 
-t.test('resourceVersion tells of each modification, and of nothing else', async t => {
+t.test('resourceVersion changes with each modification of the object, and only then', async t => {
   const server = await build(t)
   const versions: string[] = [(await server.post(BINDINGS, binding('a'))).json.metadata.resourceVersion]
   for (let index = 0; index < 5; index++) versions.push((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { index: String(index) } } })).json.metadata.resourceVersion)
@@ -113,7 +113,7 @@ t.test('labels and annotations are string maps, held to the rules of their keys'
   }
 })
 
-t.test('managedFields are kept by the server: whoever creates an object owns what is in it', async t => {
+t.test('the server maintains managedFields: the creator of an object owns its fields', async t => {
   const server = await build(t)
   const managedFields = [{ manager: 'me', operation: 'Update', apiVersion: 'rbac.authorization.orch.io/v1', time: '2021-01-01T00:00:00Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:subjects': {} } }]
   const { json } = await server.post(`${BINDINGS}?fieldManager=me`, binding('a', { metadata: { managedFields } }))

@@ -79,7 +79,7 @@ t.test('a dry run of a deletion shows the mark and leaves none; a collection is 
   t.same((await server.get(PODS)).json.items, [])
 })
 
-t.test('a pod that goes at once is marked before, as its watchers and whoever deletes it see', async t => {
+t.test('a pod that is deleted at once is marked first, in watches and in the response', async t => {
   const server = await listen(t)
   const pod = (name: string, spec: Json = {}) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
   const { json: list } = await server.get(PODS)

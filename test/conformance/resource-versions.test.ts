@@ -157,7 +157,7 @@ t.test('Exact of a version no longer kept is 410', async t => {
   t.equal((await list(server, '')).code, 200)
 })
 
-t.test('a read sees what was written before it, whoever wrote', async t => {
+t.test('a read sees every write that finished before it', async t => {
   const server = await build(t)
   for (let index = 0; index < 200; index++) {
     const { json } = await server.put(`${BINDINGS}/a`, binding('a', { metadata: { labels: { index: String(index) } } }))

@@ -146,7 +146,7 @@ t.test('a version no longer kept is 410, and so is one whose history ends under 
   t.pass('after a list a watch goes on')
 })
 
-t.test('a version to come may be waited for; only what comes after it is shown', async t => {
+t.test('a watch from a future version waits for it and gets only later events', async t => {
   const server = await listen(t)
   // The server itself may still write to other collections.
   await until(async () => (await server.get('/apis/apiregistration.orch.io/v1/apiservices')).json['items'].length === 29)

@@ -115,7 +115,7 @@ t.test('the image', async t => {
     const ca = readFileSync(join(state, 'orch-data/certs/apiserver.crt'), 'utf8')
     t.equal((await ask(url, { method: 'POST', ca, body: binding('kept') })).code, 201)
     t.equal(await first.end('SIGTERM'), 0, first.log())
-    t.equal(await first.probe(), 1, 'a server that is gone is unhealthy')
+    t.equal(await first.probe(), 1, 'a stopped server is unhealthy')
 
     const second = start(image, state, port, [])
     t.teardown(() => second.end('SIGKILL'))

@@ -101,7 +101,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal((await backend.get(at('a'))).kv, undefined)
   })
 
-  await t.test('creating what exists is refused and shows what stands there', async t => {
+  await t.test('creating an existing key is refused and returns the current value', async t => {
     const { at } = space()
     const first = done(await backend.create(at('a'), bytes('one')))
     const second = await backend.create(at('a'), bytes('two'))

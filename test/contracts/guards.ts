@@ -34,7 +34,7 @@ export async function guardContract (t: Test, backend: Backend, space: () => Spa
     await t.rejects(backend.create(at('d'), bytes('x'), { guard: { key: '', revision: again } }), TypeError)
   })
 
-  await t.test('a guarded create of what exists shows what stands there, whether its guard holds or not', async t => {
+  await t.test('a guarded create of an existing key returns the current value, whether or not the guard holds', async t => {
     const { at } = space()
     const guard = done(await backend.create(at('guard'), bytes('1')))
     const there = done(await backend.create(at('a'), bytes('x')))
@@ -58,7 +58,7 @@ export async function guardContract (t: Test, backend: Backend, space: () => Spa
       const changed = done(await change)
       for (const { result, seen } of outcomes) {
         if (result.succeeded) t.ok(result.revision < changed, 'it came before')
-        else t.not(seen, revision, 'who is refused reads why')
+        else t.not(seen, revision, 'a refused write can read the change that refused it')
       }
     }
     const watch = new Observed(backend, start, end, (await backend.get(at('guard0'))).kv?.createRevision ?? 0)

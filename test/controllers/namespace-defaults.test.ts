@@ -51,7 +51,7 @@ t.test('servers with certificates of their own share the bundle; what is no cert
   const there = (bundle: string): Json => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'x', annotations: { 'orch.io/description': 'd' } }, data: { 'ca.crt': bundle } })
   const wanted = (bundle: string, shared = false): string | undefined => desiredRootCA({ certificates: OURS, shared }, there(bundle) as never, Date.now())?.data?.['ca.crt']
   t.equal(wanted(THEIRS), THEIRS + OURS)
-  t.equal(wanted(OURS + THEIRS), undefined, 'whoever came first')
+  t.equal(wanted(OURS + THEIRS), undefined, 'in either order')
   t.equal(wanted(`${EXPIRED}x${THEIRS}`), THEIRS + OURS)
   t.equal(wanted(THEIRS, true), OURS, 'where all have the same there is nothing to share')
   t.end()

@@ -45,7 +45,7 @@ function held (t: Test, options: Partial<WorkQueueOptions> = {}) {
 t.test('a key is worked on once, however often it is added', async t => {
   const { queue, end, keys } = held(t)
   for (let times = 0; times < 5; times++) queue.add('a')
-  t.same(keys(), [], 'not before whoever adds has finished')
+  t.same(keys(), [], 'not before the caller of add has finished')
   await turns()
   t.same(keys(), ['a'])
   await end('a')
@@ -166,7 +166,7 @@ t.test('a crowd that comes back is spread over time', async t => {
   t.same(clock.waits, [10, 10, 100, 200, 300])
 })
 
-t.test('a closed queue begins nothing, tells what is under way, and is closed when that has ended', async t => {
+t.test('a closed queue starts no work, aborts what is in progress and closes when that has ended', async t => {
   const signals: AbortSignal[] = []
   let end = (): void => {}
   const clock = new FakeClock()
@@ -213,7 +213,7 @@ t.test('steps that wait for nothing leave the others their turns', async t => {
   t.ok(timers > 10, `${timers} turns meanwhile`)
 })
 
-t.test('an observer is told of what comes, waits, is done and comes back', async t => {
+t.test('an observer sees keys added, started, finished and retried', async t => {
   const observed: string[] = []
   let seen: { readonly depth: number, readonly inProgress: { readonly all: number, readonly longest: number } } | undefined
   const { queue, clock, end } = held(t, {

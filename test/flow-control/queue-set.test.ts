@@ -190,7 +190,7 @@ t.test('who goes while it waits leaves its place', t => {
   t.end()
 })
 
-t.test('a request that ends while another is told of its seat has the next one told later', t => {
+t.test('a request that ends while it is dispatched does not dispatch the next one recursively', t => {
   const { set } = build({ limit: 1 })
   class Brief extends NotedTicket {
     depth = 0

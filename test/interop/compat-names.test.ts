@@ -85,7 +85,7 @@ for (const program of programs()) {
     const stored = async (path: string): Promise<Json> => JSON.parse((await ask(`${server.url}${path}`, { ca: server.ca, token: 'root-token', accept: OWN })).body) as Json
     const ours = (path: string): Promise<Json> => stored(`/apis/${OURS}/v1/${path}`)
 
-    await t.test('who may do what', async t => {
+    await t.test('roles and bindings', async t => {
       const reconcile = async (rules: string[], names: string[], ...flags: string[]): Promise<string> =>
         await root.ok('auth', 'reconcile', `--filename=${root.file('access.yaml', access(rules.map(rule).join(), names.map(user).join()))}`, ...flags)
       const resources = async (): Promise<string[]> => [...new Set<string>((await ours('namespaces/default/roles/reader'))['rules'].flatMap((each: Json) => each['resources']))]

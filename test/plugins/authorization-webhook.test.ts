@@ -23,7 +23,7 @@ async function serveAt (t: Test, clock: Clock, port: number, ...flags: string[])
   return { ...server, get: url => server.get(url, { authorization: 'Bearer ann-token' }) }
 }
 
-t.test('who asks and what for is sent in the version asked for, once while its answer holds', async t => {
+t.test('the review has the configured version and is sent once while its result is cached', async t => {
   for (const version of ['v1beta1', 'v1']) {
     const service = await reviewer(t, YES)
     const server = await serve(t, service.port, ...(version === 'v1' ? ['--authorization-webhook-version=v1'] : []))
@@ -80,7 +80,7 @@ t.test('an answer says what has been decided, and need not say more', async t =>
   }
 })
 
-t.test('a service that is not well allows nothing, and is told with its host', async t => {
+t.test('a failing webhook allows nothing, and its host is logged', async t => {
   const service = await reviewer(t, YES)
   const server = await serve(t, service.port)
   const answers: Record<string, Reviewer['answer']> = {

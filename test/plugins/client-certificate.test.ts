@@ -63,7 +63,7 @@ function clock (t: TapTest): { jump: number } {
   return moved
 }
 
-t.test('a certificate that expires while its connection is open is not believed any more', async t => {
+t.test('a certificate that expires while its connection is open is no longer accepted', async t => {
   const { port } = await serve(t)
   const client = issue({})
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -129,7 +129,7 @@ t.test('a certificate is for clients, for any use or does not say; others are re
   }
 })
 
-t.test('one for any use is believed for no other reason than that', async t => {
+t.test('a certificate for any use must satisfy every other condition', async t => {
   const validity = { from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) }
   const serversOnly = certify({ commonName: 'for servers', uses: ['server'], authority: true, ...validity })
   const above = ca.issue({ commonName: 'in between', uses: ['client'], authority: true })
@@ -161,7 +161,7 @@ t.test('one for any use is believed for no other reason than that', async t => {
   time.jump = 2 * DAY
   t.equal((await get(port, client, agent)).code, 401, 'and no longer than it is valid')
   time.jump = 0
-  t.equal((await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200, 'of an authority whose root is not there, as whoever is in the file is trusted')
+  t.equal((await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200, 'from an intermediate whose root is missing: every certificate of the CA file is trusted')
   const unnamed = await serve(t, ca.certificate, {}, {})
   t.equal((await get(unnamed.port, client)).code, 401, 'a host that does not name the authorities gets what the TLS library says')
 })

@@ -52,7 +52,7 @@ async function serve (t: { teardown: (fn: () => unknown) => void }, denied: read
   return { ...client(app), asked, seen, headers, code }
 }
 
-t.test('everything that is named is asked of the authorizer, as the one who asks', async t => {
+t.test('each impersonated attribute is authorized for the original user', async t => {
   const { code, asked, seen } = await serve(t)
   t.equal(await code({ 'Impersonate-User': 'bob', 'impersonate-group': ['dev', 'a, b'], 'Impersonate-Uid': '7', 'Impersonate-Extra-Scopes': ['view', 'edit'], 'impersonate-extra-A%2f%42': 'x' }), 200)
   t.same(asked, [

@@ -26,7 +26,7 @@ const UNAUTHORIZED = { name: 'StatusError', message: 'Unauthorized' }
 const BOB = { username: 'bob', uid: '7', groups: ['dev'], extra: {} }
 const list = (username: string) => ({ user: { ...BOB, username }, info: parseRequest('GET', '/api/v1/namespaces/x/secrets', '') })
 
-t.test('whoever reviews a token asks the chain of the server', async t => {
+t.test('token reviews use the authenticators of the server', async t => {
   const late: Authenticator = { name: 'late', authenticate: async ({ headers }) => headers.authorization === 'Bearer late' ? BOB : undefined }
   const strict: Authenticator = { name: 'strict', authenticate: ({ headers }) => { if (headers.authorization === 'Bearer bad') throw new Error('secret detail'); return undefined } }
   const { server: { authenticator } } = await offered(t, { authentication: { tokens: 'good,ann,1,"ops"\n', authenticators: [strict] } })
@@ -38,7 +38,7 @@ t.test('whoever reviews a token asks the chain of the server', async t => {
   await t.rejects(async () => await slow.authenticator.authenticate(tokenCredentials('bad')), UNAUTHORIZED)
 })
 
-t.test('whoever reviews access asks the chain of the server', async t => {
+t.test('access reviews use the authorizers of the server', async t => {
   const rules: Authorizer = { name: 'rules', authorize: ({ user, info }) => user.username === 'ann' ? { decision: 'Allow', reason: `${info.verb} is hers` } : user.username === 'eve' ? { decision: 'Deny' } : { decision: 'NoOpinion', reason: 'no rule' } }
   const { server: { authorizer } } = await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers: [rules] } })
   t.same(authorizer.authorize(list('ann')), { decision: 'Allow', reason: 'list is hers' }, 'at once')
@@ -46,7 +46,7 @@ t.test('whoever reviews access asks the chain of the server', async t => {
   t.same(authorizer.authorize(list('bob')), { decision: 'NoOpinion', reason: 'no rule\nEverything is forbidden.' })
 })
 
-t.test('a review is told what could not be looked up', async t => {
+t.test('a review reports what the authorizers could not look up', async t => {
   const failure = new Error('no answer')
   const unsure = (decision: 'NoOpinion' | 'Allow'): Authorizer => ({ name: 'unsure', authorize: () => ({ decision, reason: 'unsure', evaluationError: failure }) })
   const broken: Authorizer = { name: 'broken', authorize: () => { throw failure } }

@@ -60,13 +60,13 @@ t.test('requests that are refused for want of room are counted as terminated', a
   t.equal(await value(server, /apiserver_request_terminations_total\{verb="LIST",group="",version="v1",resource="configmaps",subresource="",scope="namespace",component="apiserver",code="429"\}/), 1)
 })
 
-t.test('probes of health are told by their paths', async t => {
+t.test('metrics label health probes with their paths', async t => {
   const server = await build(t)
   await server.get('/livez/ping')
   t.equal(await value(server, /apiserver_request_total\{verb="GET",dry_run="",group="",version="",resource="",subresource="\/livez",scope="",component="",code="200"\}/), 1)
 })
 
-t.test('controllers tell what their queues have to do', async t => {
+t.test('work queues of controllers have metrics', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'more' } })
   for (const metric of ['workqueue_adds_total', 'workqueue_queue_duration_seconds_count', 'workqueue_work_duration_seconds_count']) {

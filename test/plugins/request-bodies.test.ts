@@ -86,7 +86,7 @@ t.test('administrators find room when others have taken theirs', async t => {
   t.equal(await ask(little), 201)
 })
 
-t.test('who is not let in has no body held', async t => {
+t.test('the body of an unauthenticated request is not held', async t => {
   const server = await serve(t, { authentication: { tokens: 'token,user,1' }, limits: { maxBodyBytesInflight: 4 * MiB } })
   const before = await heapUsed()
   const wires = await Promise.all(Array.from({ length: 60 }, async () => {

@@ -109,7 +109,7 @@ async function keepsBlanks (t: Test): Promise<boolean> {
   return headers['x'] !== undefined
 }
 
-t.test('over HTTP/2 too where Node can be told to keep them; what its library leaves out before anybody sees it is served as if it had not been sent', async t => {
+t.test('HTTP/2 too, where Node can keep such header fields; those its library drops count as not sent', async t => {
   const { http2 } = await servers(t)
   const keeps = await keepsBlanks(t)
   t.equal(losesFields(process.versions.node), !keeps, 'as the start says')

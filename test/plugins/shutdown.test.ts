@@ -108,7 +108,7 @@ t.test('a client that goes away is no longer counted', async t => {
   const next = httpRequest({ port, host: '127.0.0.1', path: '/quick', agent })
   next.end()
   const [answer] = await once(next, 'response') as [IncomingMessage]
-  t.equal(answer.headers.connection, 'close', 'a connection that lives on is told to close')
+  t.equal(answer.headers.connection, 'close', 'a kept-alive connection is asked to close')
   answer.resume()
   agent.destroy()
 })

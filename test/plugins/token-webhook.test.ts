@@ -111,7 +111,7 @@ t.test('an answer need not say again what it is', async t => {
   t.equal(await ask('bare'), 200)
 })
 
-t.test('an answer that is none makes nobody, and is told once with the host', async t => {
+t.test('an invalid response authenticates nobody, and is logged once with the host', async t => {
   const service = await reviewer(t, yes)
   let followed = 0
   const answers: Record<string, Reviewer['answer']> = {

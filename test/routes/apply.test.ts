@@ -114,7 +114,7 @@ t.test('several managers conflict in the order of their names', async t => {
   t.equal((await apply(server, AT, 'me', configMap({ a: '2', b: '2' }))).json.message, 'Apply failed with 2 conflicts: conflicts with "adam":\n- .data.b\nconflicts with "zoe":\n- .data.a')
 })
 
-t.test('who may change but not create makes nothing by an apply', async t => {
+t.test('an apply by a user who may update but not create makes no object', async t => {
   const server = await build(t, { authorization: { authorizers: [{ name: 'no-create', authorize: ({ info }) => ({ decision: info.verb === 'create' && info.resource === 'configmaps' ? 'Deny' : 'Allow' }) }] } })
   t.match(await apply(server, AT, 'me', configMap({})), { code: 403, json: { message: /cannot create resource "configmaps"/ } })
   t.equal((await server.get(AT)).code, 404)
@@ -145,7 +145,7 @@ t.test('a deployment: containers by name, ports by number and protocol, variable
   await deploy(server, 'b', { template: { spec: { containers: [{ name: 'c', ports: [{ containerPort: 80, protocol: 'UDP' }], env: [{ name: 'B', value: '2' }] }] } } })
   const changed = await deploy(server, 'a', ofPods(container('c', { ports: [{ containerPort: 80, name: 'http' }] })))
   t.match(podOf(changed).containers, [{ name: 'c', image: 'c:1', ports: [{ containerPort: 80, protocol: 'TCP', name: 'http' }, { containerPort: 80, protocol: 'UDP' }], env: [{ name: 'B', value: '2' }] }])
-  t.same([podOf(changed).containers.length, podOf(changed).containers[0].env.length], [1, 1], 'the rest is gone')
+  t.same([podOf(changed).containers.length, podOf(changed).containers[0].env.length], [1, 1], 'the rest is removed')
   t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment({ template: { spec: { containers: [{ name: 'c', image: 'x', ports: [{ containerPort: 80, name: 'x' }] }] } } })), {
     code: 409, json: { details: { causes: [{ field: '.spec.template.spec.containers[name="c"].image' }, { field: '.spec.template.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"].name' }] } }
   })
@@ -204,7 +204,7 @@ t.test('across the versions of an autoscaler', async t => {
   t.same(again.metadata.managedFields.map(({ manager, apiVersion }: Json) => [manager, apiVersion]).sort(), [['one', 'autoscaling/v2'], ['two', 'autoscaling/v2']])
 })
 
-t.test('what is dropped in another version than it was applied in is gone or its default, beside what others have in both', async t => {
+t.test('fields dropped in an apply of another version are removed or defaulted, unless others own them', async t => {
   const server = await build(t)
   const url = (group: string, resource: string): string => `/apis/${group}/namespaces/default/${resource}/a`
   const scheduled = (version: string, more: object = {}): object => ({ apiVersion: `batch/${version}`, kind: 'CronJob', metadata: { name: 'a' }, spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [container('c', {})] } } } }, ...more } })
@@ -249,7 +249,7 @@ t.test('what kubectl applied on its own is taken over by its first apply here, a
   t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'what somebody else has changed since is theirs')
 })
 
-t.test('texts of a secret are put into its data, whoever owns that, and owned as texts', async t => {
+t.test('stringData of a Secret is merged into data regardless of owners, and owned as stringData', async t => {
   const server = await build(t)
   const secret = (value: string, annotations?: object): Json => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', ...annotations === undefined ? {} : { annotations } }, stringData: { k: value } })
   const url = '/api/v1/namespaces/default/secrets'

@@ -72,7 +72,7 @@ t.test('of pods, by a table', async t => {
   const body = { metadata: { name: 'p' }, spec: { nodeSelector: { 'beta.orch.io/os': 'linux' }, containers: [main] } }
   t.equal(warningTexts(await server.post('/api/v1/namespaces/default/pods', body)).length, 1)
   t.same(warningTexts(await server.patch('/api/v1/namespaces/default/pods/p', { metadata: { labels: { a: 'b' } } })), [], 'changes of pods are not looked at')
-  t.same(warningTexts(await server.post('/api/v1/namespaces/default/pods', { ...body, spec: { ...body.spec, restartPolicy: 'Sometimes' } })), [], 'what is refused is told of as a cause alone')
+  t.same(warningTexts(await server.post('/api/v1/namespaces/default/pods', { ...body, spec: { ...body.spec, restartPolicy: 'Sometimes' } })), [], 'a refusal is reported as a cause only')
 })
 
 for (const [url, at, make] of OWNERS) {

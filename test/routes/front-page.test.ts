@@ -47,7 +47,7 @@ t.test('a browser gets a page with a policy that allows its style sheet and noth
   }
 })
 
-t.test('who may not read / gets the refusal of today', async t => {
+t.test('users who may not read / get the same refusal as API clients', async t => {
   const server = await build(t, RBAC)
   for (const token of [undefined, 'ann']) {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -81,7 +81,7 @@ t.test('each reader sees what they may list and get, and of the rest that it is 
   t.equal((await pageOf(server, { ...as('root'), 'impersonate-user': 'ann', 'impersonate-group': 'readers' })).replace(/(?:&lt; )?[\d.]+ m?s/g, ''), own.replace(/(?:&lt; )?[\d.]+ m?s/g, ''), 'who impersonates sees what the other sees')
 })
 
-t.test('who may not even discover a resource does not learn its name or number', async t => {
+t.test('users who may not discover a resource learn neither its name nor its number', async t => {
   const server = await withRoles(t, 'system:anonymous')
   const page = await pageOf(server)
   t.match(section(page, 'resources'), /1 without objects configmaps$/, 'as the role permits')

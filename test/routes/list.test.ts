@@ -133,7 +133,7 @@ t.test('a version about to come is waited for', async t => {
   t.match(await waiting, { code: 200, json: { items: { length: 2 } } })
 })
 
-t.test('a page whose revision is compacted is gone', async t => {
+t.test('a page of a compacted revision is 410 Expired', async t => {
   const server = await build(t, { storage: { compactionInterval: 50 } })
   await filled(server, 4)
   const { continue: token, resourceVersion } = (await server.get(`${BINDINGS}?limit=1`)).json.metadata

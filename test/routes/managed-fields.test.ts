@@ -52,7 +52,7 @@ t.test('empty maps that were sent are owned by nobody, and not shown', async t =
   t.same((await server.patch(`${CONFIGS}/a?fieldManager=other`, { binaryData: {} })).json, json)
 })
 
-t.test('a write that changes nothing makes no new version, whoever makes it', async t => {
+t.test('a write that changes nothing makes no new version, even by another manager', async t => {
   const server = await build(t)
   const { json: made } = await server.post(CONFIGS, configMap('a', { x: '1' }))
   t.same((await server.put(`${CONFIGS}/a?fieldManager=other`, configMap('a', { x: '1' }))).json, made)
@@ -147,7 +147,7 @@ t.test('of more than ten updaters the oldest are ancient changes', async t => {
   t.ok('Update ancient-changes' in owners && 'Update m10' in owners)
 })
 
-t.test('lists that are written when they are not set: whoever sends an empty one owns it, and it is shown as null', async t => {
+t.test('for lists that are always written, the sender of an empty one owns it, and it is returned as null', async t => {
   const server = await build(t)
   const kinds: ReadonlyArray<readonly [path: string, rest: Json, empty: Json, element: string]> = [
     ['/apis/discovery.orch.io/v1/namespaces/default/endpointslices', { addressType: 'IPv4' }, { endpoints: [] }, '"f:endpoints":{}'],

@@ -45,7 +45,7 @@ t.test('what was asked for when its deletion began holds for a namespace that is
   for (const propagationPolicy of ['Foreground', 'Orphan']) t.equal((await server.delete('/api/v1/namespaces/team', { propagationPolicy })).json.metadata.finalizers, undefined, propagationPolicy)
 })
 
-t.test('a namespace that nothing holds is terminating before it is gone', async t => {
+t.test('an empty namespace is Terminating before it is deleted', async t => {
   const server = await listen(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'bare' } })
   const watch = await Watch.open(t, `${server.url}/api/v1/namespaces?watch=1&fieldSelector=metadata.name%3Dbare`)
@@ -70,7 +70,7 @@ t.test('jobs and replication controllers go with their namespace, those that wai
   t.same((await server.get('/apis/batch/v1/jobs')).json.items, [])
 })
 
-t.test('the conditions of a namespace that is going tell what is left in it', async t => {
+t.test('the conditions of a terminating namespace say what is left in it', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
   await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })

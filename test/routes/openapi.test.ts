@@ -53,7 +53,7 @@ t.test('a host that mounts the server is led to where it is', async t => {
   t.match(answer, { code: 301, headers: { location: /^\/cluster\/openapi\/v3\/version\?hash=[0-9A-F]{128}$/ } })
 })
 
-t.test('documents are told apart by their entity tags, whole or compressed', async t => {
+t.test('entity tags identify documents, plain or compressed', async t => {
   const server = await build(t)
   for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
     const { raw, headers: { etag } } = await server.get(path)
@@ -73,7 +73,7 @@ t.test('documents are told apart by their entity tags, whole or compressed', asy
   t.notOk((await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'what is small stays as it is')
 })
 
-t.test('the protobuf form of v3 is not offered: who asks for nothing else is refused', async t => {
+t.test('the protobuf form of v3 is not offered: requests that accept nothing else are 406', async t => {
   const server = await build(t)
   for (const path of ['/openapi/v3', '/openapi/v3/api/v1']) {
     t.match(await server.get(path, { accept: V3_PROTOBUF }), { code: 406, json: { reason: 'NotAcceptable' } })

@@ -171,7 +171,7 @@ t.test('a request that was carried out is finished in the audit log, also when i
   t.equal(deletes('RequestReceived'), 1)
 })
 
-t.test('the parser of these tests tells a spoilt answer', async t => {
+t.test('the parser of these tests detects corrupt responses', async t => {
   t.throws(() => answersIn(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc')), /cut off/)
   t.throws(() => answersIn(Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n')), /chunk/)
 })

@@ -5,7 +5,7 @@ import { build } from '../build.js'
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const PODS = '/api/v1/namespaces/default/pods'
 
-t.test('preconditions of a deletion that do not hold are told by the kind', async t => {
+t.test('a failed precondition of a deletion is worded as upstream does for that kind', async t => {
   const server = await build(t)
   const { metadata: { uid, resourceVersion } } = (await server.post(CONFIGS, { metadata: { name: 'a' } })).json
   const refused = async (url: string, preconditions: object, kind: string, why: string): Promise<void> => {

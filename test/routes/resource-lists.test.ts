@@ -28,7 +28,7 @@ function entriesOf ({ resource, kind, namespaced, shortNames, categories, verbs,
 /** Every version is served, alpha too. */
 const everything = (): Promise<Client> => build(t, { api: { disabled: [] } })
 
-t.test('each version tells its resources as the facts have them', async t => {
+t.test('each version lists the resources of the recorded facts', async t => {
   const server = await everything()
   for (const { group, versions } of FACTS.groups) {
     for (const version of versions) {

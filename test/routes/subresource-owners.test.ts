@@ -40,7 +40,7 @@ t.test('who approves a request owns the approval', async t => {
   t.match(JSON.parse(ownersOf(json)['Update me approval'] ?? '{}'), { 'f:status': { 'f:conditions': { 'k:{"type":"Approved"}': { 'f:reason': {} } } } })
 })
 
-t.test('what conflicts with the scale is told in its version, and with the object in that of the object', async t => {
+t.test('conflicts over replicas are reported in the version of the scale, or of the object', async t => {
   const server = await build(t)
   const deployment = SAMPLES['apps/deployments'] as Json
   await server.post(`${DEPLOYMENTS}?fieldManager=maker`, { metadata: { name: 'd' }, spec: { ...deployment['spec'], replicas: 2 } })

@@ -38,7 +38,7 @@ async function start (t: Test, options: ServerOptions = {}): Promise<Client & { 
 }
 
 for (const [title, sizes] of [['kept in memory', {}], ['answered by the store alone', { 'example.com/widgets': 0 }]] as const) {
-  t.test(`a type that is added is served, and one that is removed is gone: ${title}`, async t => {
+  t.test(`an added type is served and a removed one is not: ${title}`, async t => {
     const server = await start(t, { watchCache: { sizes } })
     const { resources, url } = server
     const groups = async (): Promise<string[]> => (await server.get('/apis')).json.groups.map(({ name }: { name: string }) => name)
@@ -113,7 +113,7 @@ t.test('who owned a part of what is owned as one by now owns it as one', async t
   t.same(json.metadata.managedFields.map(({ manager, fieldsV1 }: Json) => [manager, fieldsV1]), [['a', { 'f:spec': { 'f:size': {} } }], ['c', { 'f:spec': { 'f:map': {} } }]])
 })
 
-t.test('a version that is withdrawn is gone, while the type stays', async t => {
+t.test('a withdrawn version is not served, while its type stays', async t => {
   const { resources, get } = await start(t)
   const type = widgets()
   resources.add(type)

@@ -82,7 +82,7 @@ t.test('a bookmark of a Table is the row of an object that has a version alone',
   }
 })
 
-t.test('shortly before its time is over, and at its end if something has happened since, a watch tells where it is', async t => {
+t.test('a watch sends a bookmark shortly before its timeout, and at its end if the version has advanced', async t => {
   const server = await serve(t)
   const { resourceVersion } = (await server.get(CONFIGS)).json.metadata
   const open = (query: string) => Watch.open(t, `${server.url}${CONFIGS}?watch=1&timeoutSeconds=40&resourceVersion=${resourceVersion}${query}`)

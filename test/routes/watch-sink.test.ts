@@ -182,7 +182,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.equal(opened.write('more\n'), true)
   })
 
-  t.test(`${name}: it is told when the client has caught up`, async t => {
+  t.test(`${name}: the watch is notified when its client has caught up`, async t => {
     const server = await serve(t)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
     t.equal(opened.write('x'.repeat(4 * MB)), false)

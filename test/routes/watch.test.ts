@@ -33,7 +33,7 @@ t.test('a watch from a version shows what came after it, without the state', asy
   t.same(types(await any.take(3)), ['ADDED a', 'ADDED b', 'ADDED c'])
 })
 
-t.test('a watch from a version to come shows only what comes after it', async t => {
+t.test('a watch from a future version gets only later events', async t => {
   const server = await listen(t)
   // Objects that the server writes at its start would count as versions too.
   const count = async (plural: string): Promise<number> => (await server.get(`/api/v1/${plural}`)).json.items.length

@@ -94,7 +94,7 @@ t.test('a job is given its selector, and a pod its phase and class', async t => 
   t.same(made['status'], { phase: 'Pending', qosClass: 'BestEffort' })
 })
 
-t.test('what is refused is told by field, all at once', async t => {
+t.test('all errors of an object are reported at once, each with its field', async t => {
   const server = await build(t)
   const { code, json } = await server.post(DEPLOYMENTS, { metadata: { name: 'web' }, spec: { replicas: -1, selector: { matchLabels: { app: 'web' } }, template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main' }] } } } })
   t.equal(code, 422)
@@ -115,7 +115,7 @@ t.test('containers are added to a running pod by ephemeralcontainers, and nothin
   t.match(await server.patch(url, { spec: { ephemeralContainers: null } }), { code: 422, json: { details: { causes: [{ reason: 'FieldValueForbidden', field: 'spec' }] } } })
 })
 
-t.test('the status of a pod is told, and what it belongs to is not changed by that', async t => {
+t.test('an update of a pod\'s status is stored and leaves its owners unchanged', async t => {
   const server = await build(t)
   const url = '/api/v1/namespaces/default/pods/web'
   const owner = { apiVersion: 'v1', kind: 'ReplicationController', name: 'r', uid: 'u' }

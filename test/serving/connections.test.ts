@@ -73,7 +73,7 @@ t.test('a connection of HTTP/2 that asks for nothing is closed, also where its c
   }
 })
 
-t.test('beyond so many connections new ones are closed and that is told, and later ones are served', async t => {
+t.test('connections over the limit are closed and reported, and later ones are served', async t => {
   let full = 0
   const { port, connections, listener } = await listening(t, { onFull: () => { full++ } })
   listener.bound(2)

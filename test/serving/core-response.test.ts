@@ -309,7 +309,7 @@ overBoth('an upload that is broken off ends its request', async (t, client) => {
   await gone
 })
 
-t.test('streams of a connection share its socket, also when it has gone', async t => {
+t.test('streams of a connection share its socket, even after it is destroyed', async t => {
   const requests: IncomingMessage[] = []
   const port = await serve(t, (request, response) => {
     requests.push(request)

@@ -93,7 +93,7 @@ t.test('a client that says nothing to a ping is asked all the same', async t => 
   t.same([goaways(frames)[0], answered(frames)], [1, [1]])
 })
 
-t.test('a request that has gone by then gets to nobody', async t => {
+t.test('a request that was reset before it is read reaches no handler', async t => {
   const { port, seen } = await listening(t, { goawayChance: 1 })
   const { socket, frames } = await byFrames(t, port)
   socket.write(Buffer.concat([getHttp2(1, '/gone'), frame(RESET, 0, 1, Buffer.from([0, 0, 0, 8])), getHttp2(3, '/')]))

@@ -48,7 +48,7 @@ t.test('an expectation nobody can meet is refused with a Status', async t => {
   t.same(seen, [])
 })
 
-t.test('a client that asks whether it may go on is told so, over both versions', async t => {
+t.test('Expect: 100-continue is answered over both versions', async t => {
   const { port } = await listening(t)
   const socket = await raw(t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n${LAST}\r\n`)
   const [interim] = await once(socket, 'data') as [Buffer]

@@ -137,7 +137,7 @@ t.test('a method that nobody knows is refused over HTTP/2 too', async t => {
   t.match(JSON.parse(await readAll(stream)), { kind: 'Status', reason: 'MethodNotAllowed', code: 405 })
 })
 
-t.test('a request target means one path, to whoever reads it', async t => {
+t.test('a request target means the same path to every parser', async t => {
   t.equal(originForm('/a?b=c'), '/a?b=c')
   t.equal(originForm('*'), '*')
   t.equal(originForm('https://host:1/a?b'), '/a?b')

@@ -65,7 +65,7 @@ t.test('keys that flags name are those there are', async t => {
   t.same(readdirSync(folder), ['key'])
 })
 
-t.test('the authority of a certificate is the root of its chain, or whoever issued that', async t => {
+t.test('the authority of a certificate is the root of its chain, or its issuer in the CA file', async t => {
   const root = authority('root')
   const leaf = root.issue({ commonName: 'leaf', uses: ['server'] }).certificate
   t.equal(authorityOf(root.certificate), root.certificate)

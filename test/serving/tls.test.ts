@@ -183,7 +183,7 @@ t.test('only the given cipher suites are spoken', async t => {
   await t.rejects(handshake(t, options, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }))
 })
 
-t.test('a client certificate is asked for where an authority is named, and judged, also behind SNI', async t => {
+t.test('a client certificate is requested and verified if a client CA is configured, also with SNI', async t => {
   const ca = authority('mine')
   const stranger = authority('stranger')
   const server = ca.issue({ commonName: 'server', names: ['sni.example.com'], uses: ['server'] })
@@ -206,7 +206,7 @@ t.test('a client certificate is asked for where an authority is named, and judge
   t.equal(setup(...args).options.requestCert, false)
 })
 
-t.test('names are read from a certificate whatever stands in them', async t => {
+t.test('names of a certificate are read safely, whatever they contain', async t => {
   const pair = certify({ commonName: 'cn.example.com', names: ['a.example.com', '*.B.example.com', '10.0.0.1'], uses: ['server'], from: new Date(0), until: new Date(2e12) })
   t.strictSame(namesOf(new X509Certificate(pair.certificate)), ['a.example.com', '*.b.example.com'])
   const plain = certify({ commonName: 'cn.example.com', uses: ['server'], from: new Date(0), until: new Date(2e12) })

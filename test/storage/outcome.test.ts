@@ -65,7 +65,7 @@ t.test('a delete whose answer was lost', async t => {
   t.match(await outcomeOf(store, { ...attempt, expected: second }, second, lost), { succeeded: false, current: { modRevision: third } })
 })
 
-t.test('when what happened is compacted away, or the store is gone, the outcome is unknown', async t => {
+t.test('after a compaction or the end of the store the outcome is unknown', async t => {
   const store = openMemory()
   const first = done(await store.create('/a', bytes('1')))
   const second = done(await store.update('/a', bytes('ours'), first))

@@ -142,7 +142,7 @@ for (const tls of [false, true]) {
     await create('e')
     await create('f')
     await until(() => seen.includes('add f'))
-    t.equal(seen.filter(event => event === 'add e').length, 1, 'the library bears what comes twice')
+    t.equal(seen.filter(event => event === 'add e').length, 1, 'the library tolerates duplicate events')
     wanted = false
     await informer.stop()
   })

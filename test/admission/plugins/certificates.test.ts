@@ -24,7 +24,7 @@ async function start (t: Test): Promise<Served> {
   return served
 }
 
-t.test('who may speak for a signer, or for its domain, approves and signs, and nobody else', async t => {
+t.test('only users with rights on a signer or its domain may approve and sign', async t => {
   const { as, made } = await start(t)
   const approved = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r', message: 'm' }] } }
   const signed = { status: { certificate: CERTIFICATE } }

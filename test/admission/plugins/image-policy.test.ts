@@ -40,7 +40,7 @@ t.test('the images of a pod are asked about, with what of its annotations is mea
   t.equal(images.asked.length, asked + 1)
 })
 
-t.test('it is told of the trace of the request', async t => {
+t.test('the image webhook receives the trace context of the request', async t => {
   const sent: unknown[] = []
   const images = await reviewer(t, (review, reply, request) => {
     sent.push(request.headers['traceparent'])

@@ -38,7 +38,7 @@ t.test('a node agent makes mirror pods of its own node, which refer to nothing',
   t.equal((await as('ann', 'POST', PODS, pod('free'))).code, 201, 'others make what they like')
 })
 
-t.test('it deletes, evicts and tells of pods bound to it, and changes no pod otherwise', async t => {
+t.test('a node agent deletes, evicts and updates the status of pods bound to it, and changes no pod otherwise', async t => {
   const { as, made } = await start(t)
   for (const [name, nodeName] of [['mine', 'n1'], ['theirs', 'n2'], ['gone', 'n1']]) await made(PODS, pod(name ?? '', { nodeName }))
   const status = { status: { phase: 'Running' } }

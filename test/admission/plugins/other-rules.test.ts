@@ -55,7 +55,7 @@ t.test('OwnerReferencesPermissionEnforcement: who says what an object belongs to
   t.match(await attempt('ann', owned({ blockOwnerDeletion: true })), { code: 403, json: { message: /cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: / } })
   t.equal((await attempt('all', owned({ blockOwnerDeletion: true }))).code, 201)
   t.match(await attempt('all', owned({ blockOwnerDeletion: true, kind: 'Nope' })), { code: 403, json: { message: /cannot find RESTMapping for APIVersion apps\/v1 Kind Nope: no matches for kind "Nope" in version "apps\/v1"/ } })
-  for (const more of [{}, { kind: 'Nope' }, { apiVersion: 'nope/v1' }, { apiVersion: 'v1', kind: 'Node' }]) t.equal((await attempt('any', owned({ blockOwnerDeletion: true, ...more }))).code, 201, 'who may hold everything')
+  for (const more of [{}, { kind: 'Nope' }, { apiVersion: 'nope/v1' }, { apiVersion: 'v1', kind: 'Node' }]) t.equal((await attempt('any', owned({ blockOwnerDeletion: true, ...more }))).code, 201, 'with rights on every finalizer subresource')
   await made(CONFIGS, config('free'))
   const give = async (user: string, more: Json = {}) => await as(user, 'PATCH', `${CONFIGS}/free?dryRun=All`, { metadata: { ownerReferences: owned(more)['metadata'].ownerReferences } }, MERGE)
   t.match(await give('ann'), { code: 403, json: { message: /^configmaps "free" is forbidden: cannot set an ownerRef on a resource you can't delete: / } })
@@ -112,6 +112,6 @@ t.test('limits of events count by key, come back with time, and all of them coun
   t.same([send('a'), send('a'), send('a')], ['ok', 'ok', 'Too many requests: limit reached on type Namespace for key a'])
   t.equal(send('b'), 'Too many requests: limit reached on type User for key ann', 'what one limit refused has counted for the other')
   now = 1000
-  t.same([send('a'), send('a')], ['ok', 'Too many requests: [limit reached on type Namespace for key a, limit reached on type User for key ann]'], 'all that are reached are told')
+  t.same([send('a'), send('a')], ['ok', 'Too many requests: [limit reached on type Namespace for key a, limit reached on type User for key ann]'], 'the message names every limit that was reached')
   t.same([send('c', 'x'), send('d', 'y'), send('a', 'z'), send('a', 'z')], ['ok', 'ok', 'ok', 'ok'], 'a key that was forgotten begins anew')
 })

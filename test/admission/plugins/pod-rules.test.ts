@@ -36,7 +36,7 @@ t.test('LimitPodHardAntiAffinityTopology: no pod keeps others out of a zone', as
   t.equal((await post(PODS, pod('x', apart('orch.io/hostname')))).code, 201)
 })
 
-t.test('ExtendedResourceToleration: who asks for a defined resource tolerates its taint', async t => {
+t.test('ExtendedResourceToleration: a pod that requests an extended resource tolerates its taint', async t => {
   const { made } = await serve(t, { enabled: ['ExtendedResourceToleration'], disabled })
   const resources = { requests: { 'example.com/gpu': '1', 'example.com/fpga': '2', cpu: '1' }, limits: { 'example.com/gpu': '1', 'example.com/fpga': '2' } }
   const tolerations = [{ key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }]

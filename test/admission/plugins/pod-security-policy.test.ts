@@ -70,7 +70,7 @@ t.test('a policy that changes nothing goes first, else one sets what the pod doe
   t.match(await as('root', 'PATCH', `${PODS}/kept`, image, 'application/strategic-merge-patch+json'), { code: 403, json: { message: /PodSecurityPolicy: unable to validate pod: \[/ } }, 'an update changes nothing, and so may not fit any more')
 })
 
-t.test('a policy counts for those who may use it, or whose service account may', async t => {
+t.test('a policy applies to users who may use it, and to pods whose service account may', async t => {
   const { as, made } = await start(t, { authorization: { modes: ['RBAC'] } })
   await made(POLICIES, policy('mine', { privileged: true }))
   await made(`${RBAC}/clusterroles`, { metadata: { name: 'pods' }, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }] })

@@ -45,7 +45,7 @@ t.test('what exceeds a quota is refused, with what was asked for, what is used a
   t.match(await used(), { pods: '0', 'requests.cpu': '0', 'limits.memory': '0', configmaps: /^\d$/, 'count/secrets': /^\d$/, 'count/deployments.apps': '0' })
   t.match(await post(`${url}/pods`, pod('silent')), { code: 403, json: { reason: 'Forbidden', message: 'pods "silent" is forbidden: failed quota: q: must specify limits.memory for: c; requests.cpu for: c' } })
   await made(`${url}/pods`, pod('a', { containers: [asking({ cpu: '600m' }, { memory: '100Mi' })], initContainers: [asking({ cpu: '700m' }, { memory: '50Mi' }, { name: 'i' })] }))
-  t.match(await used(), { pods: '1', 'requests.cpu': '700m', 'limits.memory': '100Mi' }, 'the most of what comes first and what stays')
+  t.match(await used(), { pods: '1', 'requests.cpu': '700m', 'limits.memory': '100Mi' }, 'the maximum of init containers and containers')
   t.match(await post(`${url}/pods`, pod('b', { containers: [asking({ cpu: '400m' }, { memory: '2Gi' })] })), {
     code: 403,
     json: { message: 'pods "b" is forbidden: exceeded quota: q, requested: limits.memory=2Gi,requests.cpu=400m, used: limits.memory=100Mi,requests.cpu=700m, limited: limits.memory=1Gi,requests.cpu=1' }

@@ -152,7 +152,7 @@ t.test('a call that is under way when its configuration goes is answered all the
   t.match(await server.post(CONFIGS, { metadata: { name: 'c' } }), { code: 403, json: { message: /still here$/ } })
 })
 
-t.test('the path of a URL is called as the convention calls it, and told so', async t => {
+t.test('the path of a webhook URL is normalized as upstream does, in calls and in messages', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   const base = `https://127.0.0.1:${hook.port}`

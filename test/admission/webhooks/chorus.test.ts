@@ -45,7 +45,7 @@ t.test('a hook that asks for it is asked again when a later one has changed the 
   t.same(order, ['a', 'b', 'c', 'd', 'own 0', 'a', 'own 1'], 'those before the change that want to be, once')
 })
 
-t.test('validating hooks are asked all at once, and of several refusals the first by name is told', async t => {
+t.test('validating webhooks are called in parallel; of several refusals the first by name is reported', async t => {
   const server = await build(t)
   let waiting = 0
   let allThere = (): void => {}
@@ -74,7 +74,7 @@ t.test('warnings reach the client, with a refusal too, each once and all within 
   t.ok(many.length < 20 && many.join('').length < 6000, 'as much as a header may hold')
 })
 
-t.test('annotations of hooks and what they did stand in the audit log, and no patch', async t => {
+t.test('the audit log has the annotations and outcomes of webhooks, and no patches', async t => {
   const path = join(mkdtempSync(join(tmpdir(), 'orch-hooks-')), 'audit.log')
   const [hook, gone] = [await hookServer(t), await hookServer(t, (_review, reply) => { reply.destroy(); return undefined })]
   hook.answer = (...review) => ({ ...label('a')(...review), auditAnnotations: { seen: 'yes', 'not a/name': 'no' } })

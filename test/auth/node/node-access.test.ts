@@ -128,7 +128,7 @@ t.test('changes of the graph are timed, by what they were', async t => {
   }
 })
 
-t.test('rules of somebody who is no node agent are all there are', async t => {
+t.test('the list of rules is complete for users who are not node agents', async t => {
   const as = await start(t)
   const review = async (token: string) => (await as(token, 'POST', '/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'team' } })).json.status
   for (const token of ['root', 'outsider']) {

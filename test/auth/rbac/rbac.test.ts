@@ -68,7 +68,7 @@ t.test('rules name verbs, groups, resources, names and paths; bindings users, gr
   t.equal((await as('ann').put('/apis/apps/v1/namespaces/team/deployments/a/scale', { metadata: { name: 'a' }, spec: {} })).code, 404, 'by the star before the subresource')
   t.equal((await as('ann').put('/apis/apps/v1/namespaces/team/deployments/a', { metadata: { name: 'a' } })).code, 403)
   t.equal((await root.delete(`${RBAC}/clusterrolebindings/ann-everywhere`)).code, 200)
-  t.equal((await as('ann').get('/api/v1/configmaps')).code, 403, 'what was taken away is gone with the next request')
+  t.equal((await as('ann').get('/api/v1/configmaps')).code, 403, 'a removed right no longer applies to the next request')
 })
 
 t.test('what cannot be resolved is the reason of a refusal, and hides no allowance', async t => {
@@ -144,7 +144,7 @@ t.test('nobody grants more than they have, unless they may escalate or bind', as
   t.equal((await ann.post(roles, role('secrets', [rule('*', '*', '*')]))).code, 201)
 })
 
-t.test('rules are listed for who asks', async t => {
+t.test('a self-review lists the rules of the user who sends it', async t => {
   const { as } = await start(t)
   await as('root').post(`${RBAC}/clusterroles`, role('lists', [rule('list', '', 'pods'), { verbs: ['get'], nonResourceURLs: ['/x'] }]))
   await as('root').post(`${RBAC}/clusterrolebindings`, binding('lists', { name: 'lists' }, user('ann')))

@@ -48,7 +48,7 @@ async function read (stream: Duplex): Promise<Buffer> {
 
 for (const [title, make] of Object.entries(PROXIES)) {
   t.test(title, async t => {
-    t.test('bytes go both ways, however many, and whoever waits is waited for', async t => {
+    t.test('bytes flow in both directions, in any number, with back pressure', async t => {
       const proxy = await make(t)
       const { tunnel, outcomes } = opened(proxy.proxy)
       const bytes = randomBytes(20 * 1024 * 1024)
@@ -132,7 +132,7 @@ t.test('a proxy that says nothing is given up', async t => {
   t.same(outcomes, [['http_connect', 'tcp', 'proxy']])
 })
 
-t.test('a proxy that says nonsense, or refuses, is not believed', async t => {
+t.test('an invalid answer or a refusal by the proxy is an error', async t => {
   for (const said of ['nonsense\r\n\r\n', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n']) {
     const port = await serving(t, socket => { socket.once('data', () => { socket.write(said) }) })
     await t.rejects(opened({ protocol: 'HTTPConnect', url: `http://127.0.0.1:${port}` }).tunnel(target(1)), { name: 'ClientError' }, said)

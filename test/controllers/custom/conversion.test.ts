@@ -37,7 +37,7 @@ t.test('each version is served through the webhook: written, read, listed, patch
 
   t.match((await server.post(at('v2'), widget('v2', 'b', { dimensions: { size: 2 } }))).json, { apiVersion: 'example.com/v2', spec: { dimensions: { size: 2 } } })
   t.match((await server.get(`${at('v1')}/b`)).json, { apiVersion: 'example.com/v1', spec: { size: 2 } })
-  t.match((await server.post(at('v2'), widget('v2', 'c', { dimensions: { size: 0 } }))).json['details'].causes, [{ field: 'spec.dimensions.size' }], 'it is judged by its own schema')
+  t.match((await server.post(at('v2'), widget('v2', 'c', { dimensions: { size: 0 } }))).json['details'].causes, [{ field: 'spec.dimensions.size' }], 'it is validated by its own schema')
   t.match((await server.patch(`${at('v2')}/a`, { spec: { dimensions: { size: 5 } } })).json, { spec: { dimensions: { size: 5 } }, metadata: { generation: 2 } })
   t.match((await server.get(`${at('v1')}/a`)).json['spec'], { size: 5, colour: 'red' })
   const applied = await server.call('PATCH', `${at('v2')}/d?fieldManager=me`, widget('v2', 'd', { dimensions: { size: 7 } }), { 'content-type': APPLY })

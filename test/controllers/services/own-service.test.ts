@@ -78,7 +78,7 @@ t.test('of servers that start at once one makes it: the others wait for what its
     await turns()
   }
   await begun
-  t.match(logged, [/the service orch is not as it should be/], 'what has the address for good is told')
+  t.match(logged, [/the service orch is not as it should be/], 'a lasting conflict over the address is logged')
   await other.close()
 })
 

@@ -40,7 +40,7 @@ t.test('what is taken anew between two looks begins anew', async t => {
   }
 })
 
-t.test('what a service has and nobody took is taken, and what another service has too is told', async t => {
+t.test('an unallocated address of a service is allocated, and one shared by two services is reported', async t => {
   const server = await serviceServer(t, RANGES)
   await server.make('a', { clusterIP: '10.0.0.7', type: 'NodePort' })
   const { uid } = (await server.get(`${SERVICES}/a`)).json.metadata
@@ -57,7 +57,7 @@ t.test('what a service has and nobody took is taken, and what another service ha
   t.match(notes, [/that other services have too: default\/b \(10.0.0.7\)/])
 })
 
-t.test('services outside the ranges are told of, once; they keep what they have, and it goes with them', async t => {
+t.test('services outside the ranges are reported once; they keep their addresses, which are released with them', async t => {
   const server = await serviceServer(t, RANGES)
   await server.make('a', { clusterIP: '10.0.0.200' })
   const { ServiceAllocation } = await import('../../../registry/services/allocation.js')

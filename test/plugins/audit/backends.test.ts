@@ -228,7 +228,7 @@ t.test('calls are counted by what they came to, and certificates that name their
   const refused = (await refusing.get('/metrics')).body
   t.match(refused, /^apiserver_webhooks_x509_missing_san_total [1-9]/m)
   t.match(refused, new RegExp(`^rest_client_requests_total\\{code="<error>",method="POST",host="localhost:${other.port}"\\} [1-9]`, 'm'))
-  t.same(other.lists, [], 'it is not believed')
+  t.same(other.lists, [], 'it is not trusted')
   t.ok(refusing.log.some(line => line.includes('no subject alternative name')))
 })
 

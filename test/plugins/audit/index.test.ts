@@ -89,7 +89,7 @@ t.test('refusals are written down: forbidden, unknown, and without valid credent
   t.equal(answered.length, 3)
 })
 
-t.test('of whoever is refused without valid credentials the event says by what they tried', async t => {
+t.test('the event of a request without valid credentials names the kinds of credentials that were tried', async t => {
   const said = (authorization: string | undefined, query = '', certificate?: object) =>
     attempted(authorization === undefined ? {} : { authorization }, { getPeerX509Certificate: () => certificate } as unknown as TLSSocket, new URLSearchParams(query))
   t.equal(said(undefined), 'Authentication failed, no credentials provided')
@@ -233,7 +233,7 @@ t.test('a log is appended to in the order of its events', async t => {
   t.equal(readFileSync(join(folder, 'a'), 'utf8'), 'one\ntwo\n')
 })
 
-t.test('a reader of standard output that has gone is a failed write and ends nothing', async t => {
+t.test('standard output whose reader has closed it fails writes and does not end the process', async t => {
   const module = new URL('../../../plugins/audit/sink.js', import.meta.url).href
   const program = `
     import { openSink } from ${JSON.stringify(module)}

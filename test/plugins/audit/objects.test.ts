@@ -105,7 +105,7 @@ t.test('a list of one name names it, and a refusal has its causes', async t => {
   t.strictSame(refused?.['responseStatus'].details, json['details'])
 })
 
-t.test('whoever leaves before there is an answer leaves an event that says so', async t => {
+t.test('a client that disconnects before the response leaves an event that says so', async t => {
   const path = join(t.testdir(), 'audit.log')
   const told = new EventEmitter()
   const asked = once(told, 'asked')

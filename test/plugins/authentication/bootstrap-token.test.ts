@@ -38,7 +38,7 @@ t.test('a bootstrap token is a user of its id, in the group of all of them and t
   await server.patch(`${SECRETS}/bootstrap-token-abc123`, { stringData: { 'auth-extra-groups': 'system:bootstrappers:workers,system:bootstrappers:a:b-1' } })
   t.match(await server.who(), { groups: ['system:bootstrappers', 'system:bootstrappers:a:b-1', 'system:bootstrappers:workers', 'system:authenticated'] })
   await server.delete(`${SECRETS}/bootstrap-token-abc123`)
-  t.equal(await server.who(), 401, 'after it has gone')
+  t.equal(await server.who(), 401, 'after its deletion')
 })
 
 t.test('one whose Secret is not as it should be is nobody\'s', async t => {

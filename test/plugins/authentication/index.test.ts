@@ -52,7 +52,7 @@ t.test('an unknown token is 401 even where anonymous is allowed; without credent
   t.equal((await open.get(BINDINGS)).code, 200)
   const closed = await build(t, { authentication: { tokens: TOKENS, anonymous: false, authenticators: [{ name: 'probe', authenticate: ({ headers }) => headers['user-agent'] === 'lightMyRequest' && headers.authorization === undefined && headers['x-none'] === undefined ? { username: 'probe', uid: '', groups: [], extra: {} } : undefined }] } })
   t.equal((await closed.get(BINDINGS, { 'x-none': '1' })).code, 401)
-  t.equal((await closed.get('/nothing/here', { 'x-none': '1' })).code, 401, 'a path that does not exist tells strangers nothing')
+  t.equal((await closed.get('/nothing/here', { 'x-none': '1' })).code, 401, 'without credentials a missing path is 401 like any other')
   t.equal((await closed.get(BINDINGS, { authorization: 'Bearer abc', 'x-none': '1' })).code, 200)
 })
 

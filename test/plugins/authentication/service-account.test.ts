@@ -74,7 +74,7 @@ t.test('a token ends with the Secret it is bound to, and with its account', asyn
   t.equal(await server.as(free), 401, 'another account of that name')
 })
 
-t.test('an object that is being deleted counts until it should be gone', async t => {
+t.test('a bound object that is being deleted is valid until its deletion is due', async t => {
   const server = await serve(t)
   await server.post(`${CORE}/secrets`, { metadata: { name: 's', finalizers: ['example.com/keep'] } })
   const token = await server.issue({ boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: 's' } })
@@ -105,7 +105,7 @@ t.test('tokens by all keys and of all issuers are accepted, for an audience of t
   t.equal(await code(OWN, { aud: ISSUER }), 401, 'the issuer is an audience only where none is said')
 })
 
-t.test('whoever has a token for others is nobody here', async t => {
+t.test('a token for other audiences is refused', async t => {
   const server = await serve(t)
   t.equal(await server.as(await server.issue({ audiences: ['vault'] })), 401)
   t.equal(await server.as(await server.issue({ audiences: ['vault', ISSUER] })), 200)

@@ -56,7 +56,7 @@ t.test('what is asked for has to make sense', async t => {
   t.same(agent.asked.map(({ url }) => url), ['/containerLogs/default/two/before'], 'nobody else was asked')
 })
 
-t.test('what the node agent refuses the client is told', async t => {
+t.test('the client receives the errors of the node agent', async t => {
   let answer: [number, string, Record<string, string>?] = [500, '']
   const agent = await nodeAgent(t, { request: (_request, response) => { response.writeHead(answer[0], answer[2]).end(answer[1]) } })
   const server = await build(t, { connections: callingAgent(agent) })
@@ -76,7 +76,7 @@ t.test('what the node agent refuses the client is told', async t => {
   }
 })
 
-t.test('only the node agent itself is believed, unless the client wants any', async t => {
+t.test('the certificate of the node agent is verified unless the client skips that', async t => {
   const agent = await nodeAgent(t, { request: (_request, response) => { response.end('said\n') } })
   const other = await nodeAgent(t, {})
   const doubting = await build(t, { connections: callingAgent({ ...agent, files: { ...agent.files, authority: other.files.authority } }) })
@@ -109,7 +109,7 @@ t.test('an agent on this machine or its link is not asked, by whatever name', as
   t.same(agent.asked, [])
 })
 
-t.test('a log that is followed comes as it is written, and nobody is asked on when the client has gone', async t => {
+t.test('a followed log is streamed as it is written, and the upstream request ends when the client disconnects', async t => {
   let writing: ServerResponse | undefined
   const agent = await nodeAgent(t, { request: (_request, response) => { (writing = response).flushHeaders() } })
   const server = await listen(t, { connections: callingAgent(agent) })

@@ -221,7 +221,7 @@ t.test('bodies are passed on while they come, both ways at once', async t => {
   t.equal((await sent(t, server.port, 'PUT', `${PODS}/web/proxy/large`, large)).body.length, large.length, 'more than bodies of our own may have')
 })
 
-t.test('a pod that answers before it was told all leaves the connection for more', async t => {
+t.test('a pod that answers before the whole body is sent leaves the client connection usable', async t => {
   const pod = await backend(t, (_request, response) => { response.writeHead(413, { connection: 'close' }).end('enough') })
   const server = await listen(t, nearby)
   await podAt(server, pod.port)

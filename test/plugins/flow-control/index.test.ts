@@ -104,7 +104,7 @@ t.test('beside an elephant of 500 requests that wait for two seats, a mouse is s
   t.equal(await inUse(server), 0)
 })
 
-t.test('what no queue takes is refused, and told from what is served', async t => {
+t.test('a request that no queue accepts is refused and counted separately', async t => {
   const { server, waiting, arrived, uids: [to, flow] } = await narrow(t, { queues: 1, length: 3 })
   const ask = (count: number): Array<Promise<Answer>> => Array.from({ length: count }, () => server.get(`${CONFIGS}/held`, as('elephant')))
   const answers = ask(2)
@@ -125,7 +125,7 @@ t.test('what no queue takes is refused, and told from what is served', async t =
   t.ok((await Promise.all(answers)).every(({ code }) => code === 404))
 })
 
-t.test('the wait is a step of the trace of whoever waited', async t => {
+t.test('the wait in a queue is a step in the trace of its request', async t => {
   const received = await receiver(t)
   const { server, waiting, arrived } = await narrow(t, { server: { tracing: { receiver: { endpoint: received.endpoint, samplingRatePerMillion: 1_000_000, timeout: 60_000 } } } })
   const answers = [1, 2].map(() => server.get(`${CONFIGS}/held`, as('elephant')))
@@ -142,7 +142,7 @@ t.test('the wait is a step of the trace of whoever waited', async t => {
   t.strictSame(steps, ['Waiting in a queue of flow control done'])
 })
 
-t.test('what waits where is told to who may ask', async t => {
+t.test('administrators can dump levels, queues and waiting requests', async t => {
   const { server, waiting, arrived } = await narrow(t, { queues: 2 })
   const held = Array.from({ length: 3 }, () => server.get(`${CONFIGS}/held`, as('elephant')))
   await arrived(2)
@@ -191,7 +191,7 @@ t.test('a change of a schema or level holds when it is acknowledged', async t =>
   t.equal(await flowOf(), before, 'a schema without its level matches nobody')
 })
 
-t.test('a schema is told whether its level is there', async t => {
+t.test('the status of a flow schema says whether its priority level exists', async t => {
   const server = await build(t, { limits: { priorityAndFairness: true } })
   const condition = async (name: string, status: string): Promise<Json> => {
     for (;;) {

@@ -29,7 +29,7 @@ t.test('what is older than the age counts for no quantile, but for the sum', asy
   const { version } = quantiles
   now = 5500
   quantiles.rotate()
-  t.not(quantiles.version, version, 'whoever kept its lines makes them anew')
+  t.not(quantiles.version, version, 'cached lines become stale')
   t.ok(quantiles.at(0.99) < 2)
   now = 1e9
   quantiles.rotate()

@@ -10,7 +10,7 @@ const RULES = `${ROOT}/selfsubjectrulesreviews`
 const pods = { verb: 'list', resource: 'pods', namespace: 'team' }
 const causes = ({ code, json }: Answer): unknown => [code, ...json.details?.causes?.map(({ field }: { field: string }) => field) ?? []]
 
-t.test('a review is answered with what the authorizers would say, whoever asks', async t => {
+t.test('a review answers what the authorizers would decide, regardless of its sender', async t => {
   const asked: Attributes[] = []
   const server = await build(t, {
     authorization: {
@@ -49,7 +49,7 @@ t.test('of a review its metadata alone can be asked for', async t => {
   }
 })
 
-t.test('a review of oneself is about who asks', async t => {
+t.test('a self-review is about its sender', async t => {
   const server = await build(t, {
     authentication: { tokens: 'secret,bob,1,dev\n' },
     authorization: {

@@ -28,7 +28,7 @@ t.test('what allows is named: the binding, the role and the rule', async t => {
   t.equal(await why({ user: 'system:node:n1', groups: ['system:nodes'], resourceAttributes: { verb: 'list', resource: 'services' } }), 'Node: allowed', 'modes behind the one that decides are not asked')
 })
 
-t.test('what comes nearest is named with the one thing it lacks', async t => {
+t.test('the closest rule is named with the one thing it lacks', async t => {
   const { why } = await start(t)
   for (const [spec, lack] of [
     [{ user: 'ann', resourceAttributes: { verb: 'delete', resource: 'pods' } }, /looked at 1 binding with 3 rules; nearest is ClusterRoleBinding "ann-reads" .*lacks just the verb "delete"$/],
@@ -45,7 +45,7 @@ t.test('what comes nearest is named with the one thing it lacks', async t => {
   ] as const) t.match(await why(spec), lack)
 })
 
-t.test('only who may ask about others is told, and only where it is asked for', async t => {
+t.test('only users who may review others get an explanation, and only on request', async t => {
   const { server } = await start(t)
   const spec = { user: 'ann', resourceAttributes: { verb: 'delete', resource: 'pods' } }
   const ask = (url: string, metadata: Json, body: Json = spec) => server.post(`${REVIEWS}/${url}`, { metadata, spec: body }, ROOT)

@@ -38,7 +38,7 @@ t.test('a budget without room refuses with 429 and says why', async t => {
   await withBudget(server, 'b', { currentHealthy: 1 })
   const refused = await evict(server, 'p')
   t.match(refused, { code: 429, json: { reason: 'TooManyRequests', message: "Cannot evict pod as it would violate the pod's disruption budget.", details: { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget b needs 1 healthy pods and has 1 currently' }] } } })
-  t.equal(refused.headers['retry-after'], undefined, 'clients that try again by themselves would not tell of it')
+  t.equal(refused.headers['retry-after'], undefined, 'clients that retry automatically would not report it')
   t.notOk(await leaves(server, 'p'))
 })
 
@@ -121,7 +121,7 @@ t.test('options of the deletion hold: preconditions, grace period, dry run in ei
   t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptionsAllowed, 1)
   t.notOk(await leaves(server, 'p'))
   t.equal((await evict(server, 'p', { deleteOptions: { gracePeriodSeconds: 0 } })).code, 201)
-  t.equal((await server.get(`${PODS}/p`)).code, 404, 'no grace, so it is gone')
+  t.equal((await server.get(`${PODS}/p`)).code, 404, 'without a grace period it is removed at once')
   await withPod(server, 'q', { phase: 'Failed' })
   t.equal((await evict(server, 'q', { deleteOptions: { preconditions: { uid: 'another' } } })).code, 409)
 })

@@ -42,5 +42,5 @@ t.test('a token is looked up where tokens of requests are', async t => {
   t.same([answer.code, answer.json.kind, answer.json.spec], [201, 'TokenReview', { token: 'secret' }])
   const binary = await server.post(REVIEWS, { spec: { token: 'secret' } }, { accept: PROTOBUF })
   t.equal(binary.raw.subarray(0, 3).toString(), 'k8s')
-  t.equal((await server.get('/api/v1/namespaces', { authorization: 'Bearer nobodys' })).code, 401, 'requests are judged as before')
+  t.equal((await server.get('/api/v1/namespaces', { authorization: 'Bearer nobodys' })).code, 401, 'requests are authenticated as before')
 })

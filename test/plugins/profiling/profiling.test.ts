@@ -55,7 +55,7 @@ t.test('one profile is taken at a time, and for no longer than a request lasts',
   t.match(await server.get('/debug/pprof/profile?seconds=16'), { code: 400, json: { message: /15 seconds at most/ } })
 })
 
-t.test('what the server is doing is told in columns of a terminal', async t => {
+t.test('the activity of the server is printed in columns that fit a terminal', async t => {
   const server = await listen(t, { profiling: {} })
   await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' } })
   const { code, body } = await server.get('/debug/pprof/goroutine')

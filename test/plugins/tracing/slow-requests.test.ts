@@ -54,7 +54,7 @@ t.test('a slow request leaves one line with the steps that took long', async t =
   t.match(line, /---\["Mutating admission" \d{3,}ms \(\d\d:\d\d:\d\d\.\d{3}\) ---\["Call mutating webhook" configuration:a,webhook:a\.example\.com,resource:configmaps,subresource:"",operation:CREATE,uid:[0-9a-f-]{36} \d{3,}ms \(\S+\)\]\].* \[\d{3,}ms\] END module=tracing\n$/)
 })
 
-t.test('a client that gives up is told of with what it waited for', async t => {
+t.test('a request that its client abandons is logged with the steps it waited for', async t => {
   const { server, lines } = await logged(t)
   const given = new AbortController()
   const hook = await hookServer(t, async () => {

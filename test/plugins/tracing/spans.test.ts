@@ -42,7 +42,7 @@ t.test('a change is one trace: the request, what was decoded, admission and each
   t.match(own.find(({ name }) => name === 'Store transaction')?.attributes, { operation: 'create' })
   for (const [index, name] of ['Call mutating webhook', 'Call validating webhook'].entries()) {
     const call = own.find(span => span.name === name)
-    t.equal(hook.asked[index]?.headers['traceparent'], `00-${hex(root.traceId)}-${hex(call?.spanId ?? '')}-01`, 'the hook is told which span asks')
+    t.equal(hook.asked[index]?.headers['traceparent'], `00-${hex(root.traceId)}-${hex(call?.spanId ?? '')}-01`, 'the webhook receives the span of the call')
   }
   t.notMatch(JSON.stringify(received.spans), /secret/, 'a query may hold secrets')
 })
@@ -81,7 +81,7 @@ t.test('a list says how many it has, a read that waits for nothing is one span',
   t.notMatch(only(received.spans, `${CONFIGS}/none`).status, { code: 2 }, 'a client that asks for what is not there is no failure')
 })
 
-t.test('the trace of a caller who is known goes on, and the caller decides', async t => {
+t.test('an authenticated caller\'s trace is continued, with its sampling decision', async t => {
   for (const rate of [0, 1_000_000]) {
     const { server, received, close } = await traced(t, rate)
     const hook = await hookServer(t)

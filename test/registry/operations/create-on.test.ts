@@ -83,7 +83,7 @@ t.test('when nobody can say whether it still holds, the outcome is unknown', asy
   await t.rejects(createOn(basis, backend, '/a', bytes('x')), { code: 'UnknownOutcome', key: '/a' })
 })
 
-t.test('a creation whose basis changes is judged anew until it does not, on the object as it was made', async t => {
+t.test('a create whose precondition changes is validated again until it holds, without mutating admission again', async t => {
   const backend = openMemory()
   let revision = done(await backend.create('/namespaces/team', bytes('0')))
   let mutated = 0

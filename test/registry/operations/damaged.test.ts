@@ -74,7 +74,7 @@ t.test('the same without a cache', async t => {
   await serves(t as Tap, server)
 })
 
-t.test('a watch is not told a state that is not whole, and ends when a damaged object goes', async t => {
+t.test('a watch does not start from an incomplete state, and ends when a damaged object is deleted', async t => {
   const server = await listen(t, { storage: { kind: 'embedded', directory: await damagedStore(t) } })
   t.match(await server.get(`${CONFIGS}?watch=1`), damage('(junk|spoilt)'))
   const { json } = await server.get(`${CONFIGS}/z`)

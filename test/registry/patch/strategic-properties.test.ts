@@ -107,7 +107,7 @@ t.test('the difference between two objects of any kind makes the second of the f
   t.pass('for all')
 })
 
-t.test('whatever is sent, the patch stays as it is and what comes of it is an object or a refusal', async t => {
+t.test('a random patch is never modified, and yields an object or a refusal', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const directives: Json[] = [{ $patch: 'delete' }, { $patch: 'replace' }, { $patch: 'merge' }, { $patch: 1 }, { $retainKeys: ['metadata', 'name'] }, { $retainKeys: 'x' }, { '$setElementOrder/containers': [{}] }, { $setElementOrder: [] }, { '$deleteFromPrimitiveList/finalizers': ['a', null, {}] }]

@@ -9,7 +9,7 @@ const DUAL = { clusterIPRanges: ['10.0.0.0/28', 'fd00::/120'] }
 /** Invalid by itself. */
 const AFFINITY = { sessionAffinity: 'Cookie' }
 
-t.test('of a new service that is wrong in two ways clients are told what it can not have', async t => {
+t.test('of two errors in a new service the one of allocation is reported', async t => {
   const server = await serviceServer(t, PORTS)
   t.equal((await server.make('a', { type: 'NodePort', clusterIP: '10.0.0.5', ports: [{ port: 80, nodePort: 30001 }] })).code, 201)
   const taken = async (): Promise<unknown> => [await server.taken('serviceips'), await server.taken('servicenodeports')]

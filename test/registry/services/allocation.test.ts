@@ -59,7 +59,7 @@ t.test('headless services and external names have no address; one that becomes e
   t.same(await server.taken('serviceips'), back.json.spec.clusterIPs)
 })
 
-t.test('an update keeps what was given, whoever leaves it out', async t => {
+t.test('an update that omits allocated addresses and ports keeps them', async t => {
   const server = await serviceServer(t, PORTS)
   const { json } = await server.make('a', { type: 'NodePort' })
   const again = await server.put(`${SERVICES}/a`, { metadata: { name: 'a', resourceVersion: json.metadata.resourceVersion, labels: { a: 'b' } }, spec: { type: 'NodePort', selector: { app: 'web' }, ports: [{ port: 80 }] } })

@@ -13,7 +13,7 @@ t.test('large documents come out as small ones do', async t => {
   t.same((await parseYamlBody(Buffer.from('a: 1'))).value, { a: 1 })
 })
 
-t.test('what is wrong with them is told in the same words', async t => {
+t.test('errors of large documents are worded like those of small ones', async t => {
   const bad = Buffer.concat([large(1500), Buffer.from('b: [')])
   t.throws(() => parseYaml(bad), { name: 'DecodeError', message: /not valid YAML/ })
   await t.rejects(parseYamlBody(bad), { name: 'DecodeError', message: /not valid YAML: .* in line \d+/ })

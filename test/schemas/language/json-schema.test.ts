@@ -74,7 +74,7 @@ t.test('a declaration is JSON Schema', async t => {
   const { properties } = JSON.parse(JSON.stringify(Thing)) as { properties: Record<string, { properties: object, default?: unknown }> }
   t.same(Object.keys(properties), ['apiVersion', 'kind', 'metadata', 'spec'])
   t.match(properties.kind, { const: 'Thing', default: 'Thing' })
-  t.same(Object.keys(properties.spec?.properties ?? {}), ['ports', 'count', 'ratio', 'secret', 'names', 'colour'], 'what is inlined stands in the object')
+  t.same(Object.keys(properties.spec?.properties ?? {}), ['ports', 'count', 'ratio', 'secret', 'names', 'colour'], 'inlined members are properties of the object')
   t.same(properties.spec?.default, {})
   t.match(JSON.parse(JSON.stringify(meta.Time)), { type: 'string', format: 'date-time' })
 })

@@ -65,7 +65,7 @@ t.test('of what is ruled its type says all', async t => {
   const found = (object: object) => short(validateMessage(Ruled, decode(Ruled, object).object))
   t.same(found({ mode: 'Up' }), [])
   t.same(found({}), [])
-  t.same(found({ parts: [good, { mode: 'Up' }] }), ['NotSupported parts.mode'], 'told where the rule says')
+  t.same(found({ parts: [good, { mode: 'Up' }] }), ['NotSupported parts.mode'], 'reported at the path that the rule names')
   t.same(found({ part: { mode: 'Up' } }), ['Forbidden part'])
 })
 

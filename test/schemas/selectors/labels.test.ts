@@ -42,7 +42,7 @@ t.test('bad text is refused, naming it', async t => {
   }
 })
 
-t.test('and told as clients know it', t => {
+t.test('and refused in the words of upstream', t => {
   for (const [text, message] of [
     [',a', "found ',', expected: !, identifier, or 'end of string'"],
     ['a,', "found '', expected: identifier after ','"],

@@ -8,7 +8,7 @@ t.test('a second of bytes may go at once, the rest as time goes on, in pieces of
   t.same(rate.take(400), { piece: 400, wait: 0 })
   t.same(rate.take(500), { piece: 500, wait: 500 })
   now = 400
-  t.same(rate.take(500), { piece: 500, wait: 100 }, 'what has not gone does not count')
+  t.same(rate.take(500), { piece: 500, wait: 100 }, 'unsent bytes do not count')
   now = 500
   t.same(rate.take(500), { piece: 500, wait: 0 })
   t.same(rate.take(6000), { piece: 1000, wait: 1000 })

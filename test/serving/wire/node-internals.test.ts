@@ -79,7 +79,7 @@ t.test('a response that waits behind another one, or has no connection, keeps it
   t.notOk(startRawChunks(new ServerResponse({ method: 'GET' } as IncomingMessage)))
 })
 
-t.test('a connection tells whether it is answering', async t => {
+t.test('the current response of a connection is known', async t => {
   const { port } = await serve(t, (request, response) => {
     const { socket } = request
     t.equal(currentResponse(socket), response)

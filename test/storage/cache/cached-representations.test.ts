@@ -48,7 +48,7 @@ t.test('all forms together stay within their bound', async t => {
   t.ok(cachedRepresentations().bytes > 60 * 1024 * 1024, 'the room is used')
   const kept = (one: Entry | undefined): boolean => one?.derived !== undefined
   t.ok(kept(entries[0]), 'what is there stays')
-  t.notOk(kept(entries.at(-1)), 'what comes too late is made and not kept')
+  t.notOk(kept(entries.at(-1)), 'over the limit a representation is made and not cached')
   sweep()
   sweep()
   entries.at(-1)?.derive('form', () => Buffer.alloc(500_000))

@@ -34,7 +34,7 @@ t.test('what is written over another is there for the next change, and what is n
   t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.readStored(again))))
 })
 
-t.test('what is empty and said something while it was judged is not kept, as it is not stored', async t => {
+t.test('a decoded object with an empty member that is not stored is not kept', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   await create(store, config('a'), target(''), context)

@@ -159,7 +159,7 @@ t.test('whatever word of a header of the file is changed, the start is refused o
   t.ok(counts.refused > 50 && counts.opened > 50, JSON.stringify(counts))
 })
 
-t.test('a lock file that can not be opened is told, as LMDB would end the process by it', async t => {
+t.test('a lock file that cannot be opened is an error, before LMDB can end the process', async t => {
   const directory = fresh()
   await mkdir(`${fileOf(directory)}-lock`, { recursive: true })
   await t.rejects(openEmbedded(directory), { code: 'Corrupt', message: /data\.mdb-lock/ })
@@ -175,7 +175,7 @@ async function spoil (directory: string, text: string): Promise<void> {
   await handle.close()
 }
 
-t.test('one damaged value is told of that object alone, which can be deleted', async t => {
+t.test('a damaged value is reported with its object alone, which can be deleted', async t => {
   const directory = fresh()
   let backend = await openEmbedded(directory)
   const revisions = []
@@ -234,7 +234,7 @@ const versionKey = (revision: number, created: number, key: string): Buffer => {
   return bytes
 }
 
-t.test('a store of the first format opens, is gone on with, and is checked from then on', async t => {
+t.test('a store of the first format opens, accepts writes and is checked from then on', async t => {
   const directory = fresh()
   await mkdir(directory)
   const raw = await table(directory)

@@ -41,7 +41,7 @@ t.test('values are taken down to the floor, what makes room down to an eighth of
   t.equal(space.refusal, undefined)
   t.doesNotThrow(() => space.admit(MIB, true))
   t.throws(() => space.admit(17 * MIB, true), { code: 'NoSpace' }, 'what would fill the disk by itself is refused')
-  t.equal(space.refusal, undefined, 'which stands in the way of nothing smaller')
+  t.equal(space.refusal, undefined, 'and smaller writes are still accepted')
 })
 
 t.test('with plenty of room the disk is asked now and then, and what was written meanwhile is counted', async t => {

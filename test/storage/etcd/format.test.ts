@@ -49,7 +49,7 @@ t.test('an older release reads and writes nothing, and names the way out', async
   const why = /^the store below --etcd-prefix=\/p is of format 2, this release reads up to format 1: start the release that wrote it, or a newer one, or name another --etcd-prefix$/
   const first = backend.get('/p/a').catch(() => { heard.push('a call failed') })
   await first
-  t.match(heard, [/^refused /, 'a call failed'], 'whoever ends the process hears of it before any call fails')
+  t.match(heard, [/^refused /, 'a call failed'], 'the refusal is reported before any call fails')
   const before = await plain.revision()
   for (const call of [
     (): Promise<unknown> => backend.get('/p/a'), () => backend.list({ start: '/p/', end: '/p0' }), () => backend.count('/p/', '/p0'), () => backend.create('/p/a', Buffer.from('x')), () => backend.update('/p/a', Buffer.from('x'), 1),

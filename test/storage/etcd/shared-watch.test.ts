@@ -96,7 +96,7 @@ t.test('where answers come behind events, one question brings a feed to where th
   t.same([etcd.asked, etcd.marks], [1, 0], 'and nothing is written, and nothing asked that is known')
 })
 
-t.test('where answers may overtake events they are not believed: a key is written, and its event is the proof', async t => {
+t.test('where progress may overtake events it is not trusted: a key is written, and its event is the proof', async t => {
   const etcd = new Played(t, 'early')
   let release = () => {}
   etcd.held = new Promise(resolve => { release = resolve })
@@ -109,7 +109,7 @@ t.test('where answers may overtake events they are not believed: a key is writte
   t.equal(etcd.feed.position, 14)
   release()
   await until('the feed to be there', () => etcd.feed.position === 16)
-  t.same(etcd.told, [{ keys: ['/a/queued'], revision: 14 }, { keys: [], revision: 16 }], 'watches are not told of the key')
+  t.same(etcd.told, [{ keys: ['/a/queued'], revision: 14 }, { keys: [], revision: 16 }], 'watches do not see the key')
   etcd.revision = 20
   etcd.feed.catchUpTo(20)
   etcd.feed.catchUpTo(20)
@@ -146,7 +146,7 @@ t.test('a server that does not answer is asked again, then a key is written', as
   t.equal(etcd.marks, 1, 'and as soon as it answers, that is enough')
 })
 
-t.test('each connection tells anew which kind of server it leads to', async t => {
+t.test('the kind of server is detected again for each connection', async t => {
   const etcd = new Played(t, 'ordered')
   await until('a stream', () => etcd.streams === 1)
   etcd.cut()

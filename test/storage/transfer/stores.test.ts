@@ -54,7 +54,7 @@ async function restored (t: Test, to: WholeStore, contents: StoreReader): Promis
 }
 
 for (const kind of ['embedded', 'etcd'] as const) {
-  t.test(`${kind}: whoever knew the store that was copied gets Compacted, whatever the revision, and goes on from a new list`, async t => {
+  t.test(`${kind}: clients of the copied store get Compacted at any revision, and continue from a new list`, async t => {
     const to = kind === 'embedded' ? newFolder() : newPrefix()
     const prefix = to.kind === 'etcd' ? to.prefix : '/p'
     const contents = made([object(`${prefix}/a`, 7), object(`${prefix}/b`, 100)])

@@ -44,7 +44,7 @@ t.test('either the old pod goes first or the new one comes first', async t => {
   ])
 })
 
-t.test('what may change, and what is told', async t => {
+t.test('mutable fields and the rules of the status', async t => {
   updates(t, daemonSets, set, [
     [{ [`${T}.spec.containers[0].image`]: 'b' }],
     [{ 'spec.selector.matchLabels.b': 'c', [`${T}.metadata.labels.b`]: 'c' }, 'Invalid spec.selector']

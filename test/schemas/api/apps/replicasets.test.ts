@@ -25,7 +25,7 @@ t.test('what a replica set needs', async t => {
   ])
 })
 
-t.test('what may change, and what is told', async t => {
+t.test('mutable fields and the rules of the status', async t => {
   updates(t, replicaSets, set, [
     [{ 'spec.replicas': 3, [`${T}.spec.containers[0].image`]: 'b' }],
     [{ 'spec.selector.matchLabels': { app: 'web', b: 'c' }, [`${T}.metadata.labels.b`]: 'c' }, 'Invalid spec.selector']

@@ -100,7 +100,7 @@ t.test('where a job will run may change until it begins', async t => {
   updates(t, jobs, placed, [[{ [`${T}.spec.affinity`]: undefined }]])
 })
 
-t.test('what is told of a job', async t => {
+t.test('the rules of the status', async t => {
   updates(t, jobs, selected, [
     [{ status: { active: 1, succeeded: 1, failed: 0, ready: 1, uncountedTerminatedPods: { succeeded: ['a'], failed: ['b'] } } }],
     [{ status: { active: -1, succeeded: -1, failed: -1, ready: -1 } }, 'Invalid status.active', 'Invalid status.succeeded', 'Invalid status.failed', 'Invalid status.ready'],

@@ -61,7 +61,7 @@ updates(t, requests, VALID, [
   ['it is left as it is', conditions(approved), conditions({ ...approved, message: 'x' })]
 ], 'status')
 
-t.test('what is asked for stays, and who asks is whom the server knows', async t => {
+t.test('the spec is immutable, and the server sets the requestor', async t => {
   t.match(updated(requests, VALID, spec({ ...VALID.spec, signerName: 'example.com/other' })), { errors: [], object: VALID })
   const { object } = created(requests, spec({ ...VALID.spec, username: 'root', groups: ['system:masters'], extra: { a: ['b'] } }))
   t.notMatch(object, { spec: { username: 'root' } })
@@ -82,6 +82,6 @@ t.test('a text in which much begins and nothing ends is read once', async t => {
   t.ok(ownTime() - start < 1000)
 })
 
-t.test('conditions tell when they were written', async t => {
+t.test('conditions get the time of their update', async t => {
   t.match(updated(requests, VALID, { ...VALID, ...conditions(approved) }, 'approval').object, { status: { conditions: [{ lastUpdateTime: /^\d{4}-/, lastTransitionTime: /^\d{4}-/ }] } })
 })

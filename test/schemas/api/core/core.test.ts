@@ -25,7 +25,7 @@ t.test('a namespace carries its name as a label and is Active', async t => {
 t.test('finalizers and phases of a namespace', async t => {
   t.same(check(namespaces, { spec: { finalizers: ['orch', 'example.com/x'] } }), [])
   t.same(check(namespaces, { spec: { finalizers: ['other'] } }), ['Invalid spec.finalizers'])
-  t.same(check(namespaces, { status: { phase: 'Gone' } }), [], 'of a status its own rules tell')
+  t.same(check(namespaces, { status: { phase: 'Gone' } }), [], 'the status has rules of its own')
 })
 
 t.test('a created namespace is held by the server, its status is not the client\'s', async t => {

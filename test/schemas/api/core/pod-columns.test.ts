@@ -40,7 +40,7 @@ t.test('what keeps containers from running is the status of the pod', async t =>
   t.hasStrict(cellsOf(pods, pod('', [status('web', waiting(''))])), { Status: '' })
 })
 
-t.test('restarts of all containers count, and the latest of them is told', async t => {
+t.test('the restarts of all containers are summed, with the time of the latest', async t => {
   const containers = [status('web', running, { restartCount: 2, lastState: terminated(1, 'Error', 300) }), status('log', running, { restartCount: 1, lastState: terminated(0, 'Completed', 30) })]
   t.hasStrict(cellsOf(pods, pod('Running', containers)), { Restarts: '3 (30m ago)' })
 })

@@ -136,6 +136,6 @@ t.test('what clients leave out of a service stays as it was allocated', async t 
   t.match(updated(services, before, { spec: renumbered }).object, { spec: { ports: [{ nodePort: 30000 }, { nodePort: undefined }, { nodePort: undefined }, { nodePort: 30001 }] } }, 'ports go by their names')
   const balanced = { ...before, status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] }, conditions: [{ type: 'A' }] } }
   const { object: unbalanced } = updated(services, balanced, { spec: { ...before.spec, type: 'NodePort' } })
-  t.match(unbalanced, { status: { loadBalancer: { ingress: undefined }, conditions: [{ type: 'A' }] } }, 'where the balancer was is told no more')
+  t.match(unbalanced, { status: { loadBalancer: { ingress: undefined }, conditions: [{ type: 'A' }] } }, 'the status of the load balancer is cleared')
   t.match(updated(services, balanced, { spec: before.spec }).object, { status: balanced.status })
 })

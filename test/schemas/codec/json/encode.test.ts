@@ -8,7 +8,7 @@ import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, ser
 const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' }
 const binding = (more: object) => decode(clusterRoleBindings.message, { roleRef, ...more }).object
 
-t.test('members stand in declared order, whatever order they were set in', async t => {
+t.test('members are written in declared order, in whatever order they were set', async t => {
   const object = binding({ subjects: [{ name: 'u', kind: 'User' }] })
   object.metadata.uid = 'u-1'
   object.metadata.name = 'n'

@@ -47,7 +47,7 @@ t.test('deep nesting is refused at once, a thousand levels are not', async t => 
   t.ok(parse(`"${'['.repeat(100_000)}"`), 'brackets in text nest nothing')
 })
 
-t.test('repeated keys are told by path; the last one counts', async t => {
+t.test('repeated keys are reported by path; the last one counts', async t => {
   t.same(parse('{"a":1,"a":2}'), { value: { a: 2 }, duplicates: ['a'] })
   t.same(parse('{"x":{"y":[{"k":1},{"k":1,"\\u006b" : {"z":1,"z":[]}, "k":"}{"}]},"m":{"k":1}}').duplicates, ['x.y[1].k', 'x.y[1].k.z', 'x.y[1].k'])
   t.same(parse('{"__proto__":1,"__proto__":2}').duplicates, ['__proto__'])
@@ -56,7 +56,7 @@ t.test('repeated keys are told by path; the last one counts', async t => {
   t.equal(parse(`{${'"a":1,'.repeat(1000)}"a":1}`).duplicates.length, 100, 'at most a hundred')
 })
 
-t.test('keys nobody knows stand among them as they are read', async t => {
+t.test('unknown and repeated keys are reported in the order of the text', async t => {
   const told = (text: string, unknown: string[]) => inOrderOfText(text, unknown).map(([finding, path]) => `${finding} ${path}`)
   t.same(told('{"z":1,"a":[{"k":1,"x":2,"k":3}],"x":{"k":1,"k":2},"x":3,"a":[]}', ['a[0].x', 'x']), ['unknown a[0].x', 'duplicate a[0].k', 'unknown x', 'duplicate a'])
   const long = 'x'.repeat(2000)

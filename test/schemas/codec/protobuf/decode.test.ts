@@ -32,7 +32,7 @@ t.test('the magic prefix is required', async t => {
   t.equal(decodeProtobuf(message, MAGIC).object.kind, 'ClusterRoleBinding', 'an empty envelope holds an empty object')
 })
 
-t.test('kind and apiVersion of the envelope are judged like those of JSON', async t => {
+t.test('kind and apiVersion of the envelope are checked like those of JSON', async t => {
   const raw = encodeMessage(message, sample)
   t.equal(decodeProtobuf(message, enveloped(raw)).object.kind, 'ClusterRoleBinding')
   t.throws(() => decodeProtobuf(message, enveloped(raw, { kind: 'Role' })), { message: 'kind: expected "ClusterRoleBinding", got "Role"' })

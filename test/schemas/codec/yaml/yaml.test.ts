@@ -20,7 +20,7 @@ t.test('keys become text', async t => {
   refused(t, '? [a, b]\n: c', /key that is a list or map/)
 })
 
-t.test('repeated keys are told by path; the last one counts', async t => {
+t.test('repeated keys are reported by path; the last one counts', async t => {
   t.same(parse('a:\n  - b: 1\n    b: 2\nc: 1\nc: 3'), { value: { a: [{ b: 2 }], c: 3 }, duplicates: ['a[0].b', 'c'], lines: ['line 3: key "b" already set in map', 'line 5: key "c" already set in map'] })
   t.same(parse('{"a": 1, "a": 2}').duplicates, ['a'])
 })
