@@ -24,7 +24,7 @@ async function serve (t: Test, options: ServerOptions): Promise<Client & { event
 const TOKENS = 'good,ann,1\n'
 const ANN = { authorization: 'Bearer good' }
 
-t.test('who comes before what: a stranger learns nothing, not even which paths exist', async t => {
+t.test('authentication comes first: without credentials every path is 401, existing or not', async t => {
   const server = await serve(t, { authentication: { tokens: TOKENS, anonymous: false } })
   for (const url of [BINDINGS, '/nothing/here', '/apis', '/version', '/openapi/v2', '/metrics']) t.equal((await server.get(url)).code, 401, url)
   t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'not even json')).code, 401, 'before anything of the request is looked at')

@@ -173,7 +173,7 @@ t.test('the start warns of AlwaysAllow even behind another mode, because it deci
   await ended
 })
 
-t.test('without anonymous requests there is no such warning, and tokens and certificates are asked for', async t => {
+t.test('without anonymous requests the start does not warn, and tokens and certificates are required', async t => {
   const ca = authority()
   const alice = ca.issue({ commonName: 'alice', organizations: ['devs'], uses: ['client'] })
   const files = t.testdir({ tokens: 'sesame,bob,1\n', ca: ca.certificate })
@@ -286,7 +286,7 @@ t.test('while draining with --shutdown-send-retry-after new requests get 429', a
   t.match(await ended, { code: 0 })
 })
 
-t.test('the audit log goes to a file, and -v=3 logs a line per request', async t => {
+t.test('the audit log is written to a file, and -v=3 logs a line per request', async t => {
   const folder = t.testdirName
   const { process: child, ended, port, err } = await serve(t, `--audit-log-path=${join(folder, 'audit.log')}`, '-v=3')
   await call(port, '/version?access_token=sesame%0A')

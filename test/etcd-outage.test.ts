@@ -154,7 +154,7 @@ t.test('while etcd hangs a write ends within the timeout of one call, says since
   t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'three' } })).code, 201)
 })
 
-t.test('while the store dies and comes back under load, a watch goes on and sees every change once', async t => {
+t.test('while etcd is killed and restarted under load, a watch continues and sees every change once', async t => {
   const etcd = await startEtcd(t)
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])
   const truth = await openBackend({ kind: 'etcd', servers: [etcd.url] })
@@ -209,7 +209,7 @@ t.test('while the store dies and comes back under load, a watch goes on and sees
   t.equal((await server.ask('/readyz')).code, 200)
 })
 
-t.test('a store that is lost for a minute: nothing stale is shown as the newest, and the watch goes on where it was', async t => {
+t.test('after a minute without the store no stale read is served as the newest, and the watch continues', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
   const server = await RunningServer.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`])

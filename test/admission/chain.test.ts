@@ -36,7 +36,7 @@ type Seen = Pick<AdmissionRequest, 'operation' | 'resource' | 'subresource'>
 const asked = (plugin: Pick<AdmissionPlugin, 'handles'>, request: Partial<AdmissionRequest>): boolean =>
   handles({ name: 'p', ...plugin }, { operation: 'CREATE', group: '', resource: 'pods', subresource: '', ...request } as AdmissionRequest)
 
-t.test('a plugin is asked about what its rules name, and nothing else', async t => {
+t.test('a plugin is called for the requests its rules match, and no others', async t => {
   const rule = (resources: string[] | '*', operations: AdmissionRule['operations'] = '*', groups: string[] | '*' = '*') => ({ handles: [{ operations, groups, resources }] })
   t.ok(asked(rule(['pods']), {}))
   t.notOk(asked(rule(['pods']), { subresource: 'status' }))
@@ -142,12 +142,12 @@ t.test('the catalogue is what flags take, and its order is that in which plugins
   t.match(notes, [/AlwaysAdmit is deprecated/])
 })
 
-t.test('a plugin is not configured in vain', async t => {
+t.test('a configuration that no plugin uses is refused', async t => {
   await t.rejects(loadPlugins({ configuration: { Nope: { value: {} } } }, tools), { message: /plugin Nope is wrong: there is no such plugin/ })
   await t.rejects(loadPlugins({ configuration: { NamespaceLifecycle: { value: {} } } }, tools), { message: /plugin NamespaceLifecycle is wrong: the plugin takes none/ })
 })
 
-t.test('what plugins take and refuse is counted by plugin and altogether', async t => {
+t.test('admission decisions are counted by plugin and in total', async t => {
   const picky: AdmissionPlugin = { name: 'Picky', handles: [{ operations: ['CREATE'], groups: ['rbac.authorization.orch.io'], resources: ['clusterrolebindings'] }], mutate: () => {}, validate: ({ name }) => { if (name === 'bad') throw badRequest('bad') } }
   const server = await build(t, { admission: { plugins: [picky] } })
   t.equal((await server.post(BINDINGS, binding('good'))).code, 201)

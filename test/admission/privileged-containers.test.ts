@@ -48,7 +48,7 @@ t.test('containers that come before and beside count too', async t => {
   t.match([debug.code, debug.json.details.causes], [422, [{ field: 'spec.ephemeralContainers[0][0].securityContext.privileged' }]])
 })
 
-t.test('nor has any pod processes of its host', async t => {
+t.test('host process containers are refused too', async t => {
   const server = await build(t, { allowPrivileged: false })
   const windows = (hostProcess: boolean) => server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: spec(false, { hostNetwork: true, securityContext: { windowsOptions: { hostProcess } } }) })
   t.match((await windows(true)).json.details.causes, [{ reason: 'FieldValueForbidden', field: 'spec', message: 'Forbidden: hostProcess containers are disallowed by cluster policy' }])

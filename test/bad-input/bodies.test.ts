@@ -115,7 +115,7 @@ t.test('a hundred thousand levels are refused at once in every form', async t =>
   ])
 })
 
-t.test('what is small on the wire and large in memory is refused for little', async t => {
+t.test('bodies that are small on the wire and large in memory are refused cheaply', async t => {
   const server = await build(t)
   const fill = (unit: string): string => unit.repeat(Math.floor((MAX_BYTES - 10) / unit.length))
   const times = (count: number, line: (index: number) => string): string => Array.from({ length: count }, (_, index) => line(index)).join('')

@@ -17,7 +17,7 @@ const limits = (amounts: Json): Json => pod({ containers: [{ ...main, resources:
 const deployment = (selector: Json): Json => ({ metadata: { name: 'd' }, spec: { selector, template: { metadata: { labels: { app: 'web' } }, spec: { containers: [main] } } } })
 const service = (spec: Json): Json => ({ metadata: { name: 's' }, spec: { ports: [{ port: 80 }], ...spec } })
 
-t.test('what cannot be is refused by its path', async t => {
+t.test('an invalid value is refused by its path', async t => {
   const server = await build(t, { services: { clusterIPRanges: ['10.0.0.0/24'] } })
   const wrong = (title: string, url: string, body: Json, says: RegExp, code = 422): Case => ({ title, url, body, says, codes: [code] })
   const port = (more: Json): Json => service({ ports: [{ port: 80, ...more }] })
@@ -46,7 +46,7 @@ t.test('what cannot be is refused by its path', async t => {
   t.same((await server.get(PODS)).json['items'], [])
 })
 
-t.test('what can be is taken for little, however much of it there is', async t => {
+t.test('valid objects are accepted cheaply, however large', async t => {
   const server = await build(t, { services: { clusterIPRanges: ['10.0.0.0/24'] } })
   const loop = new Loop()
   for (const [title, url, body] of [

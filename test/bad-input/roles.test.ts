@@ -78,7 +78,7 @@ t.test('a role that gathers itself, and two that gather one another, come to an 
   t.strictSame(await rulesOf('other'), [rule(['list'], ['events'])])
 })
 
-t.test('bindings to a role that comes and goes while it is asked allow only while it is there', async t => {
+t.test('bindings to a role that is repeatedly deleted allow only while it exists', async t => {
   const { server, root } = await start(t)
   await root('clusterrolebindings', binding('flicker', 'flicker'))
   for (let round = 0; round < 50; round++) {

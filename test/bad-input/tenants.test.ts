@@ -99,7 +99,7 @@ t.test('an object that was stored can be sent back: its owners count as values, 
   t.equal((await server.put(`${MAPS}/owned`, there.body)).code, 200)
 })
 
-t.test('of forty appliers an object keeps thirty-two, and what the others have said', async t => {
+t.test('of forty appliers thirty-two keep their entries; the fields of the others are merged into one', async t => {
   const server = await build(t)
   for (let at = 0; at < 40; at++) await apply(server, 'shared', `m${String(at).padStart(2, '0')}`, { [`k${at}`]: 'x' })
   const { managedFields } = (await server.get(`${MAPS}/shared`)).json.metadata

@@ -45,7 +45,7 @@ t.test('on the wire', async t => {
     t.equal((await server.ask(`${BINDINGS}/kept`)).code, 200)
   })
 
-  t.test('what is no HTTP gets a Status and the end of its connection', async t => {
+  t.test('input that is not HTTP gets a Status and its connection is closed', async t => {
     const bad: Record<string, string | Buffer> = {
       garbage: '\x16\x03\x01\x00garbage\r\n\r\n',
       'an unknown method': `FROB ${BINDINGS} HTTP/1.1\r\n${HEAD}\r\n`,

@@ -148,7 +148,7 @@ t.test('an invalid response is an error', async t => {
   await t.rejects(clientOf(t, endpoint(text)).json({ method: 'GET' }), { code: 'BadAnswer', message: /not JSON/ })
 })
 
-t.test('what a peer sends beyond its answer is nobody else\'s answer', async t => {
+t.test('surplus bytes after a response are not taken for the next response', async t => {
   const evil = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil'
   const url = await raw(t, socket => { socket.once('data', () => { socket.write(OK + evil) }) })
   const client = clientOf(t, endpoint(url), { headersTimeout: 200 })
@@ -170,7 +170,7 @@ t.test('a redirect is not followed, and a failure says what was answered', async
   await t.rejects(clientOf(t, endpoint(long)).call({ method: 'GET' }), { code: 'BadStatus', status: 404, body: undefined })
 })
 
-t.test('only what may be asked twice is, with longer and longer waits, within the deadline', async t => {
+t.test('calls are retried only where the caller allows it, with growing pauses, within the deadline', async t => {
   let asked = 0
   const url = await http(t, (_request, reply) => { reply.writeHead(++asked < 3 ? 503 : 200).end('done') })
   const pauses: number[] = []
@@ -235,7 +235,7 @@ t.test('TLS: the right authority and name, or nothing is sent', async t => {
   t.equal(asked, 3)
 })
 
-t.test('a client certificate is shown, and one that was replaced is taken up', async t => {
+t.test('a client certificate is presented, and a replaced one is used', async t => {
   const folder = t.testdir()
   const put = (commonName: string): void => {
     const made = ca.issue({ commonName, uses: ['client'] })
@@ -309,7 +309,7 @@ t.test('a proxy that refuses, hangs, breaks or speaks first is named', async t =
   await t.rejects(through(await says(t, 'nonsense\r\n\r\n')), { code: 'BadAnswer' })
 })
 
-t.test('a closed client calls nobody, and ends what is under way', async t => {
+t.test('a closed client refuses calls and ends those in progress', async t => {
   let asked = (): void => {}
   const arrived = new Promise<void>(resolve => { asked = resolve })
   const client = clientOf(t, endpoint(await raw(t, socket => { socket.on('data', () => { asked() }) })))

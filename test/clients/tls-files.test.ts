@@ -39,7 +39,7 @@ t.test('files are looked at again after ten seconds, and what is broken changes 
   t.not(await files.current(), second)
 })
 
-t.test('what was never whole is an error that says why', async t => {
+t.test('files that never were a valid pair are an error with its reason', async t => {
   const own = authority()
   const other = authority()
   const folder = mkdtempSync(join(tmpdir(), 'orch-tls-files-'))

@@ -154,7 +154,7 @@ t.test('a burst of changes is one look, and changes while one is under way are a
   t.same(seen, ['2', '3'])
 })
 
-t.test('content that is not taken is said once, and the next one is asked about', async t => {
+t.test('refused content is reported once, and the next content is tried', async t => {
   const folder = t.testdir({ f: 'good' })
   const path = join(folder, 'f')
   const taken: string[] = []
@@ -174,7 +174,7 @@ t.test('content that is not taken is said once, and the next one is asked about'
   t.same(taken, ['better'])
 })
 
-t.test('what cannot be read at the start is said then', async t => {
+t.test('files that cannot be read at the start fail the start', async t => {
   const folder = t.testdir({ f: 'too much' })
   const { options } = listener()
   await t.rejects(WatchedFiles.open({ paths: [join(folder, 'none')], ...options }), { code: 'Config', message: /no such file/ })

@@ -57,7 +57,7 @@ t.test('a plugin that cannot do without a configuration is not enabled without',
   await t.rejects(configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--enable-admission-plugins=EventRateLimit'])), { message: /--enable-admission-plugins: .*EventRateLimit is wrong: there is none/ })
 })
 
-t.test('what is configured or tuned in vain is warned of', async t => {
+t.test('configuration of a plugin that is not enabled gives a warning', async t => {
   const selector = { podNodeSelectorPluginConfig: { team: 'a=b' } }
   const folder = t.testdir({ 'admission.json': JSON.stringify({ ...KIND, plugins: [{ name: 'PodNodeSelector', configuration: selector }] }) })
   const warnings = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${folder}`, `--admission-control-config-file=${join(folder, 'admission.json')}`, ...flags]))).warnings.filter(text => /PodNodeSelector|toleration/.test(text))

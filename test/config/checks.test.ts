@@ -84,7 +84,7 @@ for (const [options, says] of WRONG) {
   })
 }
 
-t.test('what flags refuse too is refused in their words', async t => {
+t.test('options are refused in the same words as the flags', async t => {
   const pairs: ReadonlyArray<readonly [flag: string, options: unknown]> = [
     ['--event-ttl=1ms', { storage: { eventTtl: 1 } }],
     ['--etcd-prefix=x', { storage: { prefix: 'x' } }],
@@ -122,7 +122,7 @@ t.test('secrets are not in errors, and what is long or cannot be printed is cut 
   t.ok(long.length < 3000, `${long.length}`)
 })
 
-t.test('what a host makes itself goes through: instances, inherited options, what Fastify reads, nothing at all', async t => {
+t.test('instances, inherited options, Fastify\'s own options and empty options are accepted', async t => {
   const backend = await openBackend({ kind: 'memory' })
   t.teardown(() => backend.close())
   class Mine { readonly name = 'mine'; authenticate (): undefined { return undefined } }

@@ -26,7 +26,7 @@ t.test('verbosity has a letter', async t => {
   t.equal(value('help', '-h'), true)
 })
 
-t.test('of a scalar given twice the last one holds', async t => {
+t.test('the last value of a repeated scalar flag counts', async t => {
   t.equal(value('secure-port', '--secure-port=1', '--secure-port', '2'), 2)
   t.equal(value('profiling', '--profiling', '--profiling=false'), false)
 })

@@ -183,7 +183,7 @@ t.test('--etcd-compaction-interval forgets the past', async t => {
 const EVENTS = '/api/v1/namespaces/default/events'
 const event = (name: string): object => ({ metadata: { name }, involvedObject: { kind: 'Pod', namespace: 'default', name: 'web-1' } })
 
-t.test('--event-ttl is how long events stay, and nothing else goes with them', async t => {
+t.test('--event-ttl limits the life of events and of no other objects', async t => {
   const server = await serve(t, ['--event-ttl=1s'])
   await server.post(CONFIG_MAPS, configMap('a'))
   const began = performance.now()

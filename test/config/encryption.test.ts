@@ -92,7 +92,7 @@ t.test('a missing file, a folder and a name without a file', async t => {
   t.match(await started(folder), /--encryption-provider-config=.*: cannot be read: it is not an ordinary file/)
 })
 
-t.test('what the convention accepts: identity alone or first, custom resources, keys of all lengths, one service for two resources', async t => {
+t.test('upstream\'s valid forms are accepted: identity alone or first, custom resources, keys of all lengths, one service for two resources', async t => {
   const accepted = [
     of('identity: {}'),
     of('identity: {}', `aescbc: {keys: [{name: a, secret: ${SECRET}}, {name: b, secret: "${Buffer.alloc(16).toString('base64')}"}, {name: c, secret: ${Buffer.alloc(24).toString('base64')}}]}`),

@@ -56,7 +56,7 @@ t.test('a flag is declared in one section', async t => {
   t.strictSame(names.sort(), Object.keys(FLAGS).sort())
 })
 
-t.test('every flag has a help text, and its shown default parses to its default', async t => {
+t.test('every flag has a help text, and its printed default parses to its default', async t => {
   for (const [name, declared] of Object.entries(FLAGS)) {
     const flag = declared as Flag<unknown>
     t.match(flag.help, /^\w.{5,}/, name)
@@ -157,7 +157,7 @@ t.test('defaults are those of the interface', async t => {
   for (const name of BLANK.trim().split(/\s+/)) t.ok(['', 'false', '0', '0s'].includes(shown.get(name) ?? 'missing'), name)
 })
 
-t.test('--help shows each flag under its section with its default', async t => {
+t.test('--help lists each flag under its section with its default', async t => {
   const help = helpText()
   for (const name of Object.keys(FLAGS)) t.match(help, new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`, 'm'), name)
   for (const section of Object.keys(SECTIONS)) t.match(help, `\n${section}:\n`)

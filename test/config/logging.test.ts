@@ -12,7 +12,7 @@ t.test('an entry is one line: time, level, message, fields', async t => {
   t.match(lines, [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}hello count=3 path=\/a what="two words" list="\[\\"a\\",1\]"\n$/])
 })
 
-t.test('what came from outside stays within its field and its line', async t => {
+t.test('untrusted text stays within its field and its line', async t => {
   const { log, lines } = build()
   log.warn({ url: '/x\n2026 ERROR fake a=b\u001b[31m\u009b', 'key\n': 1 }, 'bad\r\nmessage\u2028')
   log.warn('x'.repeat(100_000))
@@ -43,7 +43,7 @@ t.test('an error is logged with its causes', async t => {
   t.match(lines[1], /err="a string"/)
 })
 
-t.test('as JSON an entry has the members of upstream, and nothing from outside reaches it unescaped', async t => {
+t.test('a JSON entry has the members of upstream, and untrusted text is escaped', async t => {
   const lines: string[] = []
   const log = createLog({ verbosity: 6, format: 'json', write: line => lines.push(line) })
   log.info({ count: 3, ok: true, path: '/a?token=sesame', list: ['a', 1], password: 'sesame', msg: 'not this', v: 9 }, 'hello')

@@ -95,7 +95,7 @@ t.test('without finalizers a delete removes at once', async t => {
   t.match(await server.delete(url), { code: 404, json: { reason: 'NotFound' } })
 })
 
-t.test('the way dependents are dealt with is asked for by a finalizer', async t => {
+t.test('the propagation policy is recorded as a finalizer', async t => {
   for (const [policy, finalizers] of [['Orphan', ['orphan']], ['Foreground', ['foregroundDeletion']], ['Background', undefined]] as const) {
     const server = await held(t, [])
     const { code } = await server.call('DELETE', `${url}?propagationPolicy=${policy}`)
@@ -106,7 +106,7 @@ t.test('the way dependents are dealt with is asked for by a finalizer', async t 
   }
 })
 
-t.test('an event has no dependents, and what it says of them keeps nobody waiting', async t => {
+t.test('events have no dependents, so finalizers for those do not delay their deletion', async t => {
   const server = await build(t)
   const events = '/api/v1/namespaces/default/events'
   for (const [finalizers, code] of [[['orphan'], 200], [['foregroundDeletion'], 200], [['orphan', ONE], 202]] as const) {

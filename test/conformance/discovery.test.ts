@@ -37,7 +37,7 @@ t.test('each resource says its name, scope, kind and verbs, and is where it says
   }
 })
 
-t.test('what is not there is not found', async t => {
+t.test('unknown groups and versions are 404', async t => {
   const server = await build(t)
   for (const path of ['/apis/none', '/apis/none/v1', `/apis/${RBAC}/v9`, '/api/v9', '/apis/v1']) t.match(await server.get(path), { code: 404, json: { kind: 'Status', reason: 'NotFound' } }, path)
 })

@@ -53,7 +53,7 @@ t.test('504 for a version that does not become available, with when to try again
   t.equal(answer.headers['retry-after'], String(answer.json.details.retryAfterSeconds))
 })
 
-t.test('what a client asks for too early is no failure of the store in the log', async t => {
+t.test('a read of a future version is not logged as a failure of the store', async t => {
   const lines: string[] = []
   const app = Fastify({ logger: { level: 'error', stream: { write: line => { lines.push(line) } } } })
   t.teardown(() => app.close())
@@ -110,7 +110,7 @@ t.test('without that flag requests during the drain are served, and their connec
   await end()
 })
 
-t.test('an error comes in the form that was asked for', async t => {
+t.test('an error is encoded in the requested media type', async t => {
   const server = await build(t)
   t.match((await server.get(`${BINDINGS}/none?pretty=true`)).body, /\n {2}"reason": "NotFound"/)
   t.match((await server.get(`${BINDINGS}/none`, { accept: 'application/yaml' })).body, /^reason: NotFound$/m)

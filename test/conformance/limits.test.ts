@@ -214,7 +214,7 @@ t.test('nor do lists that are written as their clients read, compressed or not, 
   t.equal(await status(t, server.port, `${CONFIGS}/n1`), 200)
 })
 
-t.test('of the clients that do not read, those that hold the most are ended when too much waits for them; others are not', async t => {
+t.test('of clients that do not read, those that hold the most memory are disconnected first', async t => {
   const server = await serve(t, { limits: { maxRequestsInflight: 50 } })
   const watching = await stream(session(t, server.port), `${CONFIGS}?watch=1`)
   const little = unread(t, server.port)

@@ -155,7 +155,7 @@ t.test('a type without columns of its own has the name and the time of creation'
   t.ok(!Number.isNaN(Date.parse(json.rows[0].cells[1])))
 })
 
-t.test('a large answer is compressed where that is asked for, and is the same', async t => {
+t.test('a large response is compressed on request, with the same contents', async t => {
   const { gunzipSync } = await import('node:zlib')
   const server = await build(t)
   for (const name of numbered(100)) await server.post(BINDINGS, binding(name, { metadata: { annotations: { fill: 'x'.repeat(3000) } } }))

@@ -45,7 +45,7 @@ t.test('namespace is that of the path', async t => {
   t.match(cleared, { code: 201, json: { metadata: { namespace: undefined } } }, 'what is of the cluster has none')
 })
 
-t.test('what the server generates is not the client\'s to set', async t => {
+t.test('clients cannot set fields that the server generates', async t => {
   const server = await build(t)
   const before = Date.now() - 2000
   const { json } = await server.post(BINDINGS, binding('a', {

@@ -67,7 +67,7 @@ for (const type of NAMESPACED) {
   })
 }
 
-t.test('a namespaced object goes with its namespace', async t => {
+t.test('namespaced objects are deleted with their namespace', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'going' } })
   const urls = NAMESPACED.map(({ base, plural }) => `${base}/namespaces/going/${plural}`)

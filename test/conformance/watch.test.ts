@@ -106,7 +106,7 @@ t.test('a list and a watch from its version are the whole story', async t => {
   t.same([...view].sort(), ['a', 'c', 'd'])
 })
 
-t.test('BOOKMARK only where it was asked for, with the kind and a resourceVersion alone', async t => {
+t.test('bookmarks are sent on request only, with the kind and a resourceVersion alone', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const plain = await open(t, server, 'watch=1&timeoutSeconds=1')
@@ -198,7 +198,7 @@ t.test('timeoutSeconds ends it cleanly; without, it lasts at least --min-request
   t.ok(seconds >= 1 && seconds < 10, `${seconds.toFixed(1)} s, between one and two of it`)
 })
 
-t.test('events come in the form that was asked for', async t => {
+t.test('events are encoded in the requested media type', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const table = await open(t, server, 'watch=1', { accept: TABLE })

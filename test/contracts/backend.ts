@@ -55,7 +55,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.ok((await backend.status()).size >= 0)
   })
 
-  await t.test('what was created can be read, with its revisions', async t => {
+  await t.test('a created key can be read, with its revisions', async t => {
     const { at } = space()
     const before = await backend.revision()
     const result = await backend.create(at('a'), bytes('one'))
@@ -253,7 +253,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     watch.watch.cancel()
   })
 
-  await t.test('a quiet watch can be asked how far it is', async t => {
+  await t.test('an idle watch reports its progress on request', async t => {
     const { at, start, end } = space()
     const watch = new Observed(backend, start, end, await backend.revision())
     const elsewhere = space()

@@ -67,7 +67,7 @@ t.test('a key is never worked on twice at a time, and what was added meanwhile i
   t.same(keys(), [])
 })
 
-t.test('so many at a time, the others in the order they came', async t => {
+t.test('at most as many keys as workers are in progress; the others follow in order', async t => {
   const { queue, end, keys } = held(t)
   for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key)
   await turns()
@@ -79,7 +79,7 @@ t.test('so many at a time, the others in the order they came', async t => {
   t.same(keys(), ['d', 'e'])
 })
 
-t.test('what waits for something is looked at after waits that double up to the longest, and begin anew when it is done', async t => {
+t.test('a key that must wait is retried with doubling pauses up to the maximum, which start again after success', async t => {
   const { queue, clock, end, keys } = held(t, { backoff: { first: 50, max: 300 } })
   queue.add('a')
   await turns()

@@ -91,7 +91,7 @@ t.test('the script is called as the README says', t => {
   t.end()
 })
 
-t.test('what cannot be a control plane is refused before anything is written', async t => {
+t.test('an impossible control plane is refused before anything is written', async t => {
   const folder = prepared(t)
   t.throws(() => prepare(folder, MACHINES), /is there already/)
   const refused = (machines: Machine[], why: RegExp): void => {

@@ -84,7 +84,7 @@ t.test('a removed level serves its queued requests and then releases its seats',
   t.equal(limits.get('catch-all'), 100)
 })
 
-t.test('a level that comes back while it goes is the same one', t => {
+t.test('a level that is restored while it is quiescing is the same one', t => {
   const { control } = build()
   control.configure([level('some', 95)], [schema('mine', 'some')])
   const before = control.flow(ALICE, PODS).level

@@ -145,7 +145,7 @@ t.test('one wider than the level runs alone', t => {
   t.end()
 })
 
-t.test('what follows from a write has its seats for its time', t => {
+t.test('the final work of a write holds its seats for its duration', t => {
   const { clock, set } = build({ limit: 3 })
   const [write] = enter(set, 'writer', 1, [], { seats: 1, finalSeats: 3, finalMs: 5 }).tickets as [NotedTicket]
   t.equal(set.seatsInUse, 3, 'the most that it will need')
@@ -159,7 +159,7 @@ t.test('what follows from a write has its seats for its time', t => {
   t.end()
 })
 
-t.test('who waits too long is refused, at its time', t => {
+t.test('a request that waits too long is refused when its time is over', t => {
   const { clock, set } = build({ waitLimit: 1000 })
   enter(set, 'a', 2)
   const [early] = enter(set, 'a', 1).tickets as [NotedTicket]
@@ -175,7 +175,7 @@ t.test('who waits too long is refused, at its time', t => {
   t.end()
 })
 
-t.test('who goes while it waits leaves its place', t => {
+t.test('a request that ends while it is queued leaves the queue', t => {
   const { set, idle } = build()
   const { tickets } = enter(set, 'a', 4)
   const [one, two, three, four] = tickets as [NotedTicket, NotedTicket, NotedTicket, NotedTicket]

@@ -20,7 +20,7 @@ const keep = (name: string, png: Buffer): void => {
   writeFileSync(`${folder}/${name}.png`, png)
 }
 
-t.test('a browser shows one page, which loads nothing and breaks no policy', async t => {
+t.test('a browser renders one page, which loads nothing and violates no policy', async t => {
   const server = await serve(t, OPTIONS)
   for (const body of dashboardRole('ann')) await server.post(body.url, body.object, bearer('root'))
   for (let at = 0; at < 25; at++) await server.post('/api/v1/namespaces/default/events', eventOf(`e-${at}`, at === 24 ? ATTACK : `Stopped container number ${at}`, at % 5 === 4 ? 'Warning' : 'Normal'), bearer('root'))

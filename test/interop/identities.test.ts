@@ -24,7 +24,7 @@ for (const program of programs()) {
     const server = await RunningServer.start(t, ['--authorization-mode=ABAC,RBAC', `--authorization-policy-file=${folder}/policy`])
     const kubectl = new Kubectl(t, program, server.tokenConfig())
 
-    await t.test('--as and --as-group ask as somebody else', async t => {
+    await t.test('--as and --as-group impersonate another user', async t => {
       t.match(await kubectl.refused('get', 'configmaps', '--as=bob'), /User "bob" cannot list resource "configmaps"/)
       await kubectl.ok('create', `--filename=${kubectl.file('readers.json', READERS)}`) // its own command for it knows another name of the group only
       await kubectl.ok('get', 'configmaps', '--as=bob')

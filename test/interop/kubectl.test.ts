@@ -32,7 +32,7 @@ for (const program of programs()) {
       t.match(await kubectl.ok('get', '--raw=/readyz?verbose'), /^healthz check passed$/m)
     })
 
-    await t.test('creates what it has commands for, and shows it as its users know it', async t => {
+    await t.test('creates objects by its own commands and lists them in its usual columns', async t => {
       for (const [what, ...args] of [
         ['configmap', 'settings-1', '--from-literal=a=b'], ['secret', 'generic', 'secret-1', '--from-literal=a=b'], ['namespace', 'made'], ['serviceaccount', 'robot'],
         ['deployment', 'web', '--image=nginx'], ['job', 'once', '--image=busybox', '--', 'true'], ['cronjob', 'often', '--image=busybox', '--schedule=*/5 * * * *', '--', 'true'],
@@ -54,7 +54,7 @@ for (const program of programs()) {
       await kubectl.ok('delete', 'pod', 'alone', '--now')
     })
 
-    await t.test('creates, shows, selects and pages', async t => {
+    await t.test('creates, gets, selects and pages', async t => {
       t.equal(await create('get-0', { metadata: { labels: { part: 'get', first: 'yes' } } }), `clusterrolebinding.${RBAC}/get-0 created`)
       for (const name of ['get-1', 'get-2', 'get-3', 'get-4']) await create(name, { metadata: { labels: { part: 'get' } } })
       t.match(await kubectl.ok('create', `--filename=${kubectl.file('dry.json', binding('dry'))}`, '--dry-run=server'), /dry created \(server dry run\)/)
@@ -118,7 +118,7 @@ for (const program of programs()) {
       t.notOk('subjects' in await kubectl.json('get', KIND, 'change'))
     })
 
-    await t.test('applies and shows the difference', async t => {
+    await t.test('applies and prints the difference', async t => {
       const first = kubectl.file('apply-1.json', binding('applied', { metadata: { labels: { keep: 'a', drop: 'b' } }, subjects: [{ kind: 'User', apiGroup: RBAC, name: 'ann' }] }))
       const second = kubectl.file('apply-2.json', binding('applied', { metadata: { labels: { keep: 'a', add: 'c' } }, subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'default' }] }))
       const apply = (file: string, ...more: string[]): Promise<string> => kubectl.ok('apply', `--filename=${file}`, ...more)
@@ -235,7 +235,7 @@ for (const program of programs()) {
       t.equal(await kubectl.ok('get', 'configmaps', '--namespace=crew', '--output=name'), '', 'it was emptied')
     })
 
-    await t.test('is known by its client certificate, and not by a token that nobody has', async t => {
+    await t.test('is authenticated by its client certificate, and not by an unknown token', async t => {
       const certified = new Kubectl(t, program, server.certificateConfig())
       await certified.ok('create', `--filename=${certified.file('own.json', binding('certified'))}`)
       t.match(await certified.ok('get', KIND, 'certified', '--output=jsonpath={.metadata.name}'), 'certified')

@@ -136,7 +136,7 @@ t.test('answers about very long requests are not cached', async t => {
   t.equal(service.asked.length, 2)
 })
 
-t.test('a kubeconfig that is none ends the start with its flag, and the mode needs one', async t => {
+t.test('an invalid kubeconfig ends the start naming its flag, and the mode needs a kubeconfig', async t => {
   const folder = t.testdir({ broken: '{' })
   const flags = (...more: string[]): Promise<unknown> => Promise.resolve().then(() => configuration(checkedFlags([`--data-dir=${folder}/data`, '--authorization-mode=Webhook', ...more])))
   await t.rejects(flags(`--authorization-webhook-config-file=${folder}/broken`), { name: 'FlagError', message: /^--authorization-webhook-config-file=/ })

@@ -84,7 +84,7 @@ t.test('a certificate that expires while its connection is open is no longer acc
   }
 })
 
-t.test('nor one whose TLS session is taken up again after it has expired', async t => {
+t.test('nor is one whose TLS session is resumed after its expiry', async t => {
   const { port } = await serve(t)
   const client = issue({})
   const time = clock(t)
@@ -98,7 +98,7 @@ t.test('nor one whose TLS session is taken up again after it has expired', async
   }
 })
 
-t.test('nor one whose authority has expired', async t => {
+t.test('nor is one whose authority has expired', async t => {
   const short = certify({ commonName: 'short', uses: ['client'], authority: true, from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) })
   const { port } = await serve(t, short.certificate)
   const client = certify({ commonName: 'ann', uses: ['client'], from: new Date(Date.now() - DAY), until: new Date(Date.now() + 10 * DAY), issuer: { commonName: 'short', key: short.key } })
@@ -166,7 +166,7 @@ t.test('a certificate for any use must satisfy every other condition', async t =
   t.equal((await get(unnamed.port, client)).code, 401, 'a host that does not name the authorities gets what the TLS library says')
 })
 
-t.test('who vouches for a certificate has its name, its signature and the right to', async t => {
+t.test('an issuer has the right name, signature and permission to sign', async t => {
   const parsed = (...pairs: Pair[]): X509Certificate[] => pairs.map(({ certificate }) => new X509Certificate(certificate))
   const [leaf] = parsed(issue({ uses: ['any'] })) as [X509Certificate]
   t.equal(issuers(leaf, parsed(ca))?.length, 1)

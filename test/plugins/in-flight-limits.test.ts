@@ -82,7 +82,7 @@ t.test('watches are not counted', async t => {
   await release()
 })
 
-t.test('what a request is counted as follows from its verb and its user', async t => {
+t.test('the kind of a request follows from its verb and its user', async t => {
   const info = (more: Partial<RequestInfo>): RequestInfo => ({
     path: '/', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '', ...more
   })

@@ -59,7 +59,7 @@ t.test('a review reports what the authorizers could not look up', async t => {
   for (const one of [broken, rejects]) t.same(await ask(one, allows), { decision: 'NoOpinion', reason: '', evaluationError: failure }, 'behind one that throws nobody is: it might have denied')
 })
 
-t.test('a request that could not be looked up is an error of the server unless somebody allows it', async t => {
+t.test('a failed authorization is a server error unless another authorizer allows the request', async t => {
   const unsure: Authorizer = { name: 'unsure', authorize: () => ({ decision: 'NoOpinion', evaluationError: new Error('secret detail') }) }
   const code = async (options: ServerOptions): Promise<number> => {
     const app = Fastify({ logger: false })

@@ -13,7 +13,7 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
 const value = async (server: Pick<Client, 'get'>, series: RegExp): Promise<number> => Number(new RegExp(`^${series.source} (.*)$`, 'm').exec((await server.get('/metrics')).body)?.[1] ?? NaN)
 
-t.test('what a webhook took is no latency of the server\'s own', async t => {
+t.test('the time of webhooks is not part of the server\'s own latency', async t => {
   const server = await build(t)
   const hook = await hookServer(t)
   let began = 0
@@ -32,7 +32,7 @@ t.test('what a webhook took is no latency of the server\'s own', async t => {
   t.ok(own >= 0 && all - own >= least / 1000, `${own} of ${all} s, ${least} ms of which were the webhook's`)
 })
 
-t.test('a request that nobody waits for any more is counted as aborted', async t => {
+t.test('a request whose client disconnected is counted as aborted', async t => {
   let arrived = (): void => {}
   const arrival = new Promise<void>(resolve => { arrived = resolve })
   const server = await listen(t, { authorization: { authorizers: [{ name: 'slow', authorize: ({ info }) => info.name === 'held' ? new Promise(() => { arrived() }) : { decision: 'Allow' } }] } })

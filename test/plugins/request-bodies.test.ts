@@ -162,7 +162,7 @@ t.test('bodies of more than 3 MiB are refused, known beforehand or not; up to th
   }
 })
 
-t.test('what a client of HTTP/2 never finishes is let go with its answer, though its connection stays', async t => {
+t.test('an unfinished HTTP/2 body is released with its response, though its connection stays', async t => {
   const server = await serve(t, { limits: { maxBodyBytesInflight: 15 * MiB, maxMutatingRequestsInflight: 6, requestTimeout: 3000 } })
   for (const settings of [{}, { initialWindowSize: 0 }]) {
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false, settings })

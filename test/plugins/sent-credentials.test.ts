@@ -69,13 +69,13 @@ t.test('a token beside another Authorization header is not overlooked', async t 
   }
 })
 
-t.test('nor one among the subprotocols of a WebSocket', async t => {
+t.test('nor is one among the subprotocols of a WebSocket', async t => {
   const { http1 } = await servers(t)
   for (const value of ['base64url.bearer.authorization.orch.io.YWJj', 'v4.channel.orch.io, base64url.bearer.authorization.orch.io.YWJj']) t.equal(await http1(`Sec-WebSocket-Protocol: ${value}`), 401, value)
   t.equal(await http1('Sec-WebSocket-Protocol: v4.channel.orch.io'), 200)
 })
 
-t.test('nor one behind more headers than the server of a host keeps', async t => {
+t.test('nor is one behind more headers than a host\'s server keeps', async t => {
   const { http1 } = await servers(t)
   const headers = (count: number): string[] => Array.from({ length: count }, () => 'a: b')
   t.equal(await http1(...headers(500), 'Authorization: Bearer nope'), 401)

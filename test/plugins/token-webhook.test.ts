@@ -53,7 +53,7 @@ t.test("answers are cached on the server's clock", async t => {
   t.equal(await ask(), 401)
 })
 
-t.test('without a time to keep them answers are asked for each time', async t => {
+t.test('with a cache TTL of 0 every request is reviewed', async t => {
   const service = await reviewer(t, yes)
   const { ask } = await serve(t, service.port, '--authentication-token-webhook-cache-ttl=0')
   for (const code of [200, 200]) t.equal(await ask('good'), code)
@@ -81,7 +81,7 @@ t.test('audiences are sent, and only those that the service confirms count', asy
   t.equal((await review('six', 'elsewhere')).authenticated, true, 'one question for other audiences is another one')
 })
 
-t.test('a service that is overloaded is asked again, one that refuses is not', async t => {
+t.test('a review is retried if the webhook is overloaded, and not if it refuses', async t => {
   const service = await reviewer(t, yes)
   const { ask, log } = await serve(t, service.port)
   const { answer } = service
@@ -189,7 +189,7 @@ const none = { add: () => {}, set: () => {}, observe: () => {} }
 const metrics = { counter: () => ({ with: () => none }), gauge: () => ({ with: () => none }), histogram: () => ({ with: () => none }) } as unknown as OrchServer['metrics']
 const user = (username: string) => ({ username, uid: '', groups: [], extra: {} })
 
-t.test('what is kept is bounded in time and number, and so is what is under way', async t => {
+t.test('the cache is bounded in time and number, and so are reviews in progress', async t => {
   let clock = 0
   const asked: string[] = []
   let held: Promise<void> = Promise.resolve()

@@ -42,7 +42,7 @@ t.test('only users with rights on a signer or its domain may approve and sign', 
   }
 })
 
-t.test('nobody asks the signer of client certificates for one of system:masters', async t => {
+t.test('a client certificate for system:masters is refused', async t => {
   const { post } = await serve(t, {})
   const folder = t.testdir()
   const requestOf = (subject: string): string => {

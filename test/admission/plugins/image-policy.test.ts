@@ -22,7 +22,7 @@ async function serving (t: Test & { testdir: (files: Record<string, string>) => 
 
 const judged: Reviewer['answer'] = ({ spec }) => (spec as { containers: Array<{ image: string }> }).containers.some(({ image }) => image === 'bad') ? { allowed: false, reason: 'bad is bad' } : { allowed: true, auditAnnotations: { seen: 'yes' } }
 
-t.test('the images of a pod are asked about, with what of its annotations is meant for that, and the answer is remembered', async t => {
+t.test('the review has a pod\'s images and its image-policy annotations, and the decision is cached', async t => {
   const images = await reviewer(t, judged)
   const server = await serving(t, images.port, {})
   const { code } = await server.post(PODS, pod('a', 'good', { annotations: { 'my.image-policy.orch.io/break-glass': 'yes', other: 'no' } }))
@@ -52,7 +52,7 @@ t.test('the image webhook receives the trace context of the request', async t =>
   t.strictSame(sent, [traceparent])
 })
 
-t.test('while it cannot be asked pods are refused, or let in with a mark where that is the default', async t => {
+t.test('if the webhook fails pods are refused, or admitted with an annotation where that is the default', async t => {
   const fails = (_review: Json, reply: ServerResponse): undefined => { reply.writeHead(404).end(); return undefined }
   const images = await reviewer(t, fails)
   const strict = await serving(t, images.port, { allowTTL: -1 })

@@ -18,7 +18,7 @@ t.test('containers without requests or limits get the defaults, and an annotatio
   t.equal((await made(PODS, pod('b', { containers: [asking({ cpu: '1m', memory: '1Mi' }, { cpu: '1', memory: '1Gi' })] })))['metadata'].annotations, undefined)
 })
 
-t.test('what is outside of a range is refused, with all that is wrong', async t => {
+t.test('a pod outside a range is refused with all violations', async t => {
   const { post, made } = await serve(t, OPTIONS)
   const refused = async (limits: Json, spec: Json, why: string): Promise<void> => {
     await made('/api/v1/namespaces', { metadata: { name: `n${++count}` } })

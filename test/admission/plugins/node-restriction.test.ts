@@ -57,7 +57,7 @@ t.test('a node agent deletes, evicts and updates the status of pods bound to it,
   t.equal((await as('n1', 'DELETE', `${PODS}/mine`)).code, 202)
 })
 
-t.test('it has a node, a lease and a CSINode of its own name, and leaves taints and protected labels alone', async t => {
+t.test('a node agent writes only its own node, lease and CSINode, and no taints or protected labels', async t => {
   const { as, made } = await start(t)
   const node = (name: string, labels: Json = {}, spec: Json = {}): Json => ({ metadata: { name, labels }, spec })
   const refused: ReadonlyArray<readonly [string, Json, string]> = [
@@ -94,7 +94,7 @@ t.test('a name that is still to be generated is not its own, whatever it begins 
   t.equal((await as('n1', 'POST', NODES, { metadata: { name: 'n1', generateName: 'n2' } })).code, 201, 'a name that is given counts')
 })
 
-t.test('it gets tokens bound to pods it runs, and grows volumes, no more', async t => {
+t.test('a node agent may request tokens bound to its pods and report the growth of volumes, and no more', async t => {
   const { as, made } = await start(t)
   await made('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'app' } })
   const { metadata: { uid } } = await made(PODS, pod('mine', { nodeName: 'n1', serviceAccountName: 'app' }))

@@ -9,7 +9,7 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const config = (name: string, metadata: Json = {}): Json => ({ metadata: { name, ...metadata } })
 
-t.test('AlwaysDeny: nobody changes anything, and everybody reads', async t => {
+t.test('AlwaysDeny: every change is refused and reads are served', async t => {
   const { as, post, get } = await serve(t, { enabled: ['AlwaysDeny'] })
   t.match(await post(CONFIGS, config('a')), { code: 403, json: { message: 'configmaps "a" is forbidden: admission control is denying all modifications' } })
   t.equal((await as('root', 'DELETE', '/api/v1/namespaces/default')).code, 403)

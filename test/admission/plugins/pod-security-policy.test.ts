@@ -41,7 +41,7 @@ t.test('without a policy there is no pod, and each says what it does not allow',
   await refused({}, {}, 'pod.metadata.annotations[container.apparmor.security.beta.orch.io/c]: Forbidden: unconfined is not an allowed profile. Allowed values: "runtime/default"', { 'apparmor.security.beta.orch.io/allowedProfileNames': 'runtime/default' }, { annotations: { 'container.apparmor.security.beta.orch.io/c': 'unconfined' } })
 })
 
-t.test('a policy that changes nothing goes first, else one sets what the pod does not say', async t => {
+t.test('policies that change nothing are preferred; otherwise the first one fills in what the pod omits', async t => {
   const { made, as } = await start(t)
   await made(POLICIES, policy('a-strict', {
     runAsUser: { rule: 'MustRunAs', ranges: [{ min: 7, max: 9 }] },

@@ -43,7 +43,7 @@ t.test('a violation of the baseline names the check and the field', async t => {
   t.equal((await served.post(pods, pod('fine', { containers: [secure({ capabilities: { add: ['CHOWN'] } })], volumes: [{ name: 'v', nfs: { server: 's', path: '/' } }] }))).code, 201)
 })
 
-t.test('of a pod from before, an unmasked /proc', async t => {
+t.test('an unmasked /proc of an existing pod is a violation', async t => {
   const before = pod('x', { containers: [secure({ procMount: 'Unmasked' })] }) as unknown as Parameters<typeof procMount>[0] // an existing pod; new ones lose the field
   t.same(procMount(before), { reason: 'procMount', detail: 'container "c" must not set securityContext.procMount to "Unmasked"' })
 })

@@ -39,7 +39,7 @@ async function start (t: Test, options = {}): Promise<Held> {
   }
 }
 
-t.test('what exceeds a quota is refused, with what was asked for, what is used and what is allowed', async t => {
+t.test('a request over quota is refused with the requested, used and allowed amounts', async t => {
   const { url, hold, post, made, used } = await start(t)
   await hold('q', { pods: '2', 'requests.cpu': '1', 'limits.memory': '1Gi', configmaps: '3', 'count/secrets': '1', 'count/deployments.apps': '0' })
   t.match(await used(), { pods: '0', 'requests.cpu': '0', 'limits.memory': '0', configmaps: /^\d$/, 'count/secrets': /^\d$/, 'count/deployments.apps': '0' })
@@ -69,7 +69,7 @@ t.test('ten at once get no more than there is, and a dry run takes nothing', asy
   t.match(await as('root', 'POST', `${url}/secrets?dryRun=All`, { metadata: { name: 'dry' } }), { code: 403, json: { message: /exceeded quota: q/ } })
 })
 
-t.test('what goes, ends or was never written gives back what it took', async t => {
+t.test('deleted and finished objects and failed writes release their quota', async t => {
   const { url, hold, as, post, made, comesTo } = await start(t)
   await hold('q', { pods: '2', cpu: '1', secrets: '2' })
   for (const name of ['a', 'b']) await made(`${url}/pods`, pod(name, { containers: [asking({ cpu: '500m' })] }))
@@ -120,7 +120,7 @@ t.test('a quota with scopes is about the pods in all of them', async t => {
   t.match(await used('best'), { pods: '1' })
 })
 
-t.test('what is limited by the configuration needs a quota that covers it', async t => {
+t.test('limited resources of the configuration need a quota that covers them', async t => {
   const value = {
     apiVersion: 'apiserver.config.orch.io/v1',
     kind: 'ResourceQuotaConfiguration',

@@ -139,7 +139,7 @@ t.test('a connection that was kept and is closed when it is used again costs no 
   t.equal(never.asked.length, 1)
 })
 
-t.test('a call that is under way when its configuration goes is answered all the same', async t => {
+t.test('a call in progress completes although its configuration is deleted', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook))
@@ -166,7 +166,7 @@ t.test('the path of a webhook URL is normalized as upstream does, in calls and i
   }
 })
 
-t.test('a change that meets a conflict is asked about anew, with what is there then', async t => {
+t.test('after a conflict the webhook is called again with the current object', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await server.post(CONFIGS, { metadata: { name: 'c' }, data: { n: '0' } })

@@ -11,7 +11,7 @@ import { allow, hookServer, configure, VALIDATING, patching, webhook, MUTATING, 
 const label = (name: string) => patching({ op: 'add', path: `/metadata/labels/${name}`, value: 'yes' })
 const labels = { metadata: { name: 'c', labels: { first: 'yes' } } }
 
-t.test('mutating hooks are asked in order of name, each about what the ones before have made', async t => {
+t.test('mutating webhooks are called in order of name, each with the changes of those before', async t => {
   const order: string[] = []
   const server = await build(t)
   for (const name of ['c', 'a', 'b']) {
@@ -26,7 +26,7 @@ t.test('mutating hooks are asked in order of name, each about what the ones befo
   t.same(order, ['a: first', 'b: a,first', 'c: a,b,first'])
 })
 
-t.test('a hook that asks for it is asked again when a later one has changed the object, and all admission before it', async t => {
+t.test('a webhook with reinvocation is called again after a later change, as are the plugins before it', async t => {
   const order: string[] = []
   const server = await build(t, { admission: { plugins: [{ name: 'own', handles: ({ resource }) => resource === 'configmaps', mutate: (_request, { round }) => { order.push(`own ${round}`) } }] } })
   const asked = async (name: string, answer: Answer, reinvocationPolicy: string): Promise<void> => {

@@ -71,7 +71,7 @@ t.test('selectors look at the labels of the namespace, and at those of the objec
   t.equal(hook.asked.length, 2, 'when it has the label, and when it had it')
 })
 
-t.test('a namespace is selected by the labels it will have, and when it goes by those it has', async t => {
+t.test('a namespace is selected by its new labels, and on deletion by its current ones', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook, { rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['namespaces'], scope: 'Cluster' }], namespaceSelector: { matchLabels: { guarded: 'yes' } } }))
@@ -116,7 +116,7 @@ t.test('another group of the same objects is equivalent as well', async t => {
   t.match(hook.asked[0]?.request, { kind: { group: 'events.orch.io', version: 'v1', kind: 'Event' }, requestKind: { group: '', version: 'v1' }, object: { apiVersion: 'events.orch.io/v1', note: 'm' } })
 })
 
-t.test('subresources are asked about as what they take', async t => {
+t.test('for subresources the review contains their own kind', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
@@ -134,7 +134,7 @@ t.test('subresources are asked about as what they take', async t => {
   ])
 })
 
-t.test('reviews and bindings are asked about, and the change of a pod that is bound is no question of its own', async t => {
+t.test('webhooks are called for reviews and bindings, but not again for the pod that a binding changes', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
@@ -150,7 +150,7 @@ t.test('reviews and bindings are asked about, and the change of a pod that is bo
   t.match(await server.post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } }), { code: 403 })
 })
 
-t.test('an eviction is asked about as one and no deletion, and a deletion with the time that its pod will get', async t => {
+t.test('an eviction is reviewed as such and not as a deletion; a deletion carries the effective grace period', async t => {
   const hook = await hookServer(t)
   const server = await build(t, { admission: { disabled: ['ServiceAccount'] } })
   const pods = '/api/v1/namespaces/default/pods'
@@ -168,7 +168,7 @@ t.test('an eviction is asked about as one and no deletion, and a deletion with t
   t.same(asked(), [['DELETE', undefined, 5]])
 })
 
-t.test('connections are asked about with their options, which a hook may change', async t => {
+t.test('connections are reviewed with their options, which a webhook may change', async t => {
   const hook = await hookServer(t, patching({ op: 'replace', path: '/container', value: 'other' }))
   const app = Fastify()
   t.teardown(() => app.close())

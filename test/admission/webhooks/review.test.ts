@@ -72,7 +72,7 @@ t.test('a mutating hook changes the object, whose new fields are defaulted and v
   t.match(await server.post('/api/v1/namespaces/default/pods', { ...pod, metadata: { name: 'q' } }), { code: 422, json: { details: { causes: [{ field: 'spec.containers[1].name' }] } } })
 })
 
-t.test('what a patch does not name stays as exact as it was sent', async t => {
+t.test('values that a patch does not touch keep their exact digits', async t => {
   const hook = await hookServer(t, patching({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }))
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['controllerrevisions'] }] }))

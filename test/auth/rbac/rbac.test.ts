@@ -31,7 +31,7 @@ const binding = (name: string, roleRef: { kind?: string, name: string }, ...subj
 const user = (name: string): Json => ({ kind: 'User', name })
 const rule = (verbs: string, groups: string, resources: string, resourceNames?: string[]): Json => ({ verbs: verbs.split(','), apiGroups: groups.split(','), resources: resources.split(','), ...(resourceNames === undefined ? {} : { resourceNames }) })
 
-t.test('nobody may do anything but what roles say, and everybody sees the health and version of the server', async t => {
+t.test('only roles grant rights; health and version are open to all', async t => {
   const { server, as } = await start(t)
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) t.equal((await server.get(path)).code, 200, `anonymous ${path}`)
   t.match(await server.get('/api'), { code: 403, json: { message: 'forbidden: User "system:anonymous" cannot get path "/api"' } })
@@ -71,7 +71,7 @@ t.test('rules name verbs, groups, resources, names and paths; bindings users, gr
   t.equal((await as('ann').get('/api/v1/configmaps')).code, 403, 'a removed right no longer applies to the next request')
 })
 
-t.test('what cannot be resolved is the reason of a refusal, and hides no allowance', async t => {
+t.test('an unresolvable binding is named in a refusal and does not prevent an allowance by another', async t => {
   const { as } = await start(t)
   const root = as('root')
   await root.post(`${RBAC}/clusterrolebindings`, binding('dangling', { name: 'missing' }, user('ann')))
@@ -119,7 +119,7 @@ t.test('thousands of rules are gathered in time that grows with them, each once'
   t.ok(user + system < 20_000_000, `${user + system} us`)
 })
 
-t.test('nobody grants more than they have, unless they may escalate or bind', async t => {
+t.test('users cannot grant rights they lack, unless they may escalate or bind', async t => {
   const { as } = await start(t)
   const root = as('root')
   await root.post(`${RBAC}/clusterroles`, role('role-writer', [rule('create,update,patch,get', GROUP, 'roles,rolebindings'), rule('get', '', 'pods')]))

@@ -113,7 +113,7 @@ for (const [title, make] of Object.entries(PROXIES)) {
       t.equal(await ask('fd00::1', 80), 'there')
     })
 
-    t.test('what the proxy refuses is an error that names it, as is a proxy that is not there', async t => {
+    t.test('a refusal by the proxy is an error that names it, as is an unreachable proxy', async t => {
       const proxy = await make(t)
       const { tunnel, outcomes } = opened(proxy.proxy)
       await t.rejects(tunnel(target(1, 'nowhere.example')), { name: 'ClientError', code: 'Unreachable', message: /^test: through the proxy .*(?:503|no such address)/ })

@@ -55,7 +55,7 @@ t.test('an existing file is kept, unless it is to be replaced', t => {
   t.end()
 })
 
-t.test('what is not whole is not restored, and leaves nothing', t => {
+t.test('an incomplete or damaged snapshot is not restored and leaves nothing behind', t => {
   const whole = readFileSync(at('one.snapshot'))
   const cases: Record<string, [Buffer, RegExp]> = {
     cut: [whole.subarray(0, whole.length - 1000), /cut: it is cut off at byte \d+, in the part that begins at byte \d+\n$/],

@@ -52,7 +52,7 @@ const readerOf = (objects: Record<string, Json | Error>): AdmissionReader => ({
   list: async () => []
 }) as unknown as AdmissionReader
 
-t.test('what cannot be read is unknown, and one answer of five attempts is enough', async t => {
+t.test('a failed read makes the status Unknown, and one success in five attempts is enough', async t => {
   const services: Json = { spec: { ports: [{ port: 443 }] } }
   const endpoints: Json = { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 8443 }] }] }
   t.same(await check(REMOTE, readerOf({ services: new Error('no store') }), well, signal), { status: 'Unknown', reason: 'ServiceAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
@@ -65,7 +65,7 @@ t.test('what cannot be read is unknown, and one answer of five attempts is enoug
   }
 })
 
-t.test('a failure that goes on takes one attempt, and another one five', async t => {
+t.test('a persistent failure takes one attempt, a different one five', async t => {
   let attempts = 0
   let message = 'refused'
   const probe: Probe = async () => {

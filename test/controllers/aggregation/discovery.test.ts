@@ -95,7 +95,7 @@ t.test('the group of APIServices cannot be taken over', async t => {
   t.equal((await server.delete(`${SERVICES}/v1.apiregistration.orch.io`)).code, 200)
 })
 
-t.test('an APIService of a service comes before a custom resource of its version, and leaves it when it goes', async t => {
+t.test('an APIService takes precedence over a custom resource of its version until it is deleted', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   await register(server, shop.port)

@@ -206,7 +206,7 @@ t.test('a request body is a stream, of any size and type', async t => {
   t.equal(shop.asked.find(({ method }) => method === 'PUT')?.body.length ?? received, received)
 })
 
-t.test('an APIService that comes and goes twenty times leaves nothing behind', async t => {
+t.test('an APIService that is created and deleted twenty times leaves nothing behind', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   for (let round = 0; round < 20; round++) {

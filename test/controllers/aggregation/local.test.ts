@@ -77,7 +77,7 @@ t.test('those of custom resources come and go with the versions that are served'
   await until(async () => !await exists('v1.example.com'))
 })
 
-t.test('what an earlier run left behind is removed at the start, and what others made is not', async t => {
+t.test('stale APIServices of an earlier run are removed at the start; those of others stay', async t => {
   const storage = kept(t)
   const first = await build(t, { storage })
   const made = (group: string, labels?: Json): Json => ({ metadata: { name: `v1.${group}`, labels }, spec: { group, version: 'v1', groupPriorityMinimum: 1000, versionPriority: 100 } })

@@ -110,7 +110,7 @@ t.test('a definition is deleted while many clients write its objects: nothing is
   t.same((await server.get(WIDGETS)).json['items'], [])
 })
 
-t.test('a watch that is open while the schema changes ends, and the next one goes on without a gap', async t => {
+t.test('an open watch ends when the schema changes, and the next one continues without a gap', async t => {
   const server = await listen(t)
   await install(server, definition())
   await server.post(WIDGETS, widget('a'))

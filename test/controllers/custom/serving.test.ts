@@ -178,7 +178,7 @@ t.test('of two definitions with the same name the first one gets it', async t =>
   t.equal((await server.get(WIDGETS.replace('widgets', 'gadgets'))).code, 200)
 })
 
-t.test('a type is emptied before its definition goes', async t => {
+t.test('the objects of a type are deleted before its definition', async t => {
   const server = await build(t)
   await install(server, definition())
   await server.post(WIDGETS, widget('a'))

@@ -27,7 +27,7 @@ t.test('the service has the first address of the range, and leads to this server
   t.match((await server.get(SLICE)).json, { metadata: { labels: { 'orch.io/service-name': 'orch' } }, addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.1'], conditions: { ready: true } }], ports: [{ name: 'https', port: 6443, protocol: 'TCP' }] })
 })
 
-t.test('it is kept as it should be: deleted, changed or led astray', async t => {
+t.test('the service and its endpoints are restored after a deletion or a change', async t => {
   const server = await serviceServer(t, RANGES)
   const clock = new FakeClock()
   const own = new OwnService({ ...server, ...at('192.0.2.1'), clock, log: () => {}, leaving: new AbortController().signal })
@@ -53,7 +53,7 @@ t.test('it is kept as it should be: deleted, changed or led astray', async t => 
   t.equal(await addressesOf(server), undefined, 'a server that ends is behind it no more')
 })
 
-t.test('of servers that start at once one makes it: the others wait for what its address is taken for', async t => {
+t.test('one of several servers creates the service; a start waits while its address is allocated to another', async t => {
   const server = await serviceServer(t, RANGES)
   const clock = new FakeClock()
   const logged: string[] = []

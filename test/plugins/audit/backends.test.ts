@@ -49,7 +49,7 @@ function opened (options: AuditBackendOptions, deliver: (items: readonly string[
   return { backend, batches, lost: () => lost, parts }
 }
 
-t.test('a batch goes when it is full, and what is left when the server closes', async t => {
+t.test('a batch is sent when it is full, and the rest when the server closes', async t => {
   const { backend, batches, lost } = opened({ mode: 'batch', batch: { maxSize: 3, maxWait: 0 } })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) t.equal(backend.write(event(name)), true)
   while (batches.length < 2) await pause(1)
@@ -59,7 +59,7 @@ t.test('a batch goes when it is full, and what is left when the server closes', 
   t.equal(lost(), 0)
 })
 
-t.test('a batch that is not full goes when its time has come', async t => {
+t.test('a batch that is not full is sent after its maximum wait', async t => {
   const { backend, batches } = opened({ mode: 'batch', batch: { maxSize: 100, maxWait: 20 } })
   backend.write(event('a'))
   backend.write(event('b'))
@@ -69,7 +69,7 @@ t.test('a batch that is not full goes when its time has come', async t => {
   await backend.close()
 })
 
-t.test('a slow receiver holds up nobody: what finds the buffer full is lost and counted', async t => {
+t.test('a slow receiver delays no request: events that find the buffer full are dropped and counted', async t => {
   let go = (): void => {}
   const held = new Promise<void>(resolve => { go = resolve })
   const { backend, batches, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, bufferSize: 5 } }, async () => await held)
@@ -117,7 +117,7 @@ t.test('a throttle bounds batches at once and a second', async t => {
   await batches.close()
 })
 
-t.test('what is not delivered is lost, batch by batch', async t => {
+t.test('events of a failed delivery are lost, batch by batch', async t => {
   const { backend, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 2, maxWait: 0 } }, async () => { throw new Error('down') })
   for (const name of ['a', 'b', 'c', 'd']) backend.write(event(name))
   await backend.close()
@@ -184,7 +184,7 @@ t.test('the webhook is sent lists of events, and what waits when the server clos
   t.ok(items.some(({ requestURI, stage }) => requestURI === '/api' && stage === 'ResponseComplete'), 'nothing is left behind')
 })
 
-t.test('a receiver that cannot be reached is asked again, and what is lost is counted and logged once', async t => {
+t.test('delivery is retried, and lost events are counted and logged once', async t => {
   const service = await receiver(t)
   let failures = 2
   service.answer = reply => { reply.writeHead(failures-- > 0 ? 503 : 200).end() }

@@ -110,7 +110,7 @@ t.test('a long-running request leaves an event when its answer begins', async t 
   t.match(await events(), [{ stage: 'RequestReceived' }, { stage: 'ResponseStarted', responseStatus: { code: 200 } }, { stage: 'ResponseComplete' }])
 })
 
-t.test('in mode blocking a request goes on when its event is in the file', async t => {
+t.test('in mode blocking a request continues after its event is in the file', async t => {
   const path = join(t.testdir(), 'audit.log')
   const { fastify } = await build(t, { path })
   fastify.get('/look', async () => readFileSync(path, 'utf8'))

@@ -134,7 +134,7 @@ t.test('a defect of ours leaves an event of its own stage', async t => {
   t.notMatch(JSON.stringify(events), /broken/)
 })
 
-t.test('where nobody could say whether a request is allowed an event says no more', async t => {
+t.test('the event of a failed authorization has no details of the failure', async t => {
   const path = join(t.testdir(), 'audit.log')
   const unsure = new Error('secret detail')
   const authorizer: Authorizer = { name: 'unsure', authorize: ({ info }) => info.isResourceRequest ? { decision: info.name === 'denied' ? 'Deny' : 'NoOpinion', reason: 'unsure', evaluationError: unsure } : { decision: 'Allow' } }

@@ -82,7 +82,7 @@ t.test('a bound object that is being deleted is valid until its deletion is due'
   t.equal(await server.as(token), 200)
 })
 
-t.test('without a watch cache the store is asked', async t => {
+t.test('without a watch cache the account is read from the store', async t => {
   let seen = ''
   const server = await build(t, { watchCache: { size: 0 }, authorization: { authorizers: [{ name: 'spy', authorize: ({ user }) => { seen = user.username; return { decision: 'Allow' } } }] } })
   await server.post(`${CORE}/serviceaccounts`, { metadata: { name: 'robot' } })
@@ -117,7 +117,7 @@ t.test('a server that only verifies issues no tokens', async t => {
   t.match(await server.post(`${ACCOUNT}/token`, {}), { code: 503, json: { message: /--service-account-signing-key-file/ } })
 })
 
-t.test('what is no token, or no good one, is 401', async t => {
+t.test('malformed and invalid tokens are 401', async t => {
   const server = await serve(t)
   const { claims } = server
   const foreign = keys()

@@ -13,7 +13,7 @@ async function read (t: Test, url: string): Promise<IncomingMessage> {
   return response.setEncoding('utf8')
 }
 
-t.test('a log is what the node agent says, asked for as the client asks', async t => {
+t.test('a log is read from the node agent with the options of the client', async t => {
   const agent = await nodeAgent(t, { request: (_request, response) => { response.writeHead(200, { 'content-type': 'text/html' }).end('one\ntwo\n') } })
   const server = await build(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -27,7 +27,7 @@ t.test('a log is what the node agent says, asked for as the client asks', async 
   t.equal((await server.get(`${PODS}/web/log`, { accept: 'text/plain' })).code, 200, 'whatever it accepts')
 })
 
-t.test('what is asked for has to make sense', async t => {
+t.test('invalid options of a log, and pods that have none, are refused by name', async t => {
   const agent = await nodeAgent(t, {})
   const server = await build(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -97,7 +97,7 @@ t.test('the certificate of the node agent is verified unless the client skips th
   t.match(await trusting.get(`${PODS}/web/log`), { code: 500, json: { message: 'no preferred addresses found; known addresses: [{ExternalIP 192.0.2.7}]' } })
 })
 
-t.test('an agent on this machine or its link is not asked, by whatever name', async t => {
+t.test('a node agent on a loopback or link-local address is not contacted, in any spelling', async t => {
   const agent = await nodeAgent(t, {})
   const server = await build(t, { connections: { ...callingAgent(agent), nearby: false } })
   await withPod(server, agent.port)

@@ -164,7 +164,7 @@ t.test('administrators can dump levels, queues and waiting requests', async t =>
   await Promise.all(held)
 })
 
-t.test('who waits for too long is refused', async t => {
+t.test('a request that waits too long is refused', async t => {
   const alive = setInterval(() => {}, 1000) // the server's waits do not keep the process alive
   t.teardown(() => { clearInterval(alive) })
   const { server, waiting, arrived } = await narrow(t, { server: { limits: { requestTimeout: 8000 } } })
@@ -221,7 +221,7 @@ t.test('a watch has a seat while it begins, a connection none', async t => {
   t.ok(await metric(server, /^apiserver_flowcontrol_watch_count_samples_sum\{priority_level="global-default",flow_schema="global-default"\} (\d+)$/m) >= 10, 'a write knows of the watches that it wakes')
 })
 
-t.test('a client that goes while it waits leaves its place', async t => {
+t.test('a request whose client disconnects leaves the queue', async t => {
   const held = gate()
   const server: Listening = await listen(t, { limits: { priorityAndFairness: true, maxRequestsInflight: 300, maxMutatingRequestsInflight: 192 }, authorization: { authorizers: [held.authorizer] } })
   await server.post(`${GROUP}/prioritylevelconfigurations`, level('narrow', 1, 4), MASTER)

@@ -3,7 +3,7 @@ import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 import { estimate, workOfList, workOfWrite } from '../../../plugins/flow-control/work.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 
-t.test('a list is as wide as the objects that it goes through, up to ten seats', t => {
+t.test('the seats of a list follow from the number of objects it reads, up to ten', t => {
   const seats = (objects: number, limit = 0, selects = false): number => workOfList(objects, { limit, selects }).seats
   t.same([0, 1, 100, 101, 250, 1000, 5_000_000].map(objects => seats(objects)), [1, 1, 1, 2, 3, 10, 10])
   t.equal(seats(5000, 500), 5, 'a page goes through its part')

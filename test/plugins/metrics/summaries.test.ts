@@ -18,7 +18,7 @@ t.test('values of any size are counted', async t => {
   }
 })
 
-t.test('what is older than the age counts for no quantile, but for the sum', async t => {
+t.test('observations older than the age count for the sum, and for no quantile', async t => {
   let now = 0
   const quantiles = new Quantiles({ maxAge: 5000, now: () => now })
   t.ok(Number.isNaN(quantiles.at(0.5)), 'of nothing there is none')

@@ -19,7 +19,7 @@ async function start (t: Test): Promise<{ server: Client, why: (spec: Json) => P
   return { server, why: async spec => (await server.post(`${REVIEWS}/subjectaccessreviews`, { metadata: { annotations: EXPLAIN }, spec }, ROOT)).json['status'].reason as string }
 }
 
-t.test('what allows is named: the binding, the role and the rule', async t => {
+t.test('an explanation of an allowance names the binding, the role and the rule', async t => {
   const { why } = await start(t)
   t.equal(await why({ user: 'ann', resourceAttributes: { verb: 'list', resource: 'pods' } }),
     'Node: no opinion | RBAC: allowed by ClusterRoleBinding "ann-reads" of ClusterRole "reader" to User "ann", by the rule {APIGroups:[""], Resources:["pods"], Verbs:["get","list"]}')

@@ -19,7 +19,7 @@ async function withBudget (server: Client, name: string, status: Json, selector:
 const evict = (server: Client, name: string, more: Json = {}, query = ''): Promise<Answer> => server.post(`${PODS}/${name}/eviction${query}`, { metadata: { name }, ...more })
 const leaves = async (server: Client, name: string): Promise<boolean> => (await server.get(`${PODS}/${name}`)).json.metadata?.deletionTimestamp !== undefined
 
-t.test('an eviction takes a disruption from the budget of the pod, and the pod goes', async t => {
+t.test('an eviction uses one disruption of the budget and deletes the pod', async t => {
   const server = await build(t)
   await withPod(server, 'p', READY)
   await withBudget(server, 'b', { disruptionsAllowed: 1 })
@@ -49,7 +49,7 @@ t.test('a budget its controller has not looked at since it changed refuses until
   t.match(await evict(server, 'p'), { code: 429, headers: { 'retry-after': '10' }, json: { details: { retryAfterSeconds: 10, causes: [{ message: 'The disruption budget b is still being processed by the server.' }] } } })
 })
 
-t.test('as many pods go at once as the budget allows, and no more', async t => {
+t.test('concurrent evictions succeed as often as the budget allows', async t => {
   const server = await build(t)
   const names = Array.from({ length: 8 }, (_, index) => `p${index}`)
   for (const name of names) await withPod(server, name, READY)
@@ -71,7 +71,7 @@ t.test('pods that disrupt nothing go without asking: pending, ended, going alrea
   t.equal((await evict(server, 'going')).code, 201)
 })
 
-t.test('a pod that is not ready goes where enough others are, and only then', async t => {
+t.test('a pod that is not ready is evicted only if enough others are healthy', async t => {
   const server = await build(t)
   await withPod(server, 'p', { phase: 'Running' })
   await withBudget(server, 'b', { currentHealthy: 0 })

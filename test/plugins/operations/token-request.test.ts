@@ -40,7 +40,7 @@ t.test('stock clients, which call the group by another name, get their answer un
   t.equal((await ask('authentication.k8s.io/v1beta1')).code, 400)
 })
 
-t.test('audiences and expiration are those asked for, within bounds', async t => {
+t.test('audiences and expiration are as requested, within bounds', async t => {
   const server = await withAccount(t)
   const ask = (spec: object) => server.post(`${ACCOUNT}/token`, { spec })
   t.match(claimsOf(await ask({ audiences: ['a', 'b'], expirationSeconds: 600 })), { aud: ['a', 'b'] })
@@ -104,7 +104,7 @@ t.test('admission sees a request for a token, and may change or refuse it', asyn
   t.same(seen[0], ['CREATE', 'serviceaccounts', 'TokenRequest', 'robot'])
 })
 
-t.test('what is said to be nothing is the default', async t => {
+t.test('null fields get their defaults', async t => {
   const server = await withAccount(t)
   for (const body of [{ spec: null }, { spec: { audiences: null, expirationSeconds: null, boundObjectRef: null } }, { metadata: null }]) {
     t.match(await server.post(`${ACCOUNT}/token`, body), { code: 201, json: { spec: { audiences: [ISSUER], expirationSeconds: 3600 } } })

@@ -45,7 +45,7 @@ t.test('evaluations and exemptions of PodSecurity are counted', async t => {
   ].sort())
 })
 
-t.test('labels of a namespace from before that nobody understands are counted as an error that is not fatal', async t => {
+t.test('invalid labels from before the plugin was enabled are counted as an error that is not fatal', async t => {
   const storage = { kind: 'embedded', directory: t.testdir() } as const
   const before = await serve(t, { disabled: ['ServiceAccount', 'PodSecurity'] }, { storage })
   await before.made('/api/v1/namespaces', labelled('odd', { audit: 'strict' }))

@@ -93,7 +93,7 @@ t.test('a missing receiver and one with another protocol are logged in the same 
   }
 })
 
-t.test('what waits for a receiver that is slow is bounded, and goes to it in the end', async t => {
+t.test('spans that wait for a slow receiver are bounded, and sent in the end', async t => {
   const held: ServerHttp2Stream[] = []
   let hold = true
   const { endpoint, spans } = await receiver(t, stream => { if (hold) held.push(stream); else take(stream) })

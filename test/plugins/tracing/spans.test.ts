@@ -47,7 +47,7 @@ t.test('a change is one trace: the request, what was decoded, admission and each
   t.notMatch(JSON.stringify(received.spans), /secret/, 'a query may hold secrets')
 })
 
-t.test('what failed says so, without words that may hold a part of the object', async t => {
+t.test('a failed span has the failure, without text that may contain parts of the object', async t => {
   const { server, received, close } = await traced(t, 1_000_000)
   const hook = await hookServer(t, (_review, reply) => {
     reply.destroy()
@@ -97,7 +97,7 @@ t.test('an authenticated caller\'s trace is continued, with its sampling decisio
   }
 })
 
-t.test('what a stranger says of its trace decides nothing, and is linked to', async t => {
+t.test('an anonymous caller\'s trace does not decide sampling, and is linked', async t => {
   const { server, received, close } = await traced(t, 0)
   await server.get('/version', { traceparent: traceparent() })
   await server.get('/version', { traceparent: traceparent(), authorization: 'Bearer wrong' })
@@ -113,7 +113,7 @@ t.test('what a stranger says of its trace decides nothing, and is linked to', as
   t.match(root.links?.map(({ traceId, spanId }) => [hex(traceId), hex(spanId)]), [[CALLER.trace, CALLER.span]])
 })
 
-t.test('a header that is none begins a trace as if there were none', async t => {
+t.test('an invalid traceparent is ignored', async t => {
   const { server, received, close } = await traced(t, 1_000_000)
   const wrong = ['', 'x', traceparent().toUpperCase(), `ff-${CALLER.trace}-${CALLER.span}-01`, `00-${'0'.repeat(32)}-${CALLER.span}-01`, `00-${CALLER.trace}-${'0'.repeat(16)}-01`,
     `${traceparent()}-more`, `${traceparent()}, ${traceparent()}`, 'a'.repeat(1024 * 1024), `00-${CALLER.trace}-${CALLER.span}`, `01-${CALLER.trace}-${CALLER.span}-01-${'x'.repeat(100_000)}`]
@@ -143,7 +143,7 @@ t.test('with the gate alone callers\' headers are passed on, and with neither th
   }
 })
 
-t.test('of a request with very many parts the first are sent', async t => {
+t.test('the number of spans of one request is bounded', async t => {
   const { server, received, close } = await traced(t, 0)
   for (let count = 0; count < 160; count++) await server.post(CONFIGS, { metadata: { name: `c${count}` } })
   t.equal((await server.call('DELETE', CONFIGS, undefined, { ...ANN, traceparent: traceparent() })).code, 200)

@@ -19,7 +19,7 @@ async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promis
   return { backend, key: '/namespaces/team', revision: done(await backend.create('/namespaces/team', bytes('active'))), holds }
 }
 
-t.test('what a creation was admitted by is compared as it is written, where one store has both', async t => {
+t.test('the precondition of a create is compared in the write, if one store has both', async t => {
   const backend = openMemory()
   const basis = await basisIn(backend, async () => t.fail('nobody asks again'))
   t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
@@ -53,7 +53,7 @@ t.test('in a store of its own it is looked at again when the key is there, and t
   t.equal((await backend.get('/b')).kv, undefined)
 })
 
-t.test('what is taken back goes whatever others made of it meanwhile, and what they created after it stays', async t => {
+t.test('a compensating delete removes the object even if others changed it, and not one they created later', async t => {
   const backend = openMemory()
   const changed: Precondition = {
     ...await basisIn(openMemory(), async () => {
@@ -77,7 +77,7 @@ t.test('what is taken back goes whatever others made of it meanwhile, and what t
   t.equal(Buffer.from((await backend.get('/b')).kv?.value ?? []).toString(), 'theirs')
 })
 
-t.test('when nobody can say whether it still holds, the outcome is unknown', async t => {
+t.test('if the precondition cannot be read the outcome is unknown', async t => {
   const backend = openMemory()
   const basis = await basisIn(openMemory(), async () => { throw new StorageError('Unavailable', 'the store of namespaces is away') })
   await t.rejects(createOn(basis, backend, '/a', bytes('x')), { code: 'UnknownOutcome', key: '/a' })

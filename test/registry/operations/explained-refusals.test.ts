@@ -61,7 +61,7 @@ t.test('an object that was made again says so, and unknown versions say nothing'
   t.equal(json['message'], MODIFIED)
 })
 
-t.test('of an old version the managers are named that the client has not seen', async t => {
+t.test('a conflict names the managers that wrote since the client\'s version', async t => {
   const server = await build(t, { watchCache: { size: 0 } })
   const before = await created(server)
   await patchAs(server, 'scaler', { spec: { replicas: 3 } })

@@ -29,7 +29,7 @@ t.test('no name leads to what objects inherit', async t => {
   }
 })
 
-t.test('what is made shares nothing with the patch', async t => {
+t.test('the result shares nothing with the patch', async t => {
   const patch = { metadata: { labels: { a: '1' } }, spec: { containers: [{ name: 'a', args: ['x'] }], tolerations: [{ key: 'a' }] } }
   const made = await merged(pod, { spec: { tolerations: [] } }, patch)
   made['metadata'].labels.a = '2'
