@@ -32,7 +32,7 @@ subjects:
   t.same(ownersOf(json), { 'Apply me': '{"f:roleRef":{},"f:subjects":{}}' })
 })
 
-t.test('what others have set to another value conflicts, field by field; force takes it', async t => {
+t.test('fields that others set to another value conflict one by one; force takes them', async t => {
   const server = await build(t)
   await server.post(`${CONFIGS}?fieldManager=maker`, configMap({ x: '1', y: '1' }))
   await apply(server, AT, 'applier', configMap({ z: '1' }, { labels: { l: '1' } }))
@@ -66,7 +66,7 @@ t.test('objects without owners get some with the first apply', async t => {
   t.same(ownersOf((await apply(server, AT, 'me', configMap({ y: '1' }))).json), { 'Apply me': '{"f:data":{"f:y":{}}}', 'Update before-first-apply': '{"f:data":{".":{},"f:x":{}}}' })
 })
 
-t.test('what is no apply is refused by what is wrong with it, and nothing is changed', async t => {
+t.test('an invalid apply is refused with its reason, and nothing is changed', async t => {
   const server = await build(t)
   const { json: made } = await server.post(CONFIGS, configMap({ x: '1' }))
   const cases: ReadonlyArray<readonly [string, unknown, string, number, RegExp]> = [
@@ -98,7 +98,7 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
   t.same((await server.get(AT)).json, made)
 })
 
-t.test('what was exported with its version is made where it is not there', async t => {
+t.test('an exported object with its version is created if it does not exist', async t => {
   const server = await build(t)
   const exported = configMap({ x: '1' }, { resourceVersion: '99', creationTimestamp: '2020-01-01T00:00:00Z', generation: 7 })
   const { code, json } = await apply(server, AT, 'me', exported)
@@ -153,7 +153,7 @@ t.test('a deployment: containers by name, ports by number and protocol, variable
   t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment(ofPods({ image: 'x' }))), { code: 422, json: { details: { causes: [{ reason: 'FieldValueRequired', field: 'spec.template.spec.containers[0].name' }] } } })
 })
 
-t.test('defaults are nobody\'s who did not say them, and come back when what was said is dropped', async t => {
+t.test('defaults have no owner, and return when an applied value is dropped', async t => {
   const server = await build(t)
   await deploy(server, 'a', { ...ofPods(container('c', {})), replicas: 3 })
   t.equal((await deploy(server, 'a', ofPods(container('c', {})))).spec.replicas, 1)
@@ -236,7 +236,7 @@ t.test('status is applied through its subresource alone', async t => {
   t.equal((await apply(server, `${DEPLOYMENTS}/none/status`, 'controller', { ...status, metadata: {} })).code, 404, 'and makes nothing')
 })
 
-t.test('what kubectl applied on its own is taken over by its first apply here, and the annotation kept up', async t => {
+t.test('the first server-side apply of kubectl takes over its client-side fields and updates the annotation', async t => {
   const server = await build(t)
   const LAST = 'kubectl.orch.io/last-applied-configuration'
   const last = JSON.stringify(configMap({ x: '1', y: '1' }))

@@ -52,7 +52,7 @@ t.test('generateName makes a random name, a name beside it wins', async t => {
   t.match((await server.post(BINDINGS, { ...rest, metadata: {} })).json.details.causes, [{ reason: 'FieldValueRequired', field: 'metadata.name' }])
 })
 
-t.test('what is required is required, with the path of each field', async t => {
+t.test('missing required fields are refused, each by its path', async t => {
   const server = await build(t)
   const bad = await server.post(BINDINGS, { metadata: { name: 'one' }, subjects: [{ kind: 'Robot', name: '' }] })
   t.equal(bad.code, 422)

@@ -159,7 +159,7 @@ t.test('links work below the prefix of a host, with and without its slash', asyn
   }
 })
 
-t.test('an authorizer that fails shows nothing, and a remote one is not asked everything at once', async t => {
+t.test('with a failing authorizer the page lists nothing, and a remote authorizer gets few requests at once', async t => {
   let asked = 0
   let together = 0
   let most = 0

@@ -75,7 +75,7 @@ t.test('the target of a container leaves a metric without a source', async t => 
   t.match({ code, json }, { code: 422, json: { details: { causes: [{ reason: 'FieldValueRequired', field: 'spec.metrics[0].containerResource' }] } } })
 })
 
-t.test('what is there already is kept', async t => {
+t.test('existing values are kept', async t => {
   const pod = { metadata: {}, spec } as unknown as Pod // the members that are read
   const sent = structuredClone(pod)
   new GatedFields(Pod, DEFAULT_GATES).drop(sent, structuredClone(pod))

@@ -47,7 +47,7 @@ t.test('selectors choose, and leave the remaining count out', async t => {
   }
 })
 
-t.test('a token or a version that is none is refused', async t => {
+t.test('an invalid token or version is refused', async t => {
   const server = await build(t)
   const token = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
   const v = 'meta.orch.io/v1'

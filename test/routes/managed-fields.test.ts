@@ -37,7 +37,7 @@ t.test('create, update and patches own what they change', async t => {
   })
 })
 
-t.test('who creates a pod owns what was sent and its defaults, not what admission adds', async t => {
+t.test('the creator of a pod owns what was sent and its defaults, not what admission adds', async t => {
   const server = await build(t)
   const { json } = await server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
   const { serviceAccountName, tolerations, priority } = json.spec
@@ -45,7 +45,7 @@ t.test('who creates a pod owns what was sent and its defaults, not what admissio
   t.same(Object.keys(json.metadata.managedFields[0].fieldsV1['f:spec']), ['f:containers', 'f:dnsPolicy', 'f:enableServiceLinks', 'f:restartPolicy', 'f:schedulerName', 'f:securityContext', 'f:terminationGracePeriodSeconds'])
 })
 
-t.test('empty maps that were sent are owned by nobody, and not shown', async t => {
+t.test('empty maps that were sent have no owner and are not returned', async t => {
   const server = await build(t)
   const { json } = await server.post(CONFIGS, { metadata: { name: 'a' }, data: { x: '1' }, binaryData: {} })
   t.same([json.binaryData, ...Object.values(ownersOf(json))], [undefined, '{"f:data":{".":{},"f:x":{}}}'])
@@ -125,7 +125,7 @@ t.test('a deployment is owned by containers, ports and variables, and its status
   t.equal(ownersOf(json)['Update maker'], JSON.stringify(made.metadata.managedFields[0].fieldsV1), 'the rest is as it was')
 })
 
-t.test('through another version, fields are in the words of that version', async t => {
+t.test('fields written through another version are recorded in that version', async t => {
   const server = await build(t)
   const url = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
   const hpa = { metadata: { name: 'h' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }, targetCPUUtilizationPercentage: 50 } }
@@ -138,7 +138,7 @@ t.test('through another version, fields are in the words of that version', async
   t.equal(changed.metadata.managedFields[0].fieldsV1['f:spec']['f:targetCPUUtilizationPercentage'], undefined)
 })
 
-t.test('of more than ten updaters the oldest are ancient changes', async t => {
+t.test('of more than ten updaters the oldest become ancient-changes', async t => {
   const server = await build(t)
   await server.post(`${CONFIGS}?fieldManager=first`, configMap('a', { first: '1' }))
   for (let at = 0; at < 11; at++) await server.patch(`${CONFIGS}/a?fieldManager=m${at}`, { data: { [`k${at}`]: '1' } })
@@ -179,7 +179,7 @@ t.test('for lists that are always written, the sender of an empty one owns it, a
   }
 })
 
-t.test('who creates a daemon set owns the count of its templates, and keeps it', async t => {
+t.test('the creator of a daemon set owns its template generation, and keeps it', async t => {
   const server = await build(t)
   const url = '/apis/apps/v1/namespaces/default/daemonsets'
   const set = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'a' } }, template } }
@@ -195,7 +195,7 @@ t.test('who creates a daemon set owns the count of its templates, and keeps it',
   t.same([applied.code, applied.json.metadata.annotations, applied.json.metadata.managedFields[0].fieldsV1['f:metadata']], [201, { 'deprecated.daemonset.template.generation': '1' }, undefined], 'of an apply it is nobody\'s')
 })
 
-t.test('who creates an autoscaler without a target owns the default one', async t => {
+t.test('the creator of an autoscaler without a target owns the default one', async t => {
   const server = await build(t)
   const hpa = { metadata: { name: 'h' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } } }
   for (const [version, field] of [['v1', 'f:targetCPUUtilizationPercentage'], ['v2', 'f:metrics'], ['v2beta2', 'f:metrics'], ['v2beta1', 'f:metrics']] as const) {

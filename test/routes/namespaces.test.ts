@@ -37,7 +37,7 @@ t.test('a deleted namespace is emptied, then removed', async t => {
   t.equal((await server.get(CONFIGS)).json.items.length, 0, 'and its name can be used again')
 })
 
-t.test('what was asked for when its deletion began holds for a namespace that is being emptied', async t => {
+t.test('the propagation policy of a terminating namespace cannot be changed', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
   await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
@@ -103,7 +103,7 @@ t.test('nothing is created in a namespace that is missing or going', async t => 
   await gone(server, '/api/v1/namespaces/team')
 })
 
-t.test('that the namespace is missing or going is said before anything else is', async t => {
+t.test('a missing or terminating namespace is reported before any other error', async t => {
   const server = await build(t)
   const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const missing = { code: 404, json: { reason: 'NotFound', message: 'namespaces "gone" not found', details: { kind: 'namespaces', name: 'gone' } } }
@@ -120,7 +120,7 @@ t.test('that the namespace is missing or going is said before anything else is',
   t.match(await server.post('/api/v1/namespaces/team/pods/a/eviction', { metadata: { name: 'a' } }), going)
 })
 
-t.test('with NamespaceLifecycle off nobody asks', async t => {
+t.test('without NamespaceLifecycle namespaces are not checked', async t => {
   const server = await build(t, { admission: { disabled: ['NamespaceLifecycle'] } })
   t.equal((await server.post(CONFIGS, { metadata: { name: 'a' } })).code, 201)
 })

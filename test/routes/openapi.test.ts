@@ -81,7 +81,7 @@ t.test('the protobuf form of v3 is not offered: requests that accept nothing els
   }
 })
 
-t.test('what is switched off is in neither document', async t => {
+t.test('disabled versions and resources are in neither document', async t => {
   const server = await build(t, { api: { disabled: ['apps/v1', 'v1/pods'] } })
   const { json } = await server.get('/openapi/v2')
   t.notOk(Object.keys(json['paths']).some(path => /\/(apps|pods)(\/|$)/.test(path)))

@@ -98,7 +98,7 @@ async function abandon (address: Address, connections: number, behind: readonly 
 }
 
 for (const secure of [true, false]) {
-  t.test(`what waits behind a watch ends with its connection, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
+  t.test(`requests queued behind a watch end with its connection, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
     const server = secure ? await serve(t, { limits: { maxRequestsInflight: 80 } }) : await listen(t, { limits: { maxRequestsInflight: 80 } })
     const address = { port: server.port, secure }
     const gauge = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await server.get('/metrics')).body)?.[1] ?? 0)

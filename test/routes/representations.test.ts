@@ -52,7 +52,7 @@ t.test('a list comes in every form and means the same', async t => {
   t.same(JSON.parse((await server.get(`${empty}?pretty=1`)).body).items, [])
 })
 
-t.test('a Table has a row per object and what was asked for in it', async t => {
+t.test('a Table has a row per object, with as much of the object as requested', async t => {
   const server = await one(t)
   const table = async (query: string, accept = TABLE) => (await server.get(`${BINDINGS}${query}`, { accept })).json
   t.match(await table(''), {
@@ -92,7 +92,7 @@ t.test('an operation has no Table', async t => {
   t.match(await server.get('/api/v1/componentstatuses', { accept: TABLE }), { code: 200, json: { kind: 'Table' } })
 })
 
-t.test('a failure comes in the form that was asked for', async t => {
+t.test('a failure is encoded in the requested media type', async t => {
   const server = await build(t)
   const binary = await server.get(`${BINDINGS}/none`, { accept: PROTOBUF })
   t.equal(binary.code, 404)

@@ -35,7 +35,7 @@ t.test('a grace period of less than nothing is one second', async t => {
   }
 })
 
-t.test('options of writes and watches are refused in the words clients know', async t => {
+t.test('invalid options of writes and watches are refused in the words of upstream', async t => {
   const server = await build(t)
   await server.post(CONFIGS, { metadata: { name: 'a' } })
   for (const [method, url, cause] of [

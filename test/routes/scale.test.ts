@@ -17,7 +17,7 @@ for (const { url, spec, text } of [
   { url: '/apis/apps/v1/namespaces/default/statefulsets', spec: { serviceName: 's', selector: { matchLabels: { app: 'web' } } }, text: 'app=web' },
   { url: '/api/v1/namespaces/default/replicationcontrollers', spec: { selector: { app: 'web', b: '' } }, text: 'app=web,b=', labels: { app: 'web', b: '' } }
 ].map(({ labels, ...rest }) => ({ ...rest, spec: labels === undefined ? rest.spec : { ...rest.spec, template: { ...template, metadata: { labels } } } }))) {
-  t.test(`the scale of ${url.split('/').at(-1)} shows and sets the number`, async t => {
+  t.test(`the scale of ${url.split('/').at(-1)} returns and sets the number`, async t => {
     const server = await build(t)
     const object = await created(server, url, spec)
     const { uid, resourceVersion, creationTimestamp } = object['metadata']

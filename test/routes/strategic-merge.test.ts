@@ -91,7 +91,7 @@ t.test('a patch is made to the object in the version of the URL', async t => {
   t.match((await patched(server, v1, { spec: { selector: { matchLabels: { other: 'x' } } } })).spec.selector, { matchLabels: { other: 'x', more: undefined } }, 'in v1 the selector is replaced')
 })
 
-t.test('what no patch may change is not changed', async t => {
+t.test('a patch cannot change immutable parts of an object', async t => {
   const server = await build(t, ALL)
   const url = await created(server, core('configmaps'), sample('/configmaps'))
   const before = (await server.get(url)).json

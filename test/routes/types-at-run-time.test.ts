@@ -88,7 +88,7 @@ for (const [title, sizes] of [['kept in memory', {}], ['answered by the store al
   })
 }
 
-t.test('who owned a part of what is owned as one by now owns it as one', async t => {
+t.test('a field that has become atomic is owned as a whole by the owners of its parts', async t => {
   const { call, resources } = await start(t)
   const served = (atomic: object): ResourceType => {
     const spec = { type: 'object', properties: { map: { type: 'object', additionalProperties: { type: 'string' }, ...atomic }, size: { type: 'integer' } } } as const

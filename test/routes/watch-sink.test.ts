@@ -96,7 +96,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     await opened.closed
   })
 
-  t.test(`${name}: of what is larger than the rate allows no more than a second's worth goes at once, and the end comes behind it`, async t => {
+  t.test(`${name}: a write above the rate sends at most a second's worth at once, and the end follows it`, async t => {
     const perSecond = 40_000
     const server = await serve(t, 60_000, perSecond)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
@@ -114,7 +114,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.equal(opened.drains, 0, 'there is nothing to go on with')
   })
 
-  t.test(`${name}: a client that does not read holds the rest of a paced watch up, which goes on when it does`, async t => {
+  t.test(`${name}: a client that does not read pauses a paced watch, which continues when it reads`, async t => {
     const server = await serve(t, 60_000, 16 * MB)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
     t.equal(opened.write('x'.repeat(18 * MB)), false)
@@ -125,7 +125,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     await opened.closed
   })
 
-  t.test(`${name}: a client that goes is noticed`, async t => {
+  t.test(`${name}: a disconnected client is noticed`, async t => {
     const server = await serve(t)
     const [asked, opened] = await Promise.all([ask(t, server.port), server.next()])
     opened.write('a line\n')

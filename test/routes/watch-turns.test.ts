@@ -36,7 +36,7 @@ t.test('a watch that wakes alone is not kept waiting', async t => {
   t.equal(watch.pumps, 1)
 })
 
-t.test('a watch that is put off many times in a turn is asked once', async t => {
+t.test('a watch that is scheduled many times in a turn runs once', async t => {
   const open = new OpenWatches()
   const watch = new Fake()
   for (let at = 0; at < 5; at++) open.later(watch)
@@ -59,7 +59,7 @@ t.test('many that wake at once leave turns of the loop to others', async t => {
   t.ok(watches.every(({ pumps }) => pumps === 1))
 })
 
-t.test('a watch with more to write goes on behind the others', async t => {
+t.test('a watch with more to write is queued behind the others', async t => {
   const open = new OpenWatches()
   const order: string[] = []
   const long: Fake = new Fake(() => {

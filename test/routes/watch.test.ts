@@ -5,7 +5,7 @@ import orch from '../../app.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { BINDINGS, binding, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
 
-t.test('a watch without a version begins with the state, then shows changes in order', async t => {
+t.test('a watch without a version starts with the state, then sends changes in order', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
@@ -21,7 +21,7 @@ t.test('a watch without a version begins with the state, then shows changes in o
   t.equal(events[2]?.object.kind, 'ClusterRoleBinding')
 })
 
-t.test('a watch from a version shows what came after it, without the state', async t => {
+t.test('a watch from a version sends later changes, without the state', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
@@ -45,7 +45,7 @@ t.test('a watch from a future version gets only later events', async t => {
   t.same(types(await watch.take(1)), ['ADDED d'])
 })
 
-t.test('what begins or ceases to match is added or deleted', async t => {
+t.test('an object that starts or stops matching is added or deleted', async t => {
   const server = await listen(t)
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&labelSelector=team%3Dred`)
   await server.post(BINDINGS, binding('a'))
@@ -61,7 +61,7 @@ t.test('what begins or ceases to match is added or deleted', async t => {
 })
 
 for (const [form, accept] of [['Table', TABLE], ['metadata', 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1']] as const) {
-  t.test(`what ceases to match is deleted with the version it ceased at, as ${form} too`, async t => {
+  t.test(`an object that stops matching is deleted at the version of that change, as ${form} too`, async t => {
     const server = await listen(t)
     const { resourceVersion } = (await server.post(BINDINGS, binding('a', { metadata: { labels: { team: 'red' } } }))).json.metadata
     const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&labelSelector=team%3Dred&resourceVersion=${resourceVersion}`, { accept })
@@ -82,7 +82,7 @@ t.test('a namespace and a name narrow a watch', async t => {
   t.match(await one.take(1), [{ type: 'ADDED', object: { metadata: { name: 'x', namespace: 'default' } } }])
 })
 
-t.test('timeoutSeconds ends a watch cleanly, with a last bookmark where asked', async t => {
+t.test('timeoutSeconds ends a watch cleanly, with a last bookmark if requested', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true`)
@@ -124,7 +124,7 @@ t.test('a version no longer kept is 410', async t => {
   t.match(await server.get(`${BINDINGS}?watch=1&resourceVersion=1`), { code: 410, json: { kind: 'Status', reason: 'Expired', code: 410, message: /^too old resource version: 1 \(\d+\)$/ } })
 })
 
-t.test('what goes wrong while an event is shown ends that watch with an ERROR, not with 410, and is logged', async t => {
+t.test('a failure to encode an event ends that watch with an ERROR other than 410, and is logged', async t => {
   const lines: string[] = []
   const app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } }, forceCloseConnections: true })
   t.teardown(() => app.close())

@@ -30,7 +30,7 @@ t.test('generations count changes of what is desired', async t => {
   t.equal(generation((await server.get(url)).json), 4, 'what is to go is another thing to do')
 })
 
-t.test('what is there with nothing in it is another thing than what is not there', async t => {
+t.test('an empty member differs from an absent one', async t => {
   const server = await build(t)
   await created(server, DEPLOYMENTS, { ...deployment, metadata: { name: 'web' } })
   const MERGE = 'application/merge-patch+json'

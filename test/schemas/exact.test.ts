@@ -46,7 +46,7 @@ t.test('an integer may be written as a fraction or with an exponent', async t =>
   t.same(decode(Numbers, parsed('{"values":[1.0,1e3,-2.50e1]}')).object.values, [1, 1000, -25])
 })
 
-t.test('what is no integer of its size is refused with its path', async t => {
+t.test('an integer out of range is refused with its path', async t => {
   const refused = (json: string, message: string) => t.throws(() => decode(Numbers, parsed(json)), { name: 'DecodeError', message }, json)
   refused('{"value":9223372036854775808}', 'Numbers.value: expected an integer of 64 bits, got a number ("9223372036854775808")')
   refused('{"values":[1,-9223372036854775809]}', 'Numbers.values[1]: expected an integer of 64 bits, got a number ("-9223372036854775809")')

@@ -36,7 +36,7 @@ t.test('clients that connect and say nothing do not take the server away from ot
   t.notMatch(server.log, /uncaught|unhandled/)
 })
 
-t.test('what could not be loaded while descriptors were out is loaded when they are back', async t => {
+t.test('modules that could not be loaded for lack of descriptors are loaded when they are free again', async t => {
   const output = execFileSync('sh', ['-c', 'ulimit -n 1024 && exec "$0" "$@"', process.execPath, SCARCE], { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } })
   const { out, back, exhausted } = JSON.parse(output) as { out: Record<string, number>, back: Record<string, number>, exhausted: string[] }
   t.ok(exhausted.length > 0 && exhausted.every(code => code === 'EMFILE'), 'it is noticed')

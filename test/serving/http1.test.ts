@@ -31,7 +31,7 @@ t.test('versions that are not served over this connection are refused, and it is
   }
 })
 
-t.test('an expectation nobody can meet is refused with a Status', async t => {
+t.test('an unknown expectation is refused with a Status', async t => {
   const { port, seen } = await listening(t)
   const answer = await readAll(await raw(t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nContent-Length: 2\r\n\r\n${get('/next')}`))
   t.match(answer, /^HTTP\/1.1 417 [^]*\r\nConnection: close\r\n/)
@@ -162,7 +162,7 @@ t.test('requests that come while an answer waits to be read are served, however 
   }
 })
 
-t.test('what is not HTTP behind requests does not take the place of their answers', async t => {
+t.test('invalid input behind requests does not replace their responses', async t => {
   const { port } = await listening(t)
   const socket = await raw(t, port, get('/first'))
   await once(socket, 'data')

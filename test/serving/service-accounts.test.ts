@@ -27,7 +27,7 @@ t.test('a key is made once, for its owner alone, and found again', async t => {
   t.equal(second.certificateAuthority, CHAIN)
 })
 
-t.test('of two that make it at once the first wins', async t => {
+t.test('of two concurrent creators of the file the first wins', async t => {
   const path = join(t.testdir(), 'k')
   t.ok(createFile(path, 'one', 0o600))
   t.notOk(createFile(path, 'two', 0o600))

@@ -165,7 +165,7 @@ t.test('given patterns beat names out of certificates', async t => {
   t.ok(own.cert)
 })
 
-t.test('the oldest version of TLS is held, and older ones can be asked for', async t => {
+t.test('the minimum TLS version is enforced, and older ones can be allowed', async t => {
   const folder = t.testdir()
   const modern = setup(`--cert-dir=${folder}`, '--tls-min-version=VersionTLS13').options
   await t.rejects(handshake(t, modern, { maxVersion: 'TLSv1.2' }), /protocol version|ECONNRESET|disconnected/)

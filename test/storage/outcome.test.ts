@@ -16,7 +16,7 @@ t.test('a create whose answer was lost', async t => {
     const revision = done(await store.create('/a', bytes('ours')))
     t.same(await outcomeOf(store, attempt, before, lost), { succeeded: true, revision })
   })
-  await t.test('was done, too, when somebody has changed it since', async t => {
+  await t.test('succeeded, too, when another client has changed the key since', async t => {
     const store = openMemory()
     const before = await store.revision()
     const revision = done(await store.create('/a', bytes('ours')))

@@ -13,7 +13,7 @@ t.test('thousands who have little to do do not wait for as many turns', async t 
   t.ok(new Set(order.map(([turn]) => turn)).size < 500)
 })
 
-t.test('what others did in a turn counts too', async t => {
+t.test('the work of others in a turn counts too', async t => {
   await nextTurn()
   t.equal(turnIsOver(), false)
   spin(10)

@@ -100,7 +100,7 @@ t.test('a request without credentials is the administrator, or whom the options 
   t.match(await get(other, CONFIGS), { code: 403, json: { message: /User "ann"/ } })
 })
 
-t.test('what clients asked can be asserted on', async t => {
+t.test('requests of clients can be asserted on', async t => {
   const server = await started(t, { exchanges: 4 })
   const api = configOf(server, { username: 'ann' }).makeApiClient(CoreV1Api)
   const coming = server.exchanges.next({ verb: 'create', resource: 'configmaps' })

@@ -133,7 +133,7 @@ t.test('a random patch is never modified, and yields an object or a refusal', as
   t.strictSame([...outcomes].sort(), [200, 400, 422])
 })
 
-t.test('of a list of names, those of the patch come in its order, the others in theirs, and none is lost', async t => {
+t.test('the merged list keeps the order of the patch and of the other items, and loses none', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const [pod] = KINDS.filter(({ kind }) => kind === 'Pod')

@@ -65,7 +65,7 @@ t.test('a second address is only lost by who wants one', async t => {
   t.same(await server.taken('serviceips'), [...spec.clusterIPs].sort())
 })
 
-t.test('what is allocated by an update belongs to nobody', async t => {
+t.test('addresses and ports that an update allocates have no owner', async t => {
   const server = await serviceServer(t, PORTS)
   await server.make('a', { type: 'ExternalName', externalName: 'a.example.com' })
   const { json } = await server.patch(`${SERVICES}/a`, { spec: { type: 'NodePort' } })

@@ -12,7 +12,7 @@ const RANGE = ['10.0.0.0/28']
 const DUAL = { clusterIPRanges: ['10.0.0.0/28', 'fd00::/120'] }
 const PORTS = { clusterIPRanges: RANGE, nodePorts: { from: 30000, to: 30003 } }
 
-t.test('a service gets an address of the range, and gives it back when it goes', async t => {
+t.test('a service gets an address of the range, which its deletion releases', async t => {
   const server = await serviceServer(t, { clusterIPRanges: RANGE })
   const { code, json: { spec } } = await server.make('a')
   t.equal(code, 201)
@@ -32,7 +32,7 @@ t.test('every address of the range is given once, the first to those who name it
   t.equal((await server.make('more')).json.spec.clusterIP, made[3]?.json.spec.clusterIP, 'what was given back can be had again')
 })
 
-t.test('an address that is asked for is had, or refused with its cause', async t => {
+t.test('a requested address is allocated, or refused with its cause', async t => {
   const server = await serviceServer(t, { clusterIPRanges: RANGE })
   t.equal((await server.make('a', { clusterIP: '10.0.0.5' })).json.spec.clusterIP, '10.0.0.5')
   const refused = async (clusterIP: string, message: RegExp): Promise<void> => {
@@ -165,7 +165,7 @@ t.test('load balancers have node ports unless they want none, and one for health
   t.same(await server.taken('servicenodeports'), [String(spec.ports[0].nodePort)])
 })
 
-t.test('a dry run shows what would be given, and takes nothing', async t => {
+t.test('a dry run returns what would be allocated, and allocates nothing', async t => {
   const server = await serviceServer(t, PORTS)
   const { code, json: { spec } } = await server.post(`${SERVICES}?dryRun=All`, { metadata: { name: 'a' }, spec: { type: 'NodePort', ports: [{ name: 'a', port: 1 }, { name: 'b', port: 2 }] } })
   t.equal(code, 201)
@@ -178,7 +178,7 @@ t.test('a dry run shows what would be given, and takes nothing', async t => {
   t.same([await server.taken('serviceips'), await server.taken('servicenodeports')], [['10.0.0.9'], []])
 })
 
-t.test('what is refused, or there already, keeps nothing; names that are made up take one address', async t => {
+t.test('refused and duplicate creates release their allocations; a generated name takes one address', async t => {
   const server = await serviceServer(t, PORTS, { admission: { plugins: [{ name: 'No', handles: ({ name }) => name === 'no', validate: () => { throw new Error('no') } }] } })
   await server.make('a', { type: 'NodePort' })
   const before = await server.taken('serviceips')
@@ -200,7 +200,7 @@ t.test('the flags say which ranges; without them addresses are of 10.0.0.0/24, a
   t.throws(() => checkedFlags(['--service-cluster-ip-range=10.0.0.0/30']), /at least 8 addresses/)
 })
 
-t.test('what a host gives no ranges for gets no addresses', async t => {
+t.test('a host without ranges allocates no addresses', async t => {
   const { build } = await import('../../build.js')
   const server = await build(t)
   t.equal((await server.post(SERVICES, { metadata: { name: 'a' }, spec: { ports: [{ port: 80 }] } })).json.spec.clusterIP, undefined)

@@ -20,7 +20,7 @@ t.test('errors of large documents are worded like those of small ones', async t 
   await t.rejects(parseYamlBody(Buffer.from('a: b: c')), { name: 'DecodeError' })
 })
 
-t.test('many at once are all answered, and the event loop goes on', async t => {
+t.test('concurrent documents are all parsed, while the event loop runs', async t => {
   const bytes = large(1500)
   let turns = 0
   let ended = false

@@ -122,7 +122,7 @@ t.test('a schema that is not structural, or has what is not supported, is refuse
   t.throws(() => fromStructural(GVK, { type: 'array' }), { name: 'TypeError', message: /schema\.items: Required value/ })
 })
 
-t.test('it has the JSON Schema, the OpenAPI and the limits of any other declaration', async t => {
+t.test('a custom declaration has the JSON Schema, the OpenAPI and the limits of any other', async t => {
   const { message } = widget(SPEC)
   const inFastify = createRequire(createRequire(createRequire(import.meta.url).resolve('fastify')).resolve('@fastify/ajv-compiler'))
   const ajv = new (inFastify('ajv') as new (options: object) => { compile: (schema: object) => ((value: unknown) => boolean) & { errors?: Array<{ instancePath: string }> } })({ strict: true, useDefaults: true, allErrors: true })

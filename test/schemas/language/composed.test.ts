@@ -64,7 +64,7 @@ const Right: Message<Right> = message('Right', 'Holds a Left.', {
   colour: string(2, 'A colour.', { default: 'red', closed: true, values: ['red', 'green'] })
 })
 
-t.test('types that hold each other keep their defaults and rules, whichever is asked first', async t => {
+t.test('mutually recursive types keep their defaults and rules, whichever is used first', async t => {
   const Pair = message('Pair', 'Both.', { right: one(1, 'One.', Right, { pointer: true }), left: one(2, 'The other.', Left, { pointer: true }) })
   const { object } = decode(Pair, { right: { left: { right: { left: { right: {} } } } }, left: { right: { colour: 'blue' } } })
   applyDefaults(Pair, object)

@@ -40,7 +40,7 @@ t.test('a wrong type is refused with its path and what was expected', async t =>
   t.throws(() => decode(configMaps.message, { immutable: 'yes' }), { message: 'ConfigMap.immutable: expected true or false, got a string ("yes")' })
 })
 
-t.test('base64 that is none is refused without showing it', async t => {
+t.test('invalid base64 is refused without repeating it', async t => {
   for (const bad of ['a', 'abc', 'ab=c', '====', 'a-_=', 'YWJj!']) {
     t.throws(() => decode(secrets.message, { data: { key: bad } }), { message: 'Secret.data.key: expected base64 text (standard alphabet, with padding), got other text' }, bad)
   }

@@ -85,7 +85,7 @@ t.test('Ajv takes every declared type as it is, in strict mode, all in one', asy
   for (const each of [...declared, Thing, Schema, Holder, Definition, Left, Right]) t.doesNotThrow(() => ajv.compile(each), each[Facts].name)
 })
 
-t.test('what is decoded is what the schema says', async t => {
+t.test('decoded objects satisfy the schema', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const ajv = strict()
@@ -103,7 +103,7 @@ t.test('what is decoded is what the schema says', async t => {
   }
 })
 
-t.test('what is wrong is refused, and defaults are filled in', async t => {
+t.test('invalid objects are refused, and defaults are filled in', async t => {
   const validate = strict({ useDefaults: true }).compile(Thing)
   const thing: Record<string, unknown> = {}
   t.ok(validate(thing))

@@ -29,7 +29,7 @@ const thing = (more: object = {}) => decode(Thing, { metadata: { name: 'n' }, pa
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
 const of = (definition: Representation, object: unknown) => short(validateObject(definition, object as ApiObject))
 
-t.test('what the declaration says of a field is held wherever its message is', async t => {
+t.test('the rules of a declared field apply wherever its message occurs', async t => {
   t.same(of(things, thing()), [])
   t.same(of(things, thing({ part: {} })), ['Required part.mode'], 'a required text; one that may be empty may')
   t.same(of(things, thing({ part: { mode: 'Up' }, parts: [good, { mode: 'x' }], byName: { a: { mode: '' } } })),
@@ -51,7 +51,7 @@ t.test('immutable fields may not change, nor be set or unset later', async t => 
   t.same(errors(thing({ part: { fixed: 'a' }, frozen: ['x'] })), ['Required part.mode'], 'an update finds what a create finds')
 })
 
-t.test('of what is ruled its type says all', async t => {
+t.test('the rules of a ruled field are those of its type alone', async t => {
   const Ruled = message('Ruled', 'A part.', {
     mode: string(1, 'A mode.', { values: ['On'], closed: true, required: true, ruled: true }),
     parts: list(2, 'Parts.', Part, { ruled: true }),
@@ -130,7 +130,7 @@ t.test('the rest of the metadata', async t => {
   t.same(check({ managedFields: [{ operation: 'Apply', manager: 'x'.repeat(129) }] }), ['TooLong metadata.managedFields[0].manager'])
 })
 
-t.test('what of the metadata an update may not change', async t => {
+t.test('immutable fields of the metadata', async t => {
   const meta = { name: 'n', uid: 'u', creationTimestamp: '2021-01-01T00:00:00Z', generation: 2 }
   const old = thing({ metadata: meta })
   const errors = (more: object, before = old) => short(validateUpdate(things, thing({ metadata: { ...meta, ...more } }) as ApiObject, before as ApiObject))

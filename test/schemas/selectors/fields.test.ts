@@ -17,7 +17,7 @@ t.test('fields that must be equal are known', async t => {
   t.match(parseFieldSelector('', configMaps), { empty: true, text: '' })
 })
 
-t.test('fields the type does not offer are refused in the words of the type', async t => {
+t.test('unknown fields are refused in the words of the type', async t => {
   t.throws(() => parseFieldSelector('spec.x=1', clusterRoleBindings), { name: 'DecodeError', message: '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"' })
   t.throws(() => parseFieldSelector('spec.x=1', namespaces), { name: 'DecodeError', message: 'field label not supported: spec.x' })
   t.throws(() => parseFieldSelector('metadata.namespace=x', namespaces), { message: 'field label not supported: metadata.namespace' })

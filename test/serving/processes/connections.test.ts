@@ -35,7 +35,7 @@ t.test('a process is given one connection at a time', async t => {
   t.equal(one.taken.length, 3)
 })
 
-t.test('what a process that died has not taken goes to the others', async t => {
+t.test('connections that a dead process has not accepted are given to the others', async t => {
   const connections = new Connections()
   const one = taker(connections)
   const other = taker(connections)
@@ -47,7 +47,7 @@ t.test('what a process that died has not taken goes to the others', async t => {
   t.same(connections.counts, [6])
 })
 
-t.test('a silent process gets no connection until it answers, and what waits for it goes to the others', async t => {
+t.test('an unresponsive process gets no connection until it answers, and those waiting for it go to the others', async t => {
   const connections = new Connections()
   const one = taker(connections)
   const other = taker(connections)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ByteRate } from '../../../serving/wire/byte-rate.js'
 
-t.test('a second of bytes may go at once, the rest as time goes on, in pieces of no more than a second', async t => {
+t.test('a second\'s worth of bytes is sent at once, the rest over time, in pieces of at most a second\'s worth', async t => {
   let now = 0
   const rate = new ByteRate(1000, () => now)
   t.same(rate.take(600), { piece: 600, wait: 0 })

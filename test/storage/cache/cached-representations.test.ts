@@ -22,7 +22,7 @@ t.test('a form is made once while it is used', async t => {
   t.equal(one.object, one.object, 'and so is the parsed object')
 })
 
-t.test('a form that nobody used for two spans is let go and made again when asked for', async t => {
+t.test('a representation unused for two periods is dropped and made again on demand', async t => {
   const one = entry()
   const before = one.object
   sweep()

@@ -129,7 +129,7 @@ function counted (backend: Backend): { backend: Backend, open: () => number, ask
   return { backend: new Proxy(backend, { get: (of, name) => name === 'watch' ? watch : Reflect.get(of, name, of) }), open: () => open, asked }
 }
 
-t.test('a feed of history goes over to the window without a gap or a repeat while writes go on', async t => {
+t.test('a feed of history moves to the window without a gap or a repeat during writes', async t => {
   const store = await memoryStore(t)
   const { backend, open } = counted(store.backend)
   const after = await store.backend.revision()

@@ -4,7 +4,7 @@ import { update } from '../../../registry/operations/update.js'
 import { laggingBackend } from '../lagging-backend.js'
 import { cacheOf, config, configMapStore, context, target } from '../store.js'
 
-t.test('however many reads wait, the store is asked for its progress by one at a time', async t => {
+t.test('however many reads wait, one request for progress is sent at a time', async t => {
   const lagging = await laggingBackend()
   let asked = 0
   let silent = false

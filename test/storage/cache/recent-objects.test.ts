@@ -15,7 +15,7 @@ import { config, configMapStore, context, target } from '../store.js'
 
 const entry = (bytes: number): Entry => new Entry('/k', 7, Buffer.alloc(bytes), undefined, [])
 
-t.test('what is written over another is there for the next change, and what is new is read from its bytes', async t => {
+t.test('an updated object is kept decoded for the next change, and a new one is read from its bytes', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   const made = await create(store, config('a', { n: '0' }), target(''), context)
@@ -57,7 +57,7 @@ t.test('the last five hundred are kept, less of large ones, and none that is ver
   t.equal(huge.decoded, undefined)
 })
 
-t.test('what is kept of any object is what its bytes say', async t => {
+t.test('kept objects equal their stored bytes, for every type', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const backend = openMemory()

@@ -94,7 +94,7 @@ async function wrongIn (backend: Backend, there: Map<string, { revision: number,
   return wrong
 }
 
-t.test('whatever page is damaged, and however, the start is refused in one line or shows what was written', async t => {
+t.test('with any damaged page the start is refused in one line, or reads return what was written', async t => {
   const { directory, there } = await filled(600)
   const whole = await readFile(fileOf(directory))
   const { seed, int } = random()

@@ -44,7 +44,7 @@ t.test('values are taken down to the floor, what makes room down to an eighth of
   t.equal(space.refusal, undefined, 'and smaller writes are still accepted')
 })
 
-t.test('with plenty of room the disk is asked now and then, and what was written meanwhile is counted', async t => {
+t.test('with plenty of room the disk is checked occasionally, and writes in between are counted', async t => {
   const { held, space } = disk(MIB)
   held.free = 1000 * MIB
   for (let i = 0; i < 100; i++) space.admit(MIB, true)
@@ -195,7 +195,7 @@ t.test('a real small disk is filled, by the store and by others, again and again
   t.ok(report.reopened)
 })
 
-t.test('the disk is asked for what an ordinary user may write', async t => {
+t.test('free space is what an ordinary user may write', async t => {
   const { bavail, bsize } = await statfs(root)
   await writeFile(path.join(root, 'x'), 'x')
   const backend = await openEmbedded(fresh(), { minFree: bavail * bsize * 2 })

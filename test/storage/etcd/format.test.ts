@@ -26,7 +26,7 @@ const mark = async (): Promise<string | undefined> => {
   return kv && Buffer.from(kv.value).toString()
 }
 
-t.test('of servers that start together one marks the store, and later starts write nothing', async t => {
+t.test('of concurrent starts one marks the store, and later starts write nothing', async t => {
   const servers = Array.from({ length: 8 }, () => opened(1))
   await Promise.all(servers.map(({ backend }) => backend.revision()))
   t.equal(await mark(), '1')
@@ -83,7 +83,7 @@ t.test('while etcd is away calls fail as ever, and the check is made when it is 
 type Calls = ConstructorParameters<typeof CheckedConnection>[0]
 const kv = (format: string, modRevision: number) => ({ key: KEY, value: Buffer.from(format), createRevision: 1, modRevision })
 
-t.test('a store that takes no writes is read, and one whose answer is lost is asked again', async t => {
+t.test('a store that refuses writes is read, and a check whose answer is lost is repeated', async t => {
   const answer = { revision: 1, kvs: [], more: false, count: 0 }
   const heard: string[] = []
   const checked = (txn: Calls['txn']): CheckedConnection => new CheckedConnection({ range: async () => answer, txn, failingSince: undefined, close: () => {} } as unknown as Calls, // nothing else is called

@@ -132,7 +132,7 @@ t.test('an event that is on its way saves the question and the write', async t =
   }
 })
 
-t.test('a server that does not answer is asked again, then a key is written', async t => {
+t.test('an unanswered request for progress is repeated, then a key is written', async t => {
   const etcd = new Played(t, 'mute')
   etcd.revision = 15
   etcd.feed.catchUpTo(15)

@@ -11,7 +11,7 @@ const deployment = {
   }
 }
 
-t.test('what a deployment needs', async t => {
+t.test('the rules of a new deployment', async t => {
   creates(t, deployments, deployment, [
     [{}],
     [{ 'spec.replicas': 0 }],

@@ -11,7 +11,7 @@ const set = {
   }
 }
 
-t.test('what a replica set needs', async t => {
+t.test('the rules of a new replica set', async t => {
   creates(t, replicaSets, set, [
     [{}],
     [{ 'spec.replicas': -1, 'spec.minReadySeconds': -1 }, 'Invalid spec.replicas', 'Invalid spec.minReadySeconds'],

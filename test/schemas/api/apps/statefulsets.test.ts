@@ -13,7 +13,7 @@ const set = {
   }
 }
 
-t.test('what a stateful set needs', async t => {
+t.test('the rules of a new stateful set', async t => {
   creates(t, statefulSets, set, [
     [{}],
     [{ 'spec.serviceName': '' }],
@@ -37,7 +37,7 @@ t.test('the contents of the pod template are validated when pods are created', a
   creates(t, statefulSets, set, [[{ [`${T}.spec.containers[0].image`]: '', [`${T}.spec.dnsPolicy`]: 'Never' }]])
 })
 
-t.test('how its pods are replaced', async t => {
+t.test('the rules of its update strategy', async t => {
   const s = 'spec.updateStrategy'
   creates(t, statefulSets, set, [
     [{ [s]: { type: 'OnDelete' } }],

@@ -9,7 +9,7 @@ const cronJob = {
   spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'busybox' }] } } } } }
 }
 
-t.test('what a cron job needs', async t => {
+t.test('the rules of a new cron job', async t => {
   creates(t, cronJobs, cronJob, [
     [{}],
     [{ 'metadata.name': 'x'.repeat(52) }],

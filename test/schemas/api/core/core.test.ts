@@ -49,7 +49,7 @@ t.test('a ConfigMap holds at most one MiB', async t => {
   t.same(check(configMaps, { data: { a: half }, binaryData: { b: base64(`${half}x`) } }), ['TooLong []'])
 })
 
-t.test('what is immutable stays so', async t => {
+t.test('immutable config maps and secrets cannot be changed', async t => {
   const update = (definition: Representation, object: Record<string, unknown>, old: Record<string, unknown>) => short(validateUpdate(definition, make(definition, object), make(definition, old)))
   t.same(update(configMaps, { data: { a: '2' } }, { data: { a: '1' } }), [])
   t.same(update(configMaps, { data: { a: '1' }, immutable: true }, { data: { a: '1' } }), [])

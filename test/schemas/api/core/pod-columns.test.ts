@@ -26,7 +26,7 @@ t.test('a pod that no node has taken', async t => {
   })
 })
 
-t.test('what keeps containers from running is the status of the pod', async t => {
+t.test('the status column has the reason why containers are not running', async t => {
   const crashing = status('web', waiting('CrashLoopBackOff'), { restartCount: 3, lastState: terminated(1, 'Error', 5) })
   t.hasStrict(cellsOf(pods, pod('Running', [crashing, status('log', running)])), { Ready: '1/2', Status: 'CrashLoopBackOff', Restarts: '3 (5m ago)' })
   t.hasStrict(cellsOf(pods, pod('Pending', [status('web', waiting('ContainerCreating'))])), { Ready: '0/1', Status: 'ContainerCreating' })

@@ -7,7 +7,7 @@ const T = 'spec.template'
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image: 'nginx' }] } }
 const controller = { metadata: { name: 'web', namespace: 'default' }, spec: { selector: { app: 'web' }, template } }
 
-t.test('what a replication controller needs', async t => {
+t.test('the rules of a new replication controller', async t => {
   creates(t, replicationControllers, controller, [
     [{}],
     [{ 'spec.selector': undefined }],

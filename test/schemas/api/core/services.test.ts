@@ -124,7 +124,7 @@ updates(t, services, ADDRESSED, [
   ['the state of its ports', {}, { status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ports: [{ port: 80, protocol: 'X' }] }] }, conditions: [{}] } }]
 ], 'status')
 
-t.test('what clients leave out of a service stays as it was allocated', async t => {
+t.test('an update of a service that omits allocated fields keeps them', async t => {
   t.match(created(services, { spec: { ...VALID.spec, clusterIP: 'None' } }).object, { spec: { clusterIPs: ['None'] } }, 'the one address is a list of one')
   const before = { spec: { ...ADDRESSED.spec, type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 31000, ports: [{ name: 'a', port: 80, nodePort: 30000 }, { name: 'b', port: 81, nodePort: 30001 }] } }
   const { object } = updated(services, before, { spec: { ...VALID.spec, type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports: [{ name: 'b', port: 81 }, { name: 'c', port: 82 }] } })

@@ -13,7 +13,7 @@ t.test('values come out as JSON.parse makes them', async t => {
   }
 })
 
-t.test('what is no JSON is refused, the text not repeated', async t => {
+t.test('invalid JSON is refused, and the text is not repeated', async t => {
   for (const [text, expected] of [
     ['', /not valid JSON: it is empty/],
     ['{"a":', /it ends in the middle of a value/],
@@ -63,7 +63,7 @@ t.test('unknown and repeated keys are reported in the order of the text', async 
   t.same(told(`{"${long}":1,"a":1,"a":2}`, [long]), ['duplicate a', `unknown ${long}`], 'long ones come last')
 })
 
-t.test('what is looked for among deep keys takes no time to speak of', async t => {
+t.test('the search for keys in deeply nested text takes little time', async t => {
   const deep = `${'{"d":'.repeat(900)}[${'{"kk":1},'.repeat(40_000)}{}]${'}'.repeat(900)}`
   const started = process.cpuUsage()
   t.equal(inOrderOfText(`{"data":${deep},"a":1,"a":2,"${'u'.repeat(999)}":1}`, ['u'.repeat(999), 'kk']).length, 3)

@@ -4,7 +4,7 @@ import { parseYaml, toYaml } from '../../../../schemas/index.js'
 const parse = (text: string) => parseYaml(Buffer.from(text))
 const refused = (t: { throws: typeof import('tap')['throws'] }, text: string, message: RegExp) => t.throws(() => parse(text), { name: 'DecodeError', message })
 
-t.test('what JSON can say comes out as JSON would', async t => {
+t.test('YAML that JSON can express gives the same values', async t => {
   t.same(parse('a: 1\nb: [x, 2.5, true, null, ~]\nc: {d: "e", f: }\ng: |\n  two\n  lines\n').value, { a: 1, b: ['x', 2.5, true, null, null], c: { d: 'e', f: null }, g: 'two\nlines\n' })
   t.same(parse('{"a": {"b": [1]}}').value, { a: { b: [1] } })
   t.same(parse('{a: b, c: [d]}').value, { a: 'b', c: ['d'] }, 'flow style that is no JSON')
@@ -44,7 +44,7 @@ t.test('maps are merged into others, which say what counts', async t => {
   refused(t, bomb, /too large a YAML document once its aliases are followed/)
 })
 
-t.test('what JSON does not know is refused', async t => {
+t.test('YAML that JSON cannot express is refused', async t => {
   refused(t, 'a: .inf', /infinity/)
   refused(t, 'a: .nan', /not-a-number/)
   refused(t, 'a: 1\n---\nb: 2', /more than one YAML document/)
