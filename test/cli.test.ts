@@ -220,7 +220,7 @@ t.test('flags of the connection reach the listener', async t => {
     if (at === 0) t.equal(h2.remoteSettings.maxConcurrentStreams, 7)
   }
   // The client gets it twice if it closes its side before the server closes its own.
-  t.strictSame([...new Set(goaways)], [0], 'a client is asked to connect anew')
+  t.strictSame([...new Set(goaways)], [0], 'clients get GOAWAY')
 })
 
 t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {

@@ -35,7 +35,7 @@ t.test('the creator of a pod owns what webhooks add and its defaults; nobody own
   t.match(made.json.spec, { serviceAccountName: 'default', priority: 0, containers: [{}, { name: 'sidecar', resources: { limits: { cpu: '1' } }, volumeMounts: [{}] }] })
   const fields = owned(made)
   const { 'k:{"name":"sidecar"}': sidecar, ...containers } = fields['f:spec']['f:containers']
-  t.same({ ...fields['f:spec'], 'f:containers': containers }, plain['f:spec'], 'what was sent is owned as without the hook')
+  t.same({ ...fields['f:spec'], 'f:containers': containers }, plain['f:spec'], 'sent fields are owned as without the webhook')
   t.same(fields['f:metadata'], { 'f:labels': { '.': {}, 'f:injected': {} } })
   t.same(sidecar, { ...plain['f:spec']['f:containers']['k:{"name":"c"}'] }, 'with the fields of one that was sent')
 })

@@ -105,9 +105,9 @@ t.test('patches that grow are stopped', async t => {
   ])
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
   const nested = [{ op: 'add', path: '/x', value: {} }, ...repeat(4900, index => [{ op: 'add', path: '/y', value: {} }, { op: 'move', from: '/x', path: '/y/x' }, { op: 'move', from: '/y', path: '/x' }][index % 3])]
-  t.equal((await server.patch(URL, nested, JSON_PATCH)).code, 200, 'what nests deeply without growing is an unknown field')
+  t.equal((await server.patch(URL, nested, JSON_PATCH)).code, 200, 'deep nesting without growth is an unknown field')
   const inFields = [{ op: 'add', path: '/metadata/managedFields', value: [{ manager: 'm', operation: 'Update', fieldsV1: {} }] }, ...nested, { op: 'move', from: '/x', path: '/metadata/managedFields/0/fieldsV1' }]
-  t.match(await server.patch(URL, inFields, JSON_PATCH), { code: 422, json: { message: /managedFields/ } }, 'and where fields are meant it is none')
+  t.match(await server.patch(URL, inFields, JSON_PATCH), { code: 422, json: { message: /managedFields/ } }, 'and invalid in a field of managed fields')
   const fields = nested.map(operation => JSON.parse(JSON.stringify(operation).replace('/y/x', '/y/f:x')) as object)
   const deep = [inFields[0], ...fields, { op: 'move', from: '/x', path: '/metadata/managedFields/0/fieldsV1' }]
   t.ok([200, 422].includes((await server.patch(URL, deep, JSON_PATCH)).code), 'however deep')

@@ -104,7 +104,7 @@ t.test('forged continue tokens are refused, or show no more than the request may
     { title: `token ${one.slice(0, 40)}`, method: 'GET', url: `${CONFIGS}?limit=1&continue=${one}`, says: /continue/ }, { title: `delete by token ${one.slice(0, 40)}`, method: 'DELETE', url: `${CONFIGS}?limit=1&continue=${one}`, says: /continue/ }
   ]))
   const items = (await server.get(`${CONFIGS}?limit=500&continue=${encodeToken({ revision: rv, next: '!' })}`)).json.items as Array<{ metadata: { namespace: string } }>
-  t.ok(items.length > 0 && items.every(({ metadata }) => metadata.namespace === 'default'), 'a start before all of them shows what is in the namespace')
+  t.ok(items.length > 0 && items.every(({ metadata }) => metadata.namespace === 'default'), 'a token that starts before the namespace returns objects of the namespace only')
   t.same((await server.get(`${CONFIGS}?continue=${encodeToken({ revision: rv, next: 'other/hidden' })}`)).json.items?.map((item: { metadata: { name: string } }) => item.metadata.name).includes('hidden') ?? false, false)
   for (const { metadata } of (await server.get(`${CONFIGS}?limit=500&continue=${encodeToken({ revision: rv, next: '~' })}`)).json.items ?? []) t.fail(`behind the last: ${metadata.name}`)
   await refuses(t, server, [

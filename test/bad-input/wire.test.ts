@@ -209,7 +209,7 @@ t.test('on the wire', async t => {
     const { log } = server
     t.match(log, /status=401/, 'requests are logged')
     t.notOk(log.includes(TOKEN), 'no token that is one')
-    t.notOk(log.includes(SECRET), 'no token that is none')
+    t.notOk(log.includes(SECRET), 'nor an invalid token')
     // eslint-disable-next-line no-control-regex -- control characters are what must not be there
     t.notOk(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/.test(log), 'no control characters')
     for (const line of log.trimEnd().split('\n')) t.match(line, /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:TRACE|DEBUG|INFO |WARN |ERROR|FATAL) /, 'each line is an entry')

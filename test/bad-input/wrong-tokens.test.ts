@@ -43,7 +43,7 @@ t.test('a flood of wrong tokens is 401 one by one, is bounded in memory and ques
   const others = (async (): Promise<number> => {
     let served = 0
     while (!flood.over) {
-      if (await ask('good') !== 200) t.fail('somebody else was not served')
+      if (await ask('good') !== 200) t.fail('another client was not served')
       served++
       await new Promise(resolve => { setTimeout(resolve, 5) }) // leaves some CPU to others
     }

@@ -229,7 +229,7 @@ t.test('TLS: the right authority and name, or nothing is sent', async t => {
   await t.rejects(of({ authority: { data: other.certificate } }), { code: 'Unreachable', message: /unknown authority/ })
   await t.rejects(of({ authority: { data: ca.certificate } }, url.replace('localhost', '127.0.0.1')), { code: 'Unreachable', message: /does not match|altnames/ })
   await t.rejects(of({ authority: { data: ca.certificate }, serverName: 'elsewhere' }), { code: 'Unreachable' })
-  t.equal(asked, 1, 'none of them was asked anything')
+  t.equal(asked, 1, 'no untrusted server got a request')
   await of({ authority: { data: ca.certificate }, serverName: 'localhost' }, url.replace('localhost', '127.0.0.1'))
   await of({ insecure: true })
   t.equal(asked, 3)
@@ -259,7 +259,7 @@ t.test('a client certificate is presented, and a replaced one is used', async t 
   t.equal(await who(), 'bob Bearer bob-token')
   writeFileSync(join(folder, 'k'), 'half of a key')
   now += 11_000
-  t.equal(await who(), 'bob Bearer bob-token', 'what does not fit changes nothing')
+  t.equal(await who(), 'bob Bearer bob-token', 'a pair that does not match changes nothing')
 })
 
 t.test('a client with files that do not fit does not start', async t => {
@@ -290,7 +290,7 @@ t.test('through a proxy it is a tunnel, TLS within it verified as without', asyn
   const proxy = await proxyOf(t)
   const secure = await https(t, (request, reply) => { reply.end(String(request.headers['proxy-authorization'])) })
   const client = clientOf(t, endpoint(secure, { proxy: proxy.url, authority: { data: ca.certificate } }))
-  t.equal((await client.call({ method: 'GET' })).body.toString(), 'undefined', 'what is for the proxy does not go to the peer')
+  t.equal((await client.call({ method: 'GET' })).body.toString(), 'undefined', 'headers for the proxy do not reach the peer')
   await idle()
   await client.call({ method: 'GET' })
   t.same(proxy.asked, [{ target: new URL(secure).host, authorization: `Basic ${Buffer.from('ann:p@ss').toString('base64')}` }], 'one tunnel for both')

@@ -128,7 +128,7 @@ t.test('flags without anything to act on are warned of', async t => {
   t.strictSame(await warnings('--audit-log-path=-', '--audit-log-format=legacy', '--audit-log-compress'), ['--audit-log-compress has no effect: standard output is not rotated'])
   t.strictSame(await warnings(`--audit-log-path=${folder}/audit.log`, '--audit-log-maxage=3'), [])
   t.strictSame(await warnings(`--audit-log-path=${folder}/new/deep/audit.log`), [])
-  t.match([statSync(`${folder}/new/deep`).mode & 0o777, statSync(`${folder}/new/deep/audit.log`).mode & 0o777], [0o700, 0o600], 'the folder is made, for nobody else')
+  t.match([statSync(`${folder}/new/deep`).mode & 0o777, statSync(`${folder}/new/deep/audit.log`).mode & 0o777], [0o700, 0o600], 'the folder is made, for its owner alone')
 })
 
 t.test('an address and a port are joined as in a URL', async t => {

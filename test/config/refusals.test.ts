@@ -134,7 +134,7 @@ t.test('every flag is accepted with its own default', async t => {
 t.test('versions are switched off by name or by stage, the more particular setting wins', async t => {
   const off = (text: string): string[] => disabledApis(parseArguments([`--runtime-config=${text}`]).values['runtime-config'], text)
   const ALPHA = 'internal.apiserver.orch.io/v1alpha1'
-  t.strictSame(off('api/beta=true'), [ALPHA], 'alpha is off unless it is asked for')
+  t.strictSame(off('api/beta=true'), [ALPHA], 'alpha versions are off unless requested')
   t.strictSame(off('api/alpha=true'), [])
   t.strictSame(off('api/all=true'), [])
   t.strictSame(off(`${ALPHA}=true`), [])

@@ -99,7 +99,7 @@ t.test('an expired token is 410, and the list may be started again, or continued
   t.same(names((await server.get(BINDINGS)).json), numbered(6))
   await server.delete(`${BINDINGS}/n-003`)
   const { json } = await server.get(`${BINDINGS}?limit=2&continue=${answer.json.metadata.continue}`)
-  t.same(names(json), ['n-002', 'n-004'], 'or go on where the pages before ended, with what is there now')
+  t.same(names(json), ['n-002', 'n-004'], 'or continue after the last page with the current objects')
   t.equal((await server.get(`${BINDINGS}?limit=2&resourceVersion=1&continue=${answer.json.metadata.continue}`)).code, 400)
   t.same(names((await server.get(`${BINDINGS}?continue=${json.metadata.continue}`)).json), ['n-005'])
 })

@@ -42,7 +42,7 @@ t.test('namespace is that of the path', async t => {
   t.equal((await server.post(CONFIGS, { metadata: { name: 'c', namespace: 'orch-system' } })).code, 400)
   t.equal((await server.post(BINDINGS, binding('a'))).json.metadata.namespace, undefined)
   const cleared = await server.post(BINDINGS, binding('b', { metadata: { namespace: 'default' } }))
-  t.match(cleared, { code: 201, json: { metadata: { namespace: undefined } } }, 'what is of the cluster has none')
+  t.match(cleared, { code: 201, json: { metadata: { namespace: undefined } } }, 'cluster-scoped objects have none')
 })
 
 t.test('clients cannot set fields that the server generates', async t => {
@@ -55,7 +55,7 @@ t.test('clients cannot set fields that the server generates', async t => {
   t.ok(Math.abs(Date.parse(json.metadata.creationTimestamp) - before) < 60_000)
   for (const name of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink']) t.equal(json.metadata[name], undefined, name)
   t.notMatch(json.metadata.managedFields, [{ manager: 'm' }])
-  t.equal((await server.post(BINDINGS, binding('b', { metadata: { resourceVersion: '5' } }))).code, 400, 'a version is of what exists')
+  t.equal((await server.post(BINDINGS, binding('b', { metadata: { resourceVersion: '5' } }))).code, 400, 'a new object cannot have a resourceVersion')
   const uids = new Set([json.metadata.uid])
   for (const name of ['c', 'd', 'e']) uids.add((await server.post(BINDINGS, binding(name))).json.metadata.uid)
   t.equal(uids.size, 4)
@@ -82,7 +82,7 @@ t.test('resourceVersion changes with each modification of the object, and only t
   t.equal((await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion, versions.at(-1))
   await server.post(BINDINGS, binding('b'))
   t.equal((await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion, versions.at(-1), 'another object is another matter')
-  t.equal((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { index: '4' } } })).json.metadata.resourceVersion, versions.at(-1), 'a change that changes nothing is none')
+  t.equal((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { index: '4' } } })).json.metadata.resourceVersion, versions.at(-1), 'a patch without effect changes no version')
   t.equal((await server.put(`${BINDINGS}/a`, binding('a', { metadata: { resourceVersion: versions[0] } }))).json.reason, 'Conflict')
   t.equal((await server.put(`${BINDINGS}/a`, binding('a', { metadata: { resourceVersion: versions.at(-1) } }))).code, 200)
   t.equal((await server.put(`${BINDINGS}/a`, binding('a', { metadata: { labels: { without: 'version' } } }))).code, 200)

@@ -39,7 +39,7 @@ t.test('a round through another version loses nothing and is no change', async t
     for (const url of [V1, BETA]) {
       const { json } = await server.get(`${url}/${name}`)
       t.equal((await server.put(`${url}/${name}`, json)).code, 200, `${url}/${name}`)
-      t.same((await server.get(`${CORE}/${name}`)).json, before, 'what is stored is as before, its version too')
+      t.same((await server.get(`${CORE}/${name}`)).json, before, 'the stored object and its version are unchanged')
     }
   }
 })

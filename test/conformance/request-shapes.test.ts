@@ -77,7 +77,7 @@ t.test('a Table is requested by Accept, with JSON as a fallback', async t => {
   const server = await withOne(t)
   for (const accept of [TABLE, `${TABLE},application/json`, 'application/json;v=v1;g=meta.orch.io;as=Table']) t.match(await server.get(BINDINGS, { accept }), { code: 200, json: { kind: 'Table', apiVersion: 'meta.orch.io/v1' } }, accept)
   t.equal((await server.get(BINDINGS, { accept: `${TABLE.replace('meta.orch.io', 'other.example')},application/json` })).json.kind, 'ClusterRoleBindingList')
-  t.equal((await server.get('/apis', { accept: `${TABLE},application/json` })).json.kind, 'APIGroupList', 'what has no Table falls back')
+  t.equal((await server.get('/apis', { accept: `${TABLE},application/json` })).json.kind, 'APIGroupList', 'a resource without Table falls back')
   t.equal((await server.get('/apis', { accept: TABLE })).code, 406)
 })
 

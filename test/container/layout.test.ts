@@ -83,7 +83,7 @@ t.test('the image', async t => {
     t.strictSame(image.entrypoint, ['node', ...nodeFlags(), LAUNCHER], 'as npm start runs it')
     t.equal(image.healthcheck[0], 'node')
     const state = lstatSync(join(image.root, image.workdir))
-    t.equal(state.mode & 0o777, 0o700, 'the state is nobody else\'s')
+    t.equal(state.mode & 0o777, 0o700, 'the state is readable by its owner alone')
     if (asRoot) t.equal(`${state.uid}:${state.gid}`, image.user)
   })
 

@@ -303,7 +303,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.same(fromThere.events.map(shortly), [`${third} put ${at('a')} 3 < 2`])
     const fourth = done(await backend.create(at('gone'), bytes('back')))
     await live.upTo(fourth)
-    t.same(live.events.map(shortly), [`${fourth} put ${at('gone')} back < -`], 'an open watch goes on')
+    t.same(live.events.map(shortly), [`${fourth} put ${at('gone')} back < -`], 'an open watch continues')
     t.same([...live.faults, ...fromThere.faults], [])
     live.watch.cancel()
     fromThere.watch.cancel()

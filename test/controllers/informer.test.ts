@@ -78,7 +78,7 @@ for (const windowSize of [100, 0]) {
     t.same(notified.splice(0).sort(), ['-default/a', 'b', 'c'])
     await touch(store, 'c')
     await turns()
-    t.same(notified, ['c'], 'and it goes on')
+    t.same(notified, ['c'], 'and it continues')
   })
 }
 

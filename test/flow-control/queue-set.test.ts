@@ -48,7 +48,7 @@ t.test('requests run at once while there are seats, and wait in line when there 
   t.same(fourth?.notes, [])
   t.same(first?.notes, ['released'])
   set.leave(first as NotedTicket)
-  t.equal(set.executing, 2, 'who leaves twice frees one seat')
+  t.equal(set.executing, 2, 'leaving twice frees one seat')
   t.end()
 })
 
@@ -217,17 +217,17 @@ t.test('those who wait have a turn of the event loop each, and who comes meanwhi
   const elephants = enter(set, 'elephant', 10, log).tickets
   clock.advance(10)
   for (const ticket of holders) set.leave(ticket)
-  t.same(log, [], 'nobody in this turn')
+  t.same(log, [], 'none is dispatched in this turn')
   turn()
   t.same(log, ['elephant'], 'of four free seats one is taken')
-  t.same(enter(set, 'mouse', 1, log).outcomes, ['waiting'], 'behind those who wait')
+  t.same(enter(set, 'mouse', 1, log).outcomes, ['waiting'], 'behind the queued requests')
   turn()
   t.same(log, ['elephant', 'mouse'], 'and before them')
   for (const ticket of elephants.filter(({ state }) => state === 'waiting').slice(2)) set.leave(ticket)
   for (let at = 0; at < 5; at++) turn()
   t.same(log, ['elephant', 'mouse', 'elephant', 'elephant'])
   t.equal(set.waiting, 0)
-  t.equal(turns.length, 0, 'no turn is asked for where nobody waits')
+  t.equal(turns.length, 0, 'no turn is scheduled without waiting requests')
   t.end()
 })
 
@@ -254,7 +254,7 @@ t.test('new settings hold at once', t => {
   set.configure({ ...SETTINGS, limit: 1, queues: 0 })
   t.same(enter(set, 'a', 1).outcomes, ['concurrency-limit'])
   for (const ticket of tickets) set.leave(ticket)
-  t.ok(tickets.every(({ state }) => state === 'over'), 'who waited in queues that are no more is served')
+  t.ok(tickets.every(({ state }) => state === 'over'), 'requests in removed queues are served')
   t.end()
 })
 

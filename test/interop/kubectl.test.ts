@@ -158,7 +158,7 @@ for (const program of programs()) {
       t.same(shown.metadata.managedFields.map(({ manager, operation }: { manager: string, operation: string }) => `${operation} ${manager}`).sort(), ['Apply kubectl', 'Apply other'])
 
       await kubectl.ok('apply', `--filename=${labelled({ a: '1', b: '1' }, 'taken')}`)
-      t.match(await apply(labelled({ a: '2' }, 'taken')), /taken serverside-applied$/, 'what it kept itself before is taken over')
+      t.match(await apply(labelled({ a: '2' }, 'taken')), /taken serverside-applied$/, 'fields of client-side apply are taken over')
       await kubectl.ok('label', KIND, 'taken', '--overwrite', 'a=3')
       t.match(await kubectl.refused('apply', '--server-side', `--filename=${labelled({ a: '4' }, 'taken')}`), /conflict with "kubectl-label" using rbac\.authorization\.orch\.io\/v1: \.metadata\.labels\.a/)
       await kubectl.ok('annotate', KIND, 'taken', 'n=1')

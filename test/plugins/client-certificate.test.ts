@@ -119,7 +119,7 @@ t.test('the last common name of a subject is the user, all organizations are gro
   }
   t.match(await user({ commonName: 'last', earlierNames: ['first', 'second'], organizations: ['b', 'a', 'b'] }), { username: 'last', groups: ['b', 'a', 'b', 'system:authenticated'] })
   t.equal((await user({ organizations: [] }))?.groups.length, 1)
-  t.equal((await get(port, issue({ commonName: '', earlierNames: ['first'] }))).code, 401, 'which is nobody where it is empty')
+  t.equal((await get(port, issue({ commonName: '', earlierNames: ['first'] }))).code, 401, 'and an empty one authenticates nobody')
 })
 
 t.test('a certificate is for clients, for any use or does not say; others are refused', async t => {
@@ -163,7 +163,7 @@ t.test('a certificate for any use must satisfy every other condition', async t =
   time.jump = 0
   t.equal((await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200, 'from an intermediate whose root is missing: every certificate of the CA file is trusted')
   const unnamed = await serve(t, ca.certificate, {}, {})
-  t.equal((await get(unnamed.port, client)).code, 401, 'a host that does not name the authorities gets what the TLS library says')
+  t.equal((await get(unnamed.port, client)).code, 401, 'without configured authorities the result of the TLS library decides')
 })
 
 t.test('an issuer has the right name, signature and permission to sign', async t => {

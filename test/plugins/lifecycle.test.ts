@@ -31,7 +31,7 @@ t.test('token reviews use the authenticators of the server', async t => {
   const strict: Authenticator = { name: 'strict', authenticate: ({ headers }) => { if (headers.authorization === 'Bearer bad') throw new Error('secret detail'); return undefined } }
   const { server: { authenticator } } = await offered(t, { authentication: { tokens: 'good,ann,1,"ops"\n', authenticators: [strict] } })
   t.same(authenticator.authenticate(tokenCredentials('good')), { username: 'ann', uid: '1', groups: ['ops', 'system:authenticated'], extra: {} }, 'at once, and as requests see it')
-  t.equal(authenticator.authenticate(tokenCredentials('nobody')), undefined, 'a token nobody knows is nobody, and not anonymous')
+  t.equal(authenticator.authenticate(tokenCredentials('nobody')), undefined, 'an unknown token authenticates nobody, not even as anonymous')
   t.throws(() => authenticator.authenticate(tokenCredentials('bad')), UNAUTHORIZED)
   const { server: slow } = await offered(t, { authentication: { authenticators: [late, strict] } })
   t.match(await slow.authenticator.authenticate(tokenCredentials('late')), { username: 'bob', groups: ['dev', 'system:authenticated'] })
@@ -55,8 +55,8 @@ t.test('a review reports what the authorizers could not look up', async t => {
   t.same(await ask(unsure('NoOpinion')), { decision: 'NoOpinion', reason: 'unsure\nEverything is forbidden.', evaluationError: failure })
   t.same(await ask(unsure('Allow')), { decision: 'Allow', reason: 'unsure', evaluationError: failure })
   const allows: Authorizer = { name: 'allows', authorize: () => ({ decision: 'Allow' }) }
-  t.same(await ask(unsure('NoOpinion'), allows), { decision: 'Allow' }, 'others are still asked')
-  for (const one of [broken, rejects]) t.same(await ask(one, allows), { decision: 'NoOpinion', reason: '', evaluationError: failure }, 'behind one that throws nobody is: it might have denied')
+  t.same(await ask(unsure('NoOpinion'), allows), { decision: 'Allow' }, 'later authorizers still decide')
+  for (const one of [broken, rejects]) t.same(await ask(one, allows), { decision: 'NoOpinion', reason: '', evaluationError: failure }, 'after an exception later ones do not, because it might have denied')
 })
 
 t.test('a failed authorization is a server error unless another authorizer allows the request', async t => {

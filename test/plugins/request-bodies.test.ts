@@ -49,7 +49,7 @@ t.test('bodies share one bound: what does not fit is refused with 429, and what 
   const held = wires.filter(wire => !refused.includes(wire))
   t.ok(held.length >= 4 && held.length <= 8, `${held.length} are held`)
   t.equal((await server.get(CONFIGS)).code, 200, 'reading is not concerned')
-  t.equal((await server.delete(`${CONFIGS}/none`)).code, 404, 'nor is what has no body')
+  t.equal((await server.delete(`${CONFIGS}/none`)).code, 404, 'nor are requests without a body')
 
   const [one, ...others] = held
   for (const wire of others) wire.socket.destroy()
@@ -57,7 +57,7 @@ t.test('bodies share one bound: what does not fit is refused with 429, and what 
   const large = await Promise.all(Array.from({ length: 4 }, (_, at) => server.call('POST', CONFIGS, config(`large-${at}`, 900_000))))
   t.same(large.map(({ code }) => code), [201, 201, 201, 201])
   one?.write('x')
-  t.equal((await one?.response())?.code, 400, 'what was held is read to its end')
+  t.equal((await one?.response())?.code, 400, 'a held body is read to its end')
   await until(t, 'everything to be over', () => server.inFlight() === 0)
   for (let at = 0; at < 20; at++) t.equal((await server.call('POST', CONFIGS, config(`again-${at}`, 900_000))).code, 201)
 })

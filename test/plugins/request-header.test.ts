@@ -50,7 +50,7 @@ t.test('from anybody else the headers mean nothing', async t => {
   t.equal(await code(stranger, BOB), 401)
   t.equal(await code(proxies.issue({ commonName: 'front', uses: ['server'] }), BOB), 401, 'a certificate that is not for clients')
   t.equal(await code(proxies.issue({ commonName: 'front', uses: ['client'], from: new Date(0), until: new Date(1e12) }), BOB), 401, 'nor an expired one')
-  t.equal(await code(proxy), 401, 'a proxy is nobody by itself, as its CA is not one of clients')
+  t.equal(await code(proxy), 401, 'a proxy without user headers is not authenticated, as its CA is not a client CA')
   t.equal(await code(proxy, { authorization: 'Bearer abc' }), 200)
 })
 

@@ -218,7 +218,7 @@ t.test('the cache is bounded in time and number, and so are reviews in progress'
   await cache.find('short')
   t.equal(asked.length, 5)
   for (let at = 0; at < 5; at++) await cache.find(`x${at}`)
-  t.match(cache.find('a'), { username: 'a' }, 'strangers push nobody out')
+  t.match(cache.find('a'), { username: 'a' }, 'invalid tokens do not evict valid ones')
   await cache.find('b')
   t.match(await cache.find('a'), { username: 'a' })
   t.equal(asked.length, 12, 'but the oldest has to go')

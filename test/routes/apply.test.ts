@@ -91,8 +91,8 @@ t.test('an invalid apply is refused with its reason, and nothing is changed', as
   for (const [metadata, code, message] of [
     [{ name: 'none', uid: 'x' }, 409, /uid mismatch: the provided object specified uid x, and no existing object was found$/],
     [{ name: '' }, 400, /^the name of the object \(none based on URL\) was undeterminable: name must be provided$/]
-  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has no uid, and is made by its name')
-  t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'what is there has its name')
+  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'a missing object has no uid, and needs a name')
+  t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'for an existing object the URL gives the name')
   t.equal((await server.patch(AT, {}, 'application/merge-patch+json')).code, 200)
   t.equal((await server.call('PATCH', `${AT}?force=true`, {}, { 'content-type': 'application/merge-patch+json' })).code, 422, 'others cannot be forced')
   t.same((await server.get(AT)).json, made)
@@ -105,7 +105,7 @@ t.test('an exported object with its version is created if it does not exist', as
   t.equal(code, 201)
   t.notMatch(json.metadata, { resourceVersion: '99' })
   t.same(ownersOf(json), { 'Apply me': '{"f:data":{"f:x":{}}}' })
-  t.match(await apply(server, AT, 'me', exported), { code: 409, json: { message: /modified/ } }, 'and of what is there it names the version')
+  t.match(await apply(server, AT, 'me', exported), { code: 409, json: { message: /modified/ } }, 'for an existing object the version is compared')
 })
 
 t.test('several managers conflict in the order of their names', async t => {
@@ -214,14 +214,14 @@ t.test('fields dropped in an apply of another version are removed or defaulted, 
   t.same([spec.suspend, spec.startingDeadlineSeconds], [false, undefined])
   await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' }, spec: { suspend: true } })
   await apply(server, url('batch/v1beta1', 'cronjobs'), 'third', { apiVersion: 'batch/v1beta1', kind: 'CronJob', metadata: { name: 'a', annotations: { a: '1' } } })
-  t.equal((await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' } })).json.spec.suspend, false, 'while somebody else speaks another version')
+  t.equal((await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' } })).json.spec.suspend, false, 'while another manager uses another version')
 
   const autoscaler = (version: string, spec: object): object => ({ apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'a' }, spec: { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 3, ...spec } })
   const resource = (name: string, averageUtilization: number): object => ({ type: 'Resource', resource: { name, target: { type: 'Utilization', averageUtilization } } })
   const metricsOf = ({ json }: { json: Json }): Json[] => json.spec.metrics.map(({ resource }: Json) => [resource.name, resource.target.averageUtilization])
   await apply(server, url('autoscaling/v2', 'horizontalpodautoscalers'), 'me', autoscaler('v2', { metrics: [resource('cpu', 70), resource('memory', 60)] }))
   await apply(server, url('autoscaling/v1', 'horizontalpodautoscalers'), 'me', autoscaler('v1', { targetCPUUtilizationPercentage: 70 }))
-  t.same(metricsOf(await server.get(url('autoscaling/v2', 'horizontalpodautoscalers'))), [['cpu', 70]], 'what the other version has no word for goes as well')
+  t.same(metricsOf(await server.get(url('autoscaling/v2', 'horizontalpodautoscalers'))), [['cpu', 70]], 'fields that the other version lacks are removed too')
 })
 
 t.test('status is applied through its subresource alone', async t => {
@@ -246,7 +246,7 @@ t.test('the first server-side apply of kubectl takes over its client-side fields
   t.equal(code, 200)
   t.same([json.data, JSON.parse(json.metadata.annotations[LAST]).data], [{ x: '2', y: '1' }, { x: '2' }])
   await server.patch(`${AT}?fieldManager=editor`, { data: { x: '3' } })
-  t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'what somebody else has changed since is theirs')
+  t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'a field that another manager has changed since conflicts')
 })
 
 t.test('stringData of a Secret is merged into data regardless of owners, and owned as stringData', async t => {
@@ -259,7 +259,7 @@ t.test('stringData of a Secret is merged into data regardless of owners, and own
   t.equal(ownersOf(json)['Apply kubectl'], '{"f:stringData":{"f:k":{}}}')
   t.match(ownersOf(json)['Update kubectl-client-side-apply'], /"f:data":\{"\.":\{\},"f:k":\{\}\}/)
   t.match((await apply(server, `${url}/a`, 'kubectl', secret('c'))).json.data, { k: 'Yw==' }, 'and again')
-  t.match(await apply(server, `${url}/a`, 'somebody', secret('d')), { code: 409, json: { message: /"kubectl".*: \.stringData\.k$/ } }, 'those who say the same texts conflict')
+  t.match(await apply(server, `${url}/a`, 'somebody', secret('d')), { code: 409, json: { message: /"kubectl".*: \.stringData\.k$/ } }, 'appliers of the same stringData conflict')
   const { data } = (await apply(server, `${url}/b`, 'kubectl', { ...secret('a'), metadata: { name: 'b' } })).json
   t.same(data, { k: 'YQ==' }, 'in a new one, too')
 })
@@ -277,7 +277,7 @@ t.test('the annotation that kubectl keeps has what was sent, in the form kubectl
   t.equal(await lastOf(AT), '{"apiVersion":"v1","data":{"x":"1","z":"1"},"kind":"ConfigMap","metadata":{"name":"a"}}\n')
   const before = await lastOf(`${DEPLOYMENTS}/d`)
   t.equal((await apply(server, `${DEPLOYMENTS}/d/scale`, 'kubectl', { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'd' }, spec: { replicas: 1 } })).code, 200)
-  t.equal(await lastOf(`${DEPLOYMENTS}/d`), before, 'what is applied to the scale is nothing the object was applied as')
+  t.equal(await lastOf(`${DEPLOYMENTS}/d`), before, 'applying the scale does not change the annotation of the object')
 })
 
 t.test('YAML is read with the scalars of YAML 1.1, in whatever verb it comes', async t => {

@@ -209,7 +209,7 @@ t.test('methods a path does not take are refused as such', async t => {
   t.equal((await server.post(`${BINDINGS}/one`, binding('one'))).code, 405)
   t.equal((await server.put(BINDINGS, binding('one'))).code, 405)
   t.equal((await server.delete('/api/v1/namespaces')).code, 405)
-  t.equal((await server.post('/api/v1/configmaps', {})).code, 405, 'what is in a namespace is created there')
+  t.equal((await server.post('/api/v1/configmaps', {})).code, 405, 'namespaced objects are created below their namespace')
   t.equal((await server.get(`${BINDINGS}/one/status`)).code, 404)
   t.equal((await server.get('/apis/rbac.authorization.orch.io/v2/clusterrolebindings')).code, 404)
 })

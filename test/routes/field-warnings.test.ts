@@ -91,7 +91,7 @@ for (const [url, at, make] of OWNERS) {
     t.same(warningTexts(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), always, 'a change of nothing that is desired is not looked at')
     if (url.endsWith('jobs') || url.endsWith('podtemplates')) return
     const field = url.endsWith('daemonsets') || url.endsWith('deployments') || url.endsWith('replicasets') ? { minReadySeconds: 1 } : url.endsWith('cronjobs') ? { suspend: true } : { replicas: 3 }
-    t.same(warningTexts(await server.patch(`${url}/x`, { spec: field })), texts, 'one of what is desired is')
+    t.same(warningTexts(await server.patch(`${url}/x`, { spec: field })), texts, 'a change of the spec gets the warnings')
     t.same(warningTexts(await server.patch(`${url}/x/status`, { metadata: { annotations: { a: 'b' } }, spec: { ...field } })), [], 'one of the status is not')
   })
 }

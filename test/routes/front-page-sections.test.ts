@@ -27,5 +27,5 @@ t.test('a check that fails is named, and one that hangs is not waited for', asyn
   t.match(text, 'Not live</strong> 1 of 2 checks of livez: etcd')
   t.match(text, /<th scope="row" class="long">etcd<\/th><td>no answer yet<\/td>/)
   await rights.get('/livez')
-  t.same(asked, ['/readyz', '/livez'], 'asked once for each path')
+  t.same(asked, ['/readyz', '/livez'], 'each path is authorized once')
 })

@@ -78,7 +78,7 @@ t.test('each reader sees what they may list and get, and of the rest that it is 
   t.match(all, 'a message for few')
   t.match(section(all, 'resources'), /secrets core 1/)
   t.notMatch(all, 'ot permitted')
-  t.equal((await pageOf(server, { ...as('root'), 'impersonate-user': 'ann', 'impersonate-group': 'readers' })).replace(/(?:&lt; )?[\d.]+ m?s/g, ''), own.replace(/(?:&lt; )?[\d.]+ m?s/g, ''), 'who impersonates sees what the other sees')
+  t.equal((await pageOf(server, { ...as('root'), 'impersonate-user': 'ann', 'impersonate-group': 'readers' })).replace(/(?:&lt; )?[\d.]+ m?s/g, ''), own.replace(/(?:&lt; )?[\d.]+ m?s/g, ''), 'an impersonator sees the page of the impersonated user')
 })
 
 t.test('users who may not discover a resource learn neither its name nor its number', async t => {

@@ -164,7 +164,7 @@ t.test('for lists that are always written, the sender of an empty one owns it, a
     const create = (name: string, body: Json): Promise<Answer> => server.post(`${path}?fieldManager=maker`, { ...rest, ...body, metadata: { name: `${name}-${at}`, labels: { a: 'b' } } })
     const absent = await create('absent', 'spec' in empty ? { spec: {} } : {})
     t.match({ code: absent.code, json: absent.json }, { code: 201, json: nulls(empty) as Json }, path)
-    t.notMatch(ownersOf(absent.json), { 'Update maker': element }, 'one that is not there is nobody\'s')
+    t.notMatch(ownersOf(absent.json), { 'Update maker': element }, 'an absent list has no owner')
     const made = await create('empty', empty)
     t.match({ code: made.code, json: made.json }, { code: 201, json: nulls(empty) as Json }, path)
     t.ok(ownersOf(made.json)['Update maker']?.includes(element), path)
@@ -175,7 +175,7 @@ t.test('for lists that are always written, the sender of an empty one owns it, a
     t.same((await server.patch(`${path}/absent-${at}?fieldManager=patcher`, empty)).json, patched, 'once more changes nothing')
     await server.patch(`${path}/absent-${at}`, { metadata: { finalizers: ['a/b'] } })
     await server.delete(`${path}/absent-${at}`)
-    t.match((await server.patch(`${path}/absent-${at}`, { ...empty, metadata: { finalizers: null } })).json, nulls(empty) as Json, 'and so it goes')
+    t.match((await server.patch(`${path}/absent-${at}`, { ...empty, metadata: { finalizers: null } })).json, nulls(empty) as Json, 'removing the last finalizer deletes it')
   }
 })
 
@@ -192,7 +192,7 @@ t.test('the creator of a daemon set owns its template generation, and keeps it',
   t.same(json.metadata.annotations, { 'deprecated.daemonset.template.generation': '3' })
   t.same(json.metadata.managedFields.map(({ manager, fieldsV1 }: Json) => [manager, fieldsV1['f:metadata']]).sort(), [['maker', COUNT], ['putter', undefined]])
   const applied = await server.call('PATCH', `${url}/e?fieldManager=me`, { apiVersion: 'apps/v1', kind: 'DaemonSet', ...set, metadata: { name: 'e' } }, { 'content-type': 'application/apply-patch+yaml' })
-  t.same([applied.code, applied.json.metadata.annotations, applied.json.metadata.managedFields[0].fieldsV1['f:metadata']], [201, { 'deprecated.daemonset.template.generation': '1' }, undefined], 'of an apply it is nobody\'s')
+  t.same([applied.code, applied.json.metadata.annotations, applied.json.metadata.managedFields[0].fieldsV1['f:metadata']], [201, { 'deprecated.daemonset.template.generation': '1' }, undefined], 'an applier does not own it')
 })
 
 t.test('the creator of an autoscaler without a target owns the default one', async t => {

@@ -94,10 +94,10 @@ t.test('nothing is created in a namespace that is missing or going', async t => 
   await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/keep'] } })
   await server.delete('/api/v1/namespaces/team')
   t.match(await server.post(CONFIGS, { metadata: { name: 'late' } }), { code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating' }] } } })
-  t.match(await server.post(CONFIGS, { metadata: { generateName: 'late-' } }), { code: 403, json: { details: { name: 'late-', kind: 'configmaps' } } }, 'of one without a name, by what it begins with')
+  t.match(await server.post(CONFIGS, { metadata: { generateName: 'late-' } }), { code: 403, json: { details: { name: 'late-', kind: 'configmaps' } } }, 'an object without a name is named by its prefix')
   t.equal((await server.put('/apis/rbac.authorization.orch.io/v1/namespaces/team/roles/late', { metadata: { name: 'late' }, rules: [] })).code, 403, 'not by PUT either')
-  t.equal((await server.patch(`${CONFIGS}/held`, { data: { still: 'changed' } })).code, 200, 'what is there can be changed')
-  t.equal((await server.get('/api/v1/namespaces/team')).code, 200, 'the namespace waits for what is held')
+  t.equal((await server.patch(`${CONFIGS}/held`, { data: { still: 'changed' } })).code, 200, 'existing objects can be changed')
+  t.equal((await server.get('/api/v1/namespaces/team')).code, 200, 'the namespace waits for objects with finalizers')
   while ((await server.get(`${CONFIGS}/held`)).json.metadata.deletionTimestamp === undefined) await new Promise(resolve => { setTimeout(resolve, 5) })
   await server.patch(`${CONFIGS}/held`, { metadata: { finalizers: null } })
   await gone(server, '/api/v1/namespaces/team')
@@ -108,7 +108,7 @@ t.test('a missing or terminating namespace is reported before any other error', 
   const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const missing = { code: 404, json: { reason: 'NotFound', message: 'namespaces "gone" not found', details: { kind: 'namespaces', name: 'gone' } } }
   t.match(await server.post('/api/v1/namespaces/gone/pods', pod), missing, 'no account is looked for there')
-  t.match(await server.post('/api/v1/namespaces/gone/configmaps', { metadata: { name: 'A_' } }), missing, 'of what is invalid, too')
+  t.match(await server.post('/api/v1/namespaces/gone/configmaps', { metadata: { name: 'A_' } }), missing, 'for an invalid object too')
   t.match(await server.post('/api/v1/namespaces/gone/pods/a/binding', { metadata: { name: 'b' }, target: {} }), missing)
   t.match(await server.post('/api/v1/namespaces/gone/pods/a/eviction', { metadata: { name: 'b' } }), missing)
   t.match(await server.post('/api/v1/namespaces/gone/serviceaccounts/a/token', { spec: {} }), missing)

@@ -70,7 +70,7 @@ t.test('entity tags identify documents, plain or compressed', async t => {
     }
     t.notOk((await server.get(path, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'])
   }
-  t.notOk((await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'what is small stays as it is')
+  t.notOk((await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'small responses are not compressed')
 })
 
 t.test('the protobuf form of v3 is not offered: requests that accept nothing else are 406', async t => {

@@ -75,7 +75,7 @@ for (const secure of [true, false]) {
       over.abort()
       await others
       t.ok(read > 0, 'others read meanwhile')
-      t.equal(foreign, 0, 'and got what is theirs')
+      t.equal(foreign, 0, 'and got their own responses')
     }
   })
 }
@@ -117,7 +117,7 @@ for (const secure of [true, false]) {
     await abandon(address, 12, Array.from({ length: 6 }, () => get(configs('a'))), () => settled('the lists to wait', async () => await reads() > 70))
     await settled('the watches to end', async () => await watches() === 0)
     await settled('the reads to end', async () => await reads() === 1)
-    t.equal((await server.get(`${configs('a')}/a-1`)).code, 200, 'nobody is refused')
+    t.equal((await server.get(`${configs('a')}/a-1`)).code, 200, 'no request is refused')
   })
 }
 

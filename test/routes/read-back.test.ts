@@ -43,7 +43,7 @@ t.test('claims of a stateful set say what they are', async t => {
   const claim = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
   const set = { metadata: { name: 's' }, spec: { serviceName: 's', selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: pod }, volumeClaimTemplates: [claim] } }
   t.match((await stored(server, url, set)).spec.volumeClaimTemplates, [{ kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name: 'data' }, status: { phase: 'Pending' } }])
-  t.equal((await server.put(`${url}/s`, set)).code, 200, 'who leaves it out changes nothing')
+  t.equal((await server.put(`${url}/s`, set)).code, 200, 'an update that omits it changes nothing')
 })
 
 t.test('definitions of types count their generations', async t => {

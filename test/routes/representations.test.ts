@@ -27,7 +27,7 @@ t.test('an object comes as JSON, YAML or protobuf, and is taken as each', async 
   t.equal((await server.call('POST', BINDINGS, Buffer.from(encodeProtobuf(ClusterRoleBinding, object)), { 'content-type': PROTOBUF })).code, 201)
   t.equal((await server.call('POST', BINDINGS, yaml.body.replace('name: one', 'name: three').replace(/^ +(uid|resourceVersion):.*\n/gm, ''), { 'content-type': 'application/yaml' })).code, 201)
   const stock = encodeProtobuf(ClusterRoleBinding, { ...object, metadata: { name: 'four' } })
-  t.equal((await server.call('POST', BINDINGS, Buffer.from(stock), { 'content-type': 'application/vnd.kubernetes.protobuf' })).code, 201, 'what stock clients call it')
+  t.equal((await server.call('POST', BINDINGS, Buffer.from(stock), { 'content-type': 'application/vnd.kubernetes.protobuf' })).code, 201, 'with the media type of stock clients')
   for (const name of ['two', 'three', 'four']) t.same((await server.get(`${BINDINGS}/${name}`)).json.subjects, json.json.subjects)
   t.equal((await server.call('POST', BINDINGS, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })).code, 415)
   t.equal((await server.call('POST', BINDINGS, JSON.stringify(binding('z')), { 'content-type': 'application/json', 'content-encoding': 'gzip' })).code, 415)

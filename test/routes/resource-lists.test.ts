@@ -57,7 +57,7 @@ async function unanswered (server: Client, group: string, version: string, name:
   for (const verb of verbs) {
     const answer = await server.call(METHODS[verb] ?? 'GET', `${rootOf(group, version)}${scope}/${resource}/none/${subresource}`, verb === 'get' ? undefined : {})
     t.ok([404, 405].includes(answer.code), `${verb} ${name}: ${answer.code}`)
-    t.notMatch(answer.json['message'], /"none"/, 'nobody has looked for the object')
+    t.notMatch(answer.json['message'], /"none"/, 'the object was not looked up')
   }
 }
 

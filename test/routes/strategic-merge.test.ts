@@ -38,7 +38,7 @@ t.test('a deployment is patched as kubectl does it', async t => {
   t.match(image.spec.strategy, { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } })
   t.strictSame((await patched(server, url, { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } })).spec.strategy, { type: 'Recreate' })
   const defaulted = (await patched(server, url, { spec: { strategy: { $patch: 'delete' }, replicas: null } })).spec
-  t.match(defaulted, { replicas: 1, strategy: { type: 'RollingUpdate' } }, 'what is taken away is defaulted')
+  t.match(defaulted, { replicas: 1, strategy: { type: 'RollingUpdate' } }, 'removed fields are defaulted')
 
   const sidecar = await patched(server, url, { spec: { template: { spec: { containers: [{ name: 'log', image: 'log:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }], volumes: [{ name: 'data', emptyDir: {} }] } } } })
   t.strictSame(sidecar.spec.template.spec.containers.map(({ name }: Json) => name as string), ['log', 'web'])

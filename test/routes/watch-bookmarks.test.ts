@@ -48,7 +48,7 @@ for (const [name, options] of stores) {
         const made = await server.post(BINDINGS, binding(`b-${query.length}-${round}`))
         const bookmark = await minute(watch, server.time)
         t.same(bookmark, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: bookmark.metadata.resourceVersion } })
-        t.ok(Number(bookmark.metadata.resourceVersion) >= Number(made.json.metadata.resourceVersion), 'as new as what was written elsewhere')
+        t.ok(Number(bookmark.metadata.resourceVersion) >= Number(made.json.metadata.resourceVersion), 'at least as new as a write to another resource')
       }
       t.equal(watch.events.length, 2, 'and no more than one a minute')
       watch.close()
@@ -103,7 +103,7 @@ t.test('a watch sends a bookmark shortly before its timeout, and at its end if t
   t.equal(last?.metadata.resourceVersion, made.json.metadata.resourceVersion)
   await without.end()
   t.ok(without.response.complete)
-  t.equal(without.events.length, 0, 'and none unless it was asked for')
+  t.equal(without.events.length, 0, 'and no bookmark unless requested')
 })
 
 t.test('without a time of its own a watch lasts one to two of the minimum', async t => {

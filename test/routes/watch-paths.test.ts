@@ -15,7 +15,7 @@ t.test('a path with watch in it watches a collection or one object', async t => 
   await server.delete(`${BINDINGS}/a`)
   t.same(types(await all.take(4)), ['ADDED a', 'ADDED b', 'DELETED b', 'DELETED a'])
   t.same(types(await one.take(2)), ['ADDED b', 'DELETED b'])
-  t.same(both.events, [], 'what the query selects holds too')
+  t.same(both.events, [], 'selectors of the query apply too')
 })
 
 t.test('it may be in a namespace, in all of them, or of a namespace', async t => {

@@ -105,7 +105,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     stream.on('data', (piece: Buffer) => { arrived.push([piece.length, performance.now() - since]) })
     const all = 'x'.repeat(2 * perSecond)
     t.equal(opened.write(all), false)
-    t.equal(opened.write('y'), false, 'what is written all the same comes behind it')
+    t.equal(opened.write('y'), false, 'further writes are queued behind it')
     opened.sink.end()
     t.equal(await text(stream), `${all}y`)
     await opened.closed

@@ -27,7 +27,7 @@ t.test('generations count changes of what is desired', async t => {
   t.equal(await patched({ status: { replicas: 9 } }), 3, 'a status sent to the object itself is nothing')
   await server.patch(url, { metadata: { finalizers: ['example.com/keep'] } })
   await server.delete(url)
-  t.equal(generation((await server.get(url)).json), 4, 'what is to go is another thing to do')
+  t.equal(generation((await server.get(url)).json), 4, 'a deletion increases it')
 })
 
 t.test('an empty member differs from an absent one', async t => {

@@ -26,7 +26,7 @@ t.test('integers of 64 bits come back exactly, in every form', async t => {
     t.equal(object.value, BigInt(value))
     t.equal(toJson(Numbers, object), json, value)
     t.equal(toJson(Numbers, decodeProtobuf(Numbers, encodeProtobuf(Numbers, object)).object), json, 'protobuf')
-    t.equal(toJson(Numbers, parseExactly(Buffer.from(json)) as typeof object), json, 'what is stored')
+    t.equal(toJson(Numbers, parseExactly(Buffer.from(json)) as typeof object), json, 'the stored form')
     t.equal(toJson(Numbers, decode(Numbers, parseYaml(Buffer.from(toYaml(object))).value).object), json, 'YAML')
     t.equal(toJson(Numbers, decode(Numbers, (await parseYamlBody(Buffer.from(`${toYaml(object)}# ${'x'.repeat(8000)}\n`))).value).object), json, 'YAML of a thread')
     t.ok(sameValue(clone(object), object))

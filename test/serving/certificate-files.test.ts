@@ -57,7 +57,7 @@ t.test('a file may have several authorities, and some between them and the clien
   }
   const between = await serve(t, bundle(middle))
   t.equal(await between.code(below), 200, 'every authority of the file is trusted, root or not')
-  t.equal(await between.code(client(one)), 401, 'and nobody above')
+  t.equal(await between.code(client(one)), 401, 'but not its issuers')
   const own = certify({ ...validity, commonName: 'own', uses: ['client'] })
   t.equal(await (await serve(t, bundle(own))).code(own), 200, 'a certificate in the file vouches for itself')
 })

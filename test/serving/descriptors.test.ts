@@ -40,7 +40,7 @@ t.test('modules that could not be loaded for lack of descriptors are loaded when
   const output = execFileSync('sh', ['-c', 'ulimit -n 1024 && exec "$0" "$@"', process.execPath, SCARCE], { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } })
   const { out, back, exhausted } = JSON.parse(output) as { out: Record<string, number>, back: Record<string, number>, exhausted: string[] }
   t.ok(exhausted.length > 0 && exhausted.every(code => code === 'EMFILE'), 'it is noticed')
-  t.match(out, { get: 200 }, 'what is in memory is served without')
+  t.match(out, { get: 200 }, 'responses from memory need no descriptor')
   t.match(Object.keys(out), ['get', 'metrics', 'yaml', 'openapi'])
   t.equal(out['metrics'], 500, 'the descriptors were out indeed')
   t.same(back, { get: 200, metrics: 200, yaml: 201, openapi: 200 })

@@ -51,7 +51,7 @@ t.test('a client is occasionally asked to reconnect, and its open streams contin
   t.equal(await answer, 'done')
   const never = await listening(t)
   const kept = open(t, never.port)
-  kept.on('goaway', () => t.fail('asked to leave'))
+  kept.on('goaway', () => t.fail('got GOAWAY'))
   for (let index = 0; index < 20; index++) t.equal(await readAll(kept.request({ ':path': '/' })), '2.0 GET')
 })
 
@@ -60,7 +60,7 @@ t.test('GOAWAY is sent before the responses', async t => {
   const { socket, frames } = await byFrames(t, port)
   socket.write(Buffer.concat([getHttp2(1, '/'), getHttp2(3, '/')]))
   await until('two answers', () => answered(frames).length === 2)
-  t.same(goaways(frames), [3], 'what has come is served')
+  t.same(goaways(frames), [3], 'requests that have arrived are served')
   t.ok(frames.findIndex(({ type }) => type === GOAWAY) < frames.findIndex(({ type }) => type === DATA))
 })
 

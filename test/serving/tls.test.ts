@@ -197,7 +197,7 @@ t.test('a client certificate is requested and verified if a client CA is configu
     t.equal(seen.authorized, true, name)
     t.match(seen.getPeerCertificate().subject, { CN: 'alice', O: ['devs', 'ops'] })
     const { server: bad } = await handshake(t, options, present(stranger.issue({ commonName: 'mallory', uses: ['client'] }), name))
-    t.equal(bad.authorized, false, 'the handshake goes on, so that the answer can be a Status')
+    t.equal(bad.authorized, false, 'the handshake succeeds, so that the response can be a Status')
     const { server: none } = await handshake(t, options, { servername: name })
     t.equal(none.getPeerX509Certificate(), undefined)
   }

@@ -49,7 +49,7 @@ t.test('an update whose answer was lost', async t => {
   t.match(await outcomeOf(store, attempt, first, lost), { succeeded: true, revision }, 'although it was removed')
 
   const other = { ...attempt, value: bytes('never written') }
-  t.match(await outcomeOf(store, other, first, lost), { succeeded: false, current: undefined }, 'somebody else was first')
+  t.match(await outcomeOf(store, other, first, lost), { succeeded: false, current: undefined }, 'another client was first')
   t.match(await outcomeOf(store, { ...other, expected: later }, later, lost), { succeeded: false }, 'a delete was first')
 })
 

@@ -35,7 +35,7 @@ t.test('only users with rights on a signer or its domain may approve and sign', 
     for (const user of ['ann', 'sam', 'dom'].filter(user => !may.includes(user))) {
       t.match(await as(user, 'PATCH', `${url}/approval`, approved, MERGE), { code: 403, json: { message: `certificatesigningrequests.certificates.orch.io "r${index}" is forbidden: user not permitted to approve requests with signerName "${signer}"` } }, user)
       t.match(await as(user, 'PATCH', `${url}/status`, signed, MERGE), { code: 403, json: { message: `certificatesigningrequests.certificates.orch.io "r${index}" is forbidden: user not permitted to sign requests with signerName "${signer}"` } }, user)
-      t.equal((await as(user, 'PATCH', `${url}/status`, { metadata: { labels: { a: user } } }, MERGE)).code, 200, 'what is neither certificate nor condition')
+      t.equal((await as(user, 'PATCH', `${url}/status`, { metadata: { labels: { a: user } } }, MERGE)).code, 200, 'fields other than certificate and conditions')
     }
     for (const user of may) t.equal((await as(user, 'PATCH', `${url}/approval`, approved, MERGE)).code, 200, user)
     for (const user of may) t.equal((await as(user, 'PATCH', `${url}/status`, signed, MERGE)).code, 200, user)

@@ -58,7 +58,7 @@ t.test('if the webhook fails pods are refused, or admitted with an annotation wh
   const strict = await serving(t, images.port, { allowTTL: -1 })
   t.match(await strict.post(PODS, pod('a', 'good')), { code: 403, json: { message: 'pods "a" is forbidden: the server could not find the requested resource' } })
   images.answer = () => ({})
-  t.match(await strict.post(PODS, pod('a', 'unknown')), { code: 403, json: { message: /one or more images rejected/ } }, 'what is not allowed is denied')
+  t.match(await strict.post(PODS, pod('a', 'unknown')), { code: 403, json: { message: /one or more images rejected/ } }, 'images that are not allowed are denied')
   images.answer = () => ({ allowed: 'perhaps' })
   t.match(await strict.post(PODS, pod('a', 'good')), { code: 403, json: { message: /the answer does not say whether the images are allowed/ } })
   images.answer = judged

@@ -13,7 +13,7 @@ t.test('AlwaysDeny: every change is refused and reads are served', async t => {
   const { as, post, get } = await serve(t, { enabled: ['AlwaysDeny'] })
   t.match(await post(CONFIGS, config('a')), { code: 403, json: { message: 'configmaps "a" is forbidden: admission control is denying all modifications' } })
   t.equal((await as('root', 'DELETE', '/api/v1/namespaces/default')).code, 403)
-  t.equal((await get('/api/v1/namespaces/default')).code, 200, 'what the server makes by itself is there')
+  t.equal((await get('/api/v1/namespaces/default')).code, 200, 'objects the server creates itself exist')
 })
 
 t.test('DenyServiceExternalIPs: no service gets external addresses, but keeps those it has', async t => {
@@ -51,7 +51,7 @@ t.test('OwnerReferencesPermissionEnforcement: who says what an object belongs to
   await grant('finalize', [write, { apiGroups: ['apps'], resources: ['deployments/finalizers'], verbs: ['update'] }], 'all')
   const owned = (more: Json = {}): Json => config('c', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u', ...more }] })
   const attempt = async (user: string, body: Json) => await as(user, 'POST', `${CONFIGS}?dryRun=All`, body)
-  t.equal((await attempt('ann', owned())).code, 201, 'who makes an object may as well not make it')
+  t.equal((await attempt('ann', owned())).code, 201, 'a creator needs no right to delete')
   t.match(await attempt('ann', owned({ blockOwnerDeletion: true })), { code: 403, json: { message: /cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: / } })
   t.equal((await attempt('all', owned({ blockOwnerDeletion: true }))).code, 201)
   t.match(await attempt('all', owned({ blockOwnerDeletion: true, kind: 'Nope' })), { code: 403, json: { message: /cannot find RESTMapping for APIVersion apps\/v1 Kind Nope: no matches for kind "Nope" in version "apps\/v1"/ } })
@@ -110,7 +110,7 @@ t.test('limits of events count by key, come back with time, and all of them coun
     }
   }
   t.same([send('a'), send('a'), send('a')], ['ok', 'ok', 'Too many requests: limit reached on type Namespace for key a'])
-  t.equal(send('b'), 'Too many requests: limit reached on type User for key ann', 'what one limit refused has counted for the other')
+  t.equal(send('b'), 'Too many requests: limit reached on type User for key ann', 'a request that one limit refused has counted for the other')
   now = 1000
   t.same([send('a'), send('a')], ['ok', 'Too many requests: [limit reached on type Namespace for key a, limit reached on type User for key ann]'], 'the message names every limit that was reached')
   t.same([send('c', 'x'), send('d', 'y'), send('a', 'z'), send('a', 'z')], ['ok', 'ok', 'ok', 'ok'], 'a key that was forgotten begins anew')

@@ -86,8 +86,8 @@ t.test('pods and workloads that violate the warn or audit level are stored with 
   for (const { annotations } of events()) t.match(annotations[`${LABEL}audit-violations`], /^would violate PodSecurity "restricted:v1.7": host namespaces \(hostPID=true\), runAsNonRoot/)
   t.equal(events().find(({ objectRef }) => objectRef.resource === 'pods')?.['annotations'][`${LABEL}enforce-policy`], 'privileged:latest')
   const enforced = await namespace(served, 'both', { enforce: 'baseline', warn: 'baseline' })
-  t.equal((await served.post(enforced, pod('p', spec))).headers['warning'], undefined, 'what is refused anyway is not warned of')
-  t.equal((await served.post('/apis/apps/v1/namespaces/both/deployments', deployment)).code, 201, 'templates are not held to what is enforced')
+  t.equal((await served.post(enforced, pod('p', spec))).headers['warning'], undefined, 'a refused pod gets no warning')
+  t.equal((await served.post('/apis/apps/v1/namespaces/both/deployments', deployment)).code, 201, 'the enforced level does not apply to templates')
 })
 
 t.test('invalid labels from before the plugin was enabled are reported in the audit log, several as a list', async t => {

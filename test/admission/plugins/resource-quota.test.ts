@@ -136,7 +136,7 @@ t.test('limited resources of the configuration need a quota that covers them', a
   t.equal((await post(`${url}/persistentvolumeclaims`, claim)).code, 201)
   t.equal((await post(`${url}/pods`, pod('x', { priorityClassName: 'high' }))).code, 201)
   t.equal((await as('root', 'DELETE', `${url}/resourcequotas/q`)).code, 200)
-  t.equal((await as('root', 'PATCH', `${url}/persistentvolumeclaims/c`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200, 'what takes nothing more needs none')
+  t.equal((await as('root', 'PATCH', `${url}/persistentvolumeclaims/c`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200, 'an update without more usage needs no quota')
   await t.rejects(serve(t, { configuration: { ResourceQuota: { value: { ...value, limitedResource: [] } } } }), { message: /ResourceQuota is wrong: unknown field "limitedResource"/ })
   const scopes: ReadonlyArray<readonly [Json, RegExp]> = [
     [{ scopeName: 'Priority', operator: 'Exists' }, /limitedResources\[0\]\.matchScopes\[0\]\.scopeName: Unsupported value: "Priority"/],

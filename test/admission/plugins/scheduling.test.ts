@@ -48,7 +48,7 @@ t.test('a pod has the priority of its class, or of the default one', async t => 
   t.match((await made(PODS, pod('usual')))['spec'], { priority: 100, priorityClassName: 'usual' })
   t.match(await post(CLASSES, { metadata: { name: 'another' }, value: 1, globalDefault: true }), { code: 403, json: { message: 'priorityclasses.scheduling.orch.io "another" is forbidden: PriorityClass usual is already marked as default. Only one default can exist' } })
   t.equal((await as('root', 'PATCH', `${CLASSES}/usual`, { description: 'x' }, MERGE)).code, 200)
-  t.equal((await as('root', 'PATCH', `${PODS}/low`, { spec: { priority: null, preemptionPolicy: null } }, MERGE)).code, 200, 'what a client leaves out stays')
+  t.equal((await as('root', 'PATCH', `${PODS}/low`, { spec: { priority: null, preemptionPolicy: null } }, MERGE)).code, 200, 'omitted fields keep their values')
 })
 
 t.test('a pod takes what its runtime takes, and runs where that is', async t => {

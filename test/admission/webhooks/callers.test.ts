@@ -113,7 +113,7 @@ t.test('connections are kept for a hook and shared by those of the same place, a
   hook.answer = deny()
   await server.patch(`${VALIDATING}/a`, { webhooks: [webhook('a', hook, { timeoutSeconds: 5 })] })
   t.equal((await server.post(CONFIGS, { metadata: { name: 'd' } })).code, 400)
-  t.equal(hook.connections(), 1, 'what has not changed of how it is called')
+  t.equal(hook.connections(), 1, 'the connection is kept if the client configuration is unchanged')
 })
 
 t.test('a connection that was kept and is closed when it is used again costs no request', async t => {

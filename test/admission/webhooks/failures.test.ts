@@ -126,7 +126,7 @@ t.test('a webhook cannot rename an object that the URL names', async t => {
     ['PUT', await server.put(`${leases}/mine`, { metadata: { name: 'mine' }, spec: {} })],
     ['apply', await server.patch(`${CONFIGS}/mine?fieldManager=me`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mine' } }, 'application/apply-patch+yaml')]
   ] as const) t.match(made, { code: 400, json: { message: 'the name of the object (other) does not match the name on the URL (mine)' } }, what)
-  t.equal(hook.asked.length, 2, 'each is asked about once')
+  t.equal(hook.asked.length, 2, 'the webhook is called once for each')
   for (const path of [leases, CONFIGS]) t.same((await server.get(path)).json.items, [])
   t.match(await server.post(CONFIGS, { metadata: { name: 'mine' } }), { code: 201, json: { metadata: { name: 'other' } } }, 'a new object may be given another name')
 })

@@ -60,7 +60,7 @@ t.test('selectors look at the labels of the namespace, and at those of the objec
   t.same(hook.asked, [])
   await server.post('/api/v1/namespaces/one/configmaps', { metadata: { name: 'c' } })
   await server.post('/api/v1/nodes', { metadata: { name: 'n' } })
-  t.same(names(hook.asked.splice(0)), ['CREATE ConfigMap one/c', 'CREATE Node /n'], 'what is in no namespace is never left out for one')
+  t.same(names(hook.asked.splice(0)), ['CREATE ConfigMap one/c', 'CREATE Node /n'], 'a namespace selector excludes no cluster-scoped object')
   t.match(await server.post('/api/v1/namespaces/none/configmaps', { metadata: { name: 'c' } }), { code: 404, json: { message: 'namespaces "none" not found' } })
 
   await server.delete(`${VALIDATING}/a`)
@@ -163,7 +163,7 @@ t.test('an eviction is reviewed as such and not as a deletion; a deletion carrie
   t.equal((await server.delete(`${pods}/deleted`)).code, 202)
   t.same(asked(), [['DELETE', undefined, 30]])
   t.equal((await server.delete(`${pods}/deleted`)).code, 202)
-  t.same(asked(), [], 'what is going already, as long as it was given, is asked about once')
+  t.same(asked(), [], 'a repeated deletion with the same grace period is not reviewed again')
   t.equal((await server.delete(`${pods}/deleted?gracePeriodSeconds=5`)).code, 202)
   t.same(asked(), [['DELETE', undefined, 5]])
 })

@@ -121,7 +121,7 @@ t.test('the OpenAPI documents have what extension servers serve', async t => {
   t.match(paths[`${ROOT}/namespaces/{namespace}/gadgets`], { get: {}, post: {} })
   const gadget = Object.entries<Json>(definitions).find(([name]) => name.endsWith('.v1.Gadget'))?.[1]
   t.match(gadget, { properties: { spec: { properties: { price: { description: 'In cents.' } } } } })
-  t.equal(Object.keys(definitions).filter(name => /_v2$/.test(name)).length, 0, 'what both have in the same form is shared')
+  t.equal(Object.keys(definitions).filter(name => /_v2$/.test(name)).length, 0, 'identical definitions are shared')
   t.not(merged.headers.etag, before.headers.etag)
   t.equal((await server.get('/openapi/v2')).headers.etag, merged.headers.etag)
   await t.resolves(SwaggerParser.validate(structuredClone(merged.json) as never))

@@ -109,7 +109,7 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
   shop.instead = ({ url }) => url.startsWith('/openapi/')
   await server.delete(`${SERVICES}/${NAME}`)
   await register(server, shop.port)
-  t.same((await server.get('/openapi/v2')).json, before, 'nobody waits for long')
+  t.same((await server.get('/openapi/v2')).json, before, 'the request does not wait for it')
 })
 
 t.test('an APIService that leads back to this server, or in a circle, is refused', async t => {

@@ -85,7 +85,7 @@ t.test('a definition that clashes with a built-in resource is never established,
   t.equal((await server.post('/apis/networking.orch.io/v1/namespaces/default/ingresses', ingress)).code, 201)
   await server.delete(`${DEFINITIONS}/ingresses.networking.orch.io`)
   await until(async () => (await server.get(`${DEFINITIONS}/ingresses.networking.orch.io`)).code === 404)
-  t.equal((await server.get('/apis/networking.orch.io/v1/namespaces/default/ingresses/kept')).code, 200, 'what is built in is not emptied')
+  t.equal((await server.get('/apis/networking.orch.io/v1/namespaces/default/ingresses/kept')).code, 200, 'objects of the built-in type stay')
 })
 
 t.test('a definition is deleted while many clients write its objects: nothing is left behind', async t => {

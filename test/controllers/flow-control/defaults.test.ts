@@ -77,7 +77,7 @@ t.test('several servers make them at once, and look after them each minute, with
   clock.advance(60_000)
   while (clock.waits.length === 0) await turns()
   await schemas?.cache?.fresh()
-  t.equal(names().length, 21, 'what was deleted is back')
+  t.equal(names().length, 21, 'deleted objects are restored')
   await servers[0]?.close()
   t.same(clock.waits, [])
   t.same(log, [])

@@ -48,7 +48,7 @@ t.test('the service and its endpoints are restored after a deletion or a change'
   await look()
   t.match((await server.get(ORCH)).json.spec.ports, [{ name: 'https', port: 443 }])
   t.same(await addressesOf(server), ['192.0.2.1'])
-  t.equal((await server.get(SLICE)).json.metadata.resourceVersion, revision, 'what is right is not written')
+  t.equal((await server.get(SLICE)).json.metadata.resourceVersion, revision, 'correct objects are not written')
   await own.close()
   t.equal(await addressesOf(server), undefined, 'a server that ends is behind it no more')
 })

@@ -79,7 +79,7 @@ t.test('refusals are written down: forbidden, unknown, and without valid credent
   await fastify.inject({ url: '/apis/x', headers: { authorization: 'Bearer wrong' } })
   await fastify.inject({ url: '/apis/x', headers: { authorization: 'Bearer wrong', 'user-agent': '' } })
   const answered = (await events()).filter(({ stage }) => stage !== 'RequestReceived')
-  t.notOk('userAgent' in (answered.pop() ?? {}), 'an empty user agent is none')
+  t.notOk('userAgent' in (answered.pop() ?? {}), 'an empty user agent is omitted')
   t.match(answered, [
     { stage: 'ResponseComplete', responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ } },
     { stage: 'ResponseComplete', requestURI: '/nowhere', responseStatus: { code: 404 } },

@@ -53,7 +53,7 @@ t.test('invalid options of a log, and pods that have none, are refused by name',
   t.match(await server.get(`${PODS}/waiting/log`), { code: 204, body: '' }, 'a pod without a node has no log')
   t.match(await server.get(`${PODS}/lost/log`), { code: 404, json: { message: 'nodes "gone" not found' } })
   t.equal((await server.get(`${PODS}/two/log?container=before`)).code, 200)
-  t.same(agent.asked.map(({ url }) => url), ['/containerLogs/default/two/before'], 'nobody else was asked')
+  t.same(agent.asked.map(({ url }) => url), ['/containerLogs/default/two/before'], 'the refused requests did not reach the agent')
 })
 
 t.test('the client receives the errors of the node agent', async t => {
@@ -145,5 +145,5 @@ t.test('a log that is followed ends when the server does', async t => {
   const closed = once(response, 'close')
   await server.app.close()
   await closed
-  t.pass('nobody waits for it')
+  t.pass('the connection is closed at once')
 })

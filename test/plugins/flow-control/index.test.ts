@@ -188,7 +188,7 @@ t.test('a change of a schema or level holds when it is acknowledged', async t =>
   await server.call('PUT', `${GROUP}/flowschemas/mine`, schema('mine', 'mine', ['*']), MASTER)
   t.equal(await flowOf(), made.json['metadata'].uid)
   await server.call('DELETE', `${GROUP}/prioritylevelconfigurations/mine`, undefined, MASTER)
-  t.equal(await flowOf(), before, 'a schema without its level matches nobody')
+  t.equal(await flowOf(), before, 'a schema without its level matches no request')
 })
 
 t.test('the status of a flow schema says whether its priority level exists', async t => {
@@ -206,7 +206,7 @@ t.test('the status of a flow schema says whether its priority level exists', asy
   await server.post(`${GROUP}/prioritylevelconfigurations`, level('nowhere', 10, 4), MASTER)
   await condition('lost', 'False')
   const { json } = await server.get(`${GROUP}/flowschemas/lost`, MASTER)
-  t.equal(json['metadata'].generation, 1, 'a status is no change of what is desired')
+  t.equal(json['metadata'].generation, 1, 'a status update does not change the generation')
   t.ok(json['metadata'].managedFields.some((one: Json) => one['manager'] === 'api-priority-and-fairness-config-consumer-v1' && one['subresource'] === 'status' && one['apiVersion'] === 'flowcontrol.apiserver.orch.io/v1beta2'))
 })
 

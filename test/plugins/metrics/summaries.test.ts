@@ -21,7 +21,7 @@ t.test('values of any size are counted', async t => {
 t.test('observations older than the age count for the sum, and for no quantile', async t => {
   let now = 0
   const quantiles = new Quantiles({ maxAge: 5000, now: () => now })
-  t.ok(Number.isNaN(quantiles.at(0.5)), 'of nothing there is none')
+  t.ok(Number.isNaN(quantiles.at(0.5)), 'without observations there is no quantile')
   quantiles.observe(100)
   now = 4000
   quantiles.observe(1)

@@ -115,7 +115,7 @@ t.test('tokens that are injected into pods last a year and say when they should 
   const extended = async (server: Client, spec: Json): Promise<unknown[]> => {
     const answer = await server.post(`${ACCOUNT}/token`, { spec })
     const { exp, iat, 'orch.io': { warnafter } } = claimsOf(answer)
-    t.equal(Date.parse(answer.json['status'].expirationTimestamp), (iat + spec['expirationSeconds']) * 1000, 'the client renews as it asked to')
+    t.equal(Date.parse(answer.json['status'].expirationTimestamp), (iat + spec['expirationSeconds']) * 1000, 'the client sees the expiration it requested')
     return [exp - iat, warnafter === undefined ? undefined : warnafter - iat]
   }
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'p' }

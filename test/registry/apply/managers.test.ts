@@ -21,7 +21,7 @@ t.test('of more than ten updaters the oldest of a version are merged', async t =
   t.match(capped.find(({ manager }) => manager === 'ancient-changes'), { operation: 'Update', apiVersion: 'v1', time: time(1), fields: { 'f:u0': {}, 'f:u1': {} } })
   const again = limitManagers([...capped, updater('newer', 21)])
   t.equal(again.length, 10)
-  t.same(again.find(({ manager }) => manager === 'ancient-changes')?.fields, { 'f:u0': {}, 'f:u1': {}, 'f:u2': {} }, 'what was merged before goes along')
+  t.same(again.find(({ manager }) => manager === 'ancient-changes')?.fields, { 'f:u0': {}, 'f:u1': {}, 'f:u2': {} }, 'earlier merged fields are kept')
   const versions = limitManagers([updater('old', 0, 'v2'), ...ten])
   t.same(versions.filter(({ manager }) => manager === 'ancient-changes').map(({ apiVersion, fields }) => [apiVersion, Object.keys(fields)]), [['v1', ['f:u0', 'f:u1']]])
   t.equal(limitManagers([...ten, { ...updater('applier', 30), operation: 'Apply' }]).length, 11, 'appliers count for themselves')
@@ -34,9 +34,9 @@ t.test('appliers over the limit are merged into one updater of their version, ol
   t.equal(capped.length, 33)
   t.same(capped.filter(({ operation }) => operation === 'Update'), [{ manager: 'ancient-changes', operation: 'Update', apiVersion: 'v1', subresource: '', time: time(1), fields: { 'f:a0': {}, 'f:a1': {} } }])
   const writer: Manager = { ...updater('a', 0), operation: 'Apply' }
-  t.ok(limitManagers([...appliers, writer], writer).includes(writer), 'who writes keeps an entry of its own')
+  t.ok(limitManagers([...appliers, writer], writer).includes(writer), 'the current writer keeps its own entry')
   const again = limitManagers([...capped, { ...updater('newer', 42), operation: 'Apply' }])
-  t.same(again.find(({ operation }) => operation === 'Update')?.fields, { 'f:a0': {}, 'f:a1': {}, 'f:a2': {} }, 'what was merged before goes along')
+  t.same(again.find(({ operation }) => operation === 'Update')?.fields, { 'f:a0': {}, 'f:a1': {}, 'f:a2': {} }, 'earlier merged fields are kept')
 })
 
 t.test('thousands of managers are merged and pruned in time that grows with them', async t => {

@@ -75,7 +75,7 @@ t.test('a change asks for no newest state where the write itself proves it, and 
   asked = 0
   await update(elsewhere, config('one', { step: '2' }), target('one'), context)
   await update(store, config('one', { step: '1' }), target('one'), context)
-  t.equal(dataOf((await get(store, 'default', 'one', '')).object)['step'], '1', 'what looked like no change was one')
+  t.equal(dataOf((await get(store, 'default', 'one', '')).object)['step'], '1', 'the update was written although the cached object looked equal')
   t.not((await get(store, 'default', 'one', '')).revision, Number(stale.metadata.resourceVersion))
 
   const { entry } = await update(elsewhere, config('one', { step: '3' }), target('one'), context)

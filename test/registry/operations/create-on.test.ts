@@ -21,7 +21,7 @@ async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promis
 
 t.test('the precondition of a create is compared in the write, if one store has both', async t => {
   const backend = openMemory()
-  const basis = await basisIn(backend, async () => t.fail('nobody asks again'))
+  const basis = await basisIn(backend, async () => t.fail('the precondition was read again'))
   t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
   done(await backend.update(basis.key, bytes('going'), basis.revision))
   t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
@@ -32,7 +32,7 @@ t.test('stores that time their requests apart are one where they are', async t =
   const backend = openMemory()
   const asked: string[] = []
   const [one, other] = ['one', 'other'].map(name => timed(backend, operation => { asked.push(`${operation} ${name}`) })) as [Backend, Backend]
-  const basis = { ...await basisIn(backend, async () => t.fail('nobody asks again')), backend: one }
+  const basis = { ...await basisIn(backend, async () => t.fail('the precondition was read again')), backend: one }
   t.match(await createOn(basis, other, '/a', bytes('x')), { succeeded: true })
   t.same(asked, ['create other'])
 })
@@ -47,7 +47,7 @@ t.test('in a store of its own it is looked at again when the key is there, and t
   })
   t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
   t.ok(there !== undefined, 'the look comes after the write')
-  t.match(await createOn(basis, backend, '/a', bytes('y')), { succeeded: false, current: { key: '/a' } }, 'what exists stays')
+  t.match(await createOn(basis, backend, '/a', bytes('y')), { succeeded: false, current: { key: '/a' } }, 'an existing object stays')
   holding = false
   t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
   t.equal((await backend.get('/b')).kv, undefined)

@@ -29,7 +29,7 @@ t.test('every address of the range is given once, the first to those who name it
   t.match(await server.make('more'), { code: 500, json: { message: /range is full/ } })
   t.equal((await server.make('first', { clusterIP: '10.0.0.1' })).code, 201)
   await server.delete(`${SERVICES}/s3`)
-  t.equal((await server.make('more')).json.spec.clusterIP, made[3]?.json.spec.clusterIP, 'what was given back can be had again')
+  t.equal((await server.make('more')).json.spec.clusterIP, made[3]?.json.spec.clusterIP, 'a released address can be allocated again')
 })
 
 t.test('a requested address is allocated, or refused with its cause', async t => {

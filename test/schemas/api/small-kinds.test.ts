@@ -137,7 +137,7 @@ t.test('words of single kinds that clients know', async t => {
   const paths = [{ path: '/', backend: { service: { name: 'a', port: { number: 80 } } } }]
   t.same(told('networking.orch.io/v1', 'ingresses', { spec: { rules: [{ http: { paths } }] } }), ['Required value: pathType must be specified'])
   const ports = (port: object) => told('networking.orch.io/v1', 'networkpolicies', { spec: { podSelector: {}, egress: [{ ports: [port] }] } })
-  t.same(ports({ port: 80, endPort: 70 }), ['Invalid value: 80: must be greater than or equal to `port`'], 'the first port is shown')
+  t.same(ports({ port: 80, endPort: 70 }), ['Invalid value: 80: must be greater than or equal to `port`'], 'the value in the message is the first port')
   t.match(ports({ port: '-', endPort: 70 }), ['Invalid value: 70: may not be specified when `port` is non-numeric', 'Invalid value: "-": '])
   t.match(told('storage.orch.io/v1', 'storageclasses', { provisioner: 'A.B/C!' }), ['Invalid value: "a.b/c!": '], 'as it is compared')
   const api = (spec: object) => told('apiregistration.orch.io/v1', 'apiservices', { metadata: { name: 'v1.a' }, spec: { group: 'a', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, ...spec } })

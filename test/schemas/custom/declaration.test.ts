@@ -54,7 +54,7 @@ t.test('objects of a structural schema go through the same codec: pruned, with d
   const { take } = widget(SPEC)
   t.equal(take('{"size":0}').spec, '{"colour":"red","nested":{"deep":{"list":[1],"more":"m"}},"on":false,"size":0}')
   const set = '{"any":[1,{"b":null}],"byName":{"k":[{"a":"x"}]},"code":"abc","colour":"","free":{"z":1,"a":[]},"half":{"known":3,"extra":{"x":[9007199254740993]}},"labels":{},"large":9223372036854775807,"matrix":[[],[1,2]],"nested":{"deep":{"list":[],"more":"m"}},"nothing":null,"on":true,"parts":[],"port":80,"ratio":0.5,"size":3,"tags":["a"]}'
-  t.equal(take(set).spec, set, 'zeros, empty lists, null where it may be, and what is preserved')
+  t.equal(take(set).spec, set, 'zeros, empty lists, nullable nulls and preserved fields')
   const pruned = take('{"size":1,"unknown":1,"nested":{"deep":{"list":null,"x":1}},"on":null,"parts":[{"name":"a","y":{}}]}')
   t.same(pruned.findings, ['unknown field "spec.nested.deep.x"', 'unknown field "spec.parts[0].y"', 'unknown field "spec.unknown"'])
   t.equal(pruned.spec, '{"colour":"red","nested":{"deep":{"more":"m"}},"on":false,"parts":[{"name":"a","weight":1}],"size":1}', 'null where it may not be is unset, and defaulted')

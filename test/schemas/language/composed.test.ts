@@ -42,7 +42,7 @@ t.test('an inlined message keeps its defaults, the inner before the outer', asyn
   t.same(object.volumes, [object.volume])
   t.same(order, ['outer', 'volume', 'outer', 'volume'])
   applyDefaults(Thing, object)
-  t.equal(object.volume.empty?.medium, 'disk', 'what a computed default made is filled the next time')
+  t.equal(object.volume.empty?.medium, 'disk', 'members of a computed default are defaulted in the next pass')
 })
 
 t.test('an inlined message keeps its rules, of every kind', async t => {

@@ -48,7 +48,7 @@ t.test('immutable fields may not change, nor be set or unset later', async t => 
   t.same(errors(thing({ part: { ...good, fixed: 'b' }, frozen: ['x', 'y'] })), ['Invalid part.fixed', 'Invalid frozen'])
   t.same(errors(thing({ part: good })), ['Invalid part.fixed', 'Invalid frozen'])
   t.same(short(validateUpdate(things, thing({ frozen: [] }) as ApiObject, thing() as ApiObject)), [], 'empty is unset')
-  t.same(errors(thing({ part: { fixed: 'a' }, frozen: ['x'] })), ['Required part.mode'], 'an update finds what a create finds')
+  t.same(errors(thing({ part: { fixed: 'a' }, frozen: ['x'] })), ['Required part.mode'], 'an update is validated like a create')
 })
 
 t.test('the rules of a ruled field are those of its type alone', async t => {
@@ -91,7 +91,7 @@ t.test('a prefix for names may end in a dash', async t => {
   t.same(prefixed('abc-'), [])
   t.same(prefixed('abc'), [])
   t.same(prefixed('Abc-'), ['Invalid metadata.generateName'])
-  t.same(prefixed('-'), ['Invalid metadata.generateName'], 'what follows does not make it a name')
+  t.same(prefixed('-'), ['Invalid metadata.generateName'], 'the random suffix does not make it valid')
 })
 
 t.test('a namespace is required, or not allowed, as the type says', async t => {

@@ -55,7 +55,7 @@ t.test('an unresponsive process gets no connection until it answers, and those w
   connections.silent(one)
   for (let number = 0; number < 4; number++) connections.give(connection())
   for (let number = 0; number < 20; number++) other.accept()
-  t.equal(one.taken.length, 1, 'only what it was given before')
+  t.equal(one.taken.length, 1, 'only its first connection')
   t.equal(other.taken.length, 9)
   connections.answers(one)
   one.accept()

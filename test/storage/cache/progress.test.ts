@@ -32,5 +32,5 @@ t.test('however many reads wait, one request for progress is sent at a time', as
   await Promise.all(waiting)
   const polls = (performance.now() - since) / 24 // an unanswered request is repeated every 25 ms
   t.ok(asked <= polls + 1, `${asked} questions of 50 that waited for ${changes} changes, in the time of ${polls.toFixed()}`)
-  t.ok(asked > 0, 'and it is asked')
+  t.ok(asked > 0, 'and at least one request is sent')
 })

@@ -30,7 +30,7 @@ t.test('an updated object is kept decoded for the next change, and a new one is 
     return config('a', { n: '2' })
   })
   t.equal(seen, kept)
-  t.equal(changed.decoded, undefined, 'nobody begins with it any more')
+  t.equal(changed.decoded, undefined, 'the replaced entry no longer keeps it')
   t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.readStored(again))))
 })
 

@@ -11,7 +11,7 @@ t.test('it becomes the JSON of any revision, however many digits it had room for
     const json = new UnversionedJson({ head, tail })
     const made = order.map(revision => json.at(revision))
     t.strictSame(made.map(String), order.map(whole))
-    t.strictSame(made.map(String), order.map(whole), 'and what was given out before stays as it was')
+    t.strictSame(made.map(String), order.map(whole), 'and earlier results are unchanged')
     t.equal(new Set(made.map(({ buffer }) => buffer)).size, made.length, 'each in memory of its own')
   }
 })

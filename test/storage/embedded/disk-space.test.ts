@@ -40,7 +40,7 @@ t.test('values are taken down to the floor, what makes room down to an eighth of
   held.free = 18 * MIB
   t.equal(space.refusal, undefined)
   t.doesNotThrow(() => space.admit(MIB, true))
-  t.throws(() => space.admit(17 * MIB, true), { code: 'NoSpace' }, 'what would fill the disk by itself is refused')
+  t.throws(() => space.admit(17 * MIB, true), { code: 'NoSpace' }, 'a write that would fill the disk is refused')
   t.equal(space.refusal, undefined, 'and smaller writes are still accepted')
 })
 

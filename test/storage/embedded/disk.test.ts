@@ -118,7 +118,7 @@ t.test('a compaction that was cut short is finished by the next start and brings
   await backend.close()
   const after = table()
   const versions = [...after.getKeys({ start: Buffer.of(2), end: Buffer.of(4) })]
-  t.equal(versions.length, 2, 'the versions that somebody can still see')
+  t.equal(versions.length, 2, 'the versions that are still readable')
   await after.close()
 })
 

@@ -93,7 +93,7 @@ t.test('where answers come behind events, one question brings a feed to where th
   t.same(etcd.told, [{ keys: [], revision: 15 }])
   etcd.feed.catchUpTo(12)
   await pass(LONG)
-  t.same([etcd.asked, etcd.marks], [1, 0], 'and nothing is written, and nothing asked that is known')
+  t.same([etcd.asked, etcd.marks], [1, 0], 'and nothing is written, and known progress is not requested')
 })
 
 t.test('where progress may overtake events it is not trusted: a key is written, and its event is the proof', async t => {
@@ -104,7 +104,7 @@ t.test('where progress may overtake events it is not trusted: a key is written, 
   etcd.feed.catchUpTo(15)
   await until('a key to be written', () => etcd.marks === 1)
   t.equal(etcd.feed.position, START, 'the answer to the first request did not count')
-  t.equal(etcd.asked, 0, 'and it is not asked again')
+  t.equal(etcd.asked, 0, 'and it is not requested again')
   etcd.event('/a/queued', 14)
   t.equal(etcd.feed.position, 14)
   release()
@@ -114,7 +114,7 @@ t.test('where progress may overtake events it is not trusted: a key is written, 
   etcd.feed.catchUpTo(20)
   etcd.feed.catchUpTo(20)
   await until('the feed to be there', () => etcd.feed.position === 21)
-  t.equal(etcd.marks, 2, 'one write for all who wait')
+  t.equal(etcd.marks, 2, 'one write for all waiting feeds')
 })
 
 t.test('an event that is on its way saves the question and the write', async t => {

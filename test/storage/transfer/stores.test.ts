@@ -60,7 +60,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     const contents = made([object(`${prefix}/a`, 7), object(`${prefix}/b`, 100)])
     const backend = await restored(t, to, contents)
     const newest = await backend.revision()
-    t.ok(newest >= firstRevision(contents, contents.takenAt), 'beyond what its server may have written meanwhile')
+    t.ok(newest >= firstRevision(contents, contents.takenAt), 'beyond any revision its server may have written meanwhile')
     for (const after of [1, 7, 99, 100, 101, 5000, 999_999_999]) {
       const observed = new Observed(backend, `${prefix}/`, `${prefix}0`, after)
       t.match(await observed.ended(), { code: 'Compacted' }, `a watch after ${after}`)

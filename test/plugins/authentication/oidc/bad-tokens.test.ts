@@ -111,7 +111,7 @@ t.test('invalid tokens are 401', async t => {
   }
   issuer.asked.length = 0
   for (const [title, token] of Object.entries(bad)) t.equal(await as(token), 401, title)
-  t.ok(issuer.asked.length <= 1, 'and it is hardly asked for keys, whatever tokens say')
+  t.ok(issuer.asked.length <= 1, 'and bad tokens cause at most one request for keys')
   t.notOk(issuer.asked.includes('/evil'))
 })
 

@@ -15,7 +15,7 @@ const Selector = 'app=web,tier in (back,front)'
 t.test('a deployment', async t => {
   t.same(cellsOf(deployments, { spec, status: { replicas: 4, readyReplicas: 2, updatedReplicas: 1, availableReplicas: 2 } }),
     { Name: 'web', Ready: '2/3', 'Up-to-date': 1, Available: 2, Age: '24h', ...containers, Selector })
-  t.hasStrict(cellsOf(deployments, { spec: { selector, template } }), { Ready: '0/1', 'Up-to-date': 0, Available: 0 }, 'that nobody has looked at yet')
+  t.hasStrict(cellsOf(deployments, { spec: { selector, template } }), { Ready: '0/1', 'Up-to-date': 0, Available: 0 }, 'a deployment without a status')
   t.hasStrict(cellsOf(deployments, { spec: { template, selector: {} } }), { Selector: '' })
   t.hasStrict(cellsOf(deployments, { spec: { template, selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } }), { Selector: '<invalid>' })
 })

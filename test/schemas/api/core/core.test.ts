@@ -90,6 +90,6 @@ t.test('a ServiceAccount refers to secrets by name', async t => {
   t.same(object.secrets, [{ name: 's' }])
   const empty: Static<typeof serviceAccounts.message> = make(serviceAccounts, { secrets: [{}] })
   serviceAccounts.type.strategy.prepareForCreate?.(empty, undefined, DEFAULT_GATES)
-  t.strictSame(empty.secrets, [{}], 'one without a name is nobody, and no null')
+  t.strictSame(empty.secrets, [{}], 'a reference without a name is empty, not null')
   t.same(check(serviceAccounts, { metadata: { name: 'A' } }), ['Invalid metadata.name'])
 })

@@ -31,7 +31,7 @@ t.test('the status column has the reason why containers are not running', async 
   t.hasStrict(cellsOf(pods, pod('Running', [crashing, status('log', running)])), { Ready: '1/2', Status: 'CrashLoopBackOff', Restarts: '3 (5m ago)' })
   t.hasStrict(cellsOf(pods, pod('Pending', [status('web', waiting('ContainerCreating'))])), { Ready: '0/1', Status: 'ContainerCreating' })
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running), status('log', waiting('ImagePullBackOff'))])), { Ready: '1/2', Status: 'ImagePullBackOff' })
-  t.hasStrict(cellsOf(pods, pod('Running', [status('web', waiting('ErrImagePull')), status('log', terminated(1, 'Error'))])), { Status: 'ErrImagePull' }, 'the first container is heard')
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', waiting('ErrImagePull')), status('log', terminated(1, 'Error'))])), { Status: 'ErrImagePull' }, 'the first container decides')
   t.hasStrict(cellsOf(pods, pod('Failed', [status('web', terminated(137, 'OOMKilled'))])), { Status: 'OOMKilled' })
   t.hasStrict(cellsOf(pods, pod('Failed', [status('web', terminated(3))])), { Status: 'ExitCode:3' })
   t.hasStrict(cellsOf(pods, pod('Failed', [status('web', { terminated: { exitCode: 137, signal: 9 } })])), { Status: 'Signal:9' })
@@ -56,7 +56,7 @@ t.test('init containers come first', async t => {
   t.hasStrict(starting([done, status('migrate', terminated(2))]), { Status: 'Init:ExitCode:2' })
   t.hasStrict(starting([done, status('migrate', { terminated: { exitCode: 137, signal: 9 } })]), { Status: 'Init:Signal:9' })
   t.hasStrict(starting([status('fetch', waiting('CrashLoopBackOff'), { restartCount: 4, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:CrashLoopBackOff', Restarts: '4 (2m ago)' })
-  t.hasStrict(starting([status('fetch', running, { restartCount: 1 }), status('migrate', waiting('PodInitializing'), { restartCount: 7, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:0/2', Restarts: '1' }, 'and what is behind them waits')
+  t.hasStrict(starting([status('fetch', running, { restartCount: 1 }), status('migrate', waiting('PodInitializing'), { restartCount: 7, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:0/2', Restarts: '1' }, 'and later containers do not count')
   t.hasStrict(starting([status('fetch', {}), done]), { Status: 'Init:0/2' }, 'a container without a state')
   t.hasStrict(starting([done, status('migrate', terminated(0, 'Completed'))]), { Status: 'PodInitializing', Restarts: '9' }, 'then the others have their say')
 })
@@ -72,7 +72,7 @@ t.test('a pod that has ended', async t => {
 t.test('a pod that is to go', async t => {
   const metadata = { deletionTimestamp: minutesAgo(0), deletionGracePeriodSeconds: 30 }
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata })), { Ready: '1/1', Status: 'Terminating' })
-  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })), { Status: 'Unknown' }, 'its node is not heard of')
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })), { Status: 'Unknown' }, 'its node is lost')
 })
 
 t.test('readiness gates are counted', async t => {

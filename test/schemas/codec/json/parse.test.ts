@@ -52,7 +52,7 @@ t.test('repeated keys are reported by path; the last one counts', async t => {
   t.same(parse('{"x":{"y":[{"k":1},{"k":1,"\\u006b" : {"z":1,"z":[]}, "k":"}{"}]},"m":{"k":1}}').duplicates, ['x.y[1].k', 'x.y[1].k.z', 'x.y[1].k'])
   t.same(parse('{"__proto__":1,"__proto__":2}').duplicates, ['__proto__'])
   t.same(parse('{"1":1,"2":2,"1":3}').duplicates, ['1'])
-  t.same(parse('{"a":{"b":1},"c":{"b":1}}').duplicates, [], 'the same key elsewhere is none')
+  t.same(parse('{"a":{"b":1},"c":{"b":1}}').duplicates, [], 'the same key in another object is no duplicate')
   t.equal(parse(`{${'"a":1,'.repeat(1000)}"a":1}`).duplicates.length, 100, 'at most a hundred')
 })
 
