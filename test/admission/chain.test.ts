@@ -12,7 +12,7 @@ import { systemClock } from '../../storage/clock.js'
 import { BINDINGS, build, binding, type Json } from '../build.js'
 import { until } from '../interop/server.js'
 
-t.test('a dry run is refused where a plugin would do something outside of the object, and only there', async t => {
+t.test('a dry run is refused only where a plugin has side effects outside the object', async t => {
   const done: string[] = []
   const server = await build(t, {
     admission: {
@@ -80,7 +80,7 @@ t.test('a write passes defaulting, mutating admission, preparation, validation a
   t.match(seen['clusterrolebindings'], { apiGroup: 'rbac.authorization.orch.io' })
 })
 
-t.test('a plugin that asks for it runs once more when a later one has changed the object', async t => {
+t.test('a plugin with reinvocation runs once more when a later one has changed the object', async t => {
   const runs: string[] = []
   const plugin = (name: string, reinvocation: boolean, label?: string): AdmissionPlugin => ({
     name,

@@ -22,7 +22,7 @@ const TABLE: ReadonlyArray<readonly [title: string, wide: Toleration, narrow: To
   ['a time that does not count', { key: 'a', effect: 'NoSchedule', tolerationSeconds: 5 }, { key: 'a', effect: 'NoSchedule' }, true]
 ]
 
-t.test('a toleration covers what tolerates no more', async t => {
+t.test('a toleration covers every narrower one', async t => {
   for (const [title, wide, narrow, covers] of TABLE) t.equal(new Tolerated([wide]).covers(narrow), covers, title)
 })
 

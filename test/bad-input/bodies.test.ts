@@ -106,7 +106,7 @@ t.test('a wrong type in any field of any resource is refused by the path of the 
   t.ok(fields > 3000, `${fields} wrong values`)
 })
 
-t.test('a hundred thousand levels are refused at once in every form', async t => {
+t.test('a hundred thousand levels are refused at once in every encoding', async t => {
   const server = await build(t)
   await refuses(t, server, [
     json('['.repeat(DEEP), 'open lists', { says: /levels deep/ }), json('{"a":'.repeat(DEEP), 'open objects', { says: /levels deep/ }), json('['.repeat(DEEP) + ']'.repeat(DEEP), 'lists', { says: /levels deep/ }), json(`${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`, 'objects', { says: /levels deep/ }),
@@ -147,7 +147,7 @@ t.test('a large YAML body is not parsed for a client that has disconnected', asy
   t.ok(performance.now() - since < 5000, `the next one waited for ${(performance.now() - since).toFixed(0)} ms`)
 })
 
-t.test('a large object costs others no more than a turn of the loop at a time', async t => {
+t.test('a large object delays other requests by one turn of the loop at a time', async t => {
   const server = await build(t)
   const loop = new Loop()
   const text = (name: string): string => JSON.stringify(binding(name, { subjects: Array.from({ length: 12_000 }, (_, index) => ({ kind: 'User', name: `user-of-a-large-binding-${index}-${'x'.repeat(60)}` })) }))
@@ -171,7 +171,7 @@ t.test('a large object costs others no more than a turn of the loop at a time', 
   await stillServes(t, server)
 })
 
-t.test('a body over 3 MiB is 413, one of just 3 MiB is read', async t => {
+t.test('a body over 3 MiB is 413, and one of exactly 3 MiB is read', async t => {
   const server = await build(t)
   await refuses(t, server, [
     json(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more', { codes: [413], says: /limit is 3145728/ }), yaml(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more of YAML', { codes: [413] }), protobuf(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more of protobuf', { codes: [413] }),
@@ -204,7 +204,7 @@ t.test('texts that have no UTF-8 form are refused by path, and never stored', as
   t.equal((await server.get(`${BINDINGS}/${encodeURIComponent('a\u{1f600}b')}`)).json.metadata.name, 'a\u{1f600}b')
 })
 
-t.test('keys of prototypes are data in string maps and nothing anywhere else', async t => {
+t.test('names of prototypes are data in string maps and have no effect elsewhere', async t => {
   const server = await build(t)
   for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf']) {
     const name = `key-${key.replaceAll('_', '').toLowerCase()}`

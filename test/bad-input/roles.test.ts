@@ -58,7 +58,7 @@ t.test('a rule without verbs, and one that names resources and paths, is refused
   await refused([{ verbs: ['get'], resources: ['pods'] }], 'rules[0].apiGroups')
 })
 
-t.test('a role that gathers itself, and two that gather one another, come to an end', async t => {
+t.test('roles that aggregate themselves or each other cause no endless loop', async t => {
   const { server, root } = await start(t)
   const gathers = (name: string, label: string): Json => role(name, [], { metadata: { labels: { [label]: 'yes', own: name } }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { gathered: 'yes' } }] } })
   t.equal((await root('clusterroles', gathers('itself', 'gathered'))).code, 201)

@@ -31,7 +31,7 @@ async function apply (server: Client, name: string, manager: string, data: objec
 
 const keyed = (count: number, value = ''): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
 
-t.test('the dearest requests of a tenant are answered in steps, between which others have their turns', async t => {
+t.test('the most expensive requests of a tenant run in steps, between which other requests run', async t => {
   const server = await build(t)
   for (const { name, code, before = [], call: { method, path, type, accept, body } } of SHAPES) {
     for (const one of before) await server.call(one.method, one.path, one.body, one.type === undefined ? {} : { 'content-type': one.type })
@@ -60,7 +60,7 @@ t.test('an object over 1.5 MiB is refused whichever client made it grow, in a dr
   t.match(await server.get(`${path}/more`), { code: 404 })
 })
 
-t.test('an object that has no room for a mark of its deletion is deleted all the same', async t => {
+t.test('an object without room for its deletion mark can still be deleted', async t => {
   const server = await build(t)
   const path = '/api/v1/namespaces/default/endpoints'
   // As many values as may be stored, minus those that the server adds.
@@ -79,7 +79,7 @@ t.test('an object that has no room for a mark of its deletion is deleted all the
   t.equal((await server.get(`${path}/full`)).code, 404)
 })
 
-t.test('managers that are sent are capped as those that come by themselves', async t => {
+t.test('managers that a client sends are capped like tracked ones', async t => {
   const server = await build(t)
   const made = await server.post(MAPS, { metadata: { name: 'sent' }, data: { a: 'b' } })
   const managedFields = Array.from({ length: 100 }, (_, at) => ({ manager: `m${at}`, operation: at % 2 === 0 ? 'Apply' : 'Update', apiVersion: 'v1', time: '2026-01-15T10:21:09Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:a': {} } } }))

@@ -88,7 +88,7 @@ t.test('on the wire', async t => {
     await still('headers')
   })
 
-  t.test('a body that lies about its length is refused, and nothing of it is taken for a request', async t => {
+  t.test('a body with a wrong length is refused, and no part of it is read as a request', async t => {
     const chunk = (bytes: number): Buffer => Buffer.concat([Buffer.from(`${bytes.toString(16)}\r\n`), Buffer.alloc(bytes, 0x20), Buffer.from('\r\n')])
     const large: Record<string, Buffer> = {
       'chunks of 4 MiB': post('Transfer-Encoding: chunked\r\n', Buffer.concat([...Array.from({ length: 64 }, () => chunk(65_536)), Buffer.from('0\r\n\r\n')])),
@@ -198,7 +198,7 @@ t.test('on the wire', async t => {
     await still('resets')
   })
 
-  t.test('nothing a client sends reaches the log as it is, and tokens never do', async t => {
+  t.test('no client text reaches the log unescaped, and no token at all', async t => {
     const nasty = '%0aINFO%20forged%20line%1b[31m%0d'
     await send(t, port, get(`${BINDINGS}/${nasty}`))
     await send(t, port, get(`${BINDINGS}?labelSelector=${nasty}&token=${SECRET}&access_token=${SECRET}`))

@@ -18,7 +18,7 @@ const FORMS: ReadonlyArray<(at: number) => string> = [
 ]
 const wrong = (at: number): string => (FORMS[at % FORMS.length] as (at: number) => string)(at) // there is one
 
-t.test('a flood of wrong tokens is 401 one by one, is bounded in memory and questions, and others are served', async t => {
+t.test('a flood of wrong tokens is 401 each, bounded in memory and reviews, and others are served', async t => {
   let [underWay, most] = [0, 0]
   const service = await reviewer(t, (review, reply) => {
     most = Math.max(most, ++underWay)

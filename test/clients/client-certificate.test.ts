@@ -7,7 +7,7 @@ import { authority } from '../serving/authority.js'
 const ca = authority()
 const issue = (commonName: string) => ca.issue({ commonName, names: [], uses: ['client'] })
 
-t.test('files are read again when they have changed, and unusable ones leave the pair in use', async t => {
+t.test('changed files are read again, and unusable ones leave the current pair', async t => {
   const [first, second] = [issue('first'), issue('second')]
   const folder = t.testdir({ crt: first.certificate, key: first.key })
   const [certificate, key] = [join(folder, 'crt'), join(folder, 'key')]

@@ -66,7 +66,7 @@ const idle = (): Promise<void> => new Promise(resolve => { setImmediate(resolve)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-t.test('calls share a connection, and what is sent arrives', async t => {
+t.test('calls share a connection, and their bodies arrive', async t => {
   const seen: IncomingMessage[] = []
   const bodies: string[] = []
   const url = await http(t, (request, reply) => {
@@ -89,7 +89,7 @@ t.test('calls share a connection, and what is sent arrives', async t => {
   t.ok(seen[0]?.socket === seen[1]?.socket)
 })
 
-t.test('a peer that is not there or hangs up is unreachable', async t => {
+t.test('a peer that is missing or hangs up is unreachable', async t => {
   const url = await raw(t, socket => { socket.on('data', () => { socket.resetAndDestroy() }) })
   await t.rejects(clientOf(t, endpoint(url)).call({ method: 'GET' }), { code: 'Unreachable', message: `tester: ${url}: connection reset by the peer` })
   const closed = await raw(t, () => {})
@@ -102,7 +102,7 @@ t.test('a peer that is not there or hangs up is unreachable', async t => {
   await t.rejects(clientOf(t, endpoint(`http://127.0.0.1:${port}`)).call({ method: 'GET' }), { code: 'Unreachable', message: `tester: http://127.0.0.1:${port}: connection refused` })
 })
 
-t.test('a peer that hangs is given up: before the answer, within it, and in all', async t => {
+t.test('a peer that hangs ends in a timeout: before the response, within it, and in total', async t => {
   const silent = await raw(t, () => {})
   await t.rejects(clientOf(t, endpoint(silent), { headersTimeout: 50 }).call({ method: 'GET' }), { code: 'Timeout', message: /no answer in time/ })
   const stops = await says(t, 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')
@@ -117,7 +117,7 @@ t.test('a peer that hangs is given up: before the answer, within it, and in all'
   await t.rejects(clientOf(t, endpoint(noTls.replace('http:', 'https:')), { connectTimeout: 50 }).call({ method: 'GET' }), { code: 'Timeout', message: /no connection in time/ })
 })
 
-t.test('an answer that is too large is not read', async t => {
+t.test('a response that is too large is not read', async t => {
   const said = await says(t, 'HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n')
   await t.rejects(clientOf(t, endpoint(said), { maxResponseBytes: 10 }).call({ method: 'GET' }), { code: 'TooLarge', message: `tester: ${said}: the answer has more than 10 bytes` })
   let closed = (): void => {}
@@ -156,7 +156,7 @@ t.test('surplus bytes after a response are not taken for the next response', asy
   t.equal((await client.call({ method: 'GET' })).body.toString(), 'ok', 'over another connection')
 })
 
-t.test('a redirect is not followed, and a failure says what was answered', async t => {
+t.test('a redirect is not followed, and an error contains the response status', async t => {
   let followed = false
   const url = await http(t, (request, reply) => {
     if (request.url === '/there') followed = true
@@ -194,7 +194,7 @@ t.test('calls are retried only where the caller allows it, with growing pauses, 
   t.equal(asked, 1, 'a refusal is final')
 })
 
-t.test('an odd status is no label of its own', async t => {
+t.test('an unusual status does not become a label of its own', async t => {
   const codes: string[] = []
   const client = clientOf(t, endpoint(await says(t, 'HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n')), { observe: ({ code }) => { codes.push(code) } })
   t.equal((await client.call({ method: 'GET' })).status, 299)
@@ -219,7 +219,7 @@ t.test('an aborted call ends with the reason of its signal', async t => {
   await t.rejects(clientOf(t, endpoint(url)).call({ method: 'GET', signal: controller.signal }), reason, 'and none is begun')
 })
 
-t.test('TLS: the right authority and name, or nothing is sent', async t => {
+t.test('TLS: nothing is sent unless authority and name match', async t => {
   let asked = 0
   const url = await https(t, (_request, reply) => { asked++; reply.end('ok') })
   const of = (more: Partial<Endpoint>, at = url): Promise<unknown> => clientOf(t, endpoint(at, more, { token: 'secret' })).call({ method: 'GET' })
@@ -262,7 +262,7 @@ t.test('a client certificate is presented, and a replaced one is used', async t 
   t.equal(await who(), 'bob Bearer bob-token', 'a pair that does not match changes nothing')
 })
 
-t.test('a client with files that do not fit does not start', async t => {
+t.test('a client with a mismatched pair does not start', async t => {
   const data = (text: string): { data: string } => ({ data: text })
   await t.rejects(clientOf(t, endpoint('https://x', { authority: data('nonsense') })).load(), { code: 'Config' })
   await t.rejects(clientOf(t, endpoint('https://x', {}, { certificate: data(pair.certificate), key: data(other.key) })).load(), { code: 'Config', message: /do not fit/ })
@@ -286,7 +286,7 @@ async function proxyOf (t: Test): Promise<{ url: URL, asked: Array<{ target: str
   return { url: new URL(`http://ann:p%40ss@127.0.0.1:${await listen(t, server)}`), asked }
 }
 
-t.test('through a proxy it is a tunnel, TLS within it verified as without', async t => {
+t.test('calls through a proxy use a tunnel, in which TLS is verified as usual', async t => {
   const proxy = await proxyOf(t)
   const secure = await https(t, (request, reply) => { reply.end(String(request.headers['proxy-authorization'])) })
   const client = clientOf(t, endpoint(secure, { proxy: proxy.url, authority: { data: ca.certificate } }))

@@ -15,7 +15,7 @@ const file = (cluster: object, user: object = {}, more: object = {}): Buffer => 
 }))
 const read = (cluster: object, user?: object, more?: object, context?: string): Endpoint => endpointOf(parseKubeconfig(file(cluster, user, more), '/etc/hook/kubeconfig'), context)
 
-t.test('a kubeconfig says where, trusted how and as whom', async t => {
+t.test('a kubeconfig has the server, its authority and the credentials', async t => {
   const endpoint = read({ 'certificate-authority': 'ca.crt', 'tls-server-name': 'inside', 'proxy-url': 'http://proxy:3128' }, { 'client-certificate-data': DATA, 'client-key': '/keys/k', token: 'secret', tokenFile: '../token' })
   t.equal(endpoint.server.href, 'https://peer.example:8443/hook')
   t.equal(endpoint.proxy?.href, 'http://proxy:3128/')

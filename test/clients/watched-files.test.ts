@@ -99,7 +99,7 @@ t.test('a mounted volume whose ..data link is swapped is reported once for all i
   t.equal(notifications.length, 3)
 })
 
-t.test('a link to a file elsewhere is followed', async t => {
+t.test('a symbolic link to a file elsewhere is followed', async t => {
   const folder = t.testdir({ real: { f: 'one' }, links: {} })
   const path = join(folder, 'links/f')
   symlinkSync('../real/f', path)
@@ -108,7 +108,7 @@ t.test('a link to a file elsewhere is followed', async t => {
   t.equal(await next(), 'two')
 })
 
-t.test('where nothing can be watched the files are looked at now and then', async t => {
+t.test('without file system notifications the files are checked periodically', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   let tick = (): void => {}
@@ -127,7 +127,7 @@ t.test('where nothing can be watched the files are looked at now and then', asyn
   t.same(waits, [60_000, 60_000, 60_000])
 })
 
-t.test('a burst of changes is one look, and changes while one is under way are another', async t => {
+t.test('a burst of changes causes one check, and changes during a check cause another', async t => {
   const folder = t.testdir({ f: '0' })
   const path = join(folder, 'f')
   let release = (): void => {}

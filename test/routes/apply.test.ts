@@ -5,7 +5,7 @@ import { APPLY, CONFIGS, DEPLOYMENTS, apply, configMap, ownersOf } from './owner
 
 const AT = `${CONFIGS}/a`
 
-t.test('an apply makes the object, and changes it then', async t => {
+t.test('an apply creates the object, and later changes it', async t => {
   const server = await build(t)
   t.match(await apply(server, AT, 'me', configMap({ x: '1' })), { code: 201, json: { data: { x: '1' }, metadata: { namespace: 'default', managedFields: [{ manager: 'me', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' }] } } })
   const { code, json } = await apply(server, AT, 'me', configMap({ y: '2' }))
@@ -120,7 +120,7 @@ t.test('an apply by a user who may update but not create makes no object', async
   t.equal((await server.get(AT)).code, 404)
 })
 
-t.test('applies that meet all take effect', async t => {
+t.test('concurrent applies all take effect', async t => {
   const server = await build(t)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => apply(server, AT, `m${at}`, configMap({ [`k${at}`]: '1' }))))
   t.same(answers.map(({ code }) => code).sort(), [...Array.from({ length: 19 }, () => 200), 201])
@@ -224,7 +224,7 @@ t.test('fields dropped in an apply of another version are removed or defaulted, 
   t.same(metricsOf(await server.get(url('autoscaling/v2', 'horizontalpodautoscalers'))), [['cpu', 70]], 'fields that the other version lacks are removed too')
 })
 
-t.test('status is applied through its subresource alone', async t => {
+t.test('the status is applied through its subresource alone', async t => {
   const server = await build(t)
   await deploy(server, 'a', ofPods(container('c', {})))
   const status = { ...deployment({ replicas: 9 }), status: { replicas: 1, conditions: [{ type: 'Available', status: 'True' }] } }

@@ -67,7 +67,7 @@ t.test('the release and the package both have their version', async t => {
   t.match((await server.get('/version')).json, { major: '1', minor: '24', gitVersion: /^v1\.24\.\d+\+orch-\d+\.\d+\.\d+/, platform: /^\w+\/\w+$/ })
 })
 
-t.test('documents come as JSON or YAML and as nothing else', async t => {
+t.test('discovery documents are JSON or YAML only', async t => {
   const server = await build(t)
   const yaml = await server.get('/version', { accept: 'application/yaml' })
   t.equal(yaml.headers['content-type'], 'application/yaml')
@@ -78,7 +78,7 @@ t.test('documents come as JSON or YAML and as nothing else', async t => {
   t.equal((await server.get('/apis', { accept: 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList,application/json' })).json.kind, 'APIGroupList', 'aggregated discovery falls back')
 })
 
-t.test('the root names the paths there are', async t => {
+t.test('the root lists the paths of the server', async t => {
   const server = await build(t)
   const { paths } = (await server.get('/')).json
   for (const path of paths) t.equal((await server.get(path)).code, 200, path)

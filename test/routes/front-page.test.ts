@@ -20,7 +20,7 @@ async function withRoles (t: Test, username: string, more?: Json[]): Promise<Cli
   return server
 }
 
-t.test('programs get what they always got, byte for byte', async t => {
+t.test('API clients get the same bytes as before', async t => {
   const server = await build(t)
   const { body, headers } = await server.get('/')
   t.match(body, /^\{"paths":\["\/\.well-known\/openid-configuration","\/api","\/api\/v1","\/apis",.*\]\}\n$/)
@@ -59,7 +59,7 @@ t.test('users who may not read / get the same refusal as API clients', async t =
   t.match(await closed.get('/', { accept: BROWSER }), { code: 401, json: { reason: 'Unauthorized' } })
 })
 
-t.test('each reader sees what they may list and get, and of the rest that it is not permitted', async t => {
+t.test('each reader sees the resources they may list and get, and which are not permitted', async t => {
   const server = await withRoles(t, 'ann')
   await server.post(EVENTS, eventOf('secret-event', 'a message for few'), as('root', '*/*'))
   await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'one' } }, as('root', '*/*'))
@@ -115,7 +115,7 @@ t.test('after a restart the events are read from memory if they are few', async 
   }
 })
 
-t.test('everything that clients have named is text', async t => {
+t.test('all names from clients are escaped', async t => {
   let release = (): void => {}
   const held = new Promise<void>(resolve => { release = resolve })
   const server = await build(t, { authentication: { tokens: TOKENS }, authorization: { authorizers: [{ name: 'slow', authorize: async ({ info }) => { if (info.name.includes('script')) await held; return { decision: 'Allow' } } }] } })
@@ -135,7 +135,7 @@ t.test('everything that clients have named is text', async t => {
   t.match(section(await pageOf(server, as('bob')), 'slow'), /Slow lately .* get \/api\/v1\/namespaces\/default\/configmaps\/&lt;script&gt;alert\(4\)&lt;script&gt; &lt;script&gt;alert\(1\)/)
 })
 
-t.test('a view lists and counts nothing, whatever the store holds', async t => {
+t.test('a view of the page lists and counts nothing in the store, however many objects there are', async t => {
   const server = await build(t)
   for (let at = 0; at < 300; at++) await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: `c-${at}` } })
   const reads = async (): Promise<string[]> => (await server.get('/metrics')).body.split('\n').filter(line => /^(?:apiserver_cache_list_\w+|apiserver_storage_list_\w+|etcd_request_duration_seconds_count)\{/.test(line))

@@ -61,7 +61,7 @@ t.test('a client that does not read a list has a few pieces buffered, not the li
   for (const bytes of waiting) t.ok(bytes <= 3 * CHUNK_BYTES, `${bytes} bytes`)
 })
 
-t.test('large lists are whole in every form', async t => {
+t.test('large lists are complete in every encoding', async t => {
   const server = await filled()
   const answers = new Map<string, Buffer>()
   for (const [form, query, headers] of FORMS) {

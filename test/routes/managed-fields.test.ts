@@ -83,7 +83,7 @@ t.test('entries that are sent along: kept as they are, written anew, or refused'
   t.same(ownersOf((await put([{ ...entry, apiVersion: 'gone/v1' }], { x: '4', y: '1' })).json), { 'Apply c': '{"f:data":{"f:x":{},"f:y":{}}}', 'Update b': '{"f:data":{"f:x":{}}}' }, 'an unknown version is kept')
 })
 
-t.test('a new object is its creator\'s, whatever entries it was sent with', async t => {
+t.test('the creator owns a new object, whatever entries it was sent with', async t => {
   const server = await build(t)
   const entry = { manager: 'thief', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:x': {} } } }
   t.same(ownersOf((await server.post(`${CONFIGS}?fieldManager=a`, configMap('a', { x: '1' }, { managedFields: [entry] }))).json), { 'Update a': '{"f:data":{".":{},"f:x":{}}}' })

@@ -11,7 +11,7 @@ async function there (server: Client, url: string): Promise<void> {
   while ((await server.get(url)).code !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
 }
 
-t.test('the namespaces of the cluster are there, each with its default account', async t => {
+t.test('the namespaces of the cluster exist, each with its default account', async t => {
   const server = await build(t)
   for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) {
     t.match((await server.get(`/api/v1/namespaces/${name}`)).json, { metadata: { labels: { 'orch.io/metadata.name': name } }, spec: { finalizers: ['orch'] }, status: { phase: 'Active' } })
@@ -87,7 +87,7 @@ t.test('the conditions of a terminating namespace say what is left in it', async
   await gone(server, '/api/v1/namespaces/team')
 })
 
-t.test('nothing is created in a namespace that is missing or going', async t => {
+t.test('nothing is created in a missing or terminating namespace', async t => {
   const server = await build(t)
   t.match(await server.post(CONFIGS, { metadata: { name: 'a' } }), { code: 404, json: { reason: 'NotFound', details: { kind: 'namespaces', name: 'team' } } })
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
@@ -125,7 +125,7 @@ t.test('without NamespaceLifecycle namespaces are not checked', async t => {
   t.equal((await server.post(CONFIGS, { metadata: { name: 'a' } })).code, 201)
 })
 
-t.test('status and finalize change their own part only', async t => {
+t.test('status and finalize change only their own part', async t => {
   const server = await build(t)
   const { json } = await server.post('/api/v1/namespaces', { metadata: { name: 'team', labels: { a: '1' } }, spec: { finalizers: ['example.com/more'] } })
   t.same(json.spec.finalizers, ['example.com/more', 'orch'])

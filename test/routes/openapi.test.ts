@@ -28,7 +28,7 @@ t.test('the index of /openapi/v3 leads to a document of each group version, and 
   }
 })
 
-t.test('an address with the hash of its document may be kept, and one with another leads to it', async t => {
+t.test('the URL of a document with its hash is cacheable, and one with another hash redirects to it', async t => {
   const server = await build(t)
   const address = await addressOf(server, 'apis/apps/v1')
   const { headers, json } = await server.get(address)
@@ -93,7 +93,7 @@ t.test('disabled versions and resources are in neither document', async t => {
   t.ok(core['components'].schemas['io.orch.api.core.v1.PodSpec'], 'templates of pods have one still')
 })
 
-t.test('types that are defined at run time come and go', async t => {
+t.test('types defined at run time are added and removed', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   let registry: ResourceRegistry | undefined

@@ -158,7 +158,7 @@ t.test('a queued list is cut off by its deadline, and its place is free again', 
   t.pass()
 })
 
-t.test('a request that was carried out is finished in the audit log, also when its connection closed before its answer began', async t => {
+t.test('a completed request is finished in the audit log, even if its connection closed before its response', async t => {
   const path = join(mkdtempSync(join(tmpdir(), 'orch-audit-')), 'audit.log')
   const server = await serve(t, { audit: { path } })
   await server.post(configs('default'), { metadata: { name: 'going' } })

@@ -11,7 +11,7 @@ async function one (t: Parameters<typeof build>[0]): Promise<Client> {
   return server
 }
 
-t.test('an object comes as JSON, YAML or protobuf, and is taken as each', async t => {
+t.test('an object is written and read as JSON, YAML and protobuf', async t => {
   const server = await one(t)
   const json = await server.get(`${BINDINGS}/one`)
   t.equal(json.headers['content-type'], 'application/json')
@@ -34,7 +34,7 @@ t.test('an object comes as JSON, YAML or protobuf, and is taken as each', async 
   t.equal((await server.app.inject({ method: 'POST', url: BINDINGS, payload: Buffer.from(JSON.stringify(binding('plain'))) })).statusCode, 201, 'without a type it is JSON')
 })
 
-t.test('a list comes in every form and means the same', async t => {
+t.test('a list has the same contents in every encoding', async t => {
   const server = await one(t)
   await server.post(BINDINGS, binding('two'))
   const json = await server.get(BINDINGS)
@@ -72,7 +72,7 @@ t.test('a Table has a row per object, with as much of the object as requested', 
   t.match((await server.get('/apis/rbac.authorization.orch.io/v1/clusterroles', { accept: TABLE })).json.columnDefinitions, [{ name: 'Name', type: 'string' }, { name: 'Created At', type: 'date' }])
 })
 
-t.test('metadata can be had alone', async t => {
+t.test('metadata can be requested alone', async t => {
   const server = await one(t)
   const as = (kind: string): string => `application/json;as=${kind};g=meta.orch.io;v=v1`
   t.match((await server.get(`${BINDINGS}/one`, { accept: as('PartialObjectMetadata') })).json, { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'one' } })

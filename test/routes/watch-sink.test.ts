@@ -86,7 +86,7 @@ async function text (stream: Readable): Promise<string> {
 const numbered = (count: number, length: number): string[] => Array.from({ length: count }, (_, at) => `${at} ${'x'.repeat(length)}\n`)
 
 for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as const) {
-  t.test(`${name}: what is written arrives whole and in order, and so does the end`, async t => {
+  t.test(`${name}: writes arrive complete and in order, and so does the end`, async t => {
     const server = await serve(t)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
     const lines = numbered(200, 3000)
@@ -134,7 +134,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.pass('it was closed')
   })
 
-  t.test(`${name}: a client that takes nothing is ended after a while, in the middle and at the end`, async t => {
+  t.test(`${name}: a client that reads nothing is ended after a while, in the middle and at the end`, async t => {
     const server = await serve(t, 300)
     for (const end of [false, true]) {
       const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
@@ -148,7 +148,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     }
   })
 
-  t.test(`${name}: a client that is behind and takes some now and then is not ended`, async t => {
+  t.test(`${name}: a slow client that reads occasionally is not ended`, async t => {
     const stalledMs = 1000
     const server = await serve(t, stalledMs)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
@@ -195,7 +195,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
   })
 }
 
-t.test('over HTTP/1.1 the connection serves on after the end', async t => {
+t.test('over HTTP/1.1 the connection can be used again after the end', async t => {
   const server = await serve(t)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => { agent.destroy() })

@@ -73,7 +73,7 @@ for (const [form, accept] of [['Table', TABLE], ['metadata', 'application/json;a
   })
 }
 
-t.test('a namespace and a name narrow a watch', async t => {
+t.test('a watch can be limited to a namespace and a name', async t => {
   const server = await listen(t)
   const one = await Watch.open(t, `${server.url}/api/v1/namespaces/default/configmaps?watch=1&fieldSelector=metadata.name%3Dx`)
   await server.post('/api/v1/namespaces/orch-system/configmaps', { metadata: { name: 'x' } })
@@ -97,7 +97,7 @@ t.test('timeoutSeconds ends a watch cleanly, with a last bookmark if requested',
   t.equal(bookmark?.object.metadata.resourceVersion, resourceVersion, 'the bookmark is as new as the store')
 })
 
-t.test('a boolean is true whatever it says, but for 0 and false', async t => {
+t.test('a boolean parameter is true unless its value is 0 or false', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const opened = await Promise.all(['maybe', '', '00'].map(value => Watch.open(t, `${server.url}${BINDINGS}?watch=${value}&timeoutSeconds=1&allowWatchBookmarks=${value}`)))
@@ -151,7 +151,7 @@ t.test('a failure to encode an event ends that watch with an ERROR other than 41
   t.same(marked.events.map(({ type }) => type), ['ERROR'], 'and no bookmark vouches for that event')
 })
 
-t.test('bad parameters are refused before the stream begins', async t => {
+t.test('invalid parameters are refused before the stream begins', async t => {
   const server = await listen(t)
   for (const [query, code] of [['watch=1&resourceVersion=x', 400], ['watch=1&timeoutSeconds=x', 400], ['watch=1&labelSelector=%3D', 400], ['watch=1&sendInitialEvents=true', 422], ['watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1', 422]] as const) {
     t.match(await server.get(`${BINDINGS}?${query}`), { code, json: { kind: 'Status' } }, query)
@@ -172,7 +172,7 @@ t.test('each of many watchers sees every event once, in order', async t => {
   }
 })
 
-t.test('a watch can be had as Table and as protobuf', async t => {
+t.test('a watch can be requested as Table and as protobuf', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const table = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`, { accept: TABLE })
@@ -194,7 +194,7 @@ t.test('a watch can be had as Table and as protobuf', async t => {
   t.equal(at, bytes.length, 'frames fill the stream')
 })
 
-t.test('a client that never reads costs no more than its connection, and the others nothing', async t => {
+t.test('a client that never reads costs only its connection, and does not slow others', async t => {
   const server = await listen(t)
   const sockets: Socket[] = []
   server.app.server.on('connection', socket => { sockets.push(socket) })

@@ -13,7 +13,7 @@ async function created (server: Client, url: string, object: object): Promise<Js
   return json
 }
 
-t.test('generations count changes of what is desired', async t => {
+t.test('the generation counts changes of the spec', async t => {
   const server = await build(t)
   const url = `${DEPLOYMENTS}/web`
   t.equal(generation(await created(server, DEPLOYMENTS, { ...deployment, metadata: { name: 'web', generation: 7 } })), 1)
@@ -62,7 +62,7 @@ t.test('settings of a rolling update of a daemon set are numbers wherever they a
   }
 })
 
-t.test('each type that counts begins with 1', async t => {
+t.test('each type with a generation starts with 1', async t => {
   const server = await build(t)
   const apps = '/apis/apps/v1/namespaces/default'
   const batch = '/apis/batch/v1/namespaces/default'
@@ -82,7 +82,7 @@ t.test('each type that counts begins with 1', async t => {
   t.equal(generation(await created(server, '/api/v1/namespaces/default/pods', { metadata: { name: 'web' }, spec: pod })), undefined, 'pods count none')
 })
 
-t.test('a job is given its selector, and a pod its phase and class', async t => {
+t.test('a job gets its selector, and a pod its phase and QoS class', async t => {
   const server = await build(t)
   const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] }
   const job = await created(server, '/apis/batch/v1/namespaces/default/jobs', { metadata: { generateName: 'import-' }, spec: { template: { spec: pod } }, status: { active: 3 } })

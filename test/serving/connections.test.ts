@@ -52,7 +52,7 @@ t.test('a connection that does not speak TLS is closed at once', async t => {
   t.equal(await connections(), 0)
 })
 
-t.test('a connection of HTTP/1.1 that asks for nothing is closed, also where its client keeps its end open', async t => {
+t.test('an HTTP/1.1 connection without requests is closed, even if its client keeps its end open', async t => {
   const { port, connections } = await listening(t, { requestTimeout: 200 })
   const socket = await raw(t, port, '', { allowHalfOpen: true })
   t.match(await readAll(socket), /^HTTP\/1.1 408 /)
@@ -60,7 +60,7 @@ t.test('a connection of HTTP/1.1 that asks for nothing is closed, also where its
   t.equal(await connections(), 0)
 })
 
-t.test('a connection of HTTP/2 that asks for nothing is closed, also where its client keeps its end open', async t => {
+t.test('an HTTP/2 connection without requests is closed, even if its client keeps its end open', async t => {
   const { port, connections } = await listening(t, { idle: 150 })
   for (const bytes of ['', PREFACE]) {
     const socket = await raw(t, port, bytes, { ALPNProtocols: ['h2'], allowHalfOpen: true })

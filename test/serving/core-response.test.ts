@@ -342,7 +342,7 @@ t.test('a connection that breaks closes all its answers once, with what was wait
   t.same([...closes.values()], streams.map(() => 1))
 })
 
-t.test('a request without a body reads as one that ended', async t => {
+t.test('a request without a body ends when it is read', async t => {
   const seen: string[] = []
   const port = await serve(t, (request, response) => {
     const done = (what: string): void => {

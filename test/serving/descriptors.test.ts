@@ -11,7 +11,7 @@ const LIMIT = 256
 const SILENT = 240
 const SCARCE = fileURLToPath(new URL('scarce-descriptors.js', import.meta.url))
 
-t.test('clients that connect and say nothing do not take the server away from others', async t => {
+t.test('idle connections do not exhaust the server for other clients', async t => {
   const server = await RunningServer.start(t, [], '/readyz', LIMIT)
   const open = (): number => readdirSync(`/proc/${server.pid}/fd`).length
   await until('idle connections of the start to end', async () => open() < 60)

@@ -151,7 +151,7 @@ t.test('a request target means the same path to every parser', async t => {
   }
 })
 
-t.test('a client may open so many streams and no more', async t => {
+t.test('a client may open a limited number of streams', async t => {
   for (const [maxStreams, streams] of [[7, 7], [0, 250]] as const) {
     const { url } = await build(t, { maxStreams })
     const session = open(t, url)
@@ -195,7 +195,7 @@ t.test('a response whose connection failed silently ends, and one whose client l
   t.equal(await streamed, 'begun,done')
 })
 
-t.test('stop closes what is idle, lets the rest finish and takes nothing new', async t => {
+t.test('stop closes idle connections, lets requests finish and accepts no new ones', async t => {
   const { listener, port, url, held } = await build(t)
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())

@@ -53,7 +53,7 @@ t.test('a self-signed certificate has the names by which clients of --compat-nam
   for (const name of ['orch.default.svc', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']) t.ok(leaf.checkHost(name), name)
 })
 
-t.test('a client that is given the self-signed certificate believes it', async t => {
+t.test('a client that has the self-signed certificate trusts it', async t => {
   const folder = t.testdir()
   const { options } = setup(`--cert-dir=${folder}`)
   for (const host of ['localhost', '127.0.0.1']) {
@@ -63,7 +63,7 @@ t.test('a client that is given the self-signed certificate believes it', async t
   }
 })
 
-t.test('a kept pair that is broken or has expired is replaced, and that is said', async t => {
+t.test('a stored pair that is broken or has expired is replaced, and this is logged', async t => {
   const folder = t.testdir()
   setup(`--cert-dir=${folder}`)
   writeFileSync(join(folder, 'apiserver.crt'), 'junk')
@@ -104,7 +104,7 @@ t.test('an own pair is served, with the certificates of its issuers', async t =>
   t.equal(socket.authorized, true)
 })
 
-t.test('files that are missing, no certificates, or do not fit one another are named', async t => {
+t.test('missing, invalid and mismatched files are named', async t => {
   const ca = authority()
   const one = ca.issue({ commonName: 'one', uses: ['server'] })
   const two = ca.issue({ commonName: 'two', uses: ['server'] })

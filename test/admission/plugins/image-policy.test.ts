@@ -71,7 +71,7 @@ t.test('if the webhook fails pods are refused, or admitted with an annotation wh
   t.match((await lenient.get(`${PODS}/a`)).json, { metadata: { annotations: { 'alpha.image-policy.orch.io/failed-open': 'true' } } })
 })
 
-t.test('a configuration that is wrong is refused with the field that is', async t => {
+t.test('an error in the configuration is refused, naming the field', async t => {
   const refused: ReadonlyArray<readonly [unknown, RegExp]> = [
     [undefined, /--admission-control-config-file/],
     [[], /it is not an object/],

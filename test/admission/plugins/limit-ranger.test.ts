@@ -46,7 +46,7 @@ t.test('ranges that contradict each other admit nothing', async t => {
   for (const cpu of ['500m', '1500m', '3']) t.match(await post(PODS, pod('x', { containers: [asking({ cpu }, { cpu })] })), { code: 403, json: { message: /(?:minimum|maximum) cpu usage per Container/ } }, cpu)
 })
 
-t.test('claims are held to their range when they are made and when they grow', async t => {
+t.test('the sizes of claims are checked when they are created and when they grow', async t => {
   const { post, made, as } = await serve(t, OPTIONS)
   await made(RANGES, range('r', { type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '5Gi' } }))
   const claim = (storage: string): Json => ({ metadata: { name: 'x' }, spec: { accessModes: ['ReadWriteOnce'], storageClassName: 's', resources: { requests: { storage } } } })

@@ -11,7 +11,7 @@ const MIRROR = { 'orch.io/config.mirror': 'x' }
 const tokens = ['n1,system:node:n1,3,"system:nodes"', 'nobody,system:node:,4,"system:nodes"']
 const start = (t: Test, enabled: readonly string[] = ['NodeRestriction'], featureGates: Record<string, boolean> = {}): Promise<Served> => serve(t, { enabled, disabled: ['ServiceAccount'] }, { tokens, featureGates })
 
-t.test('a node agent makes mirror pods of its own node, which refer to nothing', async t => {
+t.test('a node agent creates mirror pods of its own node, which refer to no other objects', async t => {
   const { as, made } = await start(t)
   const { metadata: { uid } } = await made(NODES, { metadata: { name: 'n1' } })
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true }
@@ -83,7 +83,7 @@ t.test('a node agent writes only its own node, lease and CSINode, and no taints 
   t.equal((await as('n1', 'DELETE', `${NODES}/n1`)).code, 200)
 })
 
-t.test('a name that is still to be generated is not its own, whatever it begins with', async t => {
+t.test('a generated name is not the node\'s own name, whatever its prefix', async t => {
   const { as } = await start(t)
   const metadata = { generateName: 'n1' }
   for (const [url, body, why] of [
@@ -114,7 +114,7 @@ t.test('a node agent may request tokens bound to its pods and report the growth 
   t.equal((await as('n1', 'PATCH', `${claims}/data/status`, { status: { capacity: { storage: '2Gi' } } }, MERGE)).code, 200)
 })
 
-t.test('without it a start with --authorization-mode=Node warns, with it none does', async t => {
+t.test('--authorization-mode=Node without NodeRestriction gives a warning at the start', async t => {
   const warnings = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--authorization-mode=Node,RBAC', ...flags]))).warnings.filter(text => text.includes('NodeRestriction'))
   t.equal((await warnings()).length, 1)
   t.same(await warnings('--enable-admission-plugins=NodeRestriction'), [])

@@ -16,7 +16,7 @@ t.test('AlwaysDeny: every change is refused and reads are served', async t => {
   t.equal((await get('/api/v1/namespaces/default')).code, 200, 'objects the server creates itself exist')
 })
 
-t.test('DenyServiceExternalIPs: no service gets external addresses, but keeps those it has', async t => {
+t.test('DenyServiceExternalIPs: services get no new external addresses and keep those they have', async t => {
   const { as, post, made } = await serve(t, { enabled: ['DenyServiceExternalIPs'] })
   const services = '/api/v1/namespaces/default/services'
   const service = (externalIPs?: string[]): Json => ({ metadata: { name: 's' }, spec: { ports: [{ port: 80 }], externalIPs } })
@@ -27,7 +27,7 @@ t.test('DenyServiceExternalIPs: no service gets external addresses, but keeps th
   t.equal((await as('root', 'PATCH', `${services}/s`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200)
 })
 
-t.test('NamespaceAutoProvision: a missing namespace is made, not for a dry run; NamespaceExists wants it there', async t => {
+t.test('NamespaceAutoProvision: a missing namespace is created, except in a dry run; NamespaceExists refuses it', async t => {
   const making = await serve(t, { enabled: ['NamespaceAutoProvision'] })
   t.equal((await making.post('/api/v1/namespaces/new/configmaps?dryRun=All', config('a'))).code, 404)
   t.equal((await making.post('/api/v1/namespaces/new/configmaps', config('a'))).code, 201)
@@ -37,7 +37,7 @@ t.test('NamespaceAutoProvision: a missing namespace is made, not for a dry run; 
   t.equal((await wanting.post(CONFIGS, config('a'))).code, 201)
 })
 
-t.test('OwnerReferencesPermissionEnforcement: who says what an object belongs to may delete it, and hold what it belongs to', async t => {
+t.test('OwnerReferencesPermissionEnforcement: setting owners needs the right to delete, and blocking their deletion the right to their finalizers', async t => {
   const { as, made } = await serve(t, { enabled: ['OwnerReferencesPermissionEnforcement'] }, { authorization: { modes: ['RBAC'] }, tokens: ['del,del,3', 'all,all,4', 'any,any,5'] })
   const grant = async (name: string, rules: Json[], user: string): Promise<void> => {
     await made(`${RBAC}/clusterroles`, { metadata: { name }, rules })
@@ -98,7 +98,7 @@ t.test('EventRateLimit: events beyond the limits are refused with 429', async t 
   for (const [bad, message] of wrong) await t.rejects(serve(t, { enabled: ['EventRateLimit'], ...bad === undefined ? {} : { configuration: { EventRateLimit: { value: bad } } } }), { message }, String(message))
 })
 
-t.test('limits of events count by key, come back with time, and all of them count', async t => {
+t.test('event limits count by key, recover with time, and all apply', async t => {
   let now = 0
   const plugin = eventRateLimit([{ type: 'Namespace', qps: 1, burst: 2, cacheSize: 2 }, { type: 'User', qps: 1, burst: 3, cacheSize: 2 }], () => now)
   const send = (namespace: string, username = 'ann'): string => {

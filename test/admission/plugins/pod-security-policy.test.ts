@@ -9,7 +9,7 @@ const policy = (name: string, spec: Json = {}, annotations: Json = {}): Json => 
 
 const start = (t: Test, options = {}): Promise<Served> => serve(t, { enabled: ['PodSecurityPolicy'], disabled: ['ServiceAccount', 'DefaultTolerationSeconds'] }, options)
 
-t.test('without a policy there is no pod, and each says what it does not allow', async t => {
+t.test('without a policy no pod is admitted, and each policy names what it refuses', async t => {
   const { post, made, as } = await start(t)
   t.match(await post(PODS, pod('x')), { code: 403, json: { message: 'pods "x" is forbidden: PodSecurityPolicy: no providers available to validate pod request' } })
   let count = 0

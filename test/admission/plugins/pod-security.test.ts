@@ -48,7 +48,7 @@ t.test('an unmasked /proc of an existing pod is a violation', async t => {
   t.same(procMount(before), { reason: 'procMount', detail: 'container "c" must not set securityContext.procMount to "Unmasked"' })
 })
 
-t.test('the restricted level wants more, as much as its version knew of', async t => {
+t.test('the restricted level forbids more, as of its version', async t => {
   const served = await serve(t, OPTIONS)
   const pods = await namespace(served, 'tight', { enforce: 'restricted' })
   const bare = 'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'
@@ -117,7 +117,7 @@ t.test('a refused request still carries the warnings of deprecation and of pod s
   t.match(String(headers['warning']), /CronJob is deprecated.*host namespaces \(hostPID=true\)/)
 })
 
-t.test('an update is looked at where it can bring something in', async t => {
+t.test('an update is evaluated if it can add a violation', async t => {
   const served = await serve(t, OPTIONS)
   const pods = await namespace(served, 'late', {})
   await served.made(pods, pod('p', { hostPID: true }))
@@ -131,7 +131,7 @@ t.test('an update is looked at where it can bring something in', async t => {
   t.match(await change(`${pods}/p/ephemeralcontainers`, { spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } }, strategic), { code: 403 })
 })
 
-t.test('labels that cannot be understood are refused, where they are new', async t => {
+t.test('invalid labels are refused when they are set', async t => {
   const served = await serve(t, OPTIONS)
   const refused = await served.post('/api/v1/namespaces', { metadata: { name: 'x', labels: { [`${LABEL}enforce`]: 'strict', [`${LABEL}warn-version`]: '1.2' } } })
   t.match(refused, {

@@ -55,7 +55,7 @@ t.test('a request over quota is refused with the requested, used and allowed amo
   t.match(await post('/apis/apps/v1/namespaces/team/deployments', deployment), { code: 403, json: { message: 'deployments.apps "d" is forbidden: exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0' } })
 })
 
-t.test('ten at once get no more than there is, and a dry run takes nothing', async t => {
+t.test('ten concurrent creates stay within the quota, and a dry run uses none', async t => {
   const { url, hold, as, post, used, comesTo } = await start(t)
   await hold('q', { 'count/secrets': '4' })
   await hold('r', { secrets: '100' })
@@ -85,7 +85,7 @@ t.test('deleted and finished objects and failed writes release their quota', asy
   await until('the new limits', async () => (await as('root', 'GET', `${url}/resourcequotas/q`)).json['status'].hard.secrets === '7')
 })
 
-t.test('a quota counts what was there before it, and of a service or claim what changes', async t => {
+t.test('a quota counts existing objects, and changes of services and claims', async t => {
   const { url, hold, as, post, made, used, comesTo } = await start(t, { disabled: ['ServiceAccount', 'StorageObjectInUseProtection'] })
   const claim = (name: string, storage: string, storageClassName: string): Json => ({ metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage } } } })
   await made(`${url}/persistentvolumeclaims`, claim('old', '1Gi', 'gold'))
@@ -101,7 +101,7 @@ t.test('a quota counts what was there before it, and of a service or claim what 
   await comesTo({ services: '1', 'services.nodeports': '2' })
 })
 
-t.test('a quota with scopes is about the pods in all of them', async t => {
+t.test('a quota with scopes counts the pods that are in all of them', async t => {
   const { url, hold, post, made, used } = await start(t)
   await made('/apis/scheduling.orch.io/v1/priorityclasses', { metadata: { name: 'high' }, value: 10 })
   await hold('ending', { pods: '0' }, { scopes: ['Terminating'] })

@@ -61,7 +61,7 @@ t.test('validating webhooks are called in parallel; of several refusals the firs
   t.match(await server.post(CONFIGS, labels), { code: 403, json: { message: 'admission webhook "a.example.com" denied the request: a' } })
 })
 
-t.test('warnings reach the client, with a refusal too, each once and all within bounds', async t => {
+t.test('warnings reach the client, with a refusal too, without duplicates and within bounds', async t => {
   const hook = await hookServer(t, () => ({ allowed: true, warnings: ['take "care"', 'take "care"', 'größer\nals'] }))
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook))
@@ -98,7 +98,7 @@ t.test('the audit log has the annotations and outcomes of webhooks, and no patch
   t.same(Object.keys(annotations).filter(key => key.includes('not a') || key.startsWith('patch.')), [])
 })
 
-t.test('where the audit policy asks for what was sent, patches are there as well', async t => {
+t.test('the audit log has patches where the policy logs request bodies', async t => {
   const path = join(mkdtempSync(join(tmpdir(), 'orch-hooks-')), 'audit.log')
   const hook = await hookServer(t, label('a'))
   const server = await build(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules: [{ level: 'Request', resources: [{ group: '', resources: ['configmaps'] }] }] } as unknown as AuditPolicy } })
@@ -108,7 +108,7 @@ t.test('where the audit policy asks for what was sent, patches are there as well
     annotations?.['patch.webhook.admission.orch.io/round_0_index_0'] === '{"configuration":"a","webhook":"a.example.com","patch":[{"op":"add","path":"/metadata/labels/a","value":"yes"}],"patchType":"JSONPatch"}'))
 })
 
-t.test('calls, refusals and what went on regardless are counted by webhook', async t => {
+t.test('calls, refusals and ignored failures are counted by webhook', async t => {
   const [hook, gone] = [await hookServer(t, deny({ code: 403 })), await hookServer(t, (_review, reply) => { reply.destroy(); return undefined })]
   const server = await build(t)
   await configure(server, MUTATING, 'open', webhook('open', gone, { failurePolicy: 'Ignore' }))

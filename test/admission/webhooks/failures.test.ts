@@ -42,7 +42,7 @@ const BAD: ReadonlyArray<readonly [string, Answer, RegExp]> = [
   ['answers with the wrong types', () => ({ allowed: 'yes' }), /response\.allowed: expected (?:true or false|a boolean)/]
 ]
 
-t.test('a hook that answers badly fails the request, or is ignored, as its failurePolicy says', async t => {
+t.test('an invalid response of a webhook fails the request, or is ignored, by its failurePolicy', async t => {
   const [fail, ignore] = [await hookServer(t), await hookServer(t)]
   const server = await build(t)
   for (const path of [VALIDATING, MUTATING]) {
@@ -70,7 +70,7 @@ const PATCHES: ReadonlyArray<readonly [string, unknown, number, RegExp]> = [
   ['that moves it to another namespace', [{ op: 'replace', path: '/metadata/namespace', value: 'orch-system' }], 400, /namespace/]
 ]
 
-t.test('a patch that cannot be followed fails the request and writes nothing', async t => {
+t.test('an invalid patch fails the request and writes nothing', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook))
@@ -131,7 +131,7 @@ t.test('a webhook cannot rename an object that the URL names', async t => {
   t.match(await server.post(CONFIGS, { metadata: { name: 'mine' } }), { code: 201, json: { metadata: { name: 'other' } } }, 'a new object may be given another name')
 })
 
-t.test('a hook that hangs is waited for as long as it may take, and no longer', async t => {
+t.test('a webhook that hangs is called until its timeout', async t => {
   const hook = await hookServer(t, () => undefined)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook, { timeoutSeconds: 1 }))
@@ -140,7 +140,7 @@ t.test('a hook that hangs is waited for as long as it may take, and no longer', 
   t.equal((await create(server)).code, 201)
 })
 
-t.test('a request that ends before its hook answers is a timeout, and the hook is let go', async t => {
+t.test('a request that ends before its webhook answers is a timeout, and the call is aborted', async t => {
   const hook = await hookServer(t, () => undefined)
   const server = await build(t, { limits: { requestTimeout: 4000 } })
   await configure(server, VALIDATING, 'a', webhook('a', hook, { timeoutSeconds: 30 }))

@@ -44,13 +44,13 @@ const TABLE: ReadonlyArray<readonly [Json, Partial<Subject>, boolean]> = [
   [{ operations: [], resources: [] }, {}, false]
 ]
 
-t.test('a rule is about the requests that all of it names', async t => {
+t.test('a rule matches requests that satisfy all of its parts', async t => {
   for (const [rule, subject, expected] of TABLE) t.equal(matchesRule({ ...RULE, ...rule }, { ...POD, ...subject }), expected, JSON.stringify({ rule, subject }))
 })
 
 const names = (asked: readonly Json[]): string[] => asked.map(({ request }) => `${request.operation} ${request.kind.kind} ${request.namespace ?? ''}/${request.name ?? ''}`)
 
-t.test('selectors look at the labels of the namespace, and at those of the object, old or new', async t => {
+t.test('selectors match the labels of the namespace, and of the old or the new object', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   for (const [name, labels] of [['one', { env: 'prod' }], ['two', { env: 'test' }]] as const) await server.post('/api/v1/namespaces', { metadata: { name, labels } })
@@ -108,7 +108,7 @@ t.test('a rule that names another version of a resource has the object in that v
   t.match(hook.asked[1]?.request, { object: { apiVersion: 'autoscaling/v1', spec: { maxReplicas: 4 } }, oldObject: { apiVersion: 'autoscaling/v1', spec: { maxReplicas: 3, targetCPUUtilizationPercentage: 42 } } })
 })
 
-t.test('another group of the same objects is equivalent as well', async t => {
+t.test('the same objects in another group are equivalent too', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook, { rules: [{ operations: ['CREATE'], apiGroups: ['events.orch.io'], apiVersions: ['v1'], resources: ['events'] }] }))
@@ -196,7 +196,7 @@ t.test('connections are reviewed with their options, which a webhook may change'
   await t.rejects(admission.mutate(request), { message: 'admission webhook "a.example.com" denied the request: no shells' })
 })
 
-t.test('a configuration that is made, changed or taken away holds for the requests that follow, with and without a watch cache', async t => {
+t.test('a created, changed or deleted configuration applies to later requests, with and without a watch cache', async t => {
   for (const watchCache of [{}, { size: 0 }]) {
     const hook = await hookServer(t, deny())
     const server: Client = await build(t, { watchCache })

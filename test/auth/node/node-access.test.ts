@@ -75,7 +75,7 @@ t.test('node agents have the rights of the default role of nodes', async t => {
   t.match((await as('nobody', 'GET', '/api/v1/nodes')).json['message'], /unknown node for user "system:node:"/)
 })
 
-t.test('tokens are made for accounts that its pods run as', async t => {
+t.test('a node agent may request tokens for the accounts of its pods', async t => {
   const as = await start(t)
   const token = (account: string): string => `${CORE}/serviceaccounts/${account}/token`
   t.equal((await as('n1', 'POST', token('runner'), { spec: {} })).code, 201)
@@ -83,7 +83,7 @@ t.test('tokens are made for accounts that its pods run as', async t => {
   t.equal((await as('n2', 'POST', token('runner'), { spec: {} })).code, 403)
 })
 
-t.test('its lease and its CSINode are those of its name', async t => {
+t.test('a node agent has access to the lease and the CSINode of its name', async t => {
   const as = await start(t)
   const lease = { metadata: { name: 'n1' }, spec: { holderIdentity: 'n1' } }
   const mine = `${LEASES}/orch-node-lease/leases`
@@ -117,7 +117,7 @@ t.test('references of mirror pods give no access; secrets of volumes of every ki
   t.equal(volumeReferences({ spec: { azureFile: { secretName: 's' } } } as never), undefined)
 })
 
-t.test('changes of the graph are timed, by what they were', async t => {
+t.test('updates of the graph are timed by kind', async t => {
   const as = await start(t)
   t.equal((await as('n1', 'GET', `${CORE}/secrets/pull`)).code, 200, 'the graph has caught up')
   t.equal((await as('root', 'DELETE', `${STORAGE}/volumeattachments/here`)).code, 200)

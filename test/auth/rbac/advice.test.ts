@@ -68,7 +68,7 @@ t.test('the rule is true: a role with it allows the request', async t => {
   }
 })
 
-t.test('roles are no help against an authorizer that denies', async t => {
+t.test('there is no advice if another authorizer denies', async t => {
   const { call } = await start(t, [{ name: 'strict', authorize: ({ user, info }) => ({ decision: user.username === 'ann' && info.resource === 'pods' ? 'Deny' : 'NoOpinion' }) }])
   t.equal((await call('ann', 'GET', PODS)).json['message'], REFUSED('ann'))
 })
@@ -95,7 +95,7 @@ t.test('advice to an impersonator depends on the rights of the impersonated user
   t.match(await ask('ann'), 'it would be allowed by')
 })
 
-t.test('only so many roles are looked at, and few are named', async t => {
+t.test('a bounded number of roles is examined, and few are named', async t => {
   const info = parseRequest('GET', PODS, '')
   let taken = 0
   function * endless (rules: Json[]): Generator<[string, Json[]]> { for (;;) yield [`role-${taken++}`, rules] }

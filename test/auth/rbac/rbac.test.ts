@@ -83,7 +83,7 @@ t.test('an unresolvable binding is named in a refusal and does not prevent an al
   t.equal((await as('ann').get('/api/v1/nodes')).code, 200)
 })
 
-t.test('the default roles and bindings are there, and those that gather others are filled', async t => {
+t.test('the default roles and bindings exist, and aggregated roles are filled', async t => {
   const { as } = await start(t)
   const root = as('root')
   const names = async (url: string): Promise<string[]> => (await root.get(`${RBAC}/${url}`)).json['items'].map(({ metadata }: Json) => metadata['name'])
@@ -103,7 +103,7 @@ t.test('the default roles and bindings are there, and those that gather others a
   t.equal((await as('ann').get('/api/v1/namespaces/other/secrets')).code, 403)
 })
 
-t.test('thousands of rules are gathered in time that grows with them, each once', async t => {
+t.test('thousands of rules are aggregated once each, in proportional time', async t => {
   const { as } = await start(t)
   const root = as('root')
   await root.post(`${RBAC}/clusterroles`, { metadata: { name: 'all' }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'y' } }] } })

@@ -125,7 +125,7 @@ for (const [title, make] of Object.entries(PROXIES)) {
   })
 }
 
-t.test('a proxy that says nothing is given up', async t => {
+t.test('a silent proxy ends in a timeout', async t => {
   const port = await serving(t, () => {})
   const { tunnel, outcomes } = opened({ protocol: 'HTTPConnect', url: `http://127.0.0.1:${port}` })
   await t.rejects(tunnel(target(1, '127.0.0.1', 50)), { code: 'Timeout', message: /no tunnel in time/ })

@@ -33,7 +33,7 @@ async function listed (store: ResourceStore, request: Partial<ListRequest>): Pro
   })
 }
 
-t.test('with a cache and without every read gives the same answer', async t => {
+t.test('every read gives the same result with and without a cache', async t => {
   const { seed, int } = random()
   t.comment(`seed ${seed}`)
   const backend = await openBackend({ kind: 'memory' })
@@ -73,7 +73,7 @@ t.test('with a cache and without every read gives the same answer', async t => {
   }
 })
 
-t.test('a version to come is waited for, and refused when it does not come', async t => {
+t.test('a read of a future version waits for it, and is refused if it does not come', async t => {
   const backend = await openBackend({ kind: 'memory' })
   const store = configMapStore(t, backend, { windowSize: 0 })
   const now = await backend.revision()

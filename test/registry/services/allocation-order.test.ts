@@ -34,7 +34,7 @@ t.test('of two errors in a new service the one of allocation is reported', async
   t.equal((await server.make('b', { type: 'NodePort' })).code, 201)
 })
 
-t.test('an update that is refused takes nothing and gives nothing back', async t => {
+t.test('a refused update neither allocates nor releases', async t => {
   const server = await serviceServer(t, PORTS)
   const { json: { spec: { healthCheckNodePort } } } = await server.make('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local', clusterIP: '10.0.0.5' })
   await server.make('b', { clusterIP: '10.0.0.6' })

@@ -114,7 +114,7 @@ t.test('invalid objects are refused, and defaults are filled in', async t => {
   t.notOk(validate({ kind: 'Other' }))
 })
 
-t.test('a type within itself is looked into however deep', async t => {
+t.test('a recursive type is validated at any depth', async t => {
   const ajv = strict()
   for (const [type, wrap] of [[Schema, (value: unknown) => value], [Definition, (value: unknown) => ({ first: {}, second: { others: [value] } })]] as const) {
     const validate = ajv.compile(type)

@@ -75,7 +75,7 @@ t.test('definitions that both have are shared if they are the same, and otherwis
   t.end()
 })
 
-t.test('one that a format cannot express is left out of it, and does no harm', t => {
+t.test('an unexpected document is left out of the formats that cannot express it', t => {
   const resources = representations.slice(0, 2)
   const info = { title: 'a', version: 'v1' }
   const odd = [

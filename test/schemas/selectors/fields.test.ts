@@ -26,7 +26,7 @@ t.test('unknown fields are refused in the words of the type', async t => {
   t.ok(parseFieldSelector('status.phase=Active', namespaces).matches(fieldValues(namespaces, { ...object, status: { phase: 'Active' } } as ApiObject)))
 })
 
-t.test('bad text is refused', async t => {
+t.test('invalid text is refused', async t => {
   for (const text of ['metadata.name', '=x', 'metadata.name=a=b', 'metadata.name=a\\', 'metadata.name=a\\b', '!metadata.name', 'metadata.name=a\\\\\\']) {
     t.throws(() => parseFieldSelector(text, configMaps), { name: 'DecodeError' }, text)
   }

@@ -75,7 +75,7 @@ t.test('processes that are killed are replaced, and their connections end and no
   t.match(server.log(), /ERROR serving process 3 \(pid \d+\) ended by SIGKILL: 5 processes ended within a minute, the server ends\n$/)
 })
 
-t.test('a start that cannot be is said once, with the exit code of one process', async t => {
+t.test('a start that fails is reported once, with the exit code of one process', async t => {
   const folder = t.testdir({ 'audit.yaml': 'nonsense' })
   for (const [flags, message] of [
     [[`--audit-policy-file=${folder}/audit.yaml`], /^orch-apiserver: --audit-policy-file=.*\n$/],

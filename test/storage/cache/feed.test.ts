@@ -65,7 +65,7 @@ t.test('history and cache give the same events, for a resource, a namespace and 
   t.equal(cacheOf(store).subscribers, 4 + 1, 'closed feeds leave nothing behind')
 })
 
-t.test('only those whom a change concerns are woken, once until they look', async t => {
+t.test('a change wakes only the feeds it concerns, once until they are read', async t => {
   const store = await memoryStore(t)
   const woken: string[] = []
   const feeds = [store.scope(''), store.scope('default'), store.scope('other'), store.key('default', 'one'), store.key('default', 'two')].map(scope =>
@@ -105,7 +105,7 @@ t.test('an event out of scope that follows a partial take is not delivered', asy
   t.equal(feed.revision(), cache.revision)
 })
 
-t.test('a place that fell off the window says so', async t => {
+t.test('a position that fell off the window is an error', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
   const feed = cacheFeed(cache, cache.revision, store.scope(''), quiet)

@@ -24,7 +24,7 @@ function disk (minFree: number) {
   return { held, space: new DiskSpace({ directory: '/d', minFree, freeBytes, reusable: () => held.reusable, now: () => held.now }) }
 }
 
-t.test('values are taken down to the floor, what makes room down to an eighth of it, and it ends by itself', async t => {
+t.test('values are written down to the floor, deletions down to an eighth of it, and the refusal ends by itself', async t => {
   const { held, space } = disk(16 * MIB)
   held.free = 16 * MIB
   t.doesNotThrow(() => space.admit(5 * MIB, true))

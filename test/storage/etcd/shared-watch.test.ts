@@ -85,7 +85,7 @@ class Played {
   }
 }
 
-t.test('where answers come behind events, one question brings a feed to where the store is', async t => {
+t.test('where progress follows events, one request brings a feed up to the store', async t => {
   const etcd = new Played(t, 'ordered')
   etcd.revision = 15
   etcd.feed.catchUpTo(15)

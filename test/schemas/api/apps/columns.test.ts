@@ -37,7 +37,7 @@ t.test('a daemon set', async t => {
   t.hasStrict(cellsOf(daemonSets, { spec: { selector, template } }), { Desired: 0, 'Up-to-date': 0, 'Node Selector': '<none>' })
 })
 
-t.test('a controller revision says whose it is', async t => {
+t.test('a controller revision has a column for its controller', async t => {
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u' }
   t.same(cellsOf(controllerRevisions, { metadata: { name: 'web-5c4', ownerReferences: [{ ...owner, name: 'other' }, { ...owner, controller: true }] }, revision: 2 }),
     { Name: 'web-5c4', Controller: 'statefulset.apps/web', Revision: 2, Age: '24h' })

@@ -70,7 +70,7 @@ t.test('the spec is immutable, and the server sets the requestor', async t => {
   t.match(object, { spec: user })
 })
 
-t.test('a decision is not changed by what came of it', async t => {
+t.test('an update of the status does not change decisions', async t => {
   const before = conditions({ ...approved, reason: 'Fine', lastUpdateTime: '2026-01-02T03:04:05Z', lastTransitionTime: '2026-01-02T03:04:05Z' })
   t.match(updated(requests, { ...VALID, ...before }, { ...VALID, ...conditions({ type: 'Failed', status: 'True' }, { ...approved, reason: 'Other' }) }, 'status').object, { status: { conditions: [{ type: 'Failed' }, before.status.conditions[0]] } })
 })

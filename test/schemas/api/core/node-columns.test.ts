@@ -15,7 +15,7 @@ t.test('a node that runs pods', async t => {
   })
 })
 
-t.test('a node nothing is known of yet', async t => {
+t.test('a node without a status', async t => {
   t.same(cellsOf(nodes, { metadata: { name: 'node-2' } }), {
     Name: 'node-2', Status: 'Unknown', Roles: '<none>', Age: '24h', Version: '',
     'Internal-IP': '<none>', 'External-IP': '<none>', 'OS-Image': '<unknown>', 'Kernel-Version': '<unknown>', 'Container-Runtime': '<unknown>'

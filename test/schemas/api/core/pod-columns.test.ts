@@ -20,7 +20,7 @@ t.test('a running pod', async t => {
   })
 })
 
-t.test('a pod that no node has taken', async t => {
+t.test('an unscheduled pod', async t => {
   t.same(cellsOf(pods, { spec: { containers: [container('web')] }, status: { phase: 'Pending', nominatedNodeName: 'node-2' } }), {
     Name: 'web', Ready: '0/1', Status: 'Pending', Restarts: '0', Age: '24h', IP: '<none>', Node: '<none>', 'Nominated Node': 'node-2', 'Readiness Gates': '<none>'
   })
@@ -61,7 +61,7 @@ t.test('init containers come first', async t => {
   t.hasStrict(starting([done, status('migrate', terminated(0, 'Completed'))]), { Status: 'PodInitializing', Restarts: '9' }, 'then the others have their say')
 })
 
-t.test('a pod that has ended', async t => {
+t.test('a finished pod', async t => {
   t.hasStrict(cellsOf(pods, pod('Succeeded', [status('web', terminated(0, 'Completed'))])), { Ready: '0/1', Status: 'Completed' })
   const half = [status('web', terminated(0, 'Completed')), status('log', running)]
   t.hasStrict(cellsOf(pods, pod('Running', half)), { Ready: '1/2', Status: 'Running' }, 'not while another container is running')
@@ -69,7 +69,7 @@ t.test('a pod that has ended', async t => {
   t.hasStrict(cellsOf(pods, { spec: { containers: [container('web')] }, status: { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' } }), { Ready: '0/1', Status: 'Evicted' })
 })
 
-t.test('a pod that is to go', async t => {
+t.test('a terminating pod', async t => {
   const metadata = { deletionTimestamp: minutesAgo(0), deletionGracePeriodSeconds: 30 }
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata })), { Ready: '1/1', Status: 'Terminating' })
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })), { Status: 'Unknown' }, 'its node is lost')

@@ -87,7 +87,7 @@ t.test('ephemeral containers are added and stay', async t => {
   ], 'ephemeralcontainers')
 })
 
-t.test('the last to be evicted is what is limited in all and asks for as much', async t => {
+t.test('the QoS class is Guaranteed if every container has limits equal to its requests', async t => {
   const classOf = (...resources: object[]) => {
     const object = made(pods, { ...pod, spec: { containers: resources.map((each, index) => ({ name: `c${index}`, image: 'i', resources: each })) }, status: { phase: 'Running', podIP: '10.0.0.1' } })
     pods.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)

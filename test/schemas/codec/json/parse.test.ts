@@ -7,7 +7,7 @@ const parse = (text: string | Uint8Array) => parseJson(typeof text === 'string' 
 const refused = (t: { throws: typeof import('tap')['throws'] }, input: string | Uint8Array, expected: RegExp) =>
   t.throws(() => parse(input), { name: 'DecodeError', message: expected })
 
-t.test('values come out as JSON.parse makes them', async t => {
+t.test('values are those of JSON.parse', async t => {
   for (const text of ['{}', '[]', 'null', '1.5e3', '"x"', '{"a":[{"b":"c\\"}{,:[]"},1,true,null]}', ' {"a" : {"b" : [ ] } } ']) {
     t.same(parse(text), { value: JSON.parse(text), duplicates: [] }, text)
   }
