@@ -12,7 +12,7 @@ async function started (t: { testdir: (files: Record<string, string>) => string 
   return options.admission
 }
 
-t.test('a file that cannot be understood ends the start, naming the flag, the plugin and the field', async t => {
+t.test('an invalid file ends the start, naming the flag, the plugin and the field', async t => {
   const refused: ReadonlyArray<readonly [unknown, RegExp, Record<string, string>?]> = [
     ['a: [', /it is not valid YAML/],
     ['[]', /it is not an object/],
@@ -38,7 +38,7 @@ t.test('a file that cannot be understood ends the start, naming the flag, the pl
   await t.rejects(configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--admission-control-config-file=/nowhere/at/all'])), { message: /--admission-control-config-file=\/nowhere\/at\/all: cannot be read/ })
 })
 
-t.test('a file that says nothing of any plugin is fine, in both versions', async t => {
+t.test('a file without plugins is valid, in both versions', async t => {
   t.same((await started(t, KIND))?.configuration, {})
   t.same((await started(t, { ...KIND, apiVersion: 'apiserver.orch.io/v1alpha1', plugins: [{ name: 'PodSecurity' }] }))?.configuration, {})
 })
@@ -53,7 +53,7 @@ t.test('the configuration of a plugin is inline or in a file beside it', async t
   await t.rejects(started(t, { ...KIND, plugins: [{ name: 'PodSecurity', path: 'security.json' }] }, { 'security.json': JSON.stringify(wrong) }), { message: /plugin PodSecurity in .*security\.json is wrong: defaults\.enforce: Invalid value: "strict"/ })
 })
 
-t.test('a plugin that cannot do without a configuration is not enabled without', async t => {
+t.test('a plugin that needs a configuration cannot be enabled without one', async t => {
   await t.rejects(configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--enable-admission-plugins=EventRateLimit'])), { message: /--enable-admission-plugins: .*EventRateLimit is wrong: there is none/ })
 })
 

@@ -104,7 +104,7 @@ t.test('options are refused in the same words as the flags', async t => {
   }
 })
 
-t.test('secrets are not in errors, and what is long or cannot be printed is cut and escaped', async t => {
+t.test('errors contain no secrets, and long or unprintable values are truncated and escaped', async t => {
   const secret = 'hunter2'
   for (const options of [
     { authentication: { token: secret } },
@@ -142,7 +142,7 @@ t.test('instances, inherited options, Fastify\'s own options and empty options a
   t.match(complaint({ storage: Object.assign(Object.create(backend) as typeof backend, { eventTtl: -1 }) }), 'storage.eventTtl: -1')
 })
 
-t.test('the registration is rejected, and no store was opened', async t => {
+t.test('the registration is rejected, and no store is opened', async t => {
   const directory = join(t.testdir(), 'data')
   const app = Fastify()
   t.teardown(() => app.close())

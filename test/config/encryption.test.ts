@@ -107,7 +107,7 @@ t.test('upstream\'s valid forms are accepted: identity alone or first, custom re
   }
 })
 
-t.test('a socket that is not there is a warning, as the service may start later', async t => {
+t.test('a missing socket gives a warning, as the service may start later', async t => {
   const service = await keyServiceOf(t)
   await writeFile(file, of(`kms: {name: one, endpoint: "${service.endpoint}"}`, 'kms: {name: two, endpoint: "unix:///nowhere/kms.sock"}'))
   const { warnings } = await start()

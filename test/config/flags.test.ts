@@ -46,7 +46,7 @@ const INTERFACE = `
 /** Flags that only this product has. */
 const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'history-retention', 'local', 'serving-processes']
 
-t.test('every flag of the interface is declared, and none beside but our own', async t => {
+t.test('every flag of the interface is declared, and no others but our own', async t => {
   t.strictSame(Object.keys(FLAGS).sort(), [...INTERFACE.trim().split(/\s+/), ...ADDED].sort())
 })
 

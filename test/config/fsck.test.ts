@@ -24,7 +24,7 @@ async function store (): Promise<string> {
   return directory
 }
 
-t.test('a clean store is said to be clean, with exit code 0, and nothing is changed', async t => {
+t.test('a clean store is reported as clean, with exit code 0, and nothing is changed', async t => {
   const directory = await store()
   const before = readFileSync(join(directory, 'data.mdb'))
   t.strictSame(run('fsck', `--data-dir=${directory}`), { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' })

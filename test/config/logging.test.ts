@@ -23,7 +23,7 @@ t.test('untrusted text stays within its field and its line', async t => {
   }
 })
 
-t.test('secrets are left out, by name, however deep, and in addresses', async t => {
+t.test('secrets are omitted by name, at any depth, and in addresses', async t => {
   const { log, lines } = build()
   log.info({ authorization: 'Bearer sesame', clientToken: 'sesame', nested: { headers: { Authorization: 'sesame', cookie: 'sesame', accept: 'json' } } }, 'request')
   log.info({ req: { method: 'GET', url: '/x?access_token=sesame&limit=1', headers: { authorization: 'sesame' } } }, 'request')

@@ -70,7 +70,7 @@ t.test('flags and the files they name become options', async t => {
   })
 })
 
-t.test('files and folders that will not do are named with their flag', async t => {
+t.test('unusable files and folders are named with their flag', async t => {
   const folder = t.testdir({ file: '', junk: 'a,b', quote: '"a,b,c', secret: 'sesame,\n' })
   for (const [args, message] of [
     [[`--token-auth-file=${folder}/none`], /^--token-auth-file=.*none: cannot be read: there is no such file/],
@@ -106,7 +106,7 @@ t.test('a file of the operator may say more than a request', async t => {
   t.equal(options.audit?.policy?.rules?.length, rules.length)
 })
 
-t.test('flags without anything to act on are warned of', async t => {
+t.test('flags without effect give warnings', async t => {
   const folder = t.testdir({ 'policy.yaml': 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{ level: None }]\n' })
   const warnings = async (...args: string[]): Promise<readonly string[]> => (await configuration(checkedFlags([`--data-dir=${folder}/data`, ...args]))).warnings
   for (const [flag, without] of [

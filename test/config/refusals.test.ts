@@ -131,7 +131,7 @@ t.test('every flag is accepted with its own default', async t => {
   }
 })
 
-t.test('versions are switched off by name or by stage, the more particular setting wins', async t => {
+t.test('versions are disabled by name or by stage, and the more specific setting takes precedence', async t => {
   const off = (text: string): string[] => disabledApis(parseArguments([`--runtime-config=${text}`]).values['runtime-config'], text)
   const ALPHA = 'internal.apiserver.orch.io/v1alpha1'
   t.strictSame(off('api/beta=true'), [ALPHA], 'alpha versions are off unless requested')
@@ -150,7 +150,7 @@ t.test('versions are switched off by name or by stage, the more particular setti
   t.strictSame(off('apps/v1=false,apps/v1/daemonsets,api/alpha'), ['apps/v1/controllerrevisions', 'apps/v1/deployments', 'apps/v1/replicasets', 'apps/v1/statefulsets'])
 })
 
-t.test('gates that do nothing any more are warned of', async t => {
+t.test('gates without effect give warnings', async t => {
   t.match(gateWarnings(new Map([['ServerSideApply', 'true'], ['AppArmor', 'true'], ['DynamicKubeletConfig', 'false']])), [/ServerSideApply.*GA/, /DynamicKubeletConfig.*deprecated/])
   t.equal(GATES.size, 137)
 })

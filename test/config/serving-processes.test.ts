@@ -5,7 +5,7 @@ import { processesProblem, servingProcesses } from '../../config/serving-process
 
 const STORE = '--etcd-servers=http://127.0.0.1:1'
 
-t.test('auto leaves one core to the rest, and is one process at least', async t => {
+t.test('auto leaves one core to other programs, and is at least one process', async t => {
   t.same([1, 2, 8, 500].map(cores => servingProcesses({ 'serving-processes': 'auto' }, cores)), [1, 1, 7, 64])
   t.equal(servingProcesses({ 'serving-processes': '3' }, 8), 3)
 })

@@ -13,7 +13,7 @@ async function refused (t: { equal: (found: unknown, wanted: unknown, title: str
   t.ok(causes.some(cause => cause.field === field && (type === undefined || cause.reason === type)), `${field} ${type ?? ''}: ${JSON.stringify(causes)}`)
 }
 
-t.test('apiVersion and kind are those of the type, filled in where they are left out', async t => {
+t.test('apiVersion and kind are those of the type, and are filled in if omitted', async t => {
   const server = await build(t)
   t.match((await server.post(BINDINGS, { metadata: { name: 'a' }, roleRef })).json, { apiVersion: `${GROUP}/v1`, kind: 'ClusterRoleBinding' })
   for (const wrong of [{ apiVersion: 'v1' }, { apiVersion: `${GROUP}/v1beta1` }, { kind: 'RoleBinding' }, { kind: 'clusterrolebinding' }]) {

@@ -82,7 +82,7 @@ t.test('terminating: no finalizer is added, none of the deletion is undone, all 
   t.equal((await server.patch(url, { metadata: { labels: { still: 'alive' } } })).json.metadata.labels.still, 'alive')
 })
 
-t.test('a live object is not made terminating by an update', async t => {
+t.test('an update cannot make a live object terminating', async t => {
   const server = await held(t)
   await server.patch(url, { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } })
   t.equal((await server.get(url)).json.metadata.deletionTimestamp, undefined)
@@ -158,7 +158,7 @@ t.test('creating an object that is being deleted is refused and the message says
   }
 })
 
-t.test('a collection is deleted object by object: what is held stays, marked', async t => {
+t.test('a collection is deleted object by object: those with finalizers stay, marked', async t => {
   const server = await held(t)
   for (const name of ['b', 'c']) await server.post(BINDINGS, binding(name))
   t.equal((await server.call('DELETE', BINDINGS)).code, 200)

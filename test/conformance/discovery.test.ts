@@ -19,7 +19,7 @@ t.test('/api and /apis lead to every group, version and resource', async t => {
   }
 })
 
-t.test('each resource says its name, scope, kind and verbs, and is where it says', async t => {
+t.test('each resource has its name, scope, kind and verbs, and is served at its path', async t => {
   const server = await build(t)
   const wanted: Record<string, Record<string, readonly [string, boolean]>> = {
     '/api/v1': { configmaps: ['ConfigMap', true], namespaces: ['Namespace', false], secrets: ['Secret', true], serviceaccounts: ['ServiceAccount', true] },
@@ -54,7 +54,7 @@ t.test('/version names the release', async t => {
   t.match(await server.get('/version'), { code: 200, json: { major: '1', minor: '24', gitVersion: /^v1\.24\./, platform: /\// } })
 })
 
-t.test('they are documents: JSON or YAML, and no protobuf', async t => {
+t.test('discovery documents are JSON or YAML, and not protobuf', async t => {
   const server = await build(t)
   for (const path of ['/api', '/apis', '/api/v1', '/version']) {
     t.match((await server.get(path, { accept: 'application/yaml' })).headers['content-type'], /^application\/yaml/)

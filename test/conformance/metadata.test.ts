@@ -88,7 +88,7 @@ t.test('resourceVersion changes with each modification of the object, and only t
   t.equal((await server.put(`${BINDINGS}/a`, binding('a', { metadata: { labels: { without: 'version' } } }))).code, 200)
 })
 
-t.test('finalizers are shared: anybody changes and reorders them', async t => {
+t.test('finalizers are shared: every client may change and reorder them', async t => {
   const server = await build(t)
   await server.post(BINDINGS, binding('a', { metadata: { finalizers: ['example.com/one', 'example.com/two'] } }))
   t.same((await server.patch(`${BINDINGS}/a`, { metadata: { finalizers: ['example.com/two', 'example.com/three', 'example.com/one'] } })).json.metadata.finalizers, ['example.com/two', 'example.com/three', 'example.com/one'])

@@ -13,7 +13,7 @@ async function withPod (t: Parameters<typeof build>[0], spec: Json = {}, metadat
 /** Whole seconds from now. */
 const fromNow = ({ metadata }: Json): number => Math.round((Date.parse(metadata.deletionTimestamp) - Date.now()) / 1000)
 
-t.test('a pod on a node is marked, and stays until its node lets it go', async t => {
+t.test('a pod on a node is marked, and stays until its node agent removes it', async t => {
   const server = await withPod(t)
   const { code, json } = await server.delete(`${PODS}/p`)
   t.equal(code, 202)
@@ -25,13 +25,13 @@ t.test('a pod on a node is marked, and stays until its node lets it go', async t
   t.equal((await server.get(`${PODS}/p`)).code, 404)
 })
 
-t.test('the request counts before the pod: in the body, and in the query', async t => {
+t.test('the grace period of the request takes precedence over that of the pod, in the body and in the query', async t => {
   const server = await withPod(t, { terminationGracePeriodSeconds: 5 })
   t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=100`)).json.metadata.deletionGracePeriodSeconds, 100)
   t.equal((await server.delete(`${PODS}/p`, { gracePeriodSeconds: 50 })).json.metadata.deletionGracePeriodSeconds, 50)
 })
 
-t.test('a grace period that has begun becomes shorter, never longer', async t => {
+t.test('a grace period in progress can be shortened, not extended', async t => {
   const server = await withPod(t)
   const first = (await server.delete(`${PODS}/p`)).json
   t.same((await server.delete(`${PODS}/p`)).json, first)
@@ -52,7 +52,7 @@ t.test('unscheduled and finished pods are deleted at once', async t => {
   }
 })
 
-t.test('finalizers hold a pod beyond its grace period', async t => {
+t.test('finalizers keep a pod beyond its grace period', async t => {
   const server = await withPod(t, {}, { finalizers: ['example.com/one'] })
   await server.delete(`${PODS}/p`)
   t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=0`)).code, 202)

@@ -129,7 +129,7 @@ t.test('versions the server has not reached are a 504 after a short wait, with w
   }
 })
 
-t.test('a version about to come is waited for', async t => {
+t.test('a read of a version about to come waits for it', async t => {
   const { server, now } = await world(t)
   const next = Number(now) + 1
   const waiting = [server.get(`${BINDINGS}/a?resourceVersion=${next}`), list(server, `resourceVersion=${next}`), list(server, `resourceVersion=${next}&resourceVersionMatch=Exact`)]

@@ -160,7 +160,7 @@ t.test('an event that comes while the watch is being opened is not lost', async 
   t.same(notified, ['early'])
 })
 
-t.test('one object is looked at again by its name, and all of them now and then', async t => {
+t.test('one object is reconciled by its name, and all of them periodically', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   for (const name of ['a', 'b']) await make(store, name)

@@ -111,7 +111,7 @@ t.test('without --service-account-lookup such a token outlives its Secret and ac
   t.equal(await server.as(asked), 401)
 })
 
-t.test('without a watch cache it is the same', async t => {
+t.test('the same holds without a watch cache', async t => {
   const server = await serve(t, { watchCache: { size: 0 } })
   await server.post(SECRETS, tokenSecret('s'))
   const token = text(await server.until('s', filled), 'token')

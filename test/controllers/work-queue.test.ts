@@ -101,7 +101,7 @@ t.test('a key that must wait is retried with doubling pauses up to the maximum, 
   t.same(clock.waits, [50])
 })
 
-t.test('each key has waits of its own, and forgetting one ends them', async t => {
+t.test('each key has its own back-off, and forgetting the key resets it', async t => {
   const { queue, clock, end } = held(t)
   for (const key of ['a', 'b']) queue.add(key)
   await turns()
@@ -118,7 +118,7 @@ t.test('each key has waits of its own, and forgetting one ends them', async t =>
   t.ok(clock.waits.includes(50))
 })
 
-t.test('a key that fails comes back, and others go on', async t => {
+t.test('a failed key is retried, and others continue', async t => {
   const { queue, clock, end, keys, failures } = held(t, { retry: { first: 1000, max: 2000 } })
   for (const key of ['a', 'b', 'c']) queue.add(key)
   await turns()
@@ -157,7 +157,7 @@ t.test('a key that is to come back sooner does, and once', async t => {
   t.same(keys(), ['b'])
 })
 
-t.test('a crowd that comes back is spread over time', async t => {
+t.test('many retries are spread over time', async t => {
   const { queue, clock, end } = held(t, { workers: 10, backoff: { first: 10, max: 10 }, rate: { perSecond: 10, burst: 2 } })
   const names = ['a', 'b', 'c', 'd', 'e']
   for (const key of names) queue.add(key)

@@ -53,7 +53,7 @@ t.test('each level has its share of the seats, rounded up', t => {
   t.end()
 })
 
-t.test('a schema whose level is not there is passed over until it is', t => {
+t.test('a schema without its level is skipped until the level exists', t => {
   const { control } = build()
   control.configure([], [schema('mine', 'gone')])
   t.equal(control.flow(ALICE, PODS).name, 'catch-all')

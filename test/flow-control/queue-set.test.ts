@@ -52,7 +52,7 @@ t.test('requests run at once while there are seats, and wait in line when there 
   t.end()
 })
 
-t.test('a level without queues refuses what finds no seat', t => {
+t.test('a level without queues refuses requests that find no seat', t => {
   const { set } = build({ queues: 0 })
   t.same(enter(set, 'a', 3).outcomes, ['executing', 'executing', 'concurrency-limit'])
   t.end()
@@ -84,7 +84,7 @@ t.test('a mouse beside an elephant waits for one round, not for the elephant', t
   t.end()
 })
 
-t.test('flows that both ask for more than there is get the same', t => {
+t.test('flows that exceed their share get equal parts', t => {
   const { clock, set } = build({ limit: 4, handSize: 1, lengthLimit: 500 })
   const log: string[] = []
   const tickets = [...enter(set, 'one', 400, log).tickets, ...enter(set, 'other', 100, log).tickets]
@@ -110,7 +110,7 @@ t.test('a flow whose requests take longer than expected is charged for it', t =>
   t.end()
 })
 
-t.test('a flow that was quiet has saved nothing up', t => {
+t.test('an idle flow accumulates no credit', t => {
   const { clock, set } = build({ limit: 1, handSize: 1, lengthLimit: 500 })
   const log: string[] = []
   const steady = enter(set, 'steady', 100, log).tickets
@@ -138,7 +138,7 @@ t.test('a wide request takes its seats, waits for them, and is not overtaken for
   t.end()
 })
 
-t.test('one wider than the level runs alone', t => {
+t.test('a request wider than the level runs alone', t => {
   const { set } = build({ limit: 2 })
   t.same(enter(set, 'wide', 1, [], { seats: 10, finalSeats: 0, finalMs: 0 }).outcomes, ['executing'])
   t.same(enter(set, 'a', 1).outcomes, ['waiting'])
@@ -246,7 +246,7 @@ t.test('when a turn has lasted long enough, newcomers wait for another one', t =
   t.end()
 })
 
-t.test('new settings hold at once', t => {
+t.test('new settings apply at once', t => {
   const { set } = build({ limit: 1 })
   const { tickets } = enter(set, 'a', 5)
   set.configure({ ...SETTINGS, limit: 3 })

@@ -43,7 +43,7 @@ t.test('the review has the configured version and is sent once while its result 
   }
 })
 
-t.test('its no is 403 with its reason, whether it denies or has no opinion', async t => {
+t.test('a refusal by the webhook is 403 with its reason, whether it denies or has no opinion', async t => {
   for (const status of [{ allowed: false, reason: 'not on Sundays' }, { allowed: false, denied: true, reason: 'not on Sundays' }]) {
     const service = await reviewer(t, YES)
     const server = await serve(t, service.port, '--authorization-webhook-cache-unauthorized-ttl=0')

@@ -10,7 +10,7 @@ const about = (method: string, path: string) => ({ user, info: parseRequest(meth
 const says = (decision: Decision, reason?: string): Authorizer => ({ name: decision, authorize: () => ({ decision, ...(reason ? { reason } : {}) }) })
 const slowly = (authorizer: Authorizer): Authorizer => ({ ...authorizer, authorize: async attributes => await authorizer.authorize(attributes) })
 
-t.test('the first that allows or denies ends it', async t => {
+t.test('the first authorizer that allows or denies decides', async t => {
   for (const wrap of [(one: Authorizer) => one, slowly]) {
     const decide = async (...authorizers: Authorizer[]) => (await chain(authorizers.map(wrap))(about('GET', '/x'))).decision
     t.equal(await decide(says('NoOpinion'), says('Allow'), says('Deny')), 'Allow')

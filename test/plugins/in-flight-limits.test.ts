@@ -45,7 +45,7 @@ async function build (test: Test, options: InFlightOptions) {
   }
 }
 
-t.test('one reading request too many is refused, changing ones are counted apart', async t => {
+t.test('reads over the limit are refused, and writes are counted apart', async t => {
   const { fastify, hold, release } = await build(t, { reading: 1, mutating: 1 })
   await hold('GET')
   const refused = await fastify.inject('/quick')

@@ -65,7 +65,7 @@ t.test('at 9 and 10 it has what was sent and answered, cut, and nothing of secre
   }
 })
 
-t.test('a verbosity that changes is that of the next request', async t => {
+t.test('a changed verbosity applies to the next request', async t => {
   let level = 0
   const { server, lines } = await start(t, () => level)
   await server.get('/version')

@@ -149,7 +149,7 @@ t.test('an invalid response authenticates nobody, and is logged once with the ho
   t.match(log[0], new RegExp(`https://localhost:${service.port}`))
 })
 
-t.test('a service that hangs is given up, and a token that fits in no header is not sent', async t => {
+t.test('a webhook that hangs ends in a timeout, and a token that fits in no header is not sent', async t => {
   const service = await reviewer(t, yes)
   service.answer = () => undefined
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(service.port) })

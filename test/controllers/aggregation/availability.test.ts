@@ -89,7 +89,7 @@ t.test('with --enable-aggregator-routing a service by name has no endpoints', as
   t.match(await register(server, shop.port), { reason: 'FailedDiscoveryCheck', message: 'unsupported service type "ExternalName"' })
 })
 
-t.test('one that fails is tried again until it answers', async t => {
+t.test('a failing APIService is checked again until it answers', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   shop.instead = (_request, raw) => {
@@ -118,7 +118,7 @@ t.test('servers of one store that find different things do not drive each other 
   t.match(available((await other.get(`${SERVICES}/${NAME}`)).json), { message: /401$/ })
 })
 
-t.test('a status that says what was found is not written again', async t => {
+t.test('an unchanged status is not written again', async t => {
   const shop = await extensionServer(t)
   const storage = kept(t)
   const version = async (server: Client): Promise<string> => (await server.get(`${SERVICES}/${NAME}`)).json['metadata'].resourceVersion as string

@@ -32,7 +32,7 @@ for (const [title, answer, seen] of ANSWERS) {
   })
 }
 
-t.test('one that hangs holds its own requests until their deadline, and no others', async t => {
+t.test('a server that hangs holds its own requests until their deadline, and no others', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound, limits: { requestTimeout: 300 } })
   await register(server, shop.port)

@@ -125,7 +125,7 @@ t.test('an open watch ends when the schema changes, and the next one continues w
   t.same(list.json['items'].map(({ metadata }: Json) => metadata.name as string), ['a', 'b'])
 })
 
-t.test('installing and removing many times leaves nothing', async t => {
+t.test('repeated installation and removal leaves nothing behind', async t => {
   const server = await build(t)
   const before = (await server.get('/apis')).body
   for (let turn = 0; turn < 30; turn++) {

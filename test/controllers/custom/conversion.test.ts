@@ -124,7 +124,7 @@ t.test('a conversion changes labels and annotations, and no other metadata', asy
   t.match((await server.get(`${at('v2')}/a`)).json['metadata'], { labels: { by: 'webhook' }, generation: 1, finalizers: undefined, ownerReferences: undefined })
 })
 
-t.test('a webhook that is away fails what needs it alone', async t => {
+t.test('an unreachable webhook fails only requests that need a conversion', async t => {
   const server = await build(t)
   const conversion = { strategy: 'Webhook', webhook: { clientConfig: { url: 'https://127.0.0.1:1/convert', caBundle }, conversionReviewVersions: ['v1'] } }
   await server.post(DEFINITIONS, definition({ conversion, versions: [version('v1', { schema: { openAPIV3Schema: V1 } }), version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })] }))

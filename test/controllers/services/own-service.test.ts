@@ -98,7 +98,7 @@ t.test('none publishes no addresses; neither does a server that others cannot re
   t.match(serviceWarnings, [/its address 127.0.0.1 may not be in the loopback range.*--advertise-address/])
 })
 
-t.test('the flags say all of it, and --master-service-namespace where the service is', async t => {
+t.test('flags set all of it, and --master-service-namespace its namespace', async t => {
   const { options } = await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--advertise-address=192.0.2.7', '--secure-port=7443', '--orch-service-node-port=30001', '--endpoint-reconciler-type=master-count', '--apiserver-count=3', '--master-service-namespace=masters', '--identity-lease-duration-seconds=7', '--identity-lease-renew-interval-seconds=3']))
   t.same(options.orchService, { namespace: 'masters', address: '192.0.2.7', port: 7443, nodePort: 30001, reconciler: 'master-count', count: 3 })
   t.same(options.identityLease, { durationSeconds: 7, renewIntervalSeconds: 3 })

@@ -72,7 +72,7 @@ t.test('a request leaves an event when it is received and one when it is answere
   t.notMatch(JSON.stringify(written), /sesame/)
 })
 
-t.test('refusals are written down: forbidden, unknown, and without valid credentials', async t => {
+t.test('refusals are audited: forbidden, unknown, and without valid credentials', async t => {
   const { fastify, events } = await build(t)
   await fastify.inject({ method: 'POST', url: '/apis/x' })
   await fastify.inject('/nowhere')

@@ -69,7 +69,7 @@ t.test('after another process truncates the file, lines continue at its new end'
   t.equal(readdirSync(t.testdirName).length, 1, 'it was not full')
 })
 
-t.test('a file that cannot be rotated is written to all the same', async t => {
+t.test('a file that cannot be rotated is still written to', async t => {
   const path = join(t.testdir(), 'audit.log')
   const errors: Error[] = []
   class Nowhere extends RotatedFiles {

@@ -48,7 +48,7 @@ t.test('the first rule that everything of a request matches decides', async t =>
   t.equal(compilePolicy(undefined)(undefined, path('/x')).level, 'Metadata', 'without a policy')
 })
 
-t.test('a policy that is wrong ends the start, naming the flag, the file and the field', async t => {
+t.test('an invalid policy ends the start, naming the flag, the file and the field', async t => {
   const folder = t.testdir()
   const file = join(folder, 'policy.yaml')
   const head = 'apiVersion: audit.orch.io/v1\nkind: Policy\n'

@@ -135,7 +135,7 @@ t.test('a log that breaks off is no whole one', async t => {
   await t.rejects(once(response, 'end'), { code: 'ECONNRESET' })
 })
 
-t.test('a log that is followed ends when the server does', async t => {
+t.test('a followed log ends with the server', async t => {
   const agent = await nodeAgent(t, { request: (_request, response) => { response.flushHeaders() } })
   const server = await listen(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)

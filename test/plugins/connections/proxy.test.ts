@@ -106,7 +106,7 @@ t.test('credentials, impersonation and hop-by-hop headers are not forwarded', as
   for (const name of ['authorization', 'impersonate-user', 'impersonate-group', 'x-mine', 'keep-alive', 'te', 'proxy-authorization']) t.equal(asked?.headers[name], undefined, name)
 })
 
-t.test('URLs in answers lead through the proxy', async t => {
+t.test('URLs in responses are rewritten to lead through the proxy', async t => {
   let location = ''
   const pod = await backend(t, (_request, response) => { response.writeHead(302, { location }).end() })
   const server = await listen(t, nearby)

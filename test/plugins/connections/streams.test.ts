@@ -133,7 +133,7 @@ t.test('a refusal of the node agent is passed on; an invalid response is not', a
   t.match(unreachable, /"message":"error dialing backend: 127\.0\.0\.1:1: [^"]*connection refused","code":500\}/)
 })
 
-t.test('an agent on this machine is not connected to', async t => {
+t.test('a node agent on this machine is not contacted', async t => {
   const agent = await nodeAgent(t, {})
   const server = await listen(t, { connections: { ...callingAgent(agent), nearby: false } })
   await withPod(server, agent.port)

@@ -59,7 +59,7 @@ t.test('concurrent evictions succeed as often as the budget allows', async t => 
   t.equal(Object.keys((await server.get(`${BUDGETS}/b`)).json.status.disruptedPods).length, 3)
 })
 
-t.test('pods that disrupt nothing go without asking: pending, ended, going already', async t => {
+t.test('pods that disrupt nothing are evicted without a budget: pending, finished, terminating', async t => {
   const server = await build(t)
   await withBudget(server, 'b', {})
   for (const phase of ['Pending', 'Succeeded', 'Failed']) {

@@ -52,7 +52,7 @@ t.test('audiences and expiration are as requested, within bounds', async t => {
   t.match(await ask({ audiences: ['x'.repeat(20_000)] }), { code: 422, json: { details: { causes: [{ field: 'spec.audiences' }] } } })
 })
 
-t.test('a longer life than the most is shortened, with a warning', async t => {
+t.test('a lifetime over the maximum is shortened, with a warning', async t => {
   const server = await withAccount(t, { authentication: { serviceAccounts: { maxExpirationSeconds: 3600 } } })
   const answer = await server.post(`${ACCOUNT}/token`, { spec: { expirationSeconds: 7200 } })
   t.match(answer, { code: 201, json: { spec: { expirationSeconds: 3600 } }, headers: { warning: /shortened to 3600 seconds/ } })
