@@ -96,7 +96,7 @@ class Informer {
   }
 }
 
-t.test('a server that starts without its store says so, refuses at once, and serves when the store is there', async t => {
+t.test('a server that starts without etcd reports it, refuses requests at once, and serves when etcd is there', async t => {
   const etcd = await startEtcd(t)
   await etcd.kill()
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`, '--livez-grace-period=1h'], '/livez/ping')

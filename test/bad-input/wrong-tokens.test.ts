@@ -51,7 +51,7 @@ t.test('a flood of wrong tokens is 401 each, bounded in memory and reviews, and 
   })()
   await refused(0)
   const reviews = service.asked.filter(({ spec }) => spec.token !== 'good').length
-  t.ok(reviews <= TOKENS, `${reviews} reviews were asked for`)
+  t.ok(reviews <= TOKENS, `${reviews} reviews were sent`)
   service.asked.length = 0
   await refused(TOKENS)
   flood.over = true

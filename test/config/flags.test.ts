@@ -164,7 +164,7 @@ t.test('--help lists each flag under its section with its default', async t => {
   t.match(help, /--secure-port int\n.*\(default 6443\)/)
   t.match(help, /--etcd-compaction-interval duration\n[^-]*\(default 5m0s\)/)
   t.ok(help.split('\n').every(line => line.length <= 140))
-  t.notMatch(help, /\(default (?:\[[^\]]|\{[^}]|undefined|\))/, 'no list or map shows its insides')
+  t.notMatch(help, /\(default (?:\[[^\]]|\{[^}]|undefined|\))/, 'no default is an internal form of a list or map')
   const entries = help.trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
   const entryOf = (name: string): string => entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
   for (const [name, flag] of Object.entries(FLAGS)) {

@@ -44,7 +44,7 @@ t.test('every damaged value is named, with exit code 1', async t => {
   })
 })
 
-t.test('a damaged store says so where it is started, in one line, and all of it to fsck', async t => {
+t.test('the start reports a damaged store in one line, and fsck in full', async t => {
   const directory = await store()
   const file = join(directory, 'data.mdb')
   const bytes = readFileSync(file)

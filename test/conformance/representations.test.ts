@@ -93,7 +93,7 @@ t.test('new events of events.orch.io/v1 say all there is to say, and only there'
   t.same(await causes(V1, fresh('x', { type: 'Other', deprecatedCount: 2, deprecatedSource: { host: 'h' }, deprecatedFirstTimestamp: '2026-01-02T03:04:05Z' })), ['Invalid type', 'Invalid firstTimestamp', 'Invalid count', 'Invalid source'])
   t.same(await causes(V1, fresh('x', { series: { count: 1 } })), ['Invalid series.count', 'Required series.lastObservedTime'])
   t.same(await causes(V1, fresh('Any_Name', { metadata: { name: 'Any_Name', finalizers: ['plain'] } })), ['Invalid metadata.name', 'Invalid metadata.finalizers[0]'])
-  t.same(await causes(BETA, { metadata: { name: 'Any_Name', finalizers: ['plain'] }, regarding }), [], 'the version before asks for less')
+  t.same(await causes(BETA, { metadata: { name: 'Any_Name', finalizers: ['plain'] }, regarding }), [], 'the earlier version requires less')
   t.same(await causes(CORE, old('Other_Name')), [], 'and so does core v1')
   t.same(await causes(CORE, { ...old('x'), eventTime: '2026-01-02T03:04:05.678901Z', reportingInstance: 'a', action: 'b', reason: 'c' }), ['Required reportingComponent', 'Invalid reportingComponent', 'Invalid reportingComponent'], 'where the reporting controller has another field name')
   await server.post(V1, fresh('kept'))

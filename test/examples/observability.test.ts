@@ -85,7 +85,7 @@ function lookUp (t: Pick<Tap, 'ok' | 'not' | 'same'>, families: ReadonlyMap<stri
   t.same(labelsIn(expr).filter(label => !known.has(label)), [], `${where} goes by labels that there are`)
 }
 
-t.test('every series that a panel or a rule asks for is in a real scrape', async t => {
+t.test('every series that a panel or a rule uses is in a real scrape', async t => {
   const families = parseScrape((await scrapes()).troubled)
   for (const { title, targets = [], description } of panels) {
     t.ok(description !== undefined && targets.length > 0, `${title} says what it is`)

@@ -28,7 +28,7 @@ t.test('a browser renders one page, which loads nothing and violates no policy',
   const url = `https://127.0.0.1:${server.port}/`
   const response = await page.open(url, bearer('root'))
   t.match(response, { status: 200, protocol: 'h2', mimeType: 'text/html' })
-  t.same(page.requests, [url], 'it asks for nothing else')
+  t.same(page.requests, [url], 'it requests nothing else')
   t.same(page.complaints, [], 'no policy is broken and no error is reported')
   const shown = await page.evaluate('({ title: document.title, text: document.body.innerText, headings: [...document.querySelectorAll("h1, h2")].map(e => e.textContent), scripts: document.querySelectorAll("script, img, iframe, object, embed, form, link:not([rel=icon])").length, handlers: [...document.querySelectorAll("*")].flatMap(e => [...e.attributes]).filter(a => a.name.startsWith("on")).length, font: getComputedStyle(document.body).fontFamily })') as Json
   t.match(shown, { title: 'orch-apiserver', headings: ['orch-apiserver', 'Health', 'What is slow now', 'Latest events', 'Resources', 'Documents'], scripts: 0, handlers: 0, font: /system-ui/ })

@@ -64,7 +64,7 @@ t.test('a denial ends the question, no opinion leaves it to the modes behind', a
   service.answer = () => ({ allowed: false, denied: true })
   t.equal((await server.get(BINDINGS)).code, 403)
   service.answer = () => ({ allowed: true, denied: true })
-  t.equal((await server.get(`${BINDINGS}/both`)).code, 500, 'both at once are no permission of anybody')
+  t.equal((await server.get(`${BINDINGS}/both`)).code, 500, 'a response that both allows and denies allows nothing')
 })
 
 t.test('an answer says what has been decided, and need not say more', async t => {

@@ -73,7 +73,7 @@ t.test('a failed authorization is a server error unless another authorizer allow
   t.equal(await code({ authorization: { authorizers: [unsure] } }), 200)
 })
 
-t.test('parts start before anybody is served, in order, and close with the server, the last first', async t => {
+t.test('parts start in order before requests are served, and close with the server in reverse', async t => {
   const seen: string[] = []
   const part = (name: string) => ({
     name,

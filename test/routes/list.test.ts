@@ -28,7 +28,7 @@ t.test('pages of a list are one snapshot', async t => {
   const whole = await server.get(`${BINDINGS}?continue=${first.json.metadata.continue}`)
   t.equal(whole.json.items.length, 6, 'without a limit the rest comes at once')
   const last = await server.get(`${BINDINGS}?limit=10`)
-  t.notOk('continue' in last.json.metadata, 'a page that ends with the list says so')
+  t.notOk('continue' in last.json.metadata, 'a page that ends with the list has no continue token')
 })
 
 t.test('selectors filter a list and omit the remaining count', async t => {

@@ -32,7 +32,7 @@ t.test('idle connections do not exhaust the server for other clients', async t =
     t.equal((await server.ask('/readyz')).code, 200, 'it serves again')
   }
   t.match(server.log, /ERROR .*connection limit reached: new connections are closed until others end.*open files limit/)
-  t.equal(server.log.split('connection limit reached').length - 1, 1, 'and says so once, not for each')
+  t.equal(server.log.split('connection limit reached').length - 1, 1, 'and this is logged once, not per connection')
   t.notMatch(server.log, /uncaught|unhandled/)
 })
 

@@ -79,7 +79,7 @@ async function behind (t: Test, answer: (request: IncomingMessage, response: Ser
 const EXPECTING = 'POST /second HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n'
 const ANSWERS = (...codes: number[]): RegExp => new RegExp(`^${codes.map(code => `HTTP/1\\.1 ${code} `).join('[^]*')}`)
 
-t.test('a client that asks that behind another request hears of it in its turn, and not amid an answer', async t => {
+t.test('Expect: 100-continue behind another request is answered in its turn, and not within a response', async t => {
   const waiting = await behind(t, (request, response) => {
     request.resume()
     request.on('end', () => { response.end(Buffer.from('second')) })

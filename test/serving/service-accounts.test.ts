@@ -34,7 +34,7 @@ t.test('of two concurrent creators of the file the first wins', async t => {
   t.equal(readFileSync(path, 'utf8'), 'one')
 })
 
-t.test('a key that is broken is replaced, and the log says so', async t => {
+t.test('a broken key is replaced, and this is logged', async t => {
   const folder = t.testdir({ 'service-account.key': 'half a k' })
   const { notes, signingKey } = await complete(`--cert-dir=${folder}`, `--data-dir=${folder}/data`)
   t.match(notes, [/unusable \(it has no private key in PEM\): wrote a new one.*are refused/])

@@ -131,7 +131,7 @@ t.test('missing, invalid and mismatched files are named', async t => {
   t.throws(() => setup(...pair('one', 'key'), `--tls-sni-cert-key=${d}/one,${d}/key:bad_*`), { message: /"bad_\*" must be a domain/ })
 })
 
-t.test('a pair is chosen by the name a client asks for', async t => {
+t.test('a certificate is chosen by the name that a client requests', async t => {
   const ca = authority()
   const issue = (commonName: string, ...names: string[]) => ca.issue({ commonName, names, uses: ['server'] })
   const pairs = { main: issue('main'), a: issue('a', 'a.example.com'), wild: issue('wild', '*.example.com'), given: issue('given', 'unused.example.com'), later: issue('later', 'a.example.com') }

@@ -53,7 +53,7 @@ t.test('PodNodeSelector: pods get the node selector of their namespace', async t
   t.same((await made(inOwn, pod('a')))['spec'].nodeSelector, { pool: 'own', zone: 'z' })
   t.match(await post(inOwn, pod('x', { nodeSelector: { pool: 'all' } })), { code: 403, json: { message: 'pods "x" is forbidden: pod node label selector conflicts with its namespace node label selector' } })
   t.match(await post(PODS, pod('x', { nodeSelector: { disk: 'tape' } })), { code: 403, json: { message: 'pods "x" is forbidden: pod node label selector labels conflict with its namespace whitelist' } })
-  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', nodeSelector: { disk: 'tape' } }))).code, 403, 'before anything else is said of the pod')
+  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', nodeSelector: { disk: 'tape' } }))).code, 403, 'before other errors of the pod')
   t.match(await post('/api/v1/namespaces/broken/pods', pod('x')), { code: 403, json: { message: 'pods "x" is forbidden: invalid selector: pool' } })
   await t.rejects(serve(t, { configuration: { PodNodeSelector: { value: { podNodeSelectorPluginConfig: { default: 'a,b' } } } } }), { message: /podNodeSelectorPluginConfig\.default: invalid selector: a/ })
 })
@@ -71,7 +71,7 @@ t.test('PodTolerationRestriction: pods get the tolerations of their namespace, a
   const keys = async (tolerations: Json[]): Promise<string[]> => (await limits.made(PODS, pod(`p${tolerations.length}`, { tolerations, containers: [container({ resources: { requests: { cpu: '1' } } })] })))['spec'].tolerations.map(({ key }: Json) => key)
   t.same(await keys([{ key: 'own', operator: 'Exists' }]), ['own', 'node.orch.io/not-ready', 'node.orch.io/unreachable', 'all', 'node.orch.io/memory-pressure'])
   t.match(await post(PODS, pod('x', { tolerations: [{ key: 'other', operator: 'Exists' }] })), { code: 403, json: { message: 'pods "x" is forbidden: pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist' } })
-  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', tolerations: [{ key: 'other', operator: 'Exists' }] }))).code, 403, 'before anything else is said of the pod')
+  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', tolerations: [{ key: 'other', operator: 'Exists' }] }))).code, 403, 'before other errors of the pod')
   const inOwn = '/api/v1/namespaces/own/pods'
   t.same((await made(inOwn, pod('a')))['spec'].tolerations, [{ key: 'k', operator: 'Equal', value: 'v' }])
   t.match(await post(inOwn, pod('x', { tolerations: [{ key: 'some', operator: 'Exists' }] })), { code: 403, json: { message: /conflict with its namespace whitelist/ } })

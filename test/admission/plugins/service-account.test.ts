@@ -42,7 +42,7 @@ t.test('a missing account is refused, and so are secrets that its annotation for
     [{ imagePullSecrets: [{ name: 'other' }] }, 'imagePullSecrets[0].name="other" is not allowed because service account strict does not reference that imagePullSecret']
   ]
   for (const [spec, why] of refused) t.match(await post(PODS, pod('x', { serviceAccountName: 'strict', ...spec })), { code: 403, json: { message: `pods "x" is forbidden: ${why}` } }, why)
-  t.equal((await post(PODS, pod('x', { serviceAccountName: 'strict', restartPolicy: 'Sometimes', ...volume('other') }))).code, 403, 'before anything else is said of the pod')
+  t.equal((await post(PODS, pod('x', { serviceAccountName: 'strict', restartPolicy: 'Sometimes', ...volume('other') }))).code, 403, 'before other errors of the pod')
   const { spec } = await made(PODS, pod('fine', { serviceAccountName: 'strict', ...volume('mine'), containers: [env('mine')], imagePullSecrets: [] }))
   t.same(spec.imagePullSecrets, [{ name: 'pull' }], 'of the account')
 

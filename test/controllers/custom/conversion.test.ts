@@ -103,7 +103,7 @@ const LIES: ReadonlyArray<readonly [string, (review: Json) => Json, RegExp]> = [
 ]
 
 for (const [title, answer, message] of LIES) {
-  t.test(`a webhook that lies is told, and nothing is lost: ${title}`, async t => {
+  t.test(`a wrong conversion is an error, and nothing is lost: ${title}`, async t => {
     const server = await build(t)
     await start(t, server, answer)
     await server.post(at('v1'), widget('v1', 'a', { size: 1 }))

@@ -88,7 +88,7 @@ t.test('with a node port the service is of that type', async t => {
   t.same(await server.taken('servicenodeports'), ['30443'])
 })
 
-t.test('none publishes no addresses; neither does a server that others cannot reach, and it says so', async t => {
+t.test('reconciler none publishes no addresses, nor does a server that others cannot reach, which is logged', async t => {
   const none = await serviceServer(t, RANGES, { orchService: at('192.0.2.1', { reconciler: 'none' }) })
   t.equal((await none.get(ORCH)).code, 200)
   t.equal((await none.get(ENDPOINTS)).code, 404)

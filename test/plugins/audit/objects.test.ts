@@ -60,7 +60,7 @@ t.test('at level Metadata there is no object, but the names that it alone has', 
   t.notMatch(JSON.stringify(written), /sesame|requestObject|responseObject/)
 })
 
-t.test('at level Request there is no answer, and managedFields are left out where the policy says so', async t => {
+t.test('at level Request there is no response object, and managedFields are omitted if the policy omits them', async t => {
   const { server, events } = await start(t, [{ level: 'Request', namespaces: ['default'] }, { level: 'RequestResponse' }], { omitStages: ['RequestReceived'], omitManagedFields: true })
   await server.post(CONFIGS, { metadata: { name: 'one' }, data: { a: 'b' } })
   const { json } = await server.get(`${CONFIGS}/one`)

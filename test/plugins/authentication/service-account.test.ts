@@ -102,7 +102,7 @@ t.test('tokens by all keys and of all issuers are accepted, for an audience of t
   t.equal(await code(other, {}, { kid: undefined }), 200, 'one that does not name its key')
   t.equal(await code(OWN, { aud: 'orch' }), 200)
   t.equal(await code(OWN, { aud: ['elsewhere', 'orch'] }), 200)
-  t.equal(await code(OWN, { aud: ISSUER }), 401, 'the issuer is an audience only where none is said')
+  t.equal(await code(OWN, { aud: ISSUER }), 401, 'the issuer is an audience only if none is configured')
 })
 
 t.test('a token for other audiences is refused', async t => {

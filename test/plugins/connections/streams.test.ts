@@ -82,10 +82,10 @@ t.test('bytes sent with the request, and large amounts, are forwarded', async t 
   await shows(socket, /last$/)
   socket.resume()
   if (!socket.destroyed) await once(socket, 'close')
-  t.pass('the end of one side is the end of both, once all was said')
+  t.pass('the end of one side ends the other after all data')
 })
 
-t.test('a request that asks for no upgrade, or for nothing there is, is refused', async t => {
+t.test('a request without an upgrade, or with an invalid container or option, is refused', async t => {
   const agent = await nodeAgent(t, {})
   const server = await listen(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -324,6 +324,6 @@ t.test('tunnels end with the server', async t => {
   t.equal(server.app.server.listening, false)
 })
 
-t.test('a start with files that are not whole says so', async t => {
+t.test('incomplete files fail the start with a reason', async t => {
   await t.rejects(build(t, { connections: { nodeAgents: { files: { authority: '/nowhere/ca.crt' } } } }), { message: /^client of node agents cannot start: \/nowhere\/ca\.crt cannot be read: there is no such file/ })
 })

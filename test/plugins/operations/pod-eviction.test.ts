@@ -126,7 +126,7 @@ t.test('options of the deletion hold: preconditions, grace period, dry run in ei
   t.equal((await evict(server, 'q', { deleteOptions: { preconditions: { uid: 'another' } } })).code, 409)
 })
 
-t.test('in a namespace that is being deleted nothing is evicted, and the refusal says so', async t => {
+t.test('nothing is evicted in a terminating namespace, and the refusal names it', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'n' }, spec: {} })
   const pods = '/api/v1/namespaces/n/pods'

@@ -85,7 +85,7 @@ t.test('podIP and the first of podIPs are the same, whichever was set', async t 
   t.same(addresses({ podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.1' }, { ip: '::1' }] }), ['10.0.0.2', '10.0.0.2'], 'the one counts')
 })
 
-t.test('init containers in annotations are not for anybody', async t => {
+t.test('annotations with init containers are dropped', async t => {
   const annotations = { 'pod.beta.orch.io/init-containers': '[]', 'pod.alpha.orch.io/init-container-statuses': '[]', a: 'b' }
   for (const type of [pods, podTemplates]) {
     const metadata = { name: 'web', namespace: 'default', annotations }

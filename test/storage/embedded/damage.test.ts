@@ -272,7 +272,7 @@ t.test('a store of the first format opens, accepts writes and is checked from th
   await t.rejects(openEmbedded(directory), { message: /has 1 versions of objects where there are to be 2/ })
 })
 
-t.test('where a start died while it opened the store, the next one reads all of it and says so', async t => {
+t.test('after a start that died while it opened the store the next one checks all of it and logs that', async t => {
   const { directory } = await filled(50)
   t.notOk(existsSync(path.join(directory, 'opening')))
   await writeFile(path.join(directory, 'opening'), '')

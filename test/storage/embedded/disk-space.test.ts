@@ -117,7 +117,7 @@ t.test('a compaction that finds the disk full is finished when there is room', a
   await table.close()
 })
 
-t.test('a disk too full to start on is said in one line', async t => {
+t.test('a disk too full to start on is reported in one line', async t => {
   await t.rejects(openEmbedded(fresh(), { freeBytes: () => 1000 }), { code: 'NoSpace', message: /disk of the directory .* is full: 0 MiB are free, a start needs 1 MiB/ })
 })
 

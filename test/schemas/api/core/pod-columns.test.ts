@@ -82,7 +82,7 @@ t.test('readiness gates are counted', async t => {
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { spec, status: { conditions: [...conditions, { type: 'example.com/b', status: 'True' }] } })), { 'Readiness Gates': '1/2' }, 'each by the first condition of its type')
 })
 
-t.test('rows of pods that have ended say so', async t => {
+t.test('rows of finished pods have a condition', async t => {
   const conditions = (phase: string) => tableRow(pods.stored, made(pods.stored, { spec: { containers: [container('web')] }, status: { phase } }), NOW).conditions
   t.same(conditions('Running'), [])
   t.same(conditions('Succeeded'), [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }])
