@@ -24,7 +24,7 @@ async function serve (t: Test, options: ServerOptions): Promise<Client & { event
 const TOKENS = 'good,ann,1\n'
 const ANN = { authorization: 'Bearer good' }
 
-t.test('who comes before what: a stranger learns nothing, not even which paths exist', async t => {
+t.test('authentication comes first: without credentials every path is 401, existing or not', async t => {
   const server = await serve(t, { authentication: { tokens: TOKENS, anonymous: false } })
   for (const url of [BINDINGS, '/nothing/here', '/apis', '/version', '/openapi/v2', '/metrics']) t.equal((await server.get(url)).code, 401, url)
   t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'not even json')).code, 401, 'before anything of the request is looked at')
@@ -50,7 +50,7 @@ t.test('security headers and metrics come before authentication: refused request
   t.ok(/^apiserver_request_total\{verb="LIST".*code="401"\} 1$/m.test((await server.get('/metrics', ANN)).body))
 })
 
-t.test('impersonation comes after audit, which names both, and before authorization, which asks about the other', async t => {
+t.test('impersonation follows audit, which names both users, and precedes authorization, which is for the impersonated one', async t => {
   const server = await serve(t, { authentication: { tokens: TOKENS }, authorization: { authorizers: [{ name: 'boss', authorize: ({ user, info }) => ({ decision: user.username === 'ann' && info.verb !== 'impersonate' ? 'Deny' : 'Allow' }) }] } })
   t.equal((await server.get(BINDINGS, ANN)).code, 403)
   t.equal((await server.get(BINDINGS, { ...ANN, 'impersonate-user': 'bob' })).code, 200)
@@ -58,13 +58,13 @@ t.test('impersonation comes after audit, which names both, and before authorizat
   t.match(server.events().filter(({ stage }) => stage === 'ResponseComplete').at(-1), { user: { username: 'ann' }, impersonatedUser: { username: 'bob' } })
 })
 
-t.test('whether comes before how: a forbidden request is forbidden whatever its form and body', async t => {
+t.test('a forbidden request is 403 whatever its media type and body', async t => {
   const server = await serve(t, { authorization: { modes: ['AlwaysDeny'] } })
   t.equal((await server.get(BINDINGS, { accept: 'text/html' })).code, 403)
   t.equal((await server.post(`${BINDINGS}?dryRun=Nonsense`, 'x'.repeat(4 * 1024 * 1024))).code, 403, 'its body is not read')
 })
 
-t.test('a full server refuses after it knows who asks and before it asks whether they may', async t => {
+t.test('a full server refuses requests after authentication and before authorization', async t => {
   const asked = { times: 0 }
   let release = (): void => {}
   const held = new Promise<void>(resolve => { release = resolve })
@@ -82,21 +82,21 @@ t.test('a full server refuses after it knows who asks and before it asks whether
   t.equal((await server.get(`${BINDINGS}/other`)).code, 404, 'and serves again')
 })
 
-t.test('every answer carries its audit id', async t => {
+t.test('every response carries its audit ID', async t => {
   const server = await serve(t, {})
   const ids = await Promise.all([BINDINGS, '/nothing', '/version'].map(async url => (await server.get(url)).headers['audit-id']))
   t.equal(new Set(ids).size, 3)
   for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
 })
 
-t.test('a request that brings an audit id keeps it, where it can be a name', async t => {
+t.test('a request\'s audit ID is kept if it is valid', async t => {
   const server = await serve(t, {})
   const idOf = async (id: string) => (await server.get('/version', { 'audit-id': id })).headers['audit-id']
   for (const id of ['71c9ccb4-c6c8-4e3a-a5a3-9a7e8a1f0d52', 'gateway-1:42', 'x'.repeat(256)]) t.equal(await idOf(id), id)
   for (const id of ['', 'a b', 'a,b', '"', 'a\tb', 'x'.repeat(257)]) t.match(await idOf(id), /^[0-9a-f-]{36}$/)
 })
 
-t.test('a request that takes too long is given up', async t => {
+t.test('a request that takes too long is aborted', async t => {
   const server = await serve(t, { limits: { requestTimeout: 50 }, authorization: { authorizers: [{ name: 'never', authorize: async ({ info }) => info.verb === 'list' ? await new Promise(() => {}) : { decision: 'Allow' } }] } })
   const alive = setInterval(() => {}, 1000) // inject opens no socket that would keep the process alive
   t.teardown(() => { clearInterval(alive) })

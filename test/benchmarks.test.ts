@@ -38,7 +38,7 @@ const shown: string[] = []
 out.print = text => { shown.push(text) }
 
 for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, compatNames, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
-  t.test(`the figures of ${name} can be had`, async t => {
+  t.test(`the figures of ${name} are measured`, async t => {
     lines.length = 0
     shown.length = 0
     await part(TINY)
@@ -66,7 +66,7 @@ async function twoWatches (t: Test): Promise<{ watchers: Watchers, write: (first
   return { watchers, write: async (...texts) => { for (const [at, text] of texts.entries()) open[at]?.write(text) }, end: async () => { open[0]?.end() } }
 }
 
-t.test('a run fails when watches get other events, others of them, or in another order', async t => {
+t.test('a run fails when watches get wrong, additional or reordered events', async t => {
   const { watchers, write } = await twoWatches(t)
   t.equal(await watchers.expectSame(2, () => write('{"a":1}\n{"b":2}\n', '{"a":1}\n{"b":2}\n')), '{"a":1}\n{"b":2}\n')
   await t.rejects(watchers.expectSame(2, () => write('{"a":1}\n{"b":2}\n', '{"b":2}\n{"a":1}\n')), /different bytes/)
@@ -78,7 +78,7 @@ t.test('a run fails when a watch is ended', async t => {
   await t.rejects(watchers.expect(1, end), /a watch was ended/)
 })
 
-t.test('check names what is more than a tenth slower, and what is measured no more', async t => {
+t.test('check names figures that are more than a tenth slower or no longer measured', async t => {
   const kept = { get: 1.5, list: 1, watch: 2 }
   t.same(worse({ get: 1.6, list: 1.2 }, kept), ['list: 1.20 × bare, 1.00 before', 'watch: not measured'])
   t.same(worse(kept, kept), [])

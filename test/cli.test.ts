@@ -72,7 +72,7 @@ t.test('--help and --version print and exit 0', async t => {
   t.match(await launch(t, '-h').ended, { code: 0 })
 })
 
-t.test('a start that cannot be ends with exit code 1 and one line that names the flag', async t => {
+t.test('a start that fails ends with exit code 1 and one line that names the flag', async t => {
   const folder = t.testdir({ file: '' })
   const port = await freePort()
   const common = [`--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`]
@@ -96,7 +96,7 @@ t.test('a start that cannot be ends with exit code 1 and one line that names the
   }
 })
 
-t.test('SIGTERM ends a start, also one that hangs in a call of the system', async t => {
+t.test('SIGTERM ends a start, even one that hangs in a system call', async t => {
   const folder = t.testdir({ data: {} })
   // Its store is a pipe that nobody writes to, so the process only waits for that.
   execFileSync('mkfifo', [join(folder, 'data', 'data.mdb')])
@@ -108,7 +108,7 @@ t.test('SIGTERM ends a start, also one that hangs in a call of the system', asyn
   await early.catch(() => {})
 })
 
-t.test('SIGTERM right after the first connection is accepted shuts down in order', async t => {
+t.test('SIGTERM right after the first connection is accepted shuts down cleanly', async t => {
   const port = await freePort()
   const folder = t.testdir()
   const { process: child, ended } = launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`)
@@ -123,7 +123,7 @@ t.test('SIGTERM right after the first connection is accepted shuts down in order
   t.match(await ended, { code: 0, signal: null, err: /SIGTERM: shutting down\n[^]*shutdown complete/ })
 })
 
-t.test('a second server on the same data is refused and the first one named', async t => {
+t.test('a second server on the same data is refused, and the first one is named', async t => {
   const { folder, process: first } = await serve(t)
   const port = await freePort()
   const { code, err } = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
@@ -142,7 +142,7 @@ t.test('a port that is in use is named', async t => {
   t.match(ended.err, new RegExp(`^orch-apiserver: --secure-port=${port}: the port is in use[^\n]*\n$`))
 })
 
-t.test('the start says where it serves, what it stores in, and warns when everybody may do everything', async t => {
+t.test('the start logs the address and the store, and warns when everybody may do everything', async t => {
   const { err, process: child, ended, port, folder } = await serve(t)
   t.match(err(), `serving on https://127.0.0.1:${port}, store: embedded in ${folder}/data, authorization: AlwaysAllow`)
   t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
@@ -151,7 +151,7 @@ t.test('the start says where it serves, what it stores in, and warns when everyb
   t.match(await ended, { code: 0, signal: null })
 })
 
-t.test('SIGUSR1 has it say what it is doing, and SIGHUP ends nothing', async t => {
+t.test('SIGUSR1 makes it report its activity, and SIGHUP does not end it', async t => {
   const { err, process: child, ended, port } = await serve(t)
   const said = async (what: RegExp): Promise<void> => { while (!what.test(err())) await new Promise(resolve => { setTimeout(resolve, 10) }) }
   child.kill('SIGUSR1')
@@ -165,7 +165,7 @@ t.test('SIGUSR1 has it say what it is doing, and SIGHUP ends nothing', async t =
   t.match(await ended, { code: 0, signal: null })
 })
 
-t.test('the warning comes wherever AlwaysAllow stands, as what it allows is allowed', async t => {
+t.test('the start warns of AlwaysAllow even behind another mode, because it decides', async t => {
   const { err, process: child, ended, port } = await serve(t, '--authorization-mode=AlwaysDeny,AlwaysAllow')
   t.equal((await call(port, '/api/v1/namespaces')).status, 200)
   t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
@@ -173,7 +173,7 @@ t.test('the warning comes wherever AlwaysAllow stands, as what it allows is allo
   await ended
 })
 
-t.test('without anonymous requests there is no such warning, and tokens and certificates are asked for', async t => {
+t.test('without anonymous requests the start does not warn, and tokens and certificates are required', async t => {
   const ca = authority()
   const alice = ca.issue({ commonName: 'alice', organizations: ['devs'], uses: ['client'] })
   const files = t.testdir({ tokens: 'sesame,bob,1\n', ca: ca.certificate })
@@ -220,7 +220,7 @@ t.test('flags of the connection reach the listener', async t => {
     if (at === 0) t.equal(h2.remoteSettings.maxConcurrentStreams, 7)
   }
   // The client gets it twice if it closes its side before the server closes its own.
-  t.strictSame([...new Set(goaways)], [0], 'a client is asked to connect anew')
+  t.strictSame([...new Set(goaways)], [0], 'clients get GOAWAY')
 })
 
 t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {
@@ -242,7 +242,7 @@ t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exi
   t.match(await ended, { code: 0, signal: null })
 })
 
-t.test('during the delay the server serves and is unready, a second signal ends it at once', async t => {
+t.test('during the delay the server serves and is unready; a second signal ends it at once', async t => {
   const { process: child, ended, port } = await serve(t, '--shutdown-delay-duration=1h')
   child.kill('SIGTERM')
   for (;;) {
@@ -286,7 +286,7 @@ t.test('while draining with --shutdown-send-retry-after new requests get 429', a
   t.match(await ended, { code: 0 })
 })
 
-t.test('the audit log goes to a file, and -v=3 logs a line per request', async t => {
+t.test('the audit log is written to a file, and -v=3 logs a line per request', async t => {
   const folder = t.testdirName
   const { process: child, ended, port, err } = await serve(t, `--audit-log-path=${join(folder, 'audit.log')}`, '-v=3')
   await call(port, '/version?access_token=sesame%0A')
@@ -306,7 +306,7 @@ t.test('a path that cannot be decoded is answered with a Status', async t => {
   }
 })
 
-t.test('a pair of its own serves under its names', async t => {
+t.test('the certificate of --tls-cert-file is served', async t => {
   const ca = authority()
   const pair = ca.issue({ commonName: 'server', names: ['localhost', '127.0.0.1'], uses: ['server'] })
   const folder = t.testdir({ crt: pair.certificate, key: pair.key })
@@ -320,7 +320,7 @@ t.test('a pair of its own serves under its names', async t => {
   response.resume()
 })
 
-t.test('an older Node ends with one line, the oldest that runs is that of package.json', t => {
+t.test('an older Node ends with one line; the oldest supported version is that of package.json', t => {
   const { engines } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as { engines: { node: string } }
   t.equal(engines.node, '>=20.19')
   const versionAs = (node: string): { status: number | null, stdout: string, stderr: string } => {

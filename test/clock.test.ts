@@ -4,7 +4,7 @@ import { listen, Watch } from './build.js'
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const DAY = 24 * 3600 * 1000
 
-t.test('a wall clock that jumps by days ends no watch, prolongs none, and makes nothing stale', async t => {
+t.test('a wall clock that jumps by days neither ends nor prolongs watches, and makes nothing stale', async t => {
   const server = await listen(t)
   const { json } = await server.get(CONFIGS)
   const since: string = json['metadata'].resourceVersion

@@ -190,7 +190,7 @@ test('two servers in one process, an informer on each, and an election', { timeo
 })
 `
 
-t.test('the packed package compiles and runs in a strict project of somebody else', async t => {
+t.test('the packed package compiles and runs in another strict project', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-consumer-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }

@@ -43,7 +43,7 @@ t.test('files and folders', async t => {
     const missing = [...spans(text).filter(isPath).filter(path => !isThere(path, document)), ...links(text).map(link => link.replace(/#.*$/, '')).filter(link => !isThere(link, document))]
     t.strictSame(missing, [], document)
   }
-  t.notOk(isThere('storage/no-such-file.ts', 'docs/architecture.md'), 'what is missing is found')
+  t.notOk(isThere('storage/no-such-file.ts', 'docs/architecture.md'), 'a missing path is reported')
 })
 
 t.test('the README of a room names each of its files and folders', async t => {

@@ -96,7 +96,7 @@ class Informer {
   }
 }
 
-t.test('a server that starts without its store says so, refuses at once, and serves when the store is there', async t => {
+t.test('a server that starts without etcd reports it, refuses requests at once, and serves when etcd is there', async t => {
   const etcd = await startEtcd(t)
   await etcd.kill()
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`, '--livez-grace-period=1h'], '/livez/ping')
@@ -106,7 +106,7 @@ t.test('a server that starts without its store says so, refuses at once, and ser
   const alive = await server.ask('/livez')
   t.equal(alive.code, 500)
   t.match(alive.body, /\[-\]etcd failed: reason withheld\n(?:\[\+\]poststarthook\/\S+ ok\n)+livez check failed/)
-  t.equal((await server.ask('/livez?exclude=etcd')).code, 200, 'within the grace period what has not finished is taken for done')
+  t.equal((await server.ask('/livez?exclude=etcd')).code, 200, 'within the grace period an unfinished hook counts as healthy')
   t.match(await server.ask('/readyz'), { code: 500, body: /\[-\]etcd failed[^]*\[-\]informer-sync failed[^]*\[-\]poststarthook\/start-watch-caches failed/ })
 
   for (const [path, method] of [[SECRETS, 'GET'], [`${SECRETS}/one`, 'GET'], [`${SECRETS}?resourceVersion=0`, 'GET'], [`${SECRETS}?watch=1`, 'GET'], [`${SECRETS}?watch=1&resourceVersion=7`, 'GET'], [SECRETS, 'POST'], [`${SECRETS}/one`, 'DELETE']] as const) {
@@ -119,7 +119,7 @@ t.test('a server that starts without its store says so, refuses at once, and ser
   }
   t.equal((await server.ask('/version')).code, 200)
   t.match(server.log, /WARN {2}a health check fails check=etcd reason="[^\n]*ECONNREFUSED/)
-  t.notMatch(server.log, /node:internal/, 'no stacks for what is no bug')
+  t.notMatch(server.log, /node:internal/, 'an expected failure has no stack trace')
   t.ok(server.log.split('\n').length < 40, 'and no flood of lines')
 
   await etcd.start()
@@ -130,7 +130,7 @@ t.test('a server that starts without its store says so, refuses at once, and ser
   t.equal((await server.ask(`${SECRETS}/one`)).code, 200)
 })
 
-t.test('while the store stands still a write ends within the time of one call, says since when, and asks for no repetition', async t => {
+t.test('while etcd hangs a write ends within the timeout of one call, says since when, and asks for no retry', async t => {
   const etcd = await startEtcd(t)
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])
   t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'one' } })).code, 201)
@@ -154,7 +154,7 @@ t.test('while the store stands still a write ends within the time of one call, s
   t.equal((await server.ask(SECRETS, 'POST', { metadata: { name: 'three' } })).code, 201)
 })
 
-t.test('while the store dies and comes back under load, a watch goes on and sees every change once', async t => {
+t.test('while etcd is killed and restarted under load, a watch continues and sees every change once', async t => {
   const etcd = await startEtcd(t)
   const server = await RunningServer.start(t, [`--etcd-servers=${etcd.url}`])
   const truth = await openBackend({ kind: 'etcd', servers: [etcd.url] })
@@ -209,7 +209,7 @@ t.test('while the store dies and comes back under load, a watch goes on and sees
   t.equal((await server.ask('/readyz')).code, 200)
 })
 
-t.test('a store that is lost for a minute: nothing stale is shown as the newest, and the watch goes on where it was', async t => {
+t.test('after a minute without the store no stale read is served as the newest, and the watch continues', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
   const server = await RunningServer.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`])
@@ -248,7 +248,7 @@ t.test('a store that is lost for a minute: nothing stale is shown as the newest,
   t.strictSame([informer.lists, informer.watches], [1, 1], 'on one list and one stream')
 })
 
-t.test('a compaction disturbs no watch that has kept up, and one that has not is told to list again', async t => {
+t.test('a compaction interrupts no watch that has kept up; one that has not must list again', async t => {
   const etcd = await startEtcd(t)
   const line = await Line.to(t, etcd.port)
   const server = await RunningServer.start(t, [`--etcd-servers=http://127.0.0.1:${line.port}`, '--etcd-compaction-interval=0'])
@@ -268,7 +268,7 @@ t.test('a compaction disturbs no watch that has kept up, and one that has not is
   t.equal(informer.events.at(-1)?.revision, Number(version))
   t.strictSame([informer.events.length, informer.lists, informer.watches], [30, 1, 1])
   const past = await server.ask(`${SECRETS}?resourceVersion=${begin}&resourceVersionMatch=Exact`)
-  t.strictSame([past.code, JSON.parse(past.body).items], [200, []], 'what memory still covers needs no history of the store')
+  t.strictSame([past.code, JSON.parse(past.body).items], [200, []], 'revisions in memory need no history of the store')
 
   // While the server is cut off, the history advances and is compacted.
   line.refuse(true)
@@ -282,7 +282,7 @@ t.test('a compaction disturbs no watch that has kept up, and one that has not is
   await truth.compact(revision)
   line.refuse(false)
   await until('a second list', () => informer.lists === 2)
-  t.strictSame([...informer.state], [['one', revision]], 'which shows what the watch had missed')
+  t.strictSame([...informer.state], [['one', revision]], 'which contains what the watch had missed')
   const { body } = await server.ask(`${SECRETS}/one`, 'PUT', { metadata: { name: 'one' }, stringData: { at: 'last' } })
   await until('the watch to go on', () => informer.state.get('one') === versionOf(JSON.parse(body)))
 })

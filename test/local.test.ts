@@ -54,7 +54,7 @@ t.test('the first start makes an administrator, whom kubectl and curl are at onc
   const anyone = ['--cacert', 'orch-data/certs/apiserver.crt']
   for (const path of ['/readyz', '/livez', '/healthz']) t.equal(curl(folder, ...anyone, url + path), 'ok 200', path)
   for (const path of ['/version', '/api', '/metrics', '/openapi/v2', '/readyzx', '/']) t.match(curl(folder, ...anyone, url + path), / 401$/, path)
-  t.match(curl(folder, ...anyone, '-H', 'Authorization: Bearer x', `${url}/readyz`), / 401$/, 'who brings a token that nobody knows')
+  t.match(curl(folder, ...anyone, '-H', 'Authorization: Bearer x', `${url}/readyz`), / 401$/, 'with an unknown token')
   t.match(curl(folder, ...me, '-H', 'Accept: text/html,*/*;q=0.8', `${url}/apis`), /^\{\n {2}"kind": "APIGroupList",\n/, 'a browser shows it in lines')
   t.match(curl(folder, ...me, '-H', 'Accept: text/html,*/*;q=0.8', `${url}/`), /^<!doctype html>\n/, 'and the root as a page')
   t.match(curl(folder, ...me, `${url}/`), /^\{"paths":\[/, 'which a program gets as before')

@@ -40,20 +40,20 @@ t.test('the package holds what serves and nothing else; test/consumer.test.ts ha
 /** The packages that are part of the bundle. */
 const bundled = (): string[] => [...read('dist/bundle/NOTICES.txt').matchAll(/^(\S+) \d+\.\d+\.\S+ \(.*\)$/gm)].map(([, name = '']) => name)
 
-t.test('the licence is the one the manifest names, and goes with the package and the image', async t => {
+t.test('the licence is the one the manifest names, and is in the package and the image', async t => {
   t.equal(manifest.license, 'Apache-2.0')
   t.match(read('LICENSE'), /^ +Apache License\n +Version 2\.0, January 2004\n/)
   t.match(read('README.md'), '[Apache-2.0](LICENSE)')
   t.match(read('Containerfile'), /^COPY LICENSE /m)
 })
 
-t.test('what is bundled has its licence with it', async t => {
+t.test('the bundle has the licences of its dependencies', async t => {
   const names = bundled()
   for (const name of ['fastify', '@fastify/helmet', 'commander', 'helmet', 'pino']) t.ok(names.includes(name), name)
   t.equal(read('dist/bundle/NOTICES.txt').match(/without warranty|"AS IS"|AS IS/gi)?.length !== undefined, true)
 })
 
-t.test('what the plugin and the schemas both need is there once, and so it is in the launcher', async t => {
+t.test('classes that the plugin and the schemas share are in the bundle once, and in the launcher too', async t => {
   const count = (texts: string[], name: string): number => texts.flatMap(text => text.match(new RegExp(`class ${name}\\d* extends|${name}\\d* = class`, 'g')) ?? []).length
   const modules = readdirSync(`${root}dist/bundle`).filter(file => file.endsWith('.js')).map(file => read(`dist/bundle/${file}`))
   for (const name of ['StatusError', 'StorageError']) t.equal(count(modules, name), 1, name)

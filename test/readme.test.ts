@@ -101,7 +101,7 @@ await fastify.close()
 
   // Quick ones, so that no programs are downloaded again.
   const tested = paste('npm run test:quick -- storage/turns', folder)
-  t.match(tested, /installing what the tests need[^]*ok +dist\/test\/storage\/turns\.test\.js[^]*\n[1-9]\d* passed, 0 failed\n/, 'the tests get what they need by themselves')
+  t.match(tested, /installing what the tests need[^]*ok +dist\/test\/storage\/turns\.test\.js[^]*\n[1-9]\d* passed, 0 failed\n/, 'the tests install what they need')
 
   if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM')
   await ended

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { rolling } from './soak/rolling.js'
 
-t.test('while two servers are replaced in turn no answer fails and no event is lost', async t => {
+t.test('while two servers are replaced in turn no request fails and no event is lost', async t => {
   const { faults, ...done } = await rolling(t, { watches: 100, clients: 8, pause: 10, requests: 200 })
   t.comment(JSON.stringify(done))
   t.same(faults, [])

@@ -27,7 +27,7 @@ async function raise (format: string): Promise<void> {
   await (kv === undefined ? store.create('/registry/.format', Buffer.from(format)) : store.update('/registry/.format', Buffer.from(format), kv.modRevision))
 }
 
-t.test('the first server marks the store, and the mark is in nobody\'s way', async t => {
+t.test('the first server marks the store, and the mark affects nothing else', async t => {
   const flags = [`--etcd-servers=${etcd.url}`, '--etcd-compaction-interval=200ms', '--etcd-count-metric-poll-period=50ms']
   const servers = await Promise.all([RunningServer.start(t, flags), RunningServer.start(t, flags)])
   t.match(Buffer.from((await store.get('/registry/.format')).kv?.value ?? []).toString(), '1')
@@ -64,7 +64,7 @@ t.test('a start over a newer store ends with one line', async t => {
   t.equal(await store.revision(), before, 'nothing was written')
 })
 
-t.test('so it is on a disk, where an upgrade is said too', async t => {
+t.test('the same holds on a disk, where an upgrade is logged too', async t => {
   const server = await RunningServer.start(t)
   t.equal(await server.stop(), 0)
   const folder = join(server.folder, 'data')
@@ -100,7 +100,7 @@ t.test('a server that started while etcd was away ends when etcd is back', async
   t.strictSame(await keys(), before)
 })
 
-t.test('a host\'s start fails, or it is told', async t => {
+t.test('the start of a host fails, or its callback is called', async t => {
   const storage = { kind: 'etcd', servers: [etcd.url] } as const
   const app = Fastify()
   t.teardown(() => app.close())

@@ -12,7 +12,7 @@ import { systemClock } from '../../storage/clock.js'
 import { BINDINGS, build, binding, type Json } from '../build.js'
 import { until } from '../interop/server.js'
 
-t.test('a dry run is refused where a plugin would do something outside of the object, and only there', async t => {
+t.test('a dry run is refused only where a plugin has side effects outside the object', async t => {
   const done: string[] = []
   const server = await build(t, {
     admission: {
@@ -36,7 +36,7 @@ type Seen = Pick<AdmissionRequest, 'operation' | 'resource' | 'subresource'>
 const asked = (plugin: Pick<AdmissionPlugin, 'handles'>, request: Partial<AdmissionRequest>): boolean =>
   handles({ name: 'p', ...plugin }, { operation: 'CREATE', group: '', resource: 'pods', subresource: '', ...request } as AdmissionRequest)
 
-t.test('a plugin is asked about what its rules name, and nothing else', async t => {
+t.test('a plugin is called for the requests its rules match, and no others', async t => {
   const rule = (resources: string[] | '*', operations: AdmissionRule['operations'] = '*', groups: string[] | '*' = '*') => ({ handles: [{ operations, groups, resources }] })
   t.ok(asked(rule(['pods']), {}))
   t.notOk(asked(rule(['pods']), { subresource: 'status' }))
@@ -53,7 +53,7 @@ t.test('a plugin is asked about what its rules name, and nothing else', async t 
   t.notOk(asked({ handles: [] }, {}))
 })
 
-t.test('the order of a write: defaults, admission that changes, preparation, validation, admission that judges', async t => {
+t.test('a write passes defaulting, mutating admission, preparation, validation and validating admission, in this order', async t => {
   const seen: Record<string, unknown> = {}
   const server = await build(t, {
     admission: {
@@ -73,14 +73,14 @@ t.test('the order of a write: defaults, admission that changes, preparation, val
   })
   const { json: namespace } = await server.post('/api/v1/namespaces', { metadata: { generateName: 'made-' } })
   t.match(namespace, { metadata: { deletionTimestamp: undefined, uid: /^[0-9a-f-]{36}$/ }, status: { phase: 'Active' }, spec: { finalizers: ['orch'] } })
-  t.match(seen['namespaces'], { name: '', uid: undefined, validated: namespace.metadata.uid }, 'admission that changes comes before the server decides anything, admission that judges sees what is stored')
+  t.match(seen['namespaces'], { name: '', uid: undefined, validated: namespace.metadata.uid }, 'mutating admission runs before the server sets its own fields; validating admission sees what is stored')
   await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 's' } })
   t.match(seen['secrets'], { type: 'Opaque' }, 'defaults are there')
   await server.post(BINDINGS, binding('b'))
   t.match(seen['clusterrolebindings'], { apiGroup: 'rbac.authorization.orch.io' })
 })
 
-t.test('a plugin that asks for it runs once more when a later one has changed the object', async t => {
+t.test('a plugin with reinvocation runs once more when a later one has changed the object', async t => {
   const runs: string[] = []
   const plugin = (name: string, reinvocation: boolean, label?: string): AdmissionPlugin => ({
     name,
@@ -142,12 +142,12 @@ t.test('the catalogue is what flags take, and its order is that in which plugins
   t.match(notes, [/AlwaysAdmit is deprecated/])
 })
 
-t.test('a plugin is not configured in vain', async t => {
+t.test('a configuration that no plugin uses is refused', async t => {
   await t.rejects(loadPlugins({ configuration: { Nope: { value: {} } } }, tools), { message: /plugin Nope is wrong: there is no such plugin/ })
   await t.rejects(loadPlugins({ configuration: { NamespaceLifecycle: { value: {} } } }, tools), { message: /plugin NamespaceLifecycle is wrong: the plugin takes none/ })
 })
 
-t.test('what plugins take and refuse is counted by plugin and altogether', async t => {
+t.test('admission decisions are counted by plugin and in total', async t => {
   const picky: AdmissionPlugin = { name: 'Picky', handles: [{ operations: ['CREATE'], groups: ['rbac.authorization.orch.io'], resources: ['clusterrolebindings'] }], mutate: () => {}, validate: ({ name }) => { if (name === 'bad') throw badRequest('bad') } }
   const server = await build(t, { admission: { plugins: [picky] } })
   t.equal((await server.post(BINDINGS, binding('good'))).code, 201)

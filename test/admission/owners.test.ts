@@ -25,7 +25,7 @@ const plugin = (mutate: AdmissionPlugin['mutate'], more: Partial<AdmissionPlugin
   ({ name: 'own', handles: ({ operation, resource }) => operation === 'CREATE' && ['configmaps', 'pods'].includes(resource), mutate, ...more } as AdmissionPlugin)
 const labelsOf = (object: Record<string, unknown> | undefined): Record<string, string> => ((object?.['metadata'] as Json).labels ??= {}) as Record<string, string>
 
-t.test('what a webhook adds to a new pod is its creator\'s with its defaults, what built-in plugins fill in nobody\'s', async t => {
+t.test('the creator of a pod owns what webhooks add and its defaults; nobody owns what built-in plugins fill in', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces/default/limitranges', { metadata: { name: 'l' }, spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] } })
   const plain = owned(await create(server, `${PODS}`, { ...pod, metadata: { name: 'plain' } }))
@@ -35,12 +35,12 @@ t.test('what a webhook adds to a new pod is its creator\'s with its defaults, wh
   t.match(made.json.spec, { serviceAccountName: 'default', priority: 0, containers: [{}, { name: 'sidecar', resources: { limits: { cpu: '1' } }, volumeMounts: [{}] }] })
   const fields = owned(made)
   const { 'k:{"name":"sidecar"}': sidecar, ...containers } = fields['f:spec']['f:containers']
-  t.same({ ...fields['f:spec'], 'f:containers': containers }, plain['f:spec'], 'what was sent is owned as without the hook')
+  t.same({ ...fields['f:spec'], 'f:containers': containers }, plain['f:spec'], 'sent fields are owned as without the webhook')
   t.same(fields['f:metadata'], { 'f:labels': { '.': {}, 'f:injected': {} } })
   t.same(sidecar, { ...plain['f:spec']['f:containers']['k:{"name":"c"}'] }, 'with the fields of one that was sent')
 })
 
-t.test('whose values a webhook changes owns them still, and what it removes nobody owns', async t => {
+t.test('a manager still owns values that a webhook replaces; removed fields lose their owner', async t => {
   const hook = await hookServer(t, patching({ op: 'replace', path: '/data/a', value: '2' }, { op: 'remove', path: '/metadata/labels/other' }, { op: 'add', path: '/metadata/managedFields', value: [] }))
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook, everything))
@@ -50,7 +50,7 @@ t.test('whose values a webhook changes owns them still, and what it removes nobo
   t.match({ code, managedFields: json.metadata.managedFields }, { code: 201, managedFields: undefined }, 'nothing is left to own')
 })
 
-t.test('several webhooks, one of them asked again: all that is there in the end is the creator\'s', async t => {
+t.test('with several webhooks and a reinvocation the creator owns every remaining field', async t => {
   const server = await build(t)
   const first = await hookServer(t, review => patching({ op: 'add', path: `/data/${'second' in review.request.object.data ? 'again' : 'first'}`, value: '1' })(review, undefined as never, undefined as never))
   await configure(server, MUTATING, 'a', webhook('a', first, { ...everything, reinvocationPolicy: 'IfNeeded' }))
@@ -58,7 +58,7 @@ t.test('several webhooks, one of them asked again: all that is there in the end 
   t.same(owned(await create(server, CONFIGS, config()))['f:data'], { '.': {}, 'f:a': {}, 'f:again': {}, 'f:second': {} })
 })
 
-t.test('what a host\'s plugin does is the creator\'s too, to the values that are empty, and again when it runs once more', async t => {
+t.test('the creator owns what a host\'s plugin adds, empty values and reinvocations included', async t => {
   const server = await build(t, {
     admission: {
       plugins: [plugin(({ object }, { round }) => {
@@ -75,14 +75,14 @@ t.test('what a host\'s plugin does is the creator\'s too, to the values that are
   t.same(owned(await create(server, CONFIGS, config({ name: 'd' }))), { 'f:data': { '.': {}, 'f:a': {}, 'f:hook': {} }, 'f:metadata': { 'f:labels': { '.': {}, 'f:mine': {}, 'f:round0': {}, 'f:round1': {} } } })
 })
 
-t.test('a host\'s plugin that changes nothing leaves what is filled in before it to nobody', async t => {
+t.test('a host\'s plugin that changes nothing gives no owner to fields filled in before it', async t => {
   const bare = owned(await create(await build(t), PODS, pod))
   t.same(owned(await create(await build(t, { admission: { plugins: [plugin(() => {})] } }), PODS, pod)), bare)
   const touching = await build(t, { admission: { plugins: [plugin(({ object }) => { labelsOf(object)['a'] = 'b' })] } })
   t.same(owned(await create(touching, PODS, pod)), { ...bare, 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } }, 'nor do defaults of that belong to it')
 })
 
-t.test('a plugin that is the object of a class is asked as itself', async t => {
+t.test('a plugin that is a class instance is called with itself as this', async t => {
   class Counting implements AdmissionPlugin {
     readonly name = 'counting'
     readonly handles = [{ operations: ['CREATE'], groups: [''], resources: ['configmaps'] }] as const
@@ -94,7 +94,7 @@ t.test('a plugin that is the object of a class is asked as itself', async t => {
   t.match(owned(await create(server, CONFIGS, config())), { 'f:metadata': { 'f:labels': { 'f:n1': {} } } })
 })
 
-t.test('so it is in a dry run, by PUT, with a generated name, and in the words of the version that was sent', async t => {
+t.test('the same holds in a dry run, by PUT, with a generated name and in the version that was sent', async t => {
   const hook = await hookServer(t, patching({ op: 'add', path: '/data/hook', value: '1' }))
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook, everything))
@@ -112,7 +112,7 @@ t.test('so it is in a dry run, by PUT, with a generated name, and in the words o
   t.same(Object.keys(owned(scaler)['f:spec']), ['f:maxReplicas', 'f:metrics', 'f:minReplicas', 'f:scaleTargetRef'])
 })
 
-t.test('who applies owns what was applied: what webhooks make of it is nobody\'s, in a new object as in one that is there', async t => {
+t.test('an applier owns what it applied, and nothing that webhooks add, in new and existing objects', async t => {
   const hook = await hookServer(t, patching({ op: 'add', path: '/data/hook', value: '1' }))
   const server = await build(t, { admission: { plugins: [plugin(({ object }) => { labelsOf(object)['own'] = 'yes' })] } })
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ ...rule, operations: ['CREATE', 'UPDATE'] }] }))
@@ -126,7 +126,7 @@ t.test('who applies owns what was applied: what webhooks make of it is nobody\'s
   t.same(ownersOf(json), { 'Apply me': '{"f:data":{"f:a":{}}}' })
 })
 
-t.test('what is filled in while no hook changes anything is as it was', async t => {
+t.test('a webhook that changes nothing leaves the owners of built-in defaults unchanged', async t => {
   const server = await build(t)
   const bare = owned(await create(server, PODS, pod))
   await configure(server, MUTATING, 'a', webhook('a', await hookServer(t, allow), everything))

@@ -21,7 +21,7 @@ const KINDS: ReadonlyArray<readonly [string, string, (privileged: boolean) => Js
 ]
 const AT: Readonly<Record<string, string>> = { pods: 'spec', podtemplates: 'template.spec', cronjobs: 'spec.jobTemplate.spec.template.spec' }
 
-t.test('where they are not allowed, no kind has privileged containers, and each says where', async t => {
+t.test('without the option privileged containers are refused in every kind, by field', async t => {
   const server = await build(t, { allowPrivileged: false })
   for (const [root, plural, make] of KINDS) {
     const url = `${root}/namespaces/default/${plural}`
@@ -33,13 +33,13 @@ t.test('where they are not allowed, no kind has privileged containers, and each 
   t.equal(changed.code, 422, 'nor after an update')
 })
 
-t.test('they are invalid before anybody says that they are forbidden', async t => {
+t.test('validation errors are reported before privileged containers', async t => {
   const server = await build(t, { allowPrivileged: false })
   await server.post('/api/v1/namespaces', { metadata: { name: 'held', labels: { 'pod-security.orch.io/enforce': 'restricted' } } })
   t.match(await server.post('/api/v1/namespaces/held/pods', { metadata: { name: 'p' }, spec: spec(true) }), { code: 422, json: { reason: 'Invalid' } })
 })
 
-t.test('containers that come before and beside count too', async t => {
+t.test('init and ephemeral containers count too', async t => {
   const server = await build(t, { allowPrivileged: false })
   const pods = '/api/v1/namespaces/default/pods'
   t.match((await server.post(pods, { metadata: { name: 'p' }, spec: spec(false, { initContainers: [{ ...container(true), name: 'i' }] }) })).json.details.causes, [{ field: 'spec.initContainers[0].securityContext.privileged' }])
@@ -48,14 +48,14 @@ t.test('containers that come before and beside count too', async t => {
   t.match([debug.code, debug.json.details.causes], [422, [{ field: 'spec.ephemeralContainers[0][0].securityContext.privileged' }]])
 })
 
-t.test('nor has any pod processes of its host', async t => {
+t.test('host process containers are refused too', async t => {
   const server = await build(t, { allowPrivileged: false })
   const windows = (hostProcess: boolean) => server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: spec(false, { hostNetwork: true, securityContext: { windowsOptions: { hostProcess } } }) })
   t.match((await windows(true)).json.details.causes, [{ reason: 'FieldValueForbidden', field: 'spec', message: 'Forbidden: hostProcess containers are disallowed by cluster policy' }])
   t.equal((await windows(false)).code, 201)
 })
 
-t.test('the flag allows them, and without it they are not; a host says so itself', async t => {
+t.test('the flag allows them; a host sets an option', async t => {
   const allowed = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${t.testdir()}`, ...flags]))).options.allowPrivileged
   t.same([await allowed(), await allowed('--allow-privileged')], [false, true])
   for (const options of [{}, { allowPrivileged: true }]) {

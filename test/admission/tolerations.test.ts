@@ -22,11 +22,11 @@ const TABLE: ReadonlyArray<readonly [title: string, wide: Toleration, narrow: To
   ['a time that does not count', { key: 'a', effect: 'NoSchedule', tolerationSeconds: 5 }, { key: 'a', effect: 'NoSchedule' }, true]
 ]
 
-t.test('a toleration covers what tolerates no more', async t => {
+t.test('a toleration covers every narrower one', async t => {
   for (const [title, wide, narrow, covers] of TABLE) t.equal(new Tolerated([wide]).covers(narrow), covers, title)
 })
 
-t.test('of several the widest are left, of those that are equal the first, and of those that say the same the last', async t => {
+t.test('of several tolerations the widest stay, of identical ones the first, of equivalent ones the last', async t => {
   const narrow = { key: 'a', value: 'x' }
   const wide = { key: 'a', operator: 'Exists' }
   t.same(mergeTolerations([narrow], [wide, narrow]), [wide])
@@ -35,7 +35,7 @@ t.test('of several the widest are left, of those that are equal the first, and o
   t.same(mergeTolerations([{ key: 'a', effect: 'NoExecute', tolerationSeconds: 1 }], [{ key: 'a', effect: 'NoExecute', tolerationSeconds: 9 }, { key: 'a', effect: 'NoExecute', tolerationSeconds: 5 }]), [{ key: 'a', effect: 'NoExecute', tolerationSeconds: 9 }])
 })
 
-t.test('thousands of tolerations or resources of a pod hold nobody up', async t => {
+t.test('thousands of tolerations or resources of a pod do not hold the event loop', async t => {
   const many = Array.from({ length: 12_000 }, (_, index) => index)
   const containers = many.map(index => ({ name: `c${index}`, resources: { requests: { [`a.b/r${index}`]: '1' } } }))
   for (const [what, work] of [

@@ -4,7 +4,7 @@ import { build } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
 import { until } from '../interop/server.js'
 
-t.test('racing creators on two servers get no more than there is, and what goes may be used again', async t => {
+t.test('concurrent creates on two servers stay within the quota, and deleted objects release it', async t => {
   const { url } = await startEtcd(t)
   const options = { storage: { kind: 'etcd' as const, servers: [url] } }
   const servers = [await build(t, options), await build(t, options)] as const

@@ -16,7 +16,7 @@ const users = {
   nobody: { username: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} }
 }
 
-t.test('a policy is about a user, a group or both, and allows what it names', async t => {
+t.test('a policy names a user, a group or both, and allows what it names', async t => {
   for (const [spec, who, verb, where, allowed] of [
     [{ user: 'ann', namespace: '*', resource: '*', apiGroup: '*' }, 'ann', 'delete', 'team pods', true],
     [{ user: 'ann', namespace: '*', resource: '*', apiGroup: '*' }, 'bob', 'get', 'team pods', false],
@@ -48,7 +48,7 @@ t.test('a bad line is named', async t => {
   ] as const) t.throws(() => parsePolicies(content), { message })
 })
 
-t.test('a server asks the modes in their order', async t => {
+t.test('authorization modes are evaluated in their order', async t => {
   const policies = line({ user: 'ann', namespace: '*', resource: 'configmaps', readonly: true })
   const server = await build(t, { authentication: { tokens: 'ann,ann,1\n' }, authorization: { modes: ['ABAC', 'RBAC'], policies } })
   const as = { authorization: 'Bearer ann' }

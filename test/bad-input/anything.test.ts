@@ -50,7 +50,7 @@ function body (definition: Representation): { type: string, bytes: string | Buff
   return { type, bytes: sometimes(20) ? '' : text }
 }
 
-t.test('whatever comes in, what goes out is an answer or a Status that says why not', async t => {
+t.test('every random request is answered with a result or a Status that explains the refusal', async t => {
   t.comment(`seed ${dice.seed}`)
   const server = await build(t, { api: { disabled: [] } })
   for (const name of ['a', 'b']) await server.put(`${BINDINGS}/${name}`, { metadata: { finalizers: ['example.com/x'] }, roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' }, subjects: [{ kind: 'User', name: 'ann' }] })

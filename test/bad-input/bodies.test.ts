@@ -28,7 +28,7 @@ const json = (body: string | Buffer, title = String(body).slice(0, 40), more: Pa
 const yaml = (body: string | Buffer, title = String(body).slice(0, 40), more: Partial<Case> = {}): Case => ({ title, body, headers: YAML_TYPE, ...more })
 const protobuf = (body: Buffer, title: string, more: Partial<Case> = {}): Case => ({ title, body, headers: PROTOBUF_TYPE, ...more })
 
-t.test('malformed JSON is told from what is not an object', async t => {
+t.test('malformed JSON and JSON that is not an object get different messages', async t => {
   const server = await build(t)
   await refuses(t, server, [
     json('', 'empty', { says: /empty/ }), json(' \n', 'blank', { says: /empty/ }), json('\0', 'NUL', { says: /not valid JSON/ }), json(`${good}\0`, 'NUL behind', { says: /not valid JSON/ }),
@@ -42,7 +42,7 @@ t.test('malformed JSON is told from what is not an object', async t => {
   await refuses(t, server, Array.from({ length: good.length - 1 }, (_, length) => json(good.slice(0, length + 1), `cut after ${length + 1}`)))
 })
 
-t.test('malformed YAML is told as such, and what JSON cannot hold is refused', async t => {
+t.test('malformed YAML is refused as YAML, and so are values that JSON cannot hold', async t => {
   const server = await build(t)
   await refuses(t, server, [
     yaml('', 'empty', { says: /empty/ }), yaml('# nothing', 'comment', { codes: [422], says: /metadata\.name/ }), yaml('a: ['), yaml('{'), yaml('"'), yaml('a: b: c'), yaml(': :'), yaml('- a\nb: c'), yaml('\ta: 1'), yaml('a: *b', 'no such alias', { says: /alias/ }),
@@ -52,7 +52,7 @@ t.test('malformed YAML is told as such, and what JSON cannot hold is refused', a
   ])
 })
 
-t.test('malformed protobuf is told as such', async t => {
+t.test('malformed protobuf is refused as protobuf', async t => {
   const server = await build(t)
   const whole = encodeProtobuf(resources.find(({ plural }) => plural === 'clusterrolebindings')?.message as never, binding('x') as never) // the message of that resource
   const raw = Buffer.from(whole)
@@ -106,7 +106,7 @@ t.test('a wrong type in any field of any resource is refused by the path of the 
   t.ok(fields > 3000, `${fields} wrong values`)
 })
 
-t.test('a hundred thousand levels are refused at once in every form', async t => {
+t.test('a hundred thousand levels are refused at once in every encoding', async t => {
   const server = await build(t)
   await refuses(t, server, [
     json('['.repeat(DEEP), 'open lists', { says: /levels deep/ }), json('{"a":'.repeat(DEEP), 'open objects', { says: /levels deep/ }), json('['.repeat(DEEP) + ']'.repeat(DEEP), 'lists', { says: /levels deep/ }), json(`${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`, 'objects', { says: /levels deep/ }),
@@ -115,7 +115,7 @@ t.test('a hundred thousand levels are refused at once in every form', async t =>
   ])
 })
 
-t.test('what is small on the wire and large in memory is refused for little', async t => {
+t.test('bodies that are small on the wire and large in memory are refused cheaply', async t => {
   const server = await build(t)
   const fill = (unit: string): string => unit.repeat(Math.floor((MAX_BYTES - 10) / unit.length))
   const times = (count: number, line: (index: number) => string): string => Array.from({ length: count }, (_, index) => line(index)).join('')
@@ -131,7 +131,7 @@ t.test('what is small on the wire and large in memory is refused for little', as
   ])
 })
 
-t.test('a large YAML body is not parsed for a client that has gone', async t => {
+t.test('a large YAML body is not parsed for a client that has disconnected', async t => {
   const { listen } = await import('../build.js')
   const server = await listen(t)
   // Parsing one takes a thread several seconds, and there are two threads.
@@ -147,7 +147,7 @@ t.test('a large YAML body is not parsed for a client that has gone', async t => 
   t.ok(performance.now() - since < 5000, `the next one waited for ${(performance.now() - since).toFixed(0)} ms`)
 })
 
-t.test('a large object costs others no more than a turn of the loop at a time', async t => {
+t.test('a large object delays other requests by one turn of the loop at a time', async t => {
   const server = await build(t)
   const loop = new Loop()
   const text = (name: string): string => JSON.stringify(binding(name, { subjects: Array.from({ length: 12_000 }, (_, index) => ({ kind: 'User', name: `user-of-a-large-binding-${index}-${'x'.repeat(60)}` })) }))
@@ -171,7 +171,7 @@ t.test('a large object costs others no more than a turn of the loop at a time', 
   await stillServes(t, server)
 })
 
-t.test('a body over 3 MiB is 413, one of just 3 MiB is read', async t => {
+t.test('a body over 3 MiB is 413, and one of exactly 3 MiB is read', async t => {
   const server = await build(t)
   await refuses(t, server, [
     json(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more', { codes: [413], says: /limit is 3145728/ }), yaml(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more of YAML', { codes: [413] }), protobuf(Buffer.alloc(MAX_BYTES + 1, 0x20), 'one byte more of protobuf', { codes: [413] }),
@@ -204,7 +204,7 @@ t.test('texts that have no UTF-8 form are refused by path, and never stored', as
   t.equal((await server.get(`${BINDINGS}/${encodeURIComponent('a\u{1f600}b')}`)).json.metadata.name, 'a\u{1f600}b')
 })
 
-t.test('keys of prototypes are data in string maps and nothing anywhere else', async t => {
+t.test('names of prototypes are data in string maps and have no effect elsewhere', async t => {
   const server = await build(t)
   for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf']) {
     const name = `key-${key.replaceAll('_', '').toLowerCase()}`
@@ -237,7 +237,7 @@ t.test('keys of prototypes are data in string maps and nothing anywhere else', a
   await stillServes(t, server)
 })
 
-t.test('repeated keys: the last one counts, told by path or refused', async t => {
+t.test('of repeated keys the last one counts; their paths are in a warning, or in the refusal of Strict', async t => {
   const server = await build(t)
   const twice = '{"kind":"ConfigMap","metadata":{"name":"a","name":"b"},"data":{"k":"1","k":"2"}}'
   const url = '/api/v1/namespaces/default/configmaps'

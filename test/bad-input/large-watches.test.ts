@@ -14,7 +14,7 @@ const upTo = (length: number, make: (index: number) => string): string => {
 const headers = (copy: number): string => `User-Agent: ${'u'.repeat(20_000)}${copy}\r\nX-Other: ${'y'.repeat(20_000)}${copy}\r\n`
 const query = (more: Record<string, string>): string => `${CONFIGS}?${new URLSearchParams({ watch: '1', ...more }).toString()}`
 
-t.test('what a watch asks for costs it no more than some ten KiB beside what it costs anyhow', async t => {
+t.test('the parameters and headers of a watch cost at most some ten KiB of memory', async t => {
   const server = await serve(t)
   const each = async (ask: (copy: number) => Record<string, string>, more: (copy: number) => string = () => ''): Promise<number> => {
     const sockets: TLSSocket[] = []

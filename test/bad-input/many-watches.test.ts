@@ -84,7 +84,7 @@ t.test('100 MB of events, and watches that never read: the others get everything
   t.same(server.log, [])
 })
 
-t.test('a watch does not keep the state alive that it began with', async t => {
+t.test('a watch does not keep its initial state in memory', async t => {
   const server = await serve(t)
   await server.post(CONFIGS, { metadata: { name: 'a' } })
   const state = new WeakRef(server.cache.snapshot.map)
@@ -98,7 +98,7 @@ t.test('a watch does not keep the state alive that it began with', async t => {
   t.equal(state.deref(), undefined)
 })
 
-t.test('a thousand watches that come at once and go at once leave nothing behind, and others are served meanwhile', async t => {
+t.test('a thousand watches that open and close at once leave nothing behind, and others are served meanwhile', async t => {
   const server = await serve(t)
   for (let at = 0; at < 20; at++) await server.post(CONFIGS, { metadata: { name: `c-${at}`, labels: { a: String(at % 2) } } })
   const paths = [`${CONFIGS}?watch=1`, `${CONFIGS}?watch=1&allowWatchBookmarks=true&resourceVersion=0`, '/api/v1/configmaps?watch=1&labelSelector=a%3D1', `${CONFIGS}?watch=1&resourceVersion=1`, `${CONFIGS}?watch=1&fieldSelector=metadata.name%3Dc-1`]

@@ -17,7 +17,7 @@ async function withObject (t: Parameters<typeof build>[0], more: Json = {}): Pro
   return { server, version: json.metadata.resourceVersion }
 }
 
-t.test('a patch that is no list of operations is 400 by number and member', async t => {
+t.test('a patch that is not a list of operations is 400, naming the operation and the member', async t => {
   const { server, version } = await withObject(t)
   const bad = (body: unknown, says: RegExp): Case => operations(body, undefined, { codes: [400], says })
   await refuses(t, server, [
@@ -47,7 +47,7 @@ t.test('a member of an operation may be any JSON value, and is never taken for w
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
 })
 
-t.test('an operation that does not fit is 422 by number, and nothing of its patch is done', async t => {
+t.test('an operation that cannot be applied is 422, naming its number, and nothing of its patch is stored', async t => {
   const { server, version } = await withObject(t)
   const first = { op: 'add', path: '/metadata/labels/done', value: 'yes' }
   const misfit = (operation: Json): Case => operations([first, operation], undefined, { codes: [422], says: /operation 1/ })
@@ -66,7 +66,7 @@ t.test('an operation that does not fit is 422 by number, and nothing of its patc
   t.equal((await server.patch(URL, [{ op: 'test', path: '/metadata/labels/none', value: null }], JSON_PATCH)).code, 200, 'a test for null holds where there is nothing')
 })
 
-t.test('no path leads to what an object inherits', async t => {
+t.test('no path reaches inherited properties', async t => {
   const { server } = await withObject(t)
   for (const path of ['/__proto__', '/constructor', '/toString', '/metadata/__proto__', '/metadata/constructor', '/subjects/__proto__', '/subjects/constructor']) {
     for (const end of ['/polluted', '/prototype/polluted', '/keys', '/name', '/__proto__/polluted']) {
@@ -105,9 +105,9 @@ t.test('patches that grow are stopped', async t => {
   ])
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)
   const nested = [{ op: 'add', path: '/x', value: {} }, ...repeat(4900, index => [{ op: 'add', path: '/y', value: {} }, { op: 'move', from: '/x', path: '/y/x' }, { op: 'move', from: '/y', path: '/x' }][index % 3])]
-  t.equal((await server.patch(URL, nested, JSON_PATCH)).code, 200, 'what nests deeply without growing is an unknown field')
+  t.equal((await server.patch(URL, nested, JSON_PATCH)).code, 200, 'deep nesting without growth is an unknown field')
   const inFields = [{ op: 'add', path: '/metadata/managedFields', value: [{ manager: 'm', operation: 'Update', fieldsV1: {} }] }, ...nested, { op: 'move', from: '/x', path: '/metadata/managedFields/0/fieldsV1' }]
-  t.match(await server.patch(URL, inFields, JSON_PATCH), { code: 422, json: { message: /managedFields/ } }, 'and where fields are meant it is none')
+  t.match(await server.patch(URL, inFields, JSON_PATCH), { code: 422, json: { message: /managedFields/ } }, 'and invalid in a field of managed fields')
   const fields = nested.map(operation => JSON.parse(JSON.stringify(operation).replace('/y/x', '/y/f:x')) as object)
   const deep = [inFields[0], ...fields, { op: 'move', from: '/x', path: '/metadata/managedFields/0/fieldsV1' }]
   t.ok([200, 422].includes((await server.patch(URL, deep, JSON_PATCH)).code), 'however deep')
@@ -115,7 +115,7 @@ t.test('patches that grow are stopped', async t => {
   await stillServes(t, server)
 })
 
-t.test('merge patches that are no objects, nest or repeat without end are refused', async t => {
+t.test('merge patches that are not objects, nest too deeply or are too large are refused', async t => {
   const { server, version } = await withObject(t)
   await refuses(t, server, [
     merge('[]', undefined, { says: /must be an object/ }), merge('null', undefined, { says: /must be an object/ }), merge('1', undefined, { says: /must be an object/ }), merge('"x"', undefined, { says: /must be an object/ }), merge('', 'empty', { says: /empty/ }), merge('{', undefined, { says: /not valid JSON/ }),

@@ -22,7 +22,7 @@ const NO_NUMBERS = ['x', '1x', '1.5', '1e3', '0x10', '%201', '--1', '+', 'NaN', 
 const DEPLOYMENT = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } } }
 const ODD_BOOLEANS = ['', 'x', '2', '-1', 'yes', 'tru', '%20true', '%00', 'null', 'a'.repeat(1000)]
 
-t.test('a value that a parameter cannot have is 400 and names the parameter', async t => {
+t.test('an invalid value of a parameter is 400 and names the parameter', async t => {
   const server = await withObjects(t)
   const before = (await server.get(BINDINGS)).body
   const cases: Case[] = []
@@ -52,7 +52,7 @@ t.test('a value that a parameter cannot have is 400 and names the parameter', as
   t.equal(JSON.parse(before).items.length, 3)
 })
 
-t.test('a boolean is true whatever it says, but for 0 and false', async t => {
+t.test('a boolean parameter is true unless its value is 0 or false', async t => {
   const server = await withObjects(t)
   const orphan = async (value: string) => (await server.delete(`/apis/apps/v1/namespaces/default/deployments/d?dryRun=All&orphanDependents=${value}`)).json.metadata.finalizers
   await server.post('/apis/apps/v1/namespaces/default/deployments', DEPLOYMENT)
@@ -63,7 +63,7 @@ t.test('a boolean is true whatever it says, but for 0 and false', async t => {
   for (const value of ['0', 'false', 'FALSE']) t.equal(await orphan(value), undefined)
 })
 
-t.test('selectors that cannot be read are 400, however large or like a regular expression', async t => {
+t.test('invalid selectors are 400, however large or like a regular expression', async t => {
   const server = await withObjects(t)
   const encoded = (name: string, value: string, says: RegExp): Case[] => [list(`${name}=${encodeURIComponent(value)}`, { says }), watch(`${name}=${encodeURIComponent(value)}`, { says }), deleteAll(`${name}=${encodeURIComponent(value)}`, { says })]
   const labels = (value: string): Case[] => encoded('labelSelector', value, /label selector|expected: |Invalid value: /)
@@ -75,7 +75,7 @@ t.test('selectors that cannot be read are 400, however large or like a regular e
   t.equal((await server.get(BINDINGS)).json.items.length, 3)
 })
 
-t.test('the largest selectors that can be read cost others little', async t => {
+t.test('the largest valid selectors delay other requests little', async t => {
   const { Loop, MAX_KEPT } = await import('./refusal.js')
   const server = await withObjects(t, 300)
   const loop = new Loop()
@@ -88,7 +88,7 @@ t.test('the largest selectors that can be read cost others little', async t => {
   await stillServes(t, server)
 })
 
-t.test('forged continue tokens are refused, or show no more than the request may see', async t => {
+t.test('forged continue tokens are refused, or return only what the request may read', async t => {
   const server = await withObjects(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'other' } })
   await server.post('/api/v1/namespaces/other/configmaps', { metadata: { name: 'hidden' } })
@@ -104,7 +104,7 @@ t.test('forged continue tokens are refused, or show no more than the request may
     { title: `token ${one.slice(0, 40)}`, method: 'GET', url: `${CONFIGS}?limit=1&continue=${one}`, says: /continue/ }, { title: `delete by token ${one.slice(0, 40)}`, method: 'DELETE', url: `${CONFIGS}?limit=1&continue=${one}`, says: /continue/ }
   ]))
   const items = (await server.get(`${CONFIGS}?limit=500&continue=${encodeToken({ revision: rv, next: '!' })}`)).json.items as Array<{ metadata: { namespace: string } }>
-  t.ok(items.length > 0 && items.every(({ metadata }) => metadata.namespace === 'default'), 'a start before all of them shows what is in the namespace')
+  t.ok(items.length > 0 && items.every(({ metadata }) => metadata.namespace === 'default'), 'a token that starts before the namespace returns objects of the namespace only')
   t.same((await server.get(`${CONFIGS}?continue=${encodeToken({ revision: rv, next: 'other/hidden' })}`)).json.items?.map((item: { metadata: { name: string } }) => item.metadata.name).includes('hidden') ?? false, false)
   for (const { metadata } of (await server.get(`${CONFIGS}?limit=500&continue=${encodeToken({ revision: rv, next: '~' })}`)).json.items ?? []) t.fail(`behind the last: ${metadata.name}`)
   await refuses(t, server, [
@@ -131,7 +131,7 @@ t.test('names of any length and letters page without a gap', async t => {
   for (const name of names) t.equal((await server.get(`${BINDINGS}/${encodeURIComponent(name)}`)).json.metadata?.name, name, 'each is found by its path')
 })
 
-t.test('a bad Accept header is 406 or passed over, and costs little', async t => {
+t.test('a bad Accept header is 406 or ignored, and costs little', async t => {
   const server = await withObjects(t)
   const accept = (value: string, more: Partial<Case> = {}): Case => ({ title: `Accept: ${value.slice(0, 60)}`, method: 'GET', url: `${BINDINGS}/b-0`, headers: { accept: value }, codes: [406], ...more })
   await refuses(t, server, [
@@ -142,7 +142,7 @@ t.test('a bad Accept header is 406 or passed over, and costs little', async t =>
   t.equal((await server.get(`${BINDINGS}/b-0`, { accept: ';;,application/json' })).code, 200)
 })
 
-t.test('DeleteOptions that make no sense are refused, and nothing is deleted', async t => {
+t.test('contradictory DeleteOptions are refused, and nothing is deleted', async t => {
   const server = await withObjects(t)
   const options = (body: unknown, more: Partial<Case> = {}): Case[] => [`${BINDINGS}/b-0`, BINDINGS].map(url => ({ title: `DELETE ${JSON.stringify(body)?.slice(0, 60)} ${url === BINDINGS ? 'all' : 'one'}`, method: 'DELETE', url, body, headers: { 'content-type': 'application/json' }, ...more }))
   await refuses(t, server, [

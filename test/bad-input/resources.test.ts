@@ -17,7 +17,7 @@ const limits = (amounts: Json): Json => pod({ containers: [{ ...main, resources:
 const deployment = (selector: Json): Json => ({ metadata: { name: 'd' }, spec: { selector, template: { metadata: { labels: { app: 'web' } }, spec: { containers: [main] } } } })
 const service = (spec: Json): Json => ({ metadata: { name: 's' }, spec: { ports: [{ port: 80 }], ...spec } })
 
-t.test('what cannot be is refused by its path', async t => {
+t.test('an invalid value is refused by its path', async t => {
   const server = await build(t, { services: { clusterIPRanges: ['10.0.0.0/24'] } })
   const wrong = (title: string, url: string, body: Json, says: RegExp, code = 422): Case => ({ title, url, body, says, codes: [code] })
   const port = (more: Json): Json => service({ ports: [{ port: 80, ...more }] })
@@ -46,7 +46,7 @@ t.test('what cannot be is refused by its path', async t => {
   t.same((await server.get(PODS)).json['items'], [])
 })
 
-t.test('what can be is taken for little, however much of it there is', async t => {
+t.test('valid objects are accepted cheaply, however large', async t => {
   const server = await build(t, { services: { clusterIPRanges: ['10.0.0.0/24'] } })
   const loop = new Loop()
   for (const [title, url, body] of [
@@ -67,14 +67,14 @@ t.test('what can be is taken for little, however much of it there is', async t =
   await stillServes(t, server)
 })
 
-t.test('amounts of any size are kept as they are, and addresses are read as they were written', async t => {
+t.test('quantities of any size are kept, and addresses are read as they were written', async t => {
   const server = await build(t, { services: { clusterIPRanges: ['10.0.0.0/24'] } })
   t.same((await server.post(`${PODS}?dryRun=All`, limits({ cpu: '1e999', memory: '9223372036854775808' }))).json.spec.containers[0].resources.limits, { cpu: '1e999', memory: '9223372036854775808' })
   t.equal((await server.post(SERVICES, service({ clusterIP: '010.000.0.09' }))).json.spec.clusterIP, '010.000.0.09', 'leading zeros make no octal number of it, as convention')
   t.equal((await server.post(SERVICES, { ...service({ clusterIP: '10.0.0.9' }), metadata: { name: 'same' } })).code, 422, 'it is taken')
 })
 
-t.test('owners that own one another are kept, changed and deleted like others', async t => {
+t.test('objects that own each other are kept, changed and deleted like others', async t => {
   const server = await build(t)
   const owner = (name: string, uid: string): Json => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid, blockOwnerDeletion: true })
   const uids: string[] = []

@@ -21,7 +21,7 @@ async function start (t: Test): Promise<{ server: Client, root: (url: string, bo
   return { server, root, ann: (url, body) => server.post(`${RBAC}/${url}`, body, ANN) }
 }
 
-t.test('rules that stand for too much to look at are refused, and served is what is asked beside', async t => {
+t.test('rules with too many combinations to compare are refused while other requests are served', async t => {
   const { server, root, ann } = await start(t)
   const three = many(300, index => `x${index}`)
   t.match(await ann('clusterroles', role('cube', [{ verbs: three, apiGroups: three, resources: three }])), { code: 403, json: { message: /more than 20000 single permissions/ } })
@@ -31,12 +31,12 @@ t.test('rules that stand for too much to look at are refused, and served is what
   t.equal((await root('clusterrolebindings', binding('copies', 'copies'))).code, 201)
   t.match(await ann('clusterroles', role('more-copies', copies)), { code: 403, json: { message: /5000 single permissions, to be looked for in 50\d\d rules, which is more than can be compared/ } })
   t.match(await ann('clusterrolebindings', binding('copies-again', 'copies')), { code: 403 })
-  t.equal((await ann('clusterroles', role('few', [rule(['get'], ['pods'])]))).code, 201, 'what can be compared is')
+  t.equal((await ann('clusterroles', role('few', [rule(['get'], ['pods'])]))).code, 201, 'a small role is still compared')
   t.equal((await server.get('/api/v1/secrets', ANN)).code, 403)
   t.equal((await server.get('/api/v1/namespaces/default/pods/none', ANN)).code, 404)
 })
 
-t.test('odd names in rules stand for nothing but themselves', async t => {
+t.test('odd names in rules match only themselves', async t => {
   const { server, root } = await start(t)
   const odd = ['', '..', '.', '/', '//', ':', '*/', '/*', '**', 's*', 'secrets/', '/secrets', 'SECRETS', '%2a', '__proto__', 'constructor', 'secrets\u0000', ' secrets', 'secrets,pods', '*\u200b']
   t.equal((await root('clusterroles', role('odd', [rule(['get', 'list', 'delete'], odd), rule(['', 'g*', 'GET', ' get', 'get ', 'constructor'], ['*']), rule(['get'], ['secrets'], { resourceNames: ['*', '', '..', 'sh*', '__proto__'] }), { verbs: ['get'], apiGroups: ['*s', '**', ' '], resources: ['*'] }]))).code, 201)
@@ -58,7 +58,7 @@ t.test('a rule without verbs, and one that names resources and paths, is refused
   await refused([{ verbs: ['get'], resources: ['pods'] }], 'rules[0].apiGroups')
 })
 
-t.test('a role that gathers itself, and two that gather one another, come to an end', async t => {
+t.test('roles that aggregate themselves or each other cause no endless loop', async t => {
   const { server, root } = await start(t)
   const gathers = (name: string, label: string): Json => role(name, [], { metadata: { labels: { [label]: 'yes', own: name } }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { gathered: 'yes' } }] } })
   t.equal((await root('clusterroles', gathers('itself', 'gathered'))).code, 201)
@@ -78,7 +78,7 @@ t.test('a role that gathers itself, and two that gather one another, come to an 
   t.strictSame(await rulesOf('other'), [rule(['list'], ['events'])])
 })
 
-t.test('bindings to a role that comes and goes while it is asked allow only while it is there', async t => {
+t.test('bindings to a role that is repeatedly deleted allow only while it exists', async t => {
   const { server, root } = await start(t)
   await root('clusterrolebindings', binding('flicker', 'flicker'))
   for (let round = 0; round < 50; round++) {

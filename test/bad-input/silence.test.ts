@@ -25,7 +25,7 @@ function ask (port: number, method: string, path: string, body?: object): Promis
   })
 }
 
-t.test('clients that ask and never read hold little of the server, over either protocol', async t => {
+t.test('clients that never read hold little memory of the server, over either protocol', async t => {
   const server = await launch()
   t.teardown(() => server.stop())
   const { port } = server

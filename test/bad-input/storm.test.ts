@@ -115,7 +115,7 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
     else live.set(name, event)
     versions.add(resourceVersion)
   }
-  t.same(faults, [], 'the watch tells a history')
+  t.same(faults, [], 'the events of the watch form a history')
   t.same((await server.get(BINDINGS)).json.items.filter(({ metadata }: Json) => metadata.name !== 'the-end').map(({ metadata }: Json) => `${metadata.name} ${metadata.resourceVersion}`), [...live.values()].map(({ object }) => `${object.metadata.name} ${object.metadata.resourceVersion}`).sort(), 'and the list is where it ends')
 
   // Every acknowledged write is in the history, with its effect.
@@ -135,7 +135,7 @@ t.test('a storm of valid and invalid requests leaves one history that explains e
     // With a resourceVersion: it replaced exactly that version, or changed nothing.
     if (what === 'update' && code === 200 && resourceVersion !== expected && before.get(resourceVersion)?.object.metadata.resourceVersion !== expected) lost.push(`update of ${expected} at ${resourceVersion} replaced ${before.get(resourceVersion)?.object.metadata.resourceVersion}`)
   }
-  t.same(lost, [], 'no acknowledged write is lost or told wrongly')
+  t.same(lost, [], 'no acknowledged write is lost or misreported')
   const gone = writes.filter(({ what, code }) => what === 'delete' && code === 200).length
   t.equal(gone <= history.filter(({ type }) => type === 'DELETED').length, true, 'each delete that removed is one removal')
   const creates = writes.filter(({ code }) => code === 201).length

@@ -31,7 +31,7 @@ async function apply (server: Client, name: string, manager: string, data: objec
 
 const keyed = (count: number, value = ''): object => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
 
-t.test('the dearest requests of a tenant are answered in steps, between which others have their turns', async t => {
+t.test('the most expensive requests of a tenant run in steps, between which other requests run', async t => {
   const server = await build(t)
   for (const { name, code, before = [], call: { method, path, type, accept, body } } of SHAPES) {
     for (const one of before) await server.call(one.method, one.path, one.body, one.type === undefined ? {} : { 'content-type': one.type })
@@ -43,7 +43,7 @@ t.test('the dearest requests of a tenant are answered in steps, between which ot
   }
 })
 
-t.test('no more is stored than 1.5 MiB, whoever adds to it, and as much is said of a dry run', async t => {
+t.test('an object over 1.5 MiB is refused whichever client made it grow, in a dry run too', async t => {
   const server = await build(t)
   const large = { metadata: { annotations: { a: 'x'.repeat(200_000) } } }
   // Endpoints have no limit of their own, nor do their owners.
@@ -60,7 +60,7 @@ t.test('no more is stored than 1.5 MiB, whoever adds to it, and as much is said 
   t.match(await server.get(`${path}/more`), { code: 404 })
 })
 
-t.test('an object that has no room for a mark of its deletion is deleted all the same', async t => {
+t.test('an object without room for its deletion mark can still be deleted', async t => {
   const server = await build(t)
   const path = '/api/v1/namespaces/default/endpoints'
   // As many values as may be stored, minus those that the server adds.
@@ -79,7 +79,7 @@ t.test('an object that has no room for a mark of its deletion is deleted all the
   t.equal((await server.get(`${path}/full`)).code, 404)
 })
 
-t.test('managers that are sent are capped as those that come by themselves', async t => {
+t.test('managers that a client sends are capped like tracked ones', async t => {
   const server = await build(t)
   const made = await server.post(MAPS, { metadata: { name: 'sent' }, data: { a: 'b' } })
   const managedFields = Array.from({ length: 100 }, (_, at) => ({ manager: `m${at}`, operation: at % 2 === 0 ? 'Apply' : 'Update', apiVersion: 'v1', time: '2026-01-15T10:21:09Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:a': {} } } }))
@@ -99,7 +99,7 @@ t.test('an object that was stored can be sent back: its owners count as values, 
   t.equal((await server.put(`${MAPS}/owned`, there.body)).code, 200)
 })
 
-t.test('of forty appliers an object keeps thirty-two, and what the others have said', async t => {
+t.test('of forty appliers thirty-two keep their entries; the fields of the others are merged into one', async t => {
   const server = await build(t)
   for (let at = 0; at < 40; at++) await apply(server, 'shared', `m${String(at).padStart(2, '0')}`, { [`k${at}`]: 'x' })
   const { managedFields } = (await server.get(`${MAPS}/shared`)).json.metadata
@@ -111,7 +111,7 @@ t.test('of forty appliers an object keeps thirty-two, and what the others have s
   t.match(conflict, { code: 409, json: { details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "ancient-changes" using v1', field: '.data.k0' }] } } })
 })
 
-t.test('of conflicts without number a hundred are told, and how many more there are', async t => {
+t.test('at most a hundred conflicts are listed, followed by the number of the rest', async t => {
   const server = await build(t)
   await apply(server, 'contested', 'one', keyed(150))
   const { code, json } = await apply(server, 'contested', 'two', keyed(150, 'x'))
@@ -135,5 +135,5 @@ t.test('texts that hold more than they show are refused before they are read', a
   t.equal(job.code, 422, job.body.slice(0, 300))
   t.match(job.json.details.causes, [{ field: 'spec.schedule', message: /a schedule has at most 1000 characters/ }])
   const autoscaler = await server.post('/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers', { metadata: { name: 'a', annotations: { 'autoscaling.alpha.orch.io/conditions': `[${'{},'.repeat(200_000)}{}]` } }, spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'a', apiVersion: 'apps/v1' } } })
-  t.match(autoscaler, { code: 201, json: { metadata: { annotations: undefined } } }, 'it is not read, and what can\'t be read is dropped')
+  t.match(autoscaler, { code: 201, json: { metadata: { annotations: undefined } } }, 'an unreadable annotation is dropped without being parsed')
 })

@@ -32,7 +32,7 @@ async function until (t: { fail: (text: string) => unknown }, what: string, done
   }
 }
 
-t.test('watches that never read hold what their connections hold, and cost the others nothing', async t => {
+t.test('watches that never read hold only the buffers of their connections, and do not slow others', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('loud'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
@@ -51,7 +51,7 @@ t.test('watches that never read hold what their connections hold, and cost the o
     if (code !== 200) t.fail(`write ${index}: ${code}`)
   }
   const events = await reader.take(writes)
-  t.ok(events.every(({ type, object }, index) => type === 'MODIFIED' && object.metadata.annotations.a.startsWith(`${index} `)), 'who reads sees each change once and in order')
+  t.ok(events.every(({ type, object }, index) => type === 'MODIFIED' && object.metadata.annotations.a.startsWith(`${index} `)), 'a watch that reads sees each change once and in order')
   reader.close()
   // Each of them missed 8 MB, together 800; the history itself takes a few tens.
   const grown = (await heapUsed() - before) / MB
@@ -61,7 +61,7 @@ t.test('watches that never read hold what their connections hold, and cost the o
   await stillServes(t, server)
 })
 
-t.test('a silent watch whose events are no longer kept is ended, not fed with a gap', async t => {
+t.test('a silent watch whose events are no longer kept is ended, not continued with a gap', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('loud'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
@@ -106,7 +106,7 @@ t.test('thousands of watches opened and dropped leave nothing behind', async t =
   await stillServes(t, server)
 })
 
-t.test('watches that cannot be are refused before they begin', async t => {
+t.test('invalid watches are refused before they begin', async t => {
   const server = await listen(t)
   for (const [path, code] of [[`${BINDINGS}?watch=1&resourceVersion=x`, 400], [`${BINDINGS}?watch=1&timeoutSeconds=-1`, 400], [`${BINDINGS}?watch=1&labelSelector=((`, 400], [`${BINDINGS}?watch=1&fieldSelector=spec.x%3D1`, 400], ['/api/v1/namespaces/UPPER/configmaps?watch=1', 404], ['/apis/none/v1/things?watch=1', 404]] as const) {
     t.equal((await Watch.open(t, `${server.url}${path}`)).code, code, path)

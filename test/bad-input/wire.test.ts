@@ -45,7 +45,7 @@ t.test('on the wire', async t => {
     t.equal((await server.ask(`${BINDINGS}/kept`)).code, 200)
   })
 
-  t.test('what is no HTTP gets a Status and the end of its connection', async t => {
+  t.test('input that is not HTTP gets a Status and its connection is closed', async t => {
     const bad: Record<string, string | Buffer> = {
       garbage: '\x16\x03\x01\x00garbage\r\n\r\n',
       'an unknown method': `FROB ${BINDINGS} HTTP/1.1\r\n${HEAD}\r\n`,
@@ -88,7 +88,7 @@ t.test('on the wire', async t => {
     await still('headers')
   })
 
-  t.test('a body that lies about its length is refused, and nothing of it is taken for a request', async t => {
+  t.test('a body with a wrong length is refused, and no part of it is read as a request', async t => {
     const chunk = (bytes: number): Buffer => Buffer.concat([Buffer.from(`${bytes.toString(16)}\r\n`), Buffer.alloc(bytes, 0x20), Buffer.from('\r\n')])
     const large: Record<string, Buffer> = {
       'chunks of 4 MiB': post('Transfer-Encoding: chunked\r\n', Buffer.concat([...Array.from({ length: 64 }, () => chunk(65_536)), Buffer.from('0\r\n\r\n')])),
@@ -198,7 +198,7 @@ t.test('on the wire', async t => {
     await still('resets')
   })
 
-  t.test('nothing a client sends reaches the log as it is, and tokens never do', async t => {
+  t.test('no client text reaches the log unescaped, and no token at all', async t => {
     const nasty = '%0aINFO%20forged%20line%1b[31m%0d'
     await send(t, port, get(`${BINDINGS}/${nasty}`))
     await send(t, port, get(`${BINDINGS}?labelSelector=${nasty}&token=${SECRET}&access_token=${SECRET}`))
@@ -207,9 +207,9 @@ t.test('on the wire', async t => {
     await send(t, port, post('Content-Length: 12\r\n', '"\u001b[31mbad'))
     await still('the log')
     const { log } = server
-    t.match(log, /status=401/, 'the log tells of requests')
+    t.match(log, /status=401/, 'requests are logged')
     t.notOk(log.includes(TOKEN), 'no token that is one')
-    t.notOk(log.includes(SECRET), 'no token that is none')
+    t.notOk(log.includes(SECRET), 'nor an invalid token')
     // eslint-disable-next-line no-control-regex -- control characters are what must not be there
     t.notOk(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/.test(log), 'no control characters')
     for (const line of log.trimEnd().split('\n')) t.match(line, /^\d{4}-\d\d-\d\dT[\d:.]+Z (?:TRACE|DEBUG|INFO |WARN |ERROR|FATAL) /, 'each line is an entry')

@@ -18,7 +18,7 @@ const FORMS: ReadonlyArray<(at: number) => string> = [
 ]
 const wrong = (at: number): string => (FORMS[at % FORMS.length] as (at: number) => string)(at) // there is one
 
-t.test('a flood of wrong tokens is 401 one by one, is bounded in memory and questions, and others are served', async t => {
+t.test('a flood of wrong tokens is 401 each, bounded in memory and reviews, and others are served', async t => {
   let [underWay, most] = [0, 0]
   const service = await reviewer(t, (review, reply) => {
     most = Math.max(most, ++underWay)
@@ -43,7 +43,7 @@ t.test('a flood of wrong tokens is 401 one by one, is bounded in memory and ques
   const others = (async (): Promise<number> => {
     let served = 0
     while (!flood.over) {
-      if (await ask('good') !== 200) t.fail('somebody else was not served')
+      if (await ask('good') !== 200) t.fail('another client was not served')
       served++
       await new Promise(resolve => { setTimeout(resolve, 5) }) // leaves some CPU to others
     }
@@ -51,7 +51,7 @@ t.test('a flood of wrong tokens is 401 one by one, is bounded in memory and ques
   })()
   await refused(0)
   const reviews = service.asked.filter(({ spec }) => spec.token !== 'good').length
-  t.ok(reviews <= TOKENS, `${reviews} reviews were asked for`)
+  t.ok(reviews <= TOKENS, `${reviews} reviews were sent`)
   service.asked.length = 0
   await refused(TOKENS)
   flood.over = true

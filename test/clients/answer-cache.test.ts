@@ -2,7 +2,7 @@
 import t from 'tap'
 import { AnswerCache, type Answer } from '../../clients/answer-cache.js'
 
-t.test('an answer is cached for its time, its sort evicts only its own, and concurrent lookups are shared and bounded', async t => {
+t.test('a result is cached for its time, evicts only results of its kind, and concurrent lookups are shared and bounded', async t => {
   let clock = 0
   const asked: string[] = []
   let held: Promise<void> = Promise.resolve()

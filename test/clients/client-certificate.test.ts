@@ -7,7 +7,7 @@ import { authority } from '../serving/authority.js'
 const ca = authority()
 const issue = (commonName: string) => ca.issue({ commonName, names: [], uses: ['client'] })
 
-t.test('files are read again when they have changed, and unusable ones leave the pair in use', async t => {
+t.test('changed files are read again, and unusable ones leave the current pair', async t => {
   const [first, second] = [issue('first'), issue('second')]
   const folder = t.testdir({ crt: first.certificate, key: first.key })
   const [certificate, key] = [join(folder, 'crt'), join(folder, 'key')]
@@ -25,7 +25,7 @@ t.test('files are read again when they have changed, and unusable ones leave the
   t.same(await client.current(), { cert: second.certificate, key: second.key })
 })
 
-t.test('without a certificate there is none, and one that never fitted is an error', async t => {
+t.test('without files there is no certificate; a pair that does not match is an error', async t => {
   t.same(new ClientCertificate().current(), { cert: undefined, key: undefined })
   const [first, second] = [issue('first'), issue('second')]
   await t.rejects(async () => await new ClientCertificate({ certificate: { data: first.certificate }, key: { data: second.key } }).current(), { code: 'Config', message: /^the client certificate and its key do not fit: / })

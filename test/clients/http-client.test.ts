@@ -66,7 +66,7 @@ const idle = (): Promise<void> => new Promise(resolve => { setImmediate(resolve)
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-t.test('calls share a connection, and what is sent arrives', async t => {
+t.test('calls share a connection, and their bodies arrive', async t => {
   const seen: IncomingMessage[] = []
   const bodies: string[] = []
   const url = await http(t, (request, reply) => {
@@ -89,7 +89,7 @@ t.test('calls share a connection, and what is sent arrives', async t => {
   t.ok(seen[0]?.socket === seen[1]?.socket)
 })
 
-t.test('a peer that is not there or hangs up is unreachable', async t => {
+t.test('a peer that is missing or hangs up is unreachable', async t => {
   const url = await raw(t, socket => { socket.on('data', () => { socket.resetAndDestroy() }) })
   await t.rejects(clientOf(t, endpoint(url)).call({ method: 'GET' }), { code: 'Unreachable', message: `tester: ${url}: connection reset by the peer` })
   const closed = await raw(t, () => {})
@@ -102,7 +102,7 @@ t.test('a peer that is not there or hangs up is unreachable', async t => {
   await t.rejects(clientOf(t, endpoint(`http://127.0.0.1:${port}`)).call({ method: 'GET' }), { code: 'Unreachable', message: `tester: http://127.0.0.1:${port}: connection refused` })
 })
 
-t.test('a peer that hangs is given up: before the answer, within it, and in all', async t => {
+t.test('a peer that hangs ends in a timeout: before the response, within it, and in total', async t => {
   const silent = await raw(t, () => {})
   await t.rejects(clientOf(t, endpoint(silent), { headersTimeout: 50 }).call({ method: 'GET' }), { code: 'Timeout', message: /no answer in time/ })
   const stops = await says(t, 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf')
@@ -117,7 +117,7 @@ t.test('a peer that hangs is given up: before the answer, within it, and in all'
   await t.rejects(clientOf(t, endpoint(noTls.replace('http:', 'https:')), { connectTimeout: 50 }).call({ method: 'GET' }), { code: 'Timeout', message: /no connection in time/ })
 })
 
-t.test('an answer that is too large is not read', async t => {
+t.test('a response that is too large is not read', async t => {
   const said = await says(t, 'HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n')
   await t.rejects(clientOf(t, endpoint(said), { maxResponseBytes: 10 }).call({ method: 'GET' }), { code: 'TooLarge', message: `tester: ${said}: the answer has more than 10 bytes` })
   let closed = (): void => {}
@@ -135,7 +135,7 @@ t.test('an answer that is too large is not read', async t => {
   t.equal((await clientOf(t, endpoint(exact), { maxResponseBytes: 2 }).call({ method: 'GET' })).body.toString(), 'ok')
 })
 
-t.test('a peer that lies about its answer is not believed', async t => {
+t.test('an invalid response is an error', async t => {
   const short = await raw(t, socket => { socket.on('data', () => { socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf') }) })
   await t.rejects(clientOf(t, endpoint(short)).call({ method: 'GET' }), { code: /Unreachable|BadAnswer/ })
   const noHttp = await says(t, 'SSH-2.0-OpenSSH\r\n')
@@ -148,7 +148,7 @@ t.test('a peer that lies about its answer is not believed', async t => {
   await t.rejects(clientOf(t, endpoint(text)).json({ method: 'GET' }), { code: 'BadAnswer', message: /not JSON/ })
 })
 
-t.test('what a peer sends beyond its answer is nobody else\'s answer', async t => {
+t.test('surplus bytes after a response are not taken for the next response', async t => {
   const evil = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil'
   const url = await raw(t, socket => { socket.once('data', () => { socket.write(OK + evil) }) })
   const client = clientOf(t, endpoint(url), { headersTimeout: 200 })
@@ -156,7 +156,7 @@ t.test('what a peer sends beyond its answer is nobody else\'s answer', async t =
   t.equal((await client.call({ method: 'GET' })).body.toString(), 'ok', 'over another connection')
 })
 
-t.test('a redirect is not followed, and a failure says what was answered', async t => {
+t.test('a redirect is not followed, and an error contains the response status', async t => {
   let followed = false
   const url = await http(t, (request, reply) => {
     if (request.url === '/there') followed = true
@@ -170,7 +170,7 @@ t.test('a redirect is not followed, and a failure says what was answered', async
   await t.rejects(clientOf(t, endpoint(long)).call({ method: 'GET' }), { code: 'BadStatus', status: 404, body: undefined })
 })
 
-t.test('only what may be asked twice is, with longer and longer waits, within the deadline', async t => {
+t.test('calls are retried only where the caller allows it, with growing pauses, within the deadline', async t => {
   let asked = 0
   const url = await http(t, (_request, reply) => { reply.writeHead(++asked < 3 ? 503 : 200).end('done') })
   const pauses: number[] = []
@@ -194,7 +194,7 @@ t.test('only what may be asked twice is, with longer and longer waits, within th
   t.equal(asked, 1, 'a refusal is final')
 })
 
-t.test('an odd status is no label of its own', async t => {
+t.test('an unusual status does not become a label of its own', async t => {
   const codes: string[] = []
   const client = clientOf(t, endpoint(await says(t, 'HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n')), { observe: ({ code }) => { codes.push(code) } })
   t.equal((await client.call({ method: 'GET' })).status, 299)
@@ -203,7 +203,7 @@ t.test('an odd status is no label of its own', async t => {
   t.same(codes, ['other', 'Timeout'])
 })
 
-t.test('whoever does not wait any longer ends the call with its own reason', async t => {
+t.test('an aborted call ends with the reason of its signal', async t => {
   let asked = (): void => {}
   const arrived = new Promise<void>(resolve => { asked = resolve })
   let ended = (): void => {}
@@ -219,7 +219,7 @@ t.test('whoever does not wait any longer ends the call with its own reason', asy
   await t.rejects(clientOf(t, endpoint(url)).call({ method: 'GET', signal: controller.signal }), reason, 'and none is begun')
 })
 
-t.test('TLS: the right authority and name, or nothing is sent', async t => {
+t.test('TLS: nothing is sent unless authority and name match', async t => {
   let asked = 0
   const url = await https(t, (_request, reply) => { asked++; reply.end('ok') })
   const of = (more: Partial<Endpoint>, at = url): Promise<unknown> => clientOf(t, endpoint(at, more, { token: 'secret' })).call({ method: 'GET' })
@@ -229,13 +229,13 @@ t.test('TLS: the right authority and name, or nothing is sent', async t => {
   await t.rejects(of({ authority: { data: other.certificate } }), { code: 'Unreachable', message: /unknown authority/ })
   await t.rejects(of({ authority: { data: ca.certificate } }, url.replace('localhost', '127.0.0.1')), { code: 'Unreachable', message: /does not match|altnames/ })
   await t.rejects(of({ authority: { data: ca.certificate }, serverName: 'elsewhere' }), { code: 'Unreachable' })
-  t.equal(asked, 1, 'none of them was asked anything')
+  t.equal(asked, 1, 'no untrusted server got a request')
   await of({ authority: { data: ca.certificate }, serverName: 'localhost' }, url.replace('localhost', '127.0.0.1'))
   await of({ insecure: true })
   t.equal(asked, 3)
 })
 
-t.test('a client certificate is shown, and one that was replaced is taken up', async t => {
+t.test('a client certificate is presented, and a replaced one is used', async t => {
   const folder = t.testdir()
   const put = (commonName: string): void => {
     const made = ca.issue({ commonName, uses: ['client'] })
@@ -259,10 +259,10 @@ t.test('a client certificate is shown, and one that was replaced is taken up', a
   t.equal(await who(), 'bob Bearer bob-token')
   writeFileSync(join(folder, 'k'), 'half of a key')
   now += 11_000
-  t.equal(await who(), 'bob Bearer bob-token', 'what does not fit changes nothing')
+  t.equal(await who(), 'bob Bearer bob-token', 'a pair that does not match changes nothing')
 })
 
-t.test('a client with files that do not fit does not start', async t => {
+t.test('a client with a mismatched pair does not start', async t => {
   const data = (text: string): { data: string } => ({ data: text })
   await t.rejects(clientOf(t, endpoint('https://x', { authority: data('nonsense') })).load(), { code: 'Config' })
   await t.rejects(clientOf(t, endpoint('https://x', {}, { certificate: data(pair.certificate), key: data(other.key) })).load(), { code: 'Config', message: /do not fit/ })
@@ -286,11 +286,11 @@ async function proxyOf (t: Test): Promise<{ url: URL, asked: Array<{ target: str
   return { url: new URL(`http://ann:p%40ss@127.0.0.1:${await listen(t, server)}`), asked }
 }
 
-t.test('through a proxy it is a tunnel, TLS within it verified as without', async t => {
+t.test('calls through a proxy use a tunnel, in which TLS is verified as usual', async t => {
   const proxy = await proxyOf(t)
   const secure = await https(t, (request, reply) => { reply.end(String(request.headers['proxy-authorization'])) })
   const client = clientOf(t, endpoint(secure, { proxy: proxy.url, authority: { data: ca.certificate } }))
-  t.equal((await client.call({ method: 'GET' })).body.toString(), 'undefined', 'what is for the proxy does not go to the peer')
+  t.equal((await client.call({ method: 'GET' })).body.toString(), 'undefined', 'headers for the proxy do not reach the peer')
   await idle()
   await client.call({ method: 'GET' })
   t.same(proxy.asked, [{ target: new URL(secure).host, authorization: `Basic ${Buffer.from('ann:p@ss').toString('base64')}` }], 'one tunnel for both')
@@ -309,7 +309,7 @@ t.test('a proxy that refuses, hangs, breaks or speaks first is named', async t =
   await t.rejects(through(await says(t, 'nonsense\r\n\r\n')), { code: 'BadAnswer' })
 })
 
-t.test('a closed client calls nobody, and ends what is under way', async t => {
+t.test('a closed client refuses calls and ends those in progress', async t => {
   let asked = (): void => {}
   const arrived = new Promise<void>(resolve => { asked = resolve })
   const client = clientOf(t, endpoint(await raw(t, socket => { socket.on('data', () => { asked() }) })))

@@ -15,7 +15,7 @@ const file = (cluster: object, user: object = {}, more: object = {}): Buffer => 
 }))
 const read = (cluster: object, user?: object, more?: object, context?: string): Endpoint => endpointOf(parseKubeconfig(file(cluster, user, more), '/etc/hook/kubeconfig'), context)
 
-t.test('a kubeconfig says where, trusted how and as whom', async t => {
+t.test('a kubeconfig has the server, its authority and the credentials', async t => {
   const endpoint = read({ 'certificate-authority': 'ca.crt', 'tls-server-name': 'inside', 'proxy-url': 'http://proxy:3128' }, { 'client-certificate-data': DATA, 'client-key': '/keys/k', token: 'secret', tokenFile: '../token' })
   t.equal(endpoint.server.href, 'https://peer.example:8443/hook')
   t.equal(endpoint.proxy?.href, 'http://proxy:3128/')
@@ -27,7 +27,7 @@ t.test('a kubeconfig says where, trusted how and as whom', async t => {
   t.match(read({ 'insecure-skip-tls-verify': true }, { username: 'ann', password: 'p' }), { insecure: true, credentials: { basic: { username: 'ann', password: 'p' } } })
 })
 
-t.test('YAML is read, and the context that is asked for', async t => {
+t.test('a kubeconfig in YAML is read, and the requested context is used', async t => {
   const config = parseKubeconfig(Buffer.from(`
 clusters:
 - {name: one, cluster: {server: "http://one"}}
@@ -39,7 +39,7 @@ current-context: a
   t.equal(endpointOf(config, 'b').server.href, 'http://two.example/')
 })
 
-t.test('what is missing, contradicts itself or is not supported is refused by name', async t => {
+t.test('missing, contradictory and unsupported members are refused by name', async t => {
   const exec = { exec: { apiVersion: 'v1', command: 'login' } }
   for (const [make, message] of [
     [() => read({}, exec), /exec of user "u" is not supported/],

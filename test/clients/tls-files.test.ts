@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { TlsFiles } from '../../clients/tls-files.js'
 import { authority } from '../serving/authority.js'
 
-t.test('files are looked at again after ten seconds, and what is broken changes nothing', async t => {
+t.test('files are checked again after ten seconds, and broken ones change nothing', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-tls-files-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const paths = { authority: join(folder, 'ca.crt'), certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key') }
@@ -39,7 +39,7 @@ t.test('files are looked at again after ten seconds, and what is broken changes 
   t.not(await files.current(), second)
 })
 
-t.test('what was never whole is an error that says why', async t => {
+t.test('files that never were a valid pair are an error with its reason', async t => {
   const own = authority()
   const other = authority()
   const folder = mkdtempSync(join(tmpdir(), 'orch-tls-files-'))

@@ -38,7 +38,7 @@ async function open (t: Test, paths: string[], more: Partial<WatchedFilesOptions
   return { ...heard, files }
 }
 
-t.test('a file that is written, truncated or replaced by a rename is told of with its content', async t => {
+t.test('a file that is written, truncated or replaced by a rename is reported with its content', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   const { next, files, notifications } = await open(t, [path])
@@ -55,10 +55,10 @@ t.test('a file that is written, truncated or replaced by a rename is told of wit
   writeFileSync(join(folder, 'another'), 'x')
   writeFileSync(path, '')
   await files.check()
-  t.equal(notifications.length, 4, 'what leaves the content as it was is not told')
+  t.equal(notifications.length, 4, 'unchanged content is not reported')
 })
 
-t.test('a file that is gone keeps its content and is complained of once, until it is back', async t => {
+t.test('a deleted file keeps its last content and is reported once, until it is back', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   const { next, files, notifications } = await open(t, [path])
@@ -79,7 +79,7 @@ t.test('a file that is gone keeps its content and is complained of once, until i
   t.equal(await next(), 'four', 'in a folder that was replaced')
 })
 
-t.test('a volume of a cluster, whose ..data is swapped, is told of once for all its files', async t => {
+t.test('a mounted volume whose ..data link is swapped is reported once for all its files', async t => {
   const folder = t.testdir()
   const put = (version: string): void => {
     mkdirSync(join(folder, version))
@@ -99,7 +99,7 @@ t.test('a volume of a cluster, whose ..data is swapped, is told of once for all 
   t.equal(notifications.length, 3)
 })
 
-t.test('a link to a file elsewhere is followed', async t => {
+t.test('a symbolic link to a file elsewhere is followed', async t => {
   const folder = t.testdir({ real: { f: 'one' }, links: {} })
   const path = join(folder, 'links/f')
   symlinkSync('../real/f', path)
@@ -108,7 +108,7 @@ t.test('a link to a file elsewhere is followed', async t => {
   t.equal(await next(), 'two')
 })
 
-t.test('where nothing can be watched the files are looked at now and then', async t => {
+t.test('without file system notifications the files are checked periodically', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   let tick = (): void => {}
@@ -127,7 +127,7 @@ t.test('where nothing can be watched the files are looked at now and then', asyn
   t.same(waits, [60_000, 60_000, 60_000])
 })
 
-t.test('a burst of changes is one look, and changes while one is under way are another', async t => {
+t.test('a burst of changes causes one check, and changes during a check cause another', async t => {
   const folder = t.testdir({ f: '0' })
   const path = join(folder, 'f')
   let release = (): void => {}
@@ -154,7 +154,7 @@ t.test('a burst of changes is one look, and changes while one is under way are a
   t.same(seen, ['2', '3'])
 })
 
-t.test('content that is not taken is said once, and the next one is asked about', async t => {
+t.test('refused content is reported once, and the next content is tried', async t => {
   const folder = t.testdir({ f: 'good' })
   const path = join(folder, 'f')
   const taken: string[] = []
@@ -174,7 +174,7 @@ t.test('content that is not taken is said once, and the next one is asked about'
   t.same(taken, ['better'])
 })
 
-t.test('what cannot be read at the start is said then', async t => {
+t.test('files that cannot be read at the start fail the start', async t => {
   const folder = t.testdir({ f: 'too much' })
   const { options } = listener()
   await t.rejects(WatchedFiles.open({ paths: [join(folder, 'none')], ...options }), { code: 'Config', message: /no such file/ })
@@ -182,7 +182,7 @@ t.test('what cannot be read at the start is said then', async t => {
   await t.rejects(WatchedFiles.open({ paths: [join(folder, 'f')], maxBytes: 3, ...options }), { code: 'TooLarge', message: /larger than 3 bytes/ })
 })
 
-t.test('after it is closed nothing is told', async t => {
+t.test('nothing is reported after close', async t => {
   const folder = t.testdir({ f: 'one' })
   const path = join(folder, 'f')
   const { files, notifications } = await open(t, [path])
@@ -206,7 +206,7 @@ t.test('a folder that is replaced as a whole is followed', async t => {
   t.equal(await next(), 'three')
 })
 
-t.test('what changes while the files are read for the first time is told', async t => {
+t.test('a change during the first read of the files is reported', async t => {
   const folder = t.testdir({ f: '' })
   const path = join(folder, 'f')
   let changed = (): void => {}

@@ -12,7 +12,7 @@ async function started (t: { testdir: (files: Record<string, string>) => string 
   return options.admission
 }
 
-t.test('a file that cannot be understood ends the start, naming the flag, the plugin and the field', async t => {
+t.test('an invalid file ends the start, naming the flag, the plugin and the field', async t => {
   const refused: ReadonlyArray<readonly [unknown, RegExp, Record<string, string>?]> = [
     ['a: [', /it is not valid YAML/],
     ['[]', /it is not an object/],
@@ -38,12 +38,12 @@ t.test('a file that cannot be understood ends the start, naming the flag, the pl
   await t.rejects(configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--admission-control-config-file=/nowhere/at/all'])), { message: /--admission-control-config-file=\/nowhere\/at\/all: cannot be read/ })
 })
 
-t.test('a file that says nothing of any plugin is fine, in both versions', async t => {
+t.test('a file without plugins is valid, in both versions', async t => {
   t.same((await started(t, KIND))?.configuration, {})
   t.same((await started(t, { ...KIND, apiVersion: 'apiserver.orch.io/v1alpha1', plugins: [{ name: 'PodSecurity' }] }))?.configuration, {})
 })
 
-t.test('the configuration of a plugin stands in the file or in one beside it', async t => {
+t.test('the configuration of a plugin is inline or in a file beside it', async t => {
   const security = { apiVersion: 'pod-security.admission.config.orch.io/v1beta1', kind: 'PodSecurityConfiguration', defaults: { enforce: 'baseline' } }
   const inline = await started(t, { ...KIND, plugins: [{ name: 'PodSecurity', configuration: security }] })
   t.match(inline?.configuration?.['PodSecurity'], { value: security, file: /admission\.yaml$/ })
@@ -53,11 +53,11 @@ t.test('the configuration of a plugin stands in the file or in one beside it', a
   await t.rejects(started(t, { ...KIND, plugins: [{ name: 'PodSecurity', path: 'security.json' }] }, { 'security.json': JSON.stringify(wrong) }), { message: /plugin PodSecurity in .*security\.json is wrong: defaults\.enforce: Invalid value: "strict"/ })
 })
 
-t.test('a plugin that cannot do without a configuration is not enabled without', async t => {
+t.test('a plugin that needs a configuration cannot be enabled without one', async t => {
   await t.rejects(configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--enable-admission-plugins=EventRateLimit'])), { message: /--enable-admission-plugins: .*EventRateLimit is wrong: there is none/ })
 })
 
-t.test('what is configured or tuned in vain is warned of', async t => {
+t.test('configuration of a plugin that is not enabled gives a warning', async t => {
   const selector = { podNodeSelectorPluginConfig: { team: 'a=b' } }
   const folder = t.testdir({ 'admission.json': JSON.stringify({ ...KIND, plugins: [{ name: 'PodNodeSelector', configuration: selector }] }) })
   const warnings = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${folder}`, `--admission-control-config-file=${join(folder, 'admission.json')}`, ...flags]))).warnings.filter(text => /PodNodeSelector|toleration/.test(text))

@@ -84,7 +84,7 @@ for (const [options, says] of WRONG) {
   })
 }
 
-t.test('what flags refuse too is refused in their words', async t => {
+t.test('options are refused in the same words as the flags', async t => {
   const pairs: ReadonlyArray<readonly [flag: string, options: unknown]> = [
     ['--event-ttl=1ms', { storage: { eventTtl: 1 } }],
     ['--etcd-prefix=x', { storage: { prefix: 'x' } }],
@@ -104,7 +104,7 @@ t.test('what flags refuse too is refused in their words', async t => {
   }
 })
 
-t.test('secrets are not in errors, and what is long or cannot be printed is cut and escaped', async t => {
+t.test('errors contain no secrets, and long or unprintable values are truncated and escaped', async t => {
   const secret = 'hunter2'
   for (const options of [
     { authentication: { token: secret } },
@@ -122,7 +122,7 @@ t.test('secrets are not in errors, and what is long or cannot be printed is cut 
   t.ok(long.length < 3000, `${long.length}`)
 })
 
-t.test('what a host makes itself goes through: instances, inherited options, what Fastify reads, nothing at all', async t => {
+t.test('instances, inherited options, Fastify\'s own options and empty options are accepted', async t => {
   const backend = await openBackend({ kind: 'memory' })
   t.teardown(() => backend.close())
   class Mine { readonly name = 'mine'; authenticate (): undefined { return undefined } }
@@ -142,7 +142,7 @@ t.test('what a host makes itself goes through: instances, inherited options, wha
   t.match(complaint({ storage: Object.assign(Object.create(backend) as typeof backend, { eventTtl: -1 }) }), 'storage.eventTtl: -1')
 })
 
-t.test('the registration is rejected, and no store was opened', async t => {
+t.test('the registration is rejected, and no store is opened', async t => {
   const directory = join(t.testdir(), 'data')
   const app = Fastify()
   t.teardown(() => app.close())

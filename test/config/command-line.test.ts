@@ -13,7 +13,7 @@ t.test('a flag and its value are joined by = or a space', async t => {
   t.equal(value('etcd-prefix', '--etcd-prefix=/a=b'), '/a=b', 'only the first = separates')
 })
 
-t.test('a bool stands alone or with =, and never takes the next argument', async t => {
+t.test('a bool flag has no value or one after =, and never takes the next argument', async t => {
   t.equal(value('profiling', '--profiling=false'), false)
   t.equal(value('shutdown-send-retry-after', '--shutdown-send-retry-after'), true)
   t.equal(value('secure-port', '--shutdown-send-retry-after', '--secure-port=1'), 1)
@@ -26,7 +26,7 @@ t.test('verbosity has a letter', async t => {
   t.equal(value('help', '-h'), true)
 })
 
-t.test('of a scalar given twice the last one holds', async t => {
+t.test('the last value of a repeated scalar flag counts', async t => {
   t.equal(value('secure-port', '--secure-port=1', '--secure-port', '2'), 2)
   t.equal(value('profiling', '--profiling', '--profiling=false'), false)
 })
@@ -53,7 +53,7 @@ t.test('pairs make a map that nothing inherits into', async t => {
   t.throws(() => parseArguments(['--runtime-config=api/all=maybe']), /true or false/)
 })
 
-t.test('durations are those of flags, in milliseconds', async t => {
+t.test('durations of flags become milliseconds', async t => {
   for (const [text, milliseconds] of [['1m30s', 90_000], ['0', 0], ['500ms', 500], ['1.5h', 5_400_000], ['2h45m10s', 9_910_000], ['1us', 0.001], ['100µs', 0.1], ['-5s', -5000], ['.5s', 500]] as const) {
     t.equal(readDuration(text), milliseconds, text)
   }
@@ -65,7 +65,7 @@ t.test('durations are those of flags, in milliseconds', async t => {
   t.equal(showDuration(2 ** 31 - 1), '596h31m23.647s')
 })
 
-t.test('a duration no timer can hold is refused', async t => {
+t.test('a duration too long for a timer is refused', async t => {
   t.throws(() => parseArguments(['--request-timeout=9999h']), /--request-timeout=9999h: must be at most 596h/)
   t.throws(() => parseArguments(['--request-timeout=0']), /at least 1ms/)
   t.throws(() => parseArguments(['--request-timeout=-1s']), /at least 1ms/)

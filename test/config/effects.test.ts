@@ -48,7 +48,7 @@ async function serve (t: Test, flags: readonly string[], more: ServerOptions = {
   return { ...made, orch: scope.orch }
 }
 
-t.test('--delete-collection-workers is how many objects are deleted at a time', async t => {
+t.test('--delete-collection-workers limits how many objects are deleted at a time', async t => {
   for (const workers of [1, 3]) {
     let running = 0
     let most = 0
@@ -71,13 +71,13 @@ t.test('--delete-collection-workers is how many objects are deleted at a time', 
   }
 })
 
-t.test('--disable-admission-plugins switches a plugin off', async t => {
+t.test('--disable-admission-plugins disables a plugin', async t => {
   const nowhere = '/api/v1/namespaces/nowhere/configmaps'
   t.equal((await (await serve(t, [])).post(nowhere, configMap('a'))).code, 404)
   t.equal((await (await serve(t, ['--disable-admission-plugins=NamespaceLifecycle'])).post(nowhere, configMap('a'))).code, 201)
 })
 
-t.test('--enable-priority-and-fairness shares out what both limits allow together, without it each stands for itself', async t => {
+t.test('--enable-priority-and-fairness shares the sum of both limits; without it each limit applies by itself', async t => {
   const uid = 'x-orch-pf-prioritylevel-uid'
   const fair = await serve(t, ['--max-requests-inflight=0', '--max-mutating-requests-inflight=490'])
   while ((await fair.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
@@ -90,7 +90,7 @@ t.test('--enable-priority-and-fairness shares out what both limits allow togethe
   }
 })
 
-t.test('--max-requests-inflight and --max-mutating-requests-inflight bound what is under way where priority and fairness is off', async t => {
+t.test('--max-requests-inflight and --max-mutating-requests-inflight limit requests in flight without priority and fairness', async t => {
   for (const [flag, slow, other] of [['max-requests-inflight', 'GET', 'POST'], ['max-mutating-requests-inflight', 'DELETE', 'GET']] as const) {
     let release = (): void => {}
     const held = new Promise<void>(resolve => { release = resolve })
@@ -107,20 +107,20 @@ t.test('--max-requests-inflight and --max-mutating-requests-inflight bound what 
   }
 })
 
-t.test('--external-hostname and --advertise-address are in the addresses the server gives out', async t => {
+t.test('--external-hostname and --advertise-address are in the addresses that the server publishes', async t => {
   const address = async (...flags: string[]): Promise<unknown> => (await (await serve(t, flags)).get('/api')).json['serverAddressByClientCIDRs'][0].serverAddress
   t.equal(await address('--advertise-address=192.0.2.7', '--secure-port=7443'), '192.0.2.7:7443')
   t.equal(await address('--advertise-address=192.0.2.7', '--external-hostname=api.example.com:443'), 'api.example.com:443')
 })
 
-t.test('--runtime-config takes a version away', async t => {
+t.test('--runtime-config disables a version', async t => {
   const server = await serve(t, ['--runtime-config=rbac.authorization.orch.io/v1=false'])
   t.equal((await server.get(BINDINGS)).code, 404)
   t.notMatch((await server.get('/apis')).body, /rbac/)
   t.equal((await server.get(CONFIG_MAPS)).code, 200)
 })
 
-t.test('--cors-allowed-origins and --strict-transport-security-directives are seen in headers', async t => {
+t.test('--cors-allowed-origins and --strict-transport-security-directives set headers', async t => {
   const server = await serve(t, ['--cors-allowed-origins=^https://ui[.]example[.]com$', '--strict-transport-security-directives=max-age=10,preload'])
   const { headers } = await server.get('/version', { origin: 'https://ui.example.com' })
   t.equal(headers['access-control-allow-origin'], 'https://ui.example.com')
@@ -128,7 +128,7 @@ t.test('--cors-allowed-origins and --strict-transport-security-directives are se
   t.equal((await server.get('/version', { origin: 'https://elsewhere.example.com' })).headers['access-control-allow-origin'], undefined)
 })
 
-t.test('--default-watch-cache-size keeps at least so many changes, however old', async t => {
+t.test('--default-watch-cache-size keeps at least that many changes, however old', async t => {
   const server = await serve(t, ['--default-watch-cache-size=2100'], { storage: { kind: 'memory' } })
   const cache = server.orch.resources.find('', 'configmaps')?.cache
   if (cache === undefined) throw new Error('there are no config maps')
@@ -148,7 +148,7 @@ t.test('--default-watch-cache-size keeps at least so many changes, however old',
   t.equal(cache.window.end - cache.window.begin, 2100)
 })
 
-t.test('--watch-cache, --default-watch-cache-size and --watch-cache-sizes say what is kept in memory, and everything is served without it', async t => {
+t.test('--watch-cache, --default-watch-cache-size and --watch-cache-sizes set which types are cached, and all are served without a cache', async t => {
   const cases: Array<[string[], boolean, boolean]> = [
     [['--watch-cache=false'], false, false],
     [['--default-watch-cache-size=0'], false, false],
@@ -171,7 +171,7 @@ t.test('--watch-cache, --default-watch-cache-size and --watch-cache-sizes say wh
   }
 })
 
-t.test('--etcd-compaction-interval forgets the past', async t => {
+t.test('--etcd-compaction-interval compacts the history', async t => {
   const server = await serve(t, ['--etcd-compaction-interval=20ms'])
   const { json } = await server.post(CONFIG_MAPS, configMap('a'))
   const at = json['metadata'].resourceVersion
@@ -183,7 +183,7 @@ t.test('--etcd-compaction-interval forgets the past', async t => {
 const EVENTS = '/api/v1/namespaces/default/events'
 const event = (name: string): object => ({ metadata: { name }, involvedObject: { kind: 'Pod', namespace: 'default', name: 'web-1' } })
 
-t.test('--event-ttl is how long events stay, and nothing else goes with them', async t => {
+t.test('--event-ttl limits the life of events and of no other objects', async t => {
   const server = await serve(t, ['--event-ttl=1s'])
   await server.post(CONFIG_MAPS, configMap('a'))
   const began = performance.now()
@@ -194,7 +194,7 @@ t.test('--event-ttl is how long events stay, and nothing else goes with them', a
   t.equal((await server.get(`${CONFIG_MAPS}/a`)).code, 200)
 })
 
-t.test('--lease-reuse-duration-seconds is for how long events share a lease', async t => {
+t.test('--lease-reuse-duration-seconds sets how long events share a lease', async t => {
   const server = await serve(t, ['--lease-reuse-duration-seconds=100'])
   const backend = server.orch.resources.find('', 'events')?.backend
   if (backend === undefined) throw new Error('there are no events')
@@ -215,7 +215,7 @@ t.test('--lease-reuse-duration-seconds is for how long events share a lease', as
   t.strictSame(asked, [3700, 3700])
 })
 
-t.test('--min-request-timeout is the least that a watch lasts, and twice it the most', async t => {
+t.test('--min-request-timeout is the minimum duration of a watch, and twice that the maximum', async t => {
   const server = await serve(t, ['--min-request-timeout=1'])
   const url = await server.app.listen({ port: 0, host: '127.0.0.1' })
   const began = performance.now()
@@ -225,7 +225,7 @@ t.test('--min-request-timeout is the least that a watch lasts, and twice it the 
   t.ok(seconds > 0.98 && seconds < 15, `${seconds} s`) // between one and two, by a coarse clock on a busy machine
 })
 
-t.test('--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric-poll-interval decide what is measured', async t => {
+t.test('--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric-poll-interval set which metrics are measured', async t => {
   const server = await serve(t, ['--etcd-count-metric-poll-period=20ms', '--etcd-db-metric-poll-interval=20ms', '--disabled-metrics=apiserver_request_total'])
   await server.post(CONFIG_MAPS, configMap('a'))
   await until('the objects to be counted', async () => /apiserver_storage_objects\{resource="configmaps"\} 1\b/.test((await server.get('/metrics')).body))
@@ -236,7 +236,7 @@ t.test('--disabled-metrics, --etcd-count-metric-poll-period and --etcd-db-metric
   t.match((await never.get('/metrics')).body, /apiserver_storage_objects\{resource="configmaps"\} 0\b/)
 })
 
-t.test('--audit-log-*: a file of that form, rotated at that size, of which so many are kept, compressed', async t => {
+t.test('--audit-log-*: the format, rotation size, number and compression of log files', async t => {
   const folder = folderOf(t)
   const server = await serve(t, [`--audit-log-path=${folder}/audit.log`, '--audit-log-format=legacy', '--audit-log-maxsize=1', '--audit-log-maxbackup=1', '--audit-log-maxage=1', '--audit-log-compress'])
   const rotated = (): string[] => readdirSync(folder).filter(name => name.endsWith('.gz'))
@@ -250,7 +250,7 @@ t.test('--audit-log-*: a file of that form, rotated at that size, of which so ma
   t.match(gunzipSync(readFileSync(`${folder}/${rotated()[0]}`)).toString(), /^\S+ AUDIT: id="[^\n]*\n/)
 })
 
-t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type: which store, under which keys, in which form', async t => {
+t.test('--etcd-servers-overrides, --etcd-prefix and --storage-media-type set the store, the keys and the encoding', async t => {
   const [main, other] = await Promise.all([startEtcd(t), startEtcd(t)])
   const server = await serve(t, [`--etcd-servers=${main.url}/`, `--etcd-servers-overrides=/secrets#${other.url};${other.url}`, '--etcd-prefix=/here', '--storage-media-type=application/json', '--etcd-count-metric-poll-period=20ms'])
   await server.post(CONFIG_MAPS, configMap('a'))

@@ -92,7 +92,7 @@ t.test('a missing file, a folder and a name without a file', async t => {
   t.match(await started(folder), /--encryption-provider-config=.*: cannot be read: it is not an ordinary file/)
 })
 
-t.test('what the convention accepts: identity alone or first, custom resources, keys of all lengths, one service for two resources', async t => {
+t.test('upstream\'s valid forms are accepted: identity alone or first, custom resources, keys of all lengths, one service for two resources', async t => {
   const accepted = [
     of('identity: {}'),
     of('identity: {}', `aescbc: {keys: [{name: a, secret: ${SECRET}}, {name: b, secret: "${Buffer.alloc(16).toString('base64')}"}, {name: c, secret: ${Buffer.alloc(24).toString('base64')}}]}`),
@@ -107,7 +107,7 @@ t.test('what the convention accepts: identity alone or first, custom resources, 
   }
 })
 
-t.test('a socket that is not there is a warning, as the service may start later', async t => {
+t.test('a missing socket gives a warning, as the service may start later', async t => {
   const service = await keyServiceOf(t)
   await writeFile(file, of(`kms: {name: one, endpoint: "${service.endpoint}"}`, 'kms: {name: two, endpoint: "unix:///nowhere/kms.sock"}'))
   const { warnings } = await start()

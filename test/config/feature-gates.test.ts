@@ -4,7 +4,7 @@ import orch from '../../app.js'
 import { gateSettings } from '../../config/feature-gates.js'
 import { featureGates } from '../../schemas/gates.js'
 
-t.test('a gate is as its release has it unless it is set', async t => {
+t.test('a gate has its default of the release unless it is set', async t => {
   const gates = featureGates()
   t.equal(gates.enabled('ServerSideApply'), true, 'GA')
   t.equal(gates.enabled('OpenAPIV3'), true, 'beta')
@@ -13,7 +13,7 @@ t.test('a gate is as its release has it unless it is set', async t => {
   t.equal(featureGates({ APIServerTracing: true }).enabled('APIServerTracing'), true)
 })
 
-t.test('a stage is set at once, and a gate by its own name against it', async t => {
+t.test('a stage sets all of its gates, and the setting of a single gate takes precedence', async t => {
   const gates = featureGates({ AllAlpha: true, AllBeta: false, APIServerTracing: false, OpenAPIV3: true })
   t.equal(gates.enabled('NodeSwap'), true)
   t.equal(gates.enabled('APIServerTracing'), false)
@@ -22,7 +22,7 @@ t.test('a stage is set at once, and a gate by its own name against it', async t 
   t.equal(gates.enabled('ServerSideApply'), true, 'GA belongs to no group')
 })
 
-t.test('a name that is no gate is an error for whoever sets it and for whoever asks', async t => {
+t.test('setting or reading an unknown gate is an error', async t => {
   for (const name of ['Nonsense', 'constructor', '__proto__', '']) {
     t.throws(() => featureGates().enabled(name), /is not a feature gate of release 1\.24/, name)
     t.throws(() => featureGates(Object.fromEntries([[name, true]])), /is not a feature gate of release 1\.24/, name)
@@ -33,7 +33,7 @@ t.test('the flag has its values in the forms of a bool', async t => {
   t.strictSame(gateSettings(new Map([['NodeSwap', 'T'], ['OpenAPIV3', '0'], ['AllBeta', 'false']])), { NodeSwap: true, OpenAPIV3: false, AllBeta: false })
 })
 
-t.test('routes and plugins ask the server', async t => {
+t.test('routes and plugins read gates from the server', async t => {
   const fastify = Fastify()
   t.teardown(() => fastify.close())
   let seen: unknown[] = []

@@ -46,7 +46,7 @@ const INTERFACE = `
 /** Flags that only this product has. */
 const ADDED = ['compat-names', 'data-dir', 'data-dir-min-free', 'history-retention', 'local', 'serving-processes']
 
-t.test('every flag of the interface is declared, and none beside but our own', async t => {
+t.test('every flag of the interface is declared, and no others but our own', async t => {
   t.strictSame(Object.keys(FLAGS).sort(), [...INTERFACE.trim().split(/\s+/), ...ADDED].sort())
 })
 
@@ -56,7 +56,7 @@ t.test('a flag is declared in one section', async t => {
   t.strictSame(names.sort(), Object.keys(FLAGS).sort())
 })
 
-t.test('every flag has a help text, and its shown default parses to its default', async t => {
+t.test('every flag has a help text, and its printed default parses to its default', async t => {
   for (const [name, declared] of Object.entries(FLAGS)) {
     const flag = declared as Flag<unknown>
     t.match(flag.help, /^\w.{5,}/, name)
@@ -157,14 +157,14 @@ t.test('defaults are those of the interface', async t => {
   for (const name of BLANK.trim().split(/\s+/)) t.ok(['', 'false', '0', '0s'].includes(shown.get(name) ?? 'missing'), name)
 })
 
-t.test('--help shows each flag under its section with its default', async t => {
+t.test('--help lists each flag under its section with its default', async t => {
   const help = helpText()
   for (const name of Object.keys(FLAGS)) t.match(help, new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`, 'm'), name)
   for (const section of Object.keys(SECTIONS)) t.match(help, `\n${section}:\n`)
   t.match(help, /--secure-port int\n.*\(default 6443\)/)
   t.match(help, /--etcd-compaction-interval duration\n[^-]*\(default 5m0s\)/)
   t.ok(help.split('\n').every(line => line.length <= 140))
-  t.notMatch(help, /\(default (?:\[[^\]]|\{[^}]|undefined|\))/, 'no list or map shows its insides')
+  t.notMatch(help, /\(default (?:\[[^\]]|\{[^}]|undefined|\))/, 'no default is an internal form of a list or map')
   const entries = help.trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
   const entryOf = (name: string): string => entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
   for (const [name, flag] of Object.entries(FLAGS)) {

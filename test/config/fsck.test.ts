@@ -24,7 +24,7 @@ async function store (): Promise<string> {
   return directory
 }
 
-t.test('a clean store is said to be clean, with exit code 0, and nothing is changed', async t => {
+t.test('a clean store is reported as clean, with exit code 0, and nothing is changed', async t => {
   const directory = await store()
   const before = readFileSync(join(directory, 'data.mdb'))
   t.strictSame(run('fsck', `--data-dir=${directory}`), { status: 0, stdout: 'clean: 3 objects in 3 versions, 15044 bytes\n', stderr: '' })
@@ -44,7 +44,7 @@ t.test('every damaged value is named, with exit code 1', async t => {
   })
 })
 
-t.test('a damaged store says so where it is started, in one line, and all of it to fsck', async t => {
+t.test('the start reports a damaged store in one line, and fsck in full', async t => {
   const directory = await store()
   const file = join(directory, 'data.mdb')
   const bytes = readFileSync(file)
@@ -55,7 +55,7 @@ t.test('a damaged store says so where it is started, in one line, and all of it 
   t.match(run('fsck', `--data-dir=${directory}`), { status: 1, stdout: /page \d+ has a damaged .*\n(.*\n)*damaged: the store can not be used, restore it from a backup/, stderr: '' })
 })
 
-t.test('what can not be read ends with 2 and one line', async t => {
+t.test('a store that cannot be read ends with 2 and one line', async t => {
   const directory = await store()
   const backend = await openBackend({ kind: 'embedded', directory })
   t.match(run('fsck', `--data-dir=${directory}`), { status: 2, stdout: '', stderr: /^orch-apiserver fsck: --data-dir=.* is in use by another server.*: stop that one first\n$/ })
@@ -64,7 +64,7 @@ t.test('what can not be read ends with 2 and one line', async t => {
   t.match(run('fsck', `--data-dir=${root}/empty`), { status: 2, stdout: '', stderr: /^orch-apiserver fsck: --data-dir=.*: there is no store: .*\n$/ })
 })
 
-t.test('it has a help of its own and takes nothing else', async t => {
+t.test('fsck has its own help and takes no other flags', async t => {
   t.match(run('fsck', '--help'), { status: 0, stdout: /^Usage: orch-apiserver fsck --data-dir=FOLDER\n[^]*Exit code: 0 /, stderr: '' })
   t.match(run('fsck', '--secure-port=1'), { status: 2, stdout: '', stderr: /^orch-apiserver fsck: unknown flag --secure-port: --help lists all flags\n$/ })
   t.match(run('--help'), { status: 0, stdout: /orch-apiserver fsck --data-dir=FOLDER/ })

@@ -12,7 +12,7 @@ t.test('an entry is one line: time, level, message, fields', async t => {
   t.match(lines, [/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}hello count=3 path=\/a what="two words" list="\[\\"a\\",1\]"\n$/])
 })
 
-t.test('what came from outside stays within its field and its line', async t => {
+t.test('untrusted text stays within its field and its line', async t => {
   const { log, lines } = build()
   log.warn({ url: '/x\n2026 ERROR fake a=b\u001b[31m\u009b', 'key\n': 1 }, 'bad\r\nmessage\u2028')
   log.warn('x'.repeat(100_000))
@@ -23,7 +23,7 @@ t.test('what came from outside stays within its field and its line', async t => 
   }
 })
 
-t.test('secrets are left out, by name, however deep, and in addresses', async t => {
+t.test('secrets are omitted by name, at any depth, and in addresses', async t => {
   const { log, lines } = build()
   log.info({ authorization: 'Bearer sesame', clientToken: 'sesame', nested: { headers: { Authorization: 'sesame', cookie: 'sesame', accept: 'json' } } }, 'request')
   log.info({ req: { method: 'GET', url: '/x?access_token=sesame&limit=1', headers: { authorization: 'sesame' } } }, 'request')
@@ -34,7 +34,7 @@ t.test('secrets are left out, by name, however deep, and in addresses', async t 
   t.equal(loggable('/a?b=c&password=x&d=e'), '/a?b=c&password=…&d=e')
 })
 
-t.test('an error is told with its causes', async t => {
+t.test('an error is logged with its causes', async t => {
   const { log, lines } = build()
   log.error({ err: new TypeError('outer', { cause: new Error('inner\nline') }) }, 'failed')
   t.match(lines, [/ERROR failed err="TypeError: outer <- Error: inner\\nline at /])
@@ -43,7 +43,7 @@ t.test('an error is told with its causes', async t => {
   t.match(lines[1], /err="a string"/)
 })
 
-t.test('as JSON an entry has the members of upstream, and nothing from outside reaches it unescaped', async t => {
+t.test('a JSON entry has the members of upstream, and untrusted text is escaped', async t => {
   const lines: string[] = []
   const log = createLog({ verbosity: 6, format: 'json', write: line => lines.push(line) })
   log.info({ count: 3, ok: true, path: '/a?token=sesame', list: ['a', 1], password: 'sesame', msg: 'not this', v: 9 }, 'hello')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { authority } from '../serving/authority.js'
 
-t.test('how node agents are called follows from the flags, whose files are looked at first', async t => {
+t.test('flags configure connections to node agents, and their files are read at the start', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-node-agents-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
   const file = (name: string): string => join(folder, name)

@@ -70,7 +70,7 @@ t.test('flags and the files they name become options', async t => {
   })
 })
 
-t.test('files and folders that will not do are named with their flag', async t => {
+t.test('unusable files and folders are named with their flag', async t => {
   const folder = t.testdir({ file: '', junk: 'a,b', quote: '"a,b,c', secret: 'sesame,\n' })
   for (const [args, message] of [
     [[`--token-auth-file=${folder}/none`], /^--token-auth-file=.*none: cannot be read: there is no such file/],
@@ -106,7 +106,7 @@ t.test('a file of the operator may say more than a request', async t => {
   t.equal(options.audit?.policy?.rules?.length, rules.length)
 })
 
-t.test('flags without anything to act on are warned of', async t => {
+t.test('flags without effect give warnings', async t => {
   const folder = t.testdir({ 'policy.yaml': 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{ level: None }]\n' })
   const warnings = async (...args: string[]): Promise<readonly string[]> => (await configuration(checkedFlags([`--data-dir=${folder}/data`, ...args]))).warnings
   for (const [flag, without] of [
@@ -128,7 +128,7 @@ t.test('flags without anything to act on are warned of', async t => {
   t.strictSame(await warnings('--audit-log-path=-', '--audit-log-format=legacy', '--audit-log-compress'), ['--audit-log-compress has no effect: standard output is not rotated'])
   t.strictSame(await warnings(`--audit-log-path=${folder}/audit.log`, '--audit-log-maxage=3'), [])
   t.strictSame(await warnings(`--audit-log-path=${folder}/new/deep/audit.log`), [])
-  t.match([statSync(`${folder}/new/deep`).mode & 0o777, statSync(`${folder}/new/deep/audit.log`).mode & 0o777], [0o700, 0o600], 'the folder is made, for nobody else')
+  t.match([statSync(`${folder}/new/deep`).mode & 0o777, statSync(`${folder}/new/deep/audit.log`).mode & 0o777], [0o700, 0o600], 'the folder is made, for its owner alone')
 })
 
 t.test('an address and a port are joined as in a URL', async t => {

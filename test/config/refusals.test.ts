@@ -109,11 +109,11 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--disabled-metrics=a-b', /name of a metric/]
 ]
 
-t.test('what cannot be honoured is refused, naming the flag', async t => {
+t.test('unsupported values are refused, naming the flag', async t => {
   for (const [args, message] of REFUSED) t.throws(() => check(...args.split(' ')), { message }, args)
 })
 
-t.test('what asks for nothing, or for what is done anyway, is accepted', async t => {
+t.test('values that ask for nothing, or for the existing behaviour, are accepted', async t => {
   for (const args of [
     '', '--vmodule=request*=8,tracing=4', '--feature-gates=APIServerTracing=true --tracing-config-file=/t', '--feature-gates=APIServerTracing=true', '--profiling=false', '--log-flush-frequency=1s', '--experimental-logging-sanitization', '--goaway-chance=0.001', '--audit-log-mode=blocking-strict', '--enable-priority-and-fairness=false', '--enable-priority-and-fairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--max-requests-inflight=0 --max-mutating-requests-inflight=0', '--feature-gates=APIPriorityAndFairness=false --max-requests-inflight=0 --max-mutating-requests-inflight=0', '--endpoint-reconciler-type=none', '--show-hidden-metrics-for-version=1.23',
     '--storage-media-type=application/yaml', '--cloud-provider=external --cloud-config=c', '--cloud-provider-gce-l7lb-src-cidrs=10.0.0.0/8', '--azure-container-registry-config=c', '--audit-webhook-mode=batch', '--node-agent-timeout=5s', '--oidc-signing-algs=RS256', '--authorization-mode=AlwaysDeny,AlwaysAllow',
@@ -131,10 +131,10 @@ t.test('every flag is accepted with its own default', async t => {
   }
 })
 
-t.test('versions are switched off by name or by stage, the more particular setting wins', async t => {
+t.test('versions are disabled by name or by stage, and the more specific setting takes precedence', async t => {
   const off = (text: string): string[] => disabledApis(parseArguments([`--runtime-config=${text}`]).values['runtime-config'], text)
   const ALPHA = 'internal.apiserver.orch.io/v1alpha1'
-  t.strictSame(off('api/beta=true'), [ALPHA], 'alpha is off unless it is asked for')
+  t.strictSame(off('api/beta=true'), [ALPHA], 'alpha versions are off unless requested')
   t.strictSame(off('api/alpha=true'), [])
   t.strictSame(off('api/all=true'), [])
   t.strictSame(off(`${ALPHA}=true`), [])
@@ -150,7 +150,7 @@ t.test('versions are switched off by name or by stage, the more particular setti
   t.strictSame(off('apps/v1=false,apps/v1/daemonsets,api/alpha'), ['apps/v1/controllerrevisions', 'apps/v1/deployments', 'apps/v1/replicasets', 'apps/v1/statefulsets'])
 })
 
-t.test('gates that do nothing any more are warned of', async t => {
+t.test('gates without effect give warnings', async t => {
   t.match(gateWarnings(new Map([['ServerSideApply', 'true'], ['AppArmor', 'true'], ['DynamicKubeletConfig', 'false']])), [/ServerSideApply.*GA/, /DynamicKubeletConfig.*deprecated/])
   t.equal(GATES.size, 137)
 })

@@ -57,7 +57,7 @@ t.test('the key of the serving certificate verifies where no other is named', as
   t.match(await load(folder, '--tls-cert-file=@crt --tls-private-key-file=@key'), { serviceAccounts: { verificationKeys: [pair.key], signingKey: undefined } })
 })
 
-t.test('keys that will not do are named with their flag', async t => {
+t.test('unusable keys are named with their flag', async t => {
   const folder = t.testdir(FILES)
   const signing = '--service-account-issuer=https://a --service-account-key-file=@several'
   for (const [args, message] of [

@@ -5,7 +5,7 @@ import { processesProblem, servingProcesses } from '../../config/serving-process
 
 const STORE = '--etcd-servers=http://127.0.0.1:1'
 
-t.test('auto leaves one core to the rest, and is one process at least', async t => {
+t.test('auto leaves one core to other programs, and is at least one process', async t => {
   t.same([1, 2, 8, 500].map(cores => servingProcesses({ 'serving-processes': 'auto' }, cores)), [1, 1, 7, 64])
   t.equal(servingProcesses({ 'serving-processes': '3' }, 8), 3)
 })
@@ -25,7 +25,7 @@ t.test('the parts of a limit add up to it', async t => {
   }
 })
 
-t.test('what is limited per server is divided, what is no limit is not', async t => {
+t.test('limits of the server are divided among processes; unlimited values stay so', async t => {
   const part = { number: 2, count: 4 }
   t.match(dividedOptions({}, part).limits, { maxRequestsInflight: 100, maxMutatingRequestsInflight: 50, maxBodyBytesInflight: 64 * 1024 * 1024 })
   const { limits, audit } = dividedOptions({ limits: { maxRequestsInflight: 0 }, audit: { path: 'a', webhook: { endpoint: { url: new URL('https://a') } as never } } }, part)
@@ -33,7 +33,7 @@ t.test('what is limited per server is divided, what is no limit is not', async t
   t.same(audit?.webhook?.batch?.throttle, { qps: 2.5, burst: 4 })
 })
 
-t.test('what several processes cannot do is refused by name', async t => {
+t.test('options that several processes do not support are refused by name', async t => {
   t.throws(() => checkedFlags([STORE, '--serving-processes=4', '--max-requests-inflight=3']), { message: /^--serving-processes=4: is 4 processes, which share --max-requests-inflight=3; make that at least 4, or 0 for no limit$/ })
   t.throws(() => checkedFlags([STORE, '--serving-processes=2', '--feature-gates=StorageVersionAPI=true']), { message: /^--serving-processes=2: cannot be combined with --feature-gates=StorageVersionAPI=true/ })
   t.doesNotThrow(() => checkedFlags([STORE, '--serving-processes=4', '--max-requests-inflight=4', '--max-mutating-requests-inflight=0']))

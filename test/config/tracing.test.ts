@@ -15,7 +15,7 @@ function read (text: string) {
   return tracingOptions(FILE)
 }
 
-t.test('it says where spans are sent, and of how many requests', async t => {
+t.test('the tracing configuration sets the endpoint and the sampling rate', async t => {
   t.strictSame(read(HEAD), { receiver: { endpoint: undefined, samplingRatePerMillion: undefined } })
   t.strictSame(read(`${HEAD}endpoint: collector:4317\nsamplingRatePerMillion: 100\n`), { receiver: { endpoint: 'collector:4317', samplingRatePerMillion: 100 } })
   t.strictSame(read(JSON.stringify({ apiVersion: 'apiserver.config.orch.io/v1alpha1', kind: 'TracingConfiguration', samplingRatePerMillion: 1_000_000 })).receiver?.samplingRatePerMillion, 1_000_000)
@@ -37,7 +37,7 @@ t.test('an endpoint is a name of gRPC', async t => {
   }
 })
 
-t.test('what is wrong with it names the flag, the file and the field', async t => {
+t.test('an error in the tracing configuration names the flag, the file and the field', async t => {
   for (const [text, why] of [
     ['', 'it is not an object'],
     ['kind: TracingConfiguration\n', 'it needs kind and apiVersion: TracingConfiguration of apiserver.config.orch.io/v1alpha1'],

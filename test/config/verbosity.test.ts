@@ -16,13 +16,13 @@ t.test('the first pattern that matches the name of a module says how verbose it 
   t.strictSame(of(0, 'request-log=999999999'), [0, 0, 999_999_999, 0])
 })
 
-t.test('what is no rule says why', async t => {
+t.test('an invalid rule is explained', async t => {
   for (const text of ['x', 'x=', '=1', 'x=-1', 'x=1.5', 'x=a', 'x=1=2', 'a b=1']) t.match(ruleProblem(text), 'must have the form pattern=N', text)
   for (const text of ['[=1', ']=1', '[]=1', '[^]=1', 'a\\=1', '[z-a]=1', '[a-]=1']) t.match(ruleProblem(text), 'has a pattern that cannot be read', text)
   for (const text of ['x=0', '*=1', '?=10', '[a-z]*=3', '\\*=2', 'é=1', '(+)|$^.=1']) t.equal(ruleProblem(text), undefined, text)
 })
 
-t.test('a rule that no module goes by is told of', async t => {
+t.test('a --vmodule rule that matches no module is reported', async t => {
   t.strictSame(idleRules(['request*=8', 'httplog=3']), ['--vmodule: no module matches httplog; those that log by verbosity are launch, metrics, request-log, tracing'])
 })
 

@@ -13,7 +13,7 @@ async function refused (t: { equal: (found: unknown, wanted: unknown, title: str
   t.ok(causes.some(cause => cause.field === field && (type === undefined || cause.reason === type)), `${field} ${type ?? ''}: ${JSON.stringify(causes)}`)
 }
 
-t.test('apiVersion and kind are those of the type, filled in where they are left out', async t => {
+t.test('apiVersion and kind are those of the type, and are filled in if omitted', async t => {
   const server = await build(t)
   t.match((await server.post(BINDINGS, { metadata: { name: 'a' }, roleRef })).json, { apiVersion: `${GROUP}/v1`, kind: 'ClusterRoleBinding' })
   for (const wrong of [{ apiVersion: 'v1' }, { apiVersion: `${GROUP}/v1beta1` }, { kind: 'RoleBinding' }, { kind: 'clusterrolebinding' }]) {
@@ -33,7 +33,7 @@ t.test('roleRef is required with all its fields, and can only be a ClusterRole',
   await refused(t, server, { roleRef: { ...roleRef, kind: 'Role' } }, 'roleRef.kind')
   await refused(t, server, { roleRef: { ...roleRef, apiGroup: 'other.example' } }, 'roleRef.apiGroup')
   t.same((await server.post(BINDINGS, { metadata: { name: 'a' }, roleRef })).json.roleRef, roleRef)
-  t.equal((await server.post(BINDINGS, { metadata: { name: 'b' }, roleRef: { ...roleRef, name: 'not-there-at-all' } })).code, 201, 'what it names need not be there: that is the authorizer\'s error')
+  t.equal((await server.post(BINDINGS, { metadata: { name: 'b' }, roleRef: { ...roleRef, name: 'not-there-at-all' } })).code, 201, 'a binding to a missing role is valid; the authorizer reports it')
 })
 
 t.test('subjects are not required; kind and name of each are', async t => {

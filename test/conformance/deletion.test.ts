@@ -82,7 +82,7 @@ t.test('terminating: no finalizer is added, none of the deletion is undone, all 
   t.equal((await server.patch(url, { metadata: { labels: { still: 'alive' } } })).json.metadata.labels.still, 'alive')
 })
 
-t.test('a live object is not made terminating by an update', async t => {
+t.test('an update cannot make a live object terminating', async t => {
   const server = await held(t)
   await server.patch(url, { metadata: { deletionTimestamp: '2001-01-01T00:00:00Z' } })
   t.equal((await server.get(url)).json.metadata.deletionTimestamp, undefined)
@@ -95,7 +95,7 @@ t.test('without finalizers a delete removes at once', async t => {
   t.match(await server.delete(url), { code: 404, json: { reason: 'NotFound' } })
 })
 
-t.test('the way dependents are dealt with is asked for by a finalizer', async t => {
+t.test('the propagation policy is recorded as a finalizer', async t => {
   for (const [policy, finalizers] of [['Orphan', ['orphan']], ['Foreground', ['foregroundDeletion']], ['Background', undefined]] as const) {
     const server = await held(t, [])
     const { code } = await server.call('DELETE', `${url}?propagationPolicy=${policy}`)
@@ -106,7 +106,7 @@ t.test('the way dependents are dealt with is asked for by a finalizer', async t 
   }
 })
 
-t.test('an event has no dependents, and what it says of them keeps nobody waiting', async t => {
+t.test('events have no dependents, so finalizers for those do not delay their deletion', async t => {
   const server = await build(t)
   const events = '/api/v1/namespaces/default/events'
   for (const [finalizers, code] of [[['orphan'], 200], [['foregroundDeletion'], 200], [['orphan', ONE], 202]] as const) {
@@ -132,7 +132,7 @@ t.test('without a garbage collector no deletion waits for one', async t => {
   for (const propagationPolicy of [undefined, 'Orphan', 'Foreground', 'Background']) {
     t.equal((await server.post(controllers, { metadata: { name: 'one' }, spec: { selector: { a: 'b' }, template } })).code, 201)
     t.equal((await server.delete(`${controllers}/one`, propagationPolicy === undefined ? undefined : { propagationPolicy })).code, 200)
-    t.equal((await server.get(`${controllers}/one`)).code, 404, `${propagationPolicy ?? 'by default'}: it is gone`)
+    t.equal((await server.get(`${controllers}/one`)).code, 404, `${propagationPolicy ?? 'by default'}: it is deleted`)
   }
 })
 
@@ -148,7 +148,7 @@ t.test('a watch sees the marking, each step, and the removal', async t => {
   t.same(events.map(({ object }) => object.metadata.deletionTimestamp !== undefined), [false, true, true, true])
 })
 
-t.test('whoever creates what is being deleted is told so', async t => {
+t.test('creating an object that is being deleted is refused and the message says so', async t => {
   const server = await held(t)
   const taken = 'clusterrolebindings.rbac.authorization.orch.io "a" already exists'
   t.match((await server.post(BINDINGS, binding('a'))).json, { code: 409, reason: 'AlreadyExists', message: taken })
@@ -158,7 +158,7 @@ t.test('whoever creates what is being deleted is told so', async t => {
   }
 })
 
-t.test('a collection is deleted object by object: what is held stays, marked', async t => {
+t.test('a collection is deleted object by object: those with finalizers stay, marked', async t => {
   const server = await held(t)
   for (const name of ['b', 'c']) await server.post(BINDINGS, binding(name))
   t.equal((await server.call('DELETE', BINDINGS)).code, 200)

@@ -19,7 +19,7 @@ t.test('/api and /apis lead to every group, version and resource', async t => {
   }
 })
 
-t.test('each resource says its name, scope, kind and verbs, and is where it says', async t => {
+t.test('each resource has its name, scope, kind and verbs, and is served at its path', async t => {
   const server = await build(t)
   const wanted: Record<string, Record<string, readonly [string, boolean]>> = {
     '/api/v1': { configmaps: ['ConfigMap', true], namespaces: ['Namespace', false], secrets: ['Secret', true], serviceaccounts: ['ServiceAccount', true] },
@@ -37,24 +37,24 @@ t.test('each resource says its name, scope, kind and verbs, and is where it says
   }
 })
 
-t.test('what is not there is not found', async t => {
+t.test('unknown groups and versions are 404', async t => {
   const server = await build(t)
   for (const path of ['/apis/none', '/apis/none/v1', `/apis/${RBAC}/v9`, '/api/v9', '/apis/v1']) t.match(await server.get(path), { code: 404, json: { kind: 'Status', reason: 'NotFound' } }, path)
 })
 
-t.test('a version that is switched off is neither told nor served', async t => {
+t.test('a disabled version is neither listed nor served', async t => {
   const server = await build(t, { api: { disabled: [`${RBAC}/v1`] } })
   t.notOk((await server.get('/apis')).json.groups.some(({ name }: Json) => name === RBAC))
   for (const path of [`/apis/${RBAC}`, `/apis/${RBAC}/v1`, `/apis/${RBAC}/v1/clusterrolebindings`]) t.equal((await server.get(path)).code, 404, path)
   t.equal((await server.get('/api/v1/namespaces')).code, 200)
 })
 
-t.test('/version tells the release', async t => {
+t.test('/version names the release', async t => {
   const server = await build(t)
   t.match(await server.get('/version'), { code: 200, json: { major: '1', minor: '24', gitVersion: /^v1\.24\./, platform: /\// } })
 })
 
-t.test('they are documents: JSON or YAML, and no protobuf', async t => {
+t.test('discovery documents are JSON or YAML, and not protobuf', async t => {
   const server = await build(t)
   for (const path of ['/api', '/apis', '/api/v1', '/version']) {
     t.match((await server.get(path, { accept: 'application/yaml' })).headers['content-type'], /^application\/yaml/)

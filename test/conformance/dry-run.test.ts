@@ -107,7 +107,7 @@ t.test('authorization is the same', async t => {
   }
 })
 
-t.test('DeleteOptions in the body may ask for it too', async t => {
+t.test('DeleteOptions in the body can request a dry run too', async t => {
   const server = await world(t)
   t.equal((await server.delete(`${BINDINGS}/there`, { dryRun: ['All'] })).code, 200)
   t.equal((await server.delete(BINDINGS, { dryRun: ['All'] })).code, 200)
@@ -115,7 +115,7 @@ t.test('DeleteOptions in the body may ask for it too', async t => {
   t.equal((await server.delete(`${BINDINGS}/there`, { dryRun: ['Some'] })).code, 400)
 })
 
-t.test('watchers see nothing of it', async t => {
+t.test('watches do not see a dry run', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('there'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata

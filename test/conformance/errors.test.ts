@@ -53,7 +53,7 @@ t.test('504 for a version that does not become available, with when to try again
   t.equal(answer.headers['retry-after'], String(answer.json.details.retryAfterSeconds))
 })
 
-t.test('what a client asks for too early is no failure of the store in the log', async t => {
+t.test('a read of a future version is not logged as a failure of the store', async t => {
   const lines: string[] = []
   const app = Fastify({ logger: { level: 'error', stream: { write: line => { lines.push(line) } } } })
   t.teardown(() => app.close())
@@ -98,11 +98,11 @@ t.test('429 while draining with --shutdown-send-retry-after, with Retry-After an
     status(t, answer, 429, 'TooManyRequests', `${method} ${url}`)
     t.match(answer.headers, { 'retry-after': /^\d+$/, connection: 'close' })
   }
-  t.equal((await server.get('/livez')).code, 200, 'health is told to the end')
+  t.equal((await server.get('/livez')).code, 200, 'health checks are answered to the end')
   await end()
 })
 
-t.test('without that flag what comes while draining is served, and its connection ends', async t => {
+t.test('without that flag requests during the drain are served, and their connections end', async t => {
   const { server, end } = await draining(t, false)
   const answer = await server.get(BINDINGS)
   t.equal(answer.code, 200)
@@ -110,7 +110,7 @@ t.test('without that flag what comes while draining is served, and its connectio
   await end()
 })
 
-t.test('an error comes in the form that was asked for', async t => {
+t.test('an error is encoded in the requested media type', async t => {
   const server = await build(t)
   t.match((await server.get(`${BINDINGS}/none?pretty=true`)).body, /\n {2}"reason": "NotFound"/)
   t.match((await server.get(`${BINDINGS}/none`, { accept: 'application/yaml' })).body, /^reason: NotFound$/m)
@@ -118,7 +118,7 @@ t.test('an error comes in the form that was asked for', async t => {
   t.match((await server.get(`${BINDINGS}/none`, { accept: 'text/html' })).json, { kind: 'Status' }, 'in JSON where none can be')
 })
 
-t.test('what fails inside is an InternalError that tells nothing', async t => {
+t.test('an internal failure is an InternalError without details', async t => {
   const server = await build(t, { admission: { plugins: [{ name: 'broken', handles: ({ name }) => name === 'broken', mutate: () => { throw new Error('the secret of the house') } }] } })
   const answer = await server.post(BINDINGS, binding('broken'))
   status(t, answer, 500, 'InternalError', 'a bug')

@@ -55,7 +55,7 @@ t.test('an object of every kind is created, read in every form, changed and dele
   }
 })
 
-t.test('a change in one version is seen by the watches of all', async t => {
+t.test('watches of all versions see a change in one', async t => {
   const server = await listen(t, ALL)
   for (const type of new Set(stored.map(({ type }) => type))) {
     if (type.representations.length === 1) continue

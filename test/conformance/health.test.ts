@@ -22,7 +22,7 @@ t.test('200 means well, and the text is for people', async t => {
   }
 })
 
-t.test('each check has an address of its own, by the name verbose shows', async t => {
+t.test('each check has its own path, by the name that verbose prints', async t => {
   const server = await build(t)
   for (const path of ['/livez', '/readyz']) {
     const names = [...(await server.get(`${path}?verbose`)).body.matchAll(/^\[\+\](\S+) ok$/gm)].map(([, name]) => name)
@@ -32,14 +32,14 @@ t.test('each check has an address of its own, by the name verbose shows', async 
   }
 })
 
-t.test('an excluded check is shown as such, repeatedly', async t => {
+t.test('excluded checks are listed as excluded, and exclude can be repeated', async t => {
   const server = await build(t)
   const { code, body } = await server.get('/readyz?verbose&exclude=ping&exclude=etcd')
   t.equal(code, 200)
   t.match(body, /^\[\+\]ping excluded: ok$/m)
   t.match(body, /^\[\+\]etcd excluded: ok$/m)
   t.match(body, /^\[\+\]log ok$/m)
-  t.match((await server.get('/livez?verbose&exclude=nothing')).body, /nothing/, 'one that is not there is said')
+  t.match((await server.get('/livez?verbose&exclude=nothing')).body, /nothing/, 'an unknown excluded check is named')
 })
 
 t.test('a failing check fails its endpoints, with a minus and no reason, and is well again after', async t => {

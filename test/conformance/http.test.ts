@@ -136,7 +136,7 @@ t.test('one port, two protocols, one behaviour', async t => {
     await t.rejects(fetch(`http://127.0.0.1:${server.port}/livez`), 'plain text is not answered')
   })
 
-  t.test('what was written is there after a restart', async t => {
+  t.test('objects survive a restart', async t => {
     const { json: before } = await (protocols['HTTP/1.1'] as Ask)('GET', BINDINGS)
     agent.destroy()
     session.destroy()

@@ -47,7 +47,7 @@ t.test('--max-requests-inflight and --max-mutating-requests-inflight bound each 
   for (const answer of [await server.get(BINDINGS), await server.post(BINDINGS, binding('a'))]) {
     t.match(answer, { code: 429, json: { kind: 'Status', reason: 'TooManyRequests', code: 429 }, headers: { 'retry-after': /^\d+$/ } })
   }
-  t.equal((await server.get('/livez')).code, 200, 'health is always told')
+  t.equal((await server.get('/livez')).code, 200, 'health checks are always answered')
   open()
   await Promise.all(busy)
   t.equal((await server.get(BINDINGS)).code, 200)
@@ -64,14 +64,14 @@ t.test('0 is no limit', async t => {
   t.ok((await Promise.all(busy)).every(({ code }) => code === 404))
 })
 
-t.test('watches are counted by neither', async t => {
+t.test('watches count toward neither limit', async t => {
   const server = await listen(t, { limits: { maxRequestsInflight: 2 } })
   const watches = await Promise.all(Array.from({ length: 20 }, () => Watch.open(t, `${server.url}${BINDINGS}?watch=1`)))
   t.ok(watches.every(({ code }) => code === 200))
   t.equal((await server.get(BINDINGS)).code, 200)
 })
 
-t.test('--request-timeout ends what is no watch with a 504, and watches outlive it', async t => {
+t.test('--request-timeout ends requests with a 504, and watches outlive it', async t => {
   const { authorizer } = gate()
   const server = await listen(t, { limits: { requestTimeout: 100 }, authorization: { authorizers: [authorizer] } })
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
@@ -92,7 +92,7 @@ t.test('--request-timeout is kept, whenever a request comes', async t => {
   t.ok(Math.max(...times) < 1600, times.map(Math.round).join())
 })
 
-t.test('a request may ask for less time with ?timeout=, not for more, and not for nonsense', async t => {
+t.test('a request may shorten its timeout with ?timeout=, not extend it, and invalid values are refused', async t => {
   const { authorizer } = gate()
   const server = await listen(t, { limits: { requestTimeout: 3_600_000 }, authorization: { authorizers: [authorizer] } })
   for (const asked of ['50ms', '0.05s']) t.match(await server.get(`${BINDINGS}/held?timeout=${asked}`), { code: 504, json: { reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout' } }, asked)
@@ -133,7 +133,7 @@ t.test('--delete-collection-workers: many do the same as one', async t => {
   }
 })
 
-t.test('the history of changes is kept for a while and then no longer', async t => {
+t.test('the history of changes is kept for a limited time', async t => {
   const server = await build(t, { storage: { compactionInterval: 20 } })
   await server.post(BINDINGS, binding('a'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
@@ -147,7 +147,7 @@ t.test('the history of changes is kept for a while and then no longer', async t 
   t.equal((await server.get(BINDINGS)).code, 200)
 })
 
-t.test('a request whose client has gone before its turn takes no place of the others', async t => {
+t.test('a request whose client disconnects before its turn does not stay in flight', async t => {
   const releases: Array<() => void> = []
   const slow: Authenticator = {
     name: 'slow',
@@ -214,7 +214,7 @@ t.test('nor do lists that are written as their clients read, compressed or not, 
   t.equal(await status(t, server.port, `${CONFIGS}/n1`), 200)
 })
 
-t.test('of the clients that do not read, those that hold the most are ended when too much waits for them; others are not', async t => {
+t.test('of clients that do not read, those that hold the most memory are disconnected first', async t => {
   const server = await serve(t, { limits: { maxRequestsInflight: 50 } })
   const watching = await stream(session(t, server.port), `${CONFIGS}?watch=1`)
   const little = unread(t, server.port)

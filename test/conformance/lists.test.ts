@@ -37,7 +37,7 @@ t.test('limit bounds the items of each page, continue leads through all of them,
   t.same(names((await server.get(`${BINDINGS}?limit=0`)).json), numbered(25), '0 is no limit')
 })
 
-t.test('remainingItemCount counts what is left, and is left out at the end and under selectors', async t => {
+t.test('remainingItemCount counts the remaining items, and is omitted at the end and with selectors', async t => {
   const server = await withMany(t, 10)
   t.same((await pages(server, '', 4)).map(({ metadata }) => metadata.remainingItemCount), [6, 2, undefined])
   t.equal((await server.get(BINDINGS)).json.metadata.remainingItemCount, undefined)
@@ -59,14 +59,14 @@ t.test('pages are one snapshot: its version is constant and later changes are no
   t.not((await server.get(BINDINGS)).json.metadata.resourceVersion, found[0]?.metadata.resourceVersion)
 })
 
-t.test('selectors and pages go together', async t => {
+t.test('selectors and pages can be combined', async t => {
   const server = await withMany(t, 20)
   const found = await pages(server, '&labelSelector=odd%3D1', 3)
   t.same(found.flatMap(names), numbered(20).filter((_, index) => index % 2 === 1))
   t.ok(found.slice(0, -1).every(({ items }) => items.length === 3), 'a page is full as long as there are more')
 })
 
-t.test('pages go across namespaces as within one', async t => {
+t.test('pages cover all namespaces as well as one', async t => {
   const server = await build(t)
   for (const namespace of ['one', 'two']) {
     await server.post('/api/v1/namespaces', { metadata: { name: namespace } })
@@ -99,7 +99,7 @@ t.test('an expired token is 410, and the list may be started again, or continued
   t.same(names((await server.get(BINDINGS)).json), numbered(6))
   await server.delete(`${BINDINGS}/n-003`)
   const { json } = await server.get(`${BINDINGS}?limit=2&continue=${answer.json.metadata.continue}`)
-  t.same(names(json), ['n-002', 'n-004'], 'or go on where the pages before ended, with what is there now')
+  t.same(names(json), ['n-002', 'n-004'], 'or continue after the last page with the current objects')
   t.equal((await server.get(`${BINDINGS}?limit=2&resourceVersion=1&continue=${answer.json.metadata.continue}`)).code, 400)
   t.same(names((await server.get(`${BINDINGS}?continue=${json.metadata.continue}`)).json), ['n-005'])
 })
@@ -155,7 +155,7 @@ t.test('a type without columns of its own has the name and the time of creation'
   t.ok(!Number.isNaN(Date.parse(json.rows[0].cells[1])))
 })
 
-t.test('a large answer is compressed where that is asked for, and is the same', async t => {
+t.test('a large response is compressed on request, with the same contents', async t => {
   const { gunzipSync } = await import('node:zlib')
   const server = await build(t)
   for (const name of numbered(100)) await server.post(BINDINGS, binding(name, { metadata: { annotations: { fill: 'x'.repeat(3000) } } }))

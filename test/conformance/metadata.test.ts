@@ -21,7 +21,7 @@ t.test('name is unique; a generated one is random and keeps its prefix', async t
   t.equal((await server.post(BINDINGS, { ...binding(''), metadata: {} })).code, 422, 'one of the two is needed')
 })
 
-t.test('a name is of its kind and its namespace, and free again when its object is gone', async t => {
+t.test('a name is unique by kind and namespace, and free again after its object is deleted', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'other' } })
   for (const url of [CONFIGS, '/api/v1/namespaces/other/configmaps', '/api/v1/namespaces/default/secrets', '/apis/rbac.authorization.orch.io/v1/clusterroles', '/apis/rbac.authorization.orch.io/v1/namespaces/default/roles']) {
@@ -42,10 +42,10 @@ t.test('namespace is that of the path', async t => {
   t.equal((await server.post(CONFIGS, { metadata: { name: 'c', namespace: 'orch-system' } })).code, 400)
   t.equal((await server.post(BINDINGS, binding('a'))).json.metadata.namespace, undefined)
   const cleared = await server.post(BINDINGS, binding('b', { metadata: { namespace: 'default' } }))
-  t.match(cleared, { code: 201, json: { metadata: { namespace: undefined } } }, 'what is of the cluster has none')
+  t.match(cleared, { code: 201, json: { metadata: { namespace: undefined } } }, 'cluster-scoped objects have none')
 })
 
-t.test('what the server generates is not the client\'s to set', async t => {
+t.test('clients cannot set fields that the server generates', async t => {
   const server = await build(t)
   const before = Date.now() - 2000
   const { json } = await server.post(BINDINGS, binding('a', {
@@ -55,7 +55,7 @@ t.test('what the server generates is not the client\'s to set', async t => {
   t.ok(Math.abs(Date.parse(json.metadata.creationTimestamp) - before) < 60_000)
   for (const name of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink']) t.equal(json.metadata[name], undefined, name)
   t.notMatch(json.metadata.managedFields, [{ manager: 'm' }])
-  t.equal((await server.post(BINDINGS, binding('b', { metadata: { resourceVersion: '5' } }))).code, 400, 'a version is of what exists')
+  t.equal((await server.post(BINDINGS, binding('b', { metadata: { resourceVersion: '5' } }))).code, 400, 'a new object cannot have a resourceVersion')
   const uids = new Set([json.metadata.uid])
   for (const name of ['c', 'd', 'e']) uids.add((await server.post(BINDINGS, binding(name))).json.metadata.uid)
   t.equal(uids.size, 4)
@@ -74,7 +74,7 @@ t.test('uid and creationTimestamp stay, through every kind of change', async t =
   t.match(await server.patch(`${BINDINGS}/a`, { metadata: { creationTimestamp: '2001-01-01T00:00:00Z' } }), { code: 200, json: { metadata: { creationTimestamp } } })
 })
 
-t.test('resourceVersion tells of each modification, and of nothing else', async t => {
+t.test('resourceVersion changes with each modification of the object, and only then', async t => {
   const server = await build(t)
   const versions: string[] = [(await server.post(BINDINGS, binding('a'))).json.metadata.resourceVersion]
   for (let index = 0; index < 5; index++) versions.push((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { index: String(index) } } })).json.metadata.resourceVersion)
@@ -82,13 +82,13 @@ t.test('resourceVersion tells of each modification, and of nothing else', async 
   t.equal((await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion, versions.at(-1))
   await server.post(BINDINGS, binding('b'))
   t.equal((await server.get(`${BINDINGS}/a`)).json.metadata.resourceVersion, versions.at(-1), 'another object is another matter')
-  t.equal((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { index: '4' } } })).json.metadata.resourceVersion, versions.at(-1), 'a change that changes nothing is none')
+  t.equal((await server.patch(`${BINDINGS}/a`, { metadata: { labels: { index: '4' } } })).json.metadata.resourceVersion, versions.at(-1), 'a patch without effect changes no version')
   t.equal((await server.put(`${BINDINGS}/a`, binding('a', { metadata: { resourceVersion: versions[0] } }))).json.reason, 'Conflict')
   t.equal((await server.put(`${BINDINGS}/a`, binding('a', { metadata: { resourceVersion: versions.at(-1) } }))).code, 200)
   t.equal((await server.put(`${BINDINGS}/a`, binding('a', { metadata: { labels: { without: 'version' } } }))).code, 200)
 })
 
-t.test('finalizers are shared: anybody changes and reorders them', async t => {
+t.test('finalizers are shared: every client may change and reorder them', async t => {
   const server = await build(t)
   await server.post(BINDINGS, binding('a', { metadata: { finalizers: ['example.com/one', 'example.com/two'] } }))
   t.same((await server.patch(`${BINDINGS}/a`, { metadata: { finalizers: ['example.com/two', 'example.com/three', 'example.com/one'] } })).json.metadata.finalizers, ['example.com/two', 'example.com/three', 'example.com/one'])
@@ -113,7 +113,7 @@ t.test('labels and annotations are string maps, held to the rules of their keys'
   }
 })
 
-t.test('managedFields are kept by the server: whoever creates an object owns what is in it', async t => {
+t.test('the server maintains managedFields: the creator of an object owns its fields', async t => {
   const server = await build(t)
   const managedFields = [{ manager: 'me', operation: 'Update', apiVersion: 'rbac.authorization.orch.io/v1', time: '2021-01-01T00:00:00Z', fieldsType: 'FieldsV1', fieldsV1: { 'f:subjects': {} } }]
   const { json } = await server.post(`${BINDINGS}?fieldManager=me`, binding('a', { metadata: { managedFields } }))

@@ -99,7 +99,7 @@ t.test('update: 200 for what exists, 201 for what does not, and each of its para
   t.equal((await server.put(one('a'), binding('other'))).code, 400, 'its name is that of the path')
 })
 
-t.test('patch: 200 with what came of it, and each of its parameters', async t => {
+t.test('patch: 200 with the result, and each of its parameters', async t => {
   const server = await withThree(t)
   const label = { metadata: { labels: { patched: 'yes' } } }
   t.match(await server.patch(one('a'), label), { code: 200, json: { metadata: { name: 'a', labels: { patched: 'yes', letter: 'a' } } } })

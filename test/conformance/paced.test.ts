@@ -10,7 +10,7 @@ const OBJECTS = 40
 const SIZE = 2000
 const PER_SECOND = 40_000
 
-t.test('a watch is told of everything, in order and no faster, and a list beside it is not slowed', async t => {
+t.test('a paced watch gets every event in order and no faster, and a list beside it is not slowed', async t => {
   const server = await listen(t, { limits: { connectionBytesPerSecond: PER_SECOND } })
   const { json } = await server.get(`${CONFIGS}?limit=1`)
   for (let at = 0; at < OBJECTS; at++) t.equal((await server.post(CONFIGS, { metadata: { name: `object-${String(at).padStart(3, '0')}` }, data: { text: 'x'.repeat(SIZE) } })).code, 201)

@@ -13,7 +13,7 @@ async function withPod (t: Parameters<typeof build>[0], spec: Json = {}, metadat
 /** Whole seconds from now. */
 const fromNow = ({ metadata }: Json): number => Math.round((Date.parse(metadata.deletionTimestamp) - Date.now()) / 1000)
 
-t.test('a pod on a node is marked, and stays until its node lets it go', async t => {
+t.test('a pod on a node is marked, and stays until its node agent removes it', async t => {
   const server = await withPod(t)
   const { code, json } = await server.delete(`${PODS}/p`)
   t.equal(code, 202)
@@ -25,13 +25,13 @@ t.test('a pod on a node is marked, and stays until its node lets it go', async t
   t.equal((await server.get(`${PODS}/p`)).code, 404)
 })
 
-t.test('the request counts before the pod: in the body, and in the query', async t => {
+t.test('the grace period of the request takes precedence over that of the pod, in the body and in the query', async t => {
   const server = await withPod(t, { terminationGracePeriodSeconds: 5 })
   t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=100`)).json.metadata.deletionGracePeriodSeconds, 100)
   t.equal((await server.delete(`${PODS}/p`, { gracePeriodSeconds: 50 })).json.metadata.deletionGracePeriodSeconds, 50)
 })
 
-t.test('a grace period that has begun becomes shorter, never longer', async t => {
+t.test('a grace period in progress can be shortened, not extended', async t => {
   const server = await withPod(t)
   const first = (await server.delete(`${PODS}/p`)).json
   t.same((await server.delete(`${PODS}/p`)).json, first)
@@ -41,7 +41,7 @@ t.test('a grace period that has begun becomes shorter, never longer', async t =>
   t.equal(Date.parse(first.metadata.deletionTimestamp) - Date.parse(shorter.metadata.deletionTimestamp), 20_000)
 })
 
-t.test('what runs nowhere, or has ended, goes at once', async t => {
+t.test('unscheduled and finished pods are deleted at once', async t => {
   const server = await withPod(t, { nodeName: undefined })
   t.equal((await server.delete(`${PODS}/p`)).code, 200)
   for (const phase of ['Succeeded', 'Failed']) {
@@ -52,7 +52,7 @@ t.test('what runs nowhere, or has ended, goes at once', async t => {
   }
 })
 
-t.test('finalizers hold a pod beyond its grace period', async t => {
+t.test('finalizers keep a pod beyond its grace period', async t => {
   const server = await withPod(t, {}, { finalizers: ['example.com/one'] })
   await server.delete(`${PODS}/p`)
   t.equal((await server.delete(`${PODS}/p?gracePeriodSeconds=0`)).code, 202)
@@ -60,7 +60,7 @@ t.test('finalizers hold a pod beyond its grace period', async t => {
   t.equal((await server.get(`${PODS}/p`)).code, 404)
 })
 
-t.test('a pod without finalizers is not removed by a change within its grace period, and nobody changes that period', async t => {
+t.test('removing finalizers within the grace period does not remove the pod, and the period is immutable', async t => {
   const server = await withPod(t, {}, { finalizers: ['example.com/one'] })
   await server.delete(`${PODS}/p`)
   await server.patch(`${PODS}/p`, { metadata: { finalizers: null } })
@@ -69,7 +69,7 @@ t.test('a pod without finalizers is not removed by a change within its grace per
   t.equal((await server.put(`${PODS}/p`, { ...json, metadata: { ...json.metadata, deletionGracePeriodSeconds: 0 } })).code, 422)
 })
 
-t.test('a dry run of a deletion shows the mark and leaves none; a collection is deleted with its grace', async t => {
+t.test('a dry run of a deletion returns the mark without storing it; a collection is deleted with grace', async t => {
   const server = await withPod(t)
   t.equal((await server.delete(`${PODS}/p?dryRun=All`)).json.metadata.deletionGracePeriodSeconds, 30)
   t.equal((await server.get(`${PODS}/p`)).json.metadata.deletionTimestamp, undefined)
@@ -79,7 +79,7 @@ t.test('a dry run of a deletion shows the mark and leaves none; a collection is 
   t.same((await server.get(PODS)).json.items, [])
 })
 
-t.test('a pod that goes at once is marked before, as its watchers and whoever deletes it see', async t => {
+t.test('a pod that is deleted at once is marked first, in watches and in the response', async t => {
   const server = await listen(t)
   const pod = (name: string, spec: Json = {}) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } })
   const { json: list } = await server.get(PODS)
@@ -99,7 +99,7 @@ t.test('a pod that goes at once is marked before, as its watchers and whoever de
   for (const { object } of seen) t.equal(object.metadata.deletionGracePeriodSeconds, 0)
 })
 
-t.test('what happens to dependents is said again as long as a grace period becomes shorter', async t => {
+t.test('the propagation policy can change as long as the grace period is shortened', async t => {
   const server = await withPod(t)
   await server.delete(`${PODS}/p`)
   t.equal((await server.delete(`${PODS}/p?propagationPolicy=Foreground`)).json.metadata.finalizers, undefined)

@@ -39,7 +39,7 @@ t.test('a round through another version loses nothing and is no change', async t
     for (const url of [V1, BETA]) {
       const { json } = await server.get(`${url}/${name}`)
       t.equal((await server.put(`${url}/${name}`, json)).code, 200, `${url}/${name}`)
-      t.same((await server.get(`${CORE}/${name}`)).json, before, 'what is stored is as before, its version too')
+      t.same((await server.get(`${CORE}/${name}`)).json, before, 'the stored object and its version are unchanged')
     }
   }
 })
@@ -93,9 +93,9 @@ t.test('new events of events.orch.io/v1 say all there is to say, and only there'
   t.same(await causes(V1, fresh('x', { type: 'Other', deprecatedCount: 2, deprecatedSource: { host: 'h' }, deprecatedFirstTimestamp: '2026-01-02T03:04:05Z' })), ['Invalid type', 'Invalid firstTimestamp', 'Invalid count', 'Invalid source'])
   t.same(await causes(V1, fresh('x', { series: { count: 1 } })), ['Invalid series.count', 'Required series.lastObservedTime'])
   t.same(await causes(V1, fresh('Any_Name', { metadata: { name: 'Any_Name', finalizers: ['plain'] } })), ['Invalid metadata.name', 'Invalid metadata.finalizers[0]'])
-  t.same(await causes(BETA, { metadata: { name: 'Any_Name', finalizers: ['plain'] }, regarding }), [], 'the version before asks for less')
+  t.same(await causes(BETA, { metadata: { name: 'Any_Name', finalizers: ['plain'] }, regarding }), [], 'the earlier version requires less')
   t.same(await causes(CORE, old('Other_Name')), [], 'and so does core v1')
-  t.same(await causes(CORE, { ...old('x'), eventTime: '2026-01-02T03:04:05.678901Z', reportingInstance: 'a', action: 'b', reason: 'c' }), ['Required reportingComponent', 'Invalid reportingComponent', 'Invalid reportingComponent'], 'where who tells of it has another name')
+  t.same(await causes(CORE, { ...old('x'), eventTime: '2026-01-02T03:04:05.678901Z', reportingInstance: 'a', action: 'b', reason: 'c' }), ['Required reportingComponent', 'Invalid reportingComponent', 'Invalid reportingComponent'], 'where the reporting controller has another field name')
   await server.post(V1, fresh('kept'))
   t.same(((await server.patch(`${V1}/kept`, { note: 'Another.' })).json.details.causes as Json[]).map(({ field }) => field), ['message'])
   t.equal((await server.patch(`${V1}/kept`, { series: { count: 2, lastObservedTime: '2026-01-02T03:04:06.000001Z' } })).code, 200)

@@ -57,7 +57,7 @@ t.test('Content-Type declares the type of the body', async t => {
   t.match(await server.put(`${BINDINGS}/a`, json, { 'content-type': 'text/plain' }), { code: 415, json: { reason: 'UnsupportedMediaType' } })
 })
 
-t.test('an answer has the form that was asked for, whatever was sent', async t => {
+t.test('the response has the requested media type, whatever that of the request', async t => {
   const server = await withOne(t)
   const yaml = await server.post(BINDINGS, binding('b'), { accept: 'application/yaml' })
   t.equal(yaml.code, 201)
@@ -73,11 +73,11 @@ t.test('an answer has the form that was asked for, whatever was sent', async t =
   }
 })
 
-t.test('a Table is asked for in Accept, with JSON to fall back on', async t => {
+t.test('a Table is requested by Accept, with JSON as a fallback', async t => {
   const server = await withOne(t)
   for (const accept of [TABLE, `${TABLE},application/json`, 'application/json;v=v1;g=meta.orch.io;as=Table']) t.match(await server.get(BINDINGS, { accept }), { code: 200, json: { kind: 'Table', apiVersion: 'meta.orch.io/v1' } }, accept)
   t.equal((await server.get(BINDINGS, { accept: `${TABLE.replace('meta.orch.io', 'other.example')},application/json` })).json.kind, 'ClusterRoleBindingList')
-  t.equal((await server.get('/apis', { accept: `${TABLE},application/json` })).json.kind, 'APIGroupList', 'what has no Table falls back')
+  t.equal((await server.get('/apis', { accept: `${TABLE},application/json` })).json.kind, 'APIGroupList', 'a resource without Table falls back')
   t.equal((await server.get('/apis', { accept: TABLE })).code, 406)
 })
 

@@ -129,7 +129,7 @@ t.test('versions the server has not reached are a 504 after a short wait, with w
   }
 })
 
-t.test('a version about to come is waited for', async t => {
+t.test('a read of a version about to come waits for it', async t => {
   const { server, now } = await world(t)
   const next = Number(now) + 1
   const waiting = [server.get(`${BINDINGS}/a?resourceVersion=${next}`), list(server, `resourceVersion=${next}`), list(server, `resourceVersion=${next}&resourceVersionMatch=Exact`)]
@@ -157,7 +157,7 @@ t.test('Exact of a version no longer kept is 410', async t => {
   t.equal((await list(server, '')).code, 200)
 })
 
-t.test('a read sees what was written before it, whoever wrote', async t => {
+t.test('a read sees every write that finished before it', async t => {
   const server = await build(t)
   for (let index = 0; index < 200; index++) {
     const { json } = await server.put(`${BINDINGS}/a`, binding('a', { metadata: { labels: { index: String(index) } } }))

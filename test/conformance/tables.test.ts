@@ -15,7 +15,7 @@ async function withPods (server: Client): Promise<void> {
   }
 }
 
-t.test('rows of pods that have ended say so, whatever else they carry', async t => {
+t.test('rows of finished pods have a condition that says so, whatever else they carry', async t => {
   const server = await build(t)
   await withPods(server)
   const completed = (reason: string) => [{ type: 'Completed', status: 'True', reason, message: reason === 'Failed' ? 'The pod failed.' : 'The pod has completed successfully.' }]

@@ -60,14 +60,14 @@ for (const type of NAMESPACED) {
     t.equal((await server.get(`${within('other')}/two`)).json.reason, 'NotFound')
     t.equal((await server.get(`${within('default')}/one/none`)).code, 404, 'a subresource that it does not have')
     t.equal((await server.get(`${base}/${plural}/one`)).code, 404, 'a name without its namespace')
-    t.equal((await server.post(`${base}/${plural}`, { ...type.body, metadata: { name: 'three', namespace: 'default' } })).code, 405, 'what is in a namespace is made there')
+    t.equal((await server.post(`${base}/${plural}`, { ...type.body, metadata: { name: 'three', namespace: 'default' } })).code, 405, 'namespaced objects are created below their namespace')
     t.equal((await server.call('DELETE', `${base}/${plural}`)).code, 405, 'and deleted there')
     t.equal((await server.call('DELETE', within('other'))).code, 200)
     t.same(named((await server.get(`${base}/${plural}`)).json, mine), ['default/one', 'default/two'], 'a collection in one namespace is deleted there alone')
   })
 }
 
-t.test('a namespaced object goes with its namespace', async t => {
+t.test('namespaced objects are deleted with their namespace', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'going' } })
   const urls = NAMESPACED.map(({ base, plural }) => `${base}/namespaces/going/${plural}`)
@@ -109,7 +109,7 @@ t.test('a subresource is a path below its object', async t => {
   const server = await build(t)
   t.match(await server.get('/api/v1/namespaces/default/status'), { code: 200, json: { kind: 'Namespace', metadata: { name: 'default' }, status: { phase: 'Active' } } })
   t.match(await server.patch('/api/v1/namespaces/default/status', { status: { conditions: [{ type: 'NamespaceDeletionContentFailure', status: 'False' }] } }), { code: 200, json: { status: { phase: 'Active' } } })
-  t.equal((await server.get('/api/v1/namespaces/status')).code, 404, 'there is none of a collection: this is an object called so')
+  t.equal((await server.get('/api/v1/namespaces/status')).code, 404, 'a collection has no status: this is an object of that name')
 })
 
 t.test('no name in a path is that of another object', async t => {

@@ -39,7 +39,7 @@ t.test('changes come as ADDED, MODIFIED and DELETED, each once, in order, whatev
   const versions = watch.events.map(({ object }) => Number(object.metadata.resourceVersion))
   t.same(versions, [...versions].sort((one, other) => one - other))
   t.equal(new Set(versions).size, versions.length)
-  t.equal(watch.events.at(-2)?.object.metadata.labels.a, '1', 'what is deleted is shown as it last was')
+  t.equal(watch.events.at(-2)?.object.metadata.labels.a, '1', 'a deletion has the last state of the object')
 })
 
 t.test('version unset: the newest state as ADDED, then changes', async t => {
@@ -106,7 +106,7 @@ t.test('a list and a watch from its version are the whole story', async t => {
   t.same([...view].sort(), ['a', 'c', 'd'])
 })
 
-t.test('BOOKMARK only where it was asked for, with the kind and a resourceVersion alone', async t => {
+t.test('bookmarks are sent on request only, with the kind and a resourceVersion alone', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const plain = await open(t, server, 'watch=1&timeoutSeconds=1')
@@ -143,10 +143,10 @@ t.test('a version no longer kept is 410, and so is one whose history ends under 
   const fresh = await open(t, server, `watch=1&resourceVersion=${await version(server)}`)
   await server.post(BINDINGS, binding('b'))
   await fresh.until(() => fresh.events.some(({ object }) => object.metadata.name === 'b'))
-  t.pass('after a list a watch goes on')
+  t.pass('after a new list the watch continues')
 })
 
-t.test('a version to come may be waited for; only what comes after it is shown', async t => {
+t.test('a watch from a future version waits for it and gets only later events', async t => {
   const server = await listen(t)
   // The server itself may still write to other collections.
   await until(async () => (await server.get('/apis/apiregistration.orch.io/v1/apiservices')).json['items'].length === 29)
@@ -174,7 +174,7 @@ t.test('selectors show a collection as its own', async t => {
   await server.delete(`${BINDINGS}/b`)
   t.same(types(await watch.take(5)), ['ADDED b', 'ADDED a', 'MODIFIED a', 'DELETED a', 'DELETED b'])
   const left = watch.events[3]?.object
-  t.equal(left?.metadata.labels?.team, 'red', 'what leaves is shown as it was while it belonged')
+  t.equal(left?.metadata.labels?.team, 'red', 'an object that stops matching is sent in its last matching state')
   t.ok(Number(left?.metadata.resourceVersion) > Number(watch.events[2]?.object.metadata.resourceVersion), 'with the version at which it left')
 })
 
@@ -198,7 +198,7 @@ t.test('timeoutSeconds ends it cleanly; without, it lasts at least --min-request
   t.ok(seconds >= 1 && seconds < 10, `${seconds.toFixed(1)} s, between one and two of it`)
 })
 
-t.test('events come in the form that was asked for', async t => {
+t.test('events are encoded in the requested media type', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const table = await open(t, server, 'watch=1', { accept: TABLE })

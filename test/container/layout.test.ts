@@ -83,7 +83,7 @@ t.test('the image', async t => {
     t.strictSame(image.entrypoint, ['node', ...nodeFlags(), LAUNCHER], 'as npm start runs it')
     t.equal(image.healthcheck[0], 'node')
     const state = lstatSync(join(image.root, image.workdir))
-    t.equal(state.mode & 0o777, 0o700, 'the state is nobody else\'s')
+    t.equal(state.mode & 0o777, 0o700, 'the state is readable by its owner alone')
     if (asRoot) t.equal(`${state.uid}:${state.gid}`, image.user)
   })
 
@@ -115,7 +115,7 @@ t.test('the image', async t => {
     const ca = readFileSync(join(state, 'orch-data/certs/apiserver.crt'), 'utf8')
     t.equal((await ask(url, { method: 'POST', ca, body: binding('kept') })).code, 201)
     t.equal(await first.end('SIGTERM'), 0, first.log())
-    t.equal(await first.probe(), 1, 'a server that is gone is unhealthy')
+    t.equal(await first.probe(), 1, 'a stopped server is unhealthy')
 
     const second = start(image, state, port, [])
     t.teardown(() => second.end('SIGKILL'))

@@ -49,13 +49,13 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
   const { prefix = '' } = subject
   const space = () => spaceBelow(prefix)
 
-  await t.test('the newest revision is never 0, on an empty store neither', async t => {
+  await t.test('the newest revision is never 0, even of an empty store', async t => {
     t.ok(await backend.revision() >= 1)
     t.ok((await backend.status()).revision >= 1)
     t.ok((await backend.status()).size >= 0)
   })
 
-  await t.test('what was created can be read, with its revisions', async t => {
+  await t.test('a created key can be read, with its revisions', async t => {
     const { at } = space()
     const before = await backend.revision()
     const result = await backend.create(at('a'), bytes('one'))
@@ -71,7 +71,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.ok((backend.revisionNow() ?? Infinity) >= revision)
   })
 
-  await t.test('any bytes come back as they went in, empty and large ones too', async t => {
+  await t.test('values of any bytes are returned unchanged, empty and large ones too', async t => {
     const { at } = space()
     const all = Uint8Array.from({ length: 256 }, (_, i) => i)
     const large = Buffer.alloc(1024 * 1024, 'large')
@@ -92,7 +92,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     }
   })
 
-  await t.test('leases that make no sense are refused', async t => {
+  await t.test('invalid leases are refused', async t => {
     const { at } = space()
     for (const seconds of [0, -1, NaN, Infinity]) await t.rejects(backend.lease(seconds), TypeError)
     for (const lease of ['nonsense', '12345678901234567890123', '1234567']) {
@@ -101,7 +101,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal((await backend.get(at('a'))).kv, undefined)
   })
 
-  await t.test('creating what exists is refused and shows what stands there', async t => {
+  await t.test('creating an existing key is refused and returns the current value', async t => {
     const { at } = space()
     const first = done(await backend.create(at('a'), bytes('one')))
     const second = await backend.create(at('a'), bytes('two'))
@@ -114,7 +114,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
 
   await guardContract(t, backend, space, done)
 
-  await t.test('an update needs the revision that is there', async t => {
+  await t.test('an update needs the current revision', async t => {
     const { at } = space()
     const created = done(await backend.create(at('a'), bytes('one')))
     const result = await backend.update(at('a'), bytes('two'), created)
@@ -132,7 +132,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal((await backend.get(at('none'))).kv, undefined)
   })
 
-  await t.test('a delete needs the revision that is there', async t => {
+  await t.test('a delete needs the current revision', async t => {
     const { at } = space()
     const created = done(await backend.create(at('a'), bytes('one')))
     for (const expected of [0, created + 1]) t.match(await backend.delete(at('a'), expected), { succeeded: false, current: { modRevision: created } })
@@ -205,7 +205,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal(creates.filter(result => result.succeeded).length, 1)
   })
 
-  await t.test('a watch from the past is given what happened since, in order, with what was there before', async t => {
+  await t.test('a watch from the past gets later events in order, with previous values', async t => {
     const { at, start, end } = space()
     const before = await backend.revision()
     const created = done(await backend.create(at('a'), bytes('one')))
@@ -226,7 +226,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     }
   })
 
-  await t.test('a watch from the newest revision is given what follows, from its range only', async t => {
+  await t.test('a watch from the newest revision gets later events of its range only', async t => {
     const { at, end } = space()
     const watch = new Observed(backend, at('m'), end, await backend.revision())
     await backend.create(at('a'), bytes('outside'))
@@ -241,7 +241,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     watch.watch.requestProgress()
   })
 
-  await t.test('a watch from the future is given nothing up to there', async t => {
+  await t.test('a watch from a future revision gets no earlier events', async t => {
     const { at, start, end } = space()
     const now = await backend.revision()
     const watch = new Observed(backend, start, end, now + 3)
@@ -253,7 +253,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     watch.watch.cancel()
   })
 
-  await t.test('a quiet watch can be asked how far it is', async t => {
+  await t.test('an idle watch reports its progress on request', async t => {
     const { at, start, end } = space()
     const watch = new Observed(backend, start, end, await backend.revision())
     const elsewhere = space()
@@ -267,7 +267,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     watch.watch.cancel()
   })
 
-  await t.test('revisions of the future are refused, for reads and for compaction', async t => {
+  await t.test('reads and compactions at future revisions are refused', async t => {
     const { at, start, end } = space()
     const future = await backend.revision() + 1000
     t.equal(await refusal(backend.get(at('a'), future)), 'FutureRevision')
@@ -275,7 +275,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal(await refusal(backend.compact(future)), 'FutureRevision')
   })
 
-  await t.test('after a compaction the newer states stay, the older are refused', async t => {
+  await t.test('after a compaction newer revisions are readable and older ones refused', async t => {
     const { at, start, end } = space()
     const first = done(await backend.create(at('a'), bytes('1')))
     const second = done(await backend.update(at('a'), bytes('2'), first))
@@ -303,7 +303,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.same(fromThere.events.map(shortly), [`${third} put ${at('a')} 3 < 2`])
     const fourth = done(await backend.create(at('gone'), bytes('back')))
     await live.upTo(fourth)
-    t.same(live.events.map(shortly), [`${fourth} put ${at('gone')} back < -`], 'an open watch goes on')
+    t.same(live.events.map(shortly), [`${fourth} put ${at('gone')} back < -`], 'an open watch continues')
     t.same([...live.faults, ...fromThere.faults], [])
     live.watch.cancel()
     fromThere.watch.cancel()
@@ -341,7 +341,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     }
   })
 
-  await t.test('a key with a lease vanishes with an event, others stay', async t => {
+  await t.test('a key with a lease expires with an event, others stay', async t => {
     const { at, start, end } = space()
     const lease = await backend.lease(1)
     const created = done(await backend.create(at('short'), bytes('x'), { lease }))
@@ -375,7 +375,7 @@ export async function backendContract (t: Test, subject: Subject): Promise<void>
     t.equal((await new Observed(other, start, end, 1).ended()).code, 'Closed')
   })
 
-  await t.test('a watch that knows what was there before gets the same events, from now and from the past', async t => {
+  await t.test('a watch with previous values gets the same events, from now and from the past', async t => {
     const { at, start, end } = space()
     const after = await backend.revision()
     const live: string[] = []

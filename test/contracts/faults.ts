@@ -57,7 +57,7 @@ export async function writeThroughTrouble (t: Test, backend: Backend, judge: () 
     const at = written.get(`${key} ${value}`)
     return outcome === 'done' ? at !== revision : outcome === 'unknown' ? false : at !== undefined
   })
-  t.same(lies.slice(0, 5), [], 'what was said of each write is what the store holds')
+  t.same(lies.slice(0, 5), [], 'the reported outcome of each write is what the store holds')
   t.ok(claims.some(({ outcome }) => outcome === 'done'), 'some writes came through')
   t.same(watch.events.map(event => event.kv.modRevision), history.events.map(event => event.kv.modRevision), 'the watch missed and repeated nothing')
   t.same(watch.faults, [])

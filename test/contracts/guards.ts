@@ -8,7 +8,7 @@ interface Space { readonly at: (name: string) => string, readonly start: string,
 const bytes = (text: string) => Buffer.from(text)
 
 export async function guardContract (t: Test, backend: Backend, space: () => Space, done: (result: WriteResult) => Revision): Promise<void> {
-  await t.test('a guarded create goes ahead while the guard is at its revision, and only then', async t => {
+  await t.test('a guarded create succeeds only while the guard is at its revision', async t => {
     const { at } = space()
     const first = done(await backend.create(at('guard'), bytes('1')))
     const created = done(await backend.create(at('a'), bytes('x'), { guard: { key: at('guard'), revision: first } }))
@@ -34,7 +34,7 @@ export async function guardContract (t: Test, backend: Backend, space: () => Spa
     await t.rejects(backend.create(at('d'), bytes('x'), { guard: { key: '', revision: again } }), TypeError)
   })
 
-  await t.test('a guarded create of what exists shows what stands there, whether its guard holds or not', async t => {
+  await t.test('a guarded create of an existing key returns the current value, whether or not the guard holds', async t => {
     const { at } = space()
     const guard = done(await backend.create(at('guard'), bytes('1')))
     const there = done(await backend.create(at('a'), bytes('x')))
@@ -58,7 +58,7 @@ export async function guardContract (t: Test, backend: Backend, space: () => Spa
       const changed = done(await change)
       for (const { result, seen } of outcomes) {
         if (result.succeeded) t.ok(result.revision < changed, 'it came before')
-        else t.not(seen, revision, 'who is refused reads why')
+        else t.not(seen, revision, 'a refused write can read the change that refused it')
       }
     }
     const watch = new Observed(backend, start, end, (await backend.get(at('guard0'))).kv?.createRevision ?? 0)

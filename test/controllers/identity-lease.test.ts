@@ -19,7 +19,7 @@ t.test('with the gate a server has a lease of its own, without it none', async t
   t.doesNotThrow(() => checkedFlags(['--feature-gates=APIServerIdentity=true']))
 })
 
-t.test('it is renewed, and those of servers that are no more are removed', async t => {
+t.test('the lease is renewed, and leases of former servers are removed', async t => {
   const resources = await registry(t, {})
   const leases = resources.find('coordination.orch.io', 'leases')
   if (leases === undefined) throw new Error('there are no leases')

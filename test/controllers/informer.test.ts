@@ -47,7 +47,7 @@ async function breakable (): Promise<{ backend: Backend, breakAll: (code: 'Compa
 }
 
 for (const windowSize of [100, 0]) {
-  t.test(`${windowSize === 0 ? 'without' : 'with'} a cache, handlers are told what is there and what changes`, async t => {
+  t.test(`${windowSize === 0 ? 'without' : 'with'} a cache, handlers are called for existing objects and for changes`, async t => {
     const store = configMapStore(t, openMemory(), { windowSize })
     await store.open()
     await make(store, 'a')
@@ -78,11 +78,11 @@ for (const windowSize of [100, 0]) {
     t.same(notified.splice(0).sort(), ['-default/a', 'b', 'c'])
     await touch(store, 'c')
     await turns()
-    t.same(notified, ['c'], 'and it goes on')
+    t.same(notified, ['c'], 'and it continues')
   })
 }
 
-t.test('a list that fails at the start is told, later ones are tried until they succeed', async t => {
+t.test('a failed first list is reported; later ones are retried until they succeed', async t => {
   const store = configMapStore(t, openMemory(), { windowSize: 0 })
   const { list } = store.backend
   const fail = async (): Promise<never> => { throw new StorageError('Unavailable', 'no store') }
@@ -120,7 +120,7 @@ t.test('a list that fails at the start is told, later ones are tried until they 
   t.same(clock.waits, [])
 })
 
-t.test('who is too slow for the window lists again instead of failing', async t => {
+t.test('an informer that falls behind the window lists again instead of failing', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   let slow = false
@@ -160,7 +160,7 @@ t.test('an event that comes while the watch is being opened is not lost', async 
   t.same(notified, ['early'])
 })
 
-t.test('one object is looked at again by its name, and all of them now and then', async t => {
+t.test('one object is reconciled by its name, and all of them periodically', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   for (const name of ['a', 'b']) await make(store, name)
@@ -192,7 +192,7 @@ t.test('a handler that throws is logged and harms no other', async t => {
   t.same(logged, ['a handler of configmaps failed', 'a handler of configmaps failed'])
 })
 
-t.test('after it is closed, also while it starts, nobody is told anything', async t => {
+t.test('a closed informer calls no handler, even if it is closed during its start', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   await make(store, 'a')

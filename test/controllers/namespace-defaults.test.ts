@@ -19,7 +19,7 @@ async function withTeam (t: Parameters<typeof build>[0], options: Parameters<typ
 
 const dataOf = async (server: Client): Promise<Json | undefined> => (await server.get(BUNDLE)).json['data']
 
-t.test('each namespace has the CA bundle of the server, and gets it back when it is deleted or changed', async t => {
+t.test('each namespace has the CA bundle of the server, which is restored after a deletion or a change', async t => {
   const server = await withTeam(t)
   await until('the bundle', async () => (await dataOf(server))?.['ca.crt'] === OURS)
   t.match((await server.get(BUNDLE)).json.metadata.annotations, { 'orch.io/description': /verify the API server/ })
@@ -31,7 +31,7 @@ t.test('each namespace has the CA bundle of the server, and gets it back when it
   await until('the old content', async () => JSON.stringify(await dataOf(server)) === JSON.stringify({ 'ca.crt': OURS }))
 })
 
-t.test('the default account comes back when it is deleted', async t => {
+t.test('a deleted default account is restored', async t => {
   const server = await withTeam(t, {})
   const { uid } = (await server.get(ACCOUNT)).json.metadata
   await server.delete(ACCOUNT)
@@ -39,7 +39,7 @@ t.test('the default account comes back when it is deleted', async t => {
   t.equal((await server.get(BUNDLE)).code, 404, 'a host that names no certificates publishes none')
 })
 
-t.test('a namespace that is deleted gets nothing back', async t => {
+t.test('nothing is restored in a terminating namespace', async t => {
   const server = await withTeam(t)
   await until('the bundle', async () => (await server.get(BUNDLE)).code === 200)
   await server.delete('/api/v1/namespaces/team')
@@ -51,7 +51,7 @@ t.test('servers with certificates of their own share the bundle; what is no cert
   const there = (bundle: string): Json => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'x', annotations: { 'orch.io/description': 'd' } }, data: { 'ca.crt': bundle } })
   const wanted = (bundle: string, shared = false): string | undefined => desiredRootCA({ certificates: OURS, shared }, there(bundle) as never, Date.now())?.data?.['ca.crt']
   t.equal(wanted(THEIRS), THEIRS + OURS)
-  t.equal(wanted(OURS + THEIRS), undefined, 'whoever came first')
+  t.equal(wanted(OURS + THEIRS), undefined, 'in either order')
   t.equal(wanted(`${EXPIRED}x${THEIRS}`), THEIRS + OURS)
   t.equal(wanted(THEIRS, true), OURS, 'where all have the same there is nothing to share')
   t.end()

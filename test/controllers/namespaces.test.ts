@@ -75,7 +75,7 @@ t.test('a server that is late does not take its finalizer from the next namespac
   t.same(found.spec, { finalizers: ['orch'] })
 })
 
-t.test('what was marked and never removed goes with its namespace', async t => {
+t.test('an object that was marked for deletion and never removed is deleted with its namespace', async t => {
   const resources = await registry(t, {})
   const configs = storeOf(resources, 'configmaps')
   await makeNamespace(resources, 'team')

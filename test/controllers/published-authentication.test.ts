@@ -31,12 +31,12 @@ t.test('the config map has the authorities, and the headers as lists in JSON; it
   t.equal((await server.get('/readyz/poststarthook/start-cluster-authentication-info-controller')).code, 200)
 })
 
-t.test('without authorities there is none', async t => {
+t.test('without client authorities there is no config map', async t => {
   const server = await build(t)
   t.equal((await server.get(MAP)).code, 404)
 })
 
-t.test('what another server has put there stays, as long as it is good for something', async t => {
+t.test('valid entries of another server stay', async t => {
   const expired = certify({ commonName: 'old', uses: ['client'], authority: true, from: new Date(0), until: new Date(1e12) }).certificate
   const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'
   t.equal(joinBundles(`${more}${expired}${broken}`, `${clients}${more}`, Date.now()), `${more}${clients}`)

@@ -139,7 +139,7 @@ t.test('writes that a start depends on pass', async t => {
   t.equal(passes({ ...info, isResourceRequest: false }, undefined), true)
 })
 
-t.test('what was deleted is restored within ten minutes, and nothing else is written', async t => {
+t.test('deleted storage versions are restored within ten minutes, and nothing else is written', async t => {
   const resources = await registry(t, SERVED)
   const store = resources.find('internal.apiserver.orch.io', 'storageversions')
   if (store === undefined) throw new Error('there are no storage versions')

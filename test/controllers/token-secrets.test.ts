@@ -79,7 +79,7 @@ t.test('the Secrets of an account go with it, those of others stay', async t => 
   t.equal((await server.get(`${SECRETS}/opaque`)).code, 200)
 })
 
-t.test('a Secret of an account that is not there, or is another one, goes', async t => {
+t.test('a token Secret whose account is missing or has another uid is deleted', async t => {
   const server = await serve(t)
   await server.post(SECRETS, tokenSecret('nobodys', { annotations: { 'orch.io/service-account.name': 'nobody' } }))
   await server.post(SECRETS, tokenSecret('formers', { annotations: { 'orch.io/service-account.uid': 'another' } }))
@@ -87,7 +87,7 @@ t.test('a Secret of an account that is not there, or is another one, goes', asyn
   t.pass()
 })
 
-t.test('what somebody else has filled in is left as it is', async t => {
+t.test('data that others have filled in is left unchanged', async t => {
   const server = await serve(t)
   const data = { token: 'eA==', namespace: 'eQ==', 'ca.crt': 'eg==' }
   await server.post(SECRETS, tokenSecret('theirs', { rest: { data } }))
@@ -111,7 +111,7 @@ t.test('without --service-account-lookup such a token outlives its Secret and ac
   t.equal(await server.as(asked), 401)
 })
 
-t.test('without a watch cache it is the same', async t => {
+t.test('the same holds without a watch cache', async t => {
   const server = await serve(t, { watchCache: { size: 0 } })
   await server.post(SECRETS, tokenSecret('s'))
   const token = text(await server.until('s', filled), 'token')

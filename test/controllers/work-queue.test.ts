@@ -45,7 +45,7 @@ function held (t: Test, options: Partial<WorkQueueOptions> = {}) {
 t.test('a key is worked on once, however often it is added', async t => {
   const { queue, end, keys } = held(t)
   for (let times = 0; times < 5; times++) queue.add('a')
-  t.same(keys(), [], 'not before whoever adds has finished')
+  t.same(keys(), [], 'not before the caller of add has finished')
   await turns()
   t.same(keys(), ['a'])
   await end('a')
@@ -67,7 +67,7 @@ t.test('a key is never worked on twice at a time, and what was added meanwhile i
   t.same(keys(), [])
 })
 
-t.test('so many at a time, the others in the order they came', async t => {
+t.test('at most as many keys as workers are in progress; the others follow in order', async t => {
   const { queue, end, keys } = held(t)
   for (const key of ['a', 'b', 'c', 'd', 'e']) queue.add(key)
   await turns()
@@ -79,7 +79,7 @@ t.test('so many at a time, the others in the order they came', async t => {
   t.same(keys(), ['d', 'e'])
 })
 
-t.test('what waits for something is looked at after waits that double up to the longest, and begin anew when it is done', async t => {
+t.test('a key that must wait is retried with doubling pauses up to the maximum, which start again after success', async t => {
   const { queue, clock, end, keys } = held(t, { backoff: { first: 50, max: 300 } })
   queue.add('a')
   await turns()
@@ -101,7 +101,7 @@ t.test('what waits for something is looked at after waits that double up to the 
   t.same(clock.waits, [50])
 })
 
-t.test('each key has waits of its own, and forgetting one ends them', async t => {
+t.test('each key has its own back-off, and forgetting the key resets it', async t => {
   const { queue, clock, end } = held(t)
   for (const key of ['a', 'b']) queue.add(key)
   await turns()
@@ -118,7 +118,7 @@ t.test('each key has waits of its own, and forgetting one ends them', async t =>
   t.ok(clock.waits.includes(50))
 })
 
-t.test('a key that fails comes back, and others go on', async t => {
+t.test('a failed key is retried, and others continue', async t => {
   const { queue, clock, end, keys, failures } = held(t, { retry: { first: 1000, max: 2000 } })
   for (const key of ['a', 'b', 'c']) queue.add(key)
   await turns()
@@ -157,7 +157,7 @@ t.test('a key that is to come back sooner does, and once', async t => {
   t.same(keys(), ['b'])
 })
 
-t.test('a crowd that comes back is spread over time', async t => {
+t.test('many retries are spread over time', async t => {
   const { queue, clock, end } = held(t, { workers: 10, backoff: { first: 10, max: 10 }, rate: { perSecond: 10, burst: 2 } })
   const names = ['a', 'b', 'c', 'd', 'e']
   for (const key of names) queue.add(key)
@@ -166,7 +166,7 @@ t.test('a crowd that comes back is spread over time', async t => {
   t.same(clock.waits, [10, 10, 100, 200, 300])
 })
 
-t.test('a closed queue begins nothing, tells what is under way, and is closed when that has ended', async t => {
+t.test('a closed queue starts no work, aborts what is in progress and closes when that has ended', async t => {
   const signals: AbortSignal[] = []
   let end = (): void => {}
   const clock = new FakeClock()
@@ -213,7 +213,7 @@ t.test('steps that wait for nothing leave the others their turns', async t => {
   t.ok(timers > 10, `${timers} turns meanwhile`)
 })
 
-t.test('an observer is told of what comes, waits, is done and comes back', async t => {
+t.test('an observer sees keys added, started, finished and retried', async t => {
   const observed: string[] = []
   let seen: { readonly depth: number, readonly inProgress: { readonly all: number, readonly longest: number } } | undefined
   const { queue, clock, end } = held(t, {

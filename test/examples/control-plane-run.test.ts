@@ -100,7 +100,7 @@ t.test('while every server and member is restarted in turn no write is lost, no 
   for (const pod of [...SERVERS, ...MEMBERS]) for (const pid of script.started(pod)) t.throws(() => process.kill(pid, 0), { code: 'ESRCH' }, `${pod} has ended`)
 })
 
-t.test('what prevents a start is one line', async t => {
+t.test('an error that prevents the start is one line', async t => {
   const parent = mkdtempSync(join(tmpdir(), 'orch-control-plane-'))
   t.teardown(() => { rmSync(parent, { recursive: true, force: true }) })
   for (const [args, mistake] of [[[], /^usage: run\.js FOLDER \[NETWORK\]\n$/], [[parent], /^\S+ is there already; [^\n]+\n$/], [[join(parent, 'a'), '10.0.0'], /^"10\.0\.0" is no part of the loopback network, such as 127\.0\.77\n$/]] as const) {

@@ -91,7 +91,7 @@ t.test('the script is called as the README says', t => {
   t.end()
 })
 
-t.test('what cannot be a control plane is refused before anything is written', async t => {
+t.test('an impossible control plane is refused before anything is written', async t => {
   const folder = prepared(t)
   t.throws(() => prepare(folder, MACHINES), /is there already/)
   const refused = (machines: Machine[], why: RegExp): void => {
@@ -143,7 +143,7 @@ t.test('members and servers are lost one by one, and what was written is served'
       return await probe(readinessOf(container)) === 200
     }, PATIENCE)
     for (const name of ['startupProbe', 'livenessProbe'] as const) t.equal(await probe(container[name]), 200, name)
-    t.equal(await probe({ httpGet: { ...readinessOf(container).httpGet, path: '/api' } }), 403, 'who shows nothing sees nothing else')
+    t.equal(await probe({ httpGet: { ...readinessOf(container).httpGet, path: '/api' } }), 403, 'other paths are refused without credentials')
 
     const config = new KubeConfig()
     config.loadFromString(readFileSync(join(folder, 'admin.kubeconfig'), 'utf8').replaceAll('6443', ports.get('6443') ?? ''))
@@ -182,7 +182,7 @@ t.test('members and servers are lost one by one, and what was written is served'
   if (first === undefined || second === undefined) throw new Error('there are two servers')
   first.child.kill('SIGKILL')
   await first.gone
-  t.strictSame(await missing(second), [], 'the other serves what both have acknowledged')
+  t.strictSame(await missing(second), [], 'the other serves all acknowledged objects')
   await writeOn(second)
   t.equal(await probe(readinessOf(second.container)), 200)
 })

@@ -35,7 +35,7 @@ t.test('objects live below the prefix', async t => {
   t.equal((await server.get(`${url}/${long}`)).code, 200, 'names longer than the parameters of the host\'s router')
 })
 
-t.test('authenticators, authorizers and admission of the host are asked', async t => {
+t.test('authenticators, authorizers and admission of the host are called', async t => {
   const server = await embedded(t)
   const configs = '/cluster/api/v1/namespaces/default/configmaps'
   const made = await server.post(configs, { metadata: { name: 'a' } }, { 'x-clerk': 'day' })

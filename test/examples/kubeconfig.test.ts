@@ -47,5 +47,5 @@ t.test('the kubeconfig opens a server started as it says, with a token and with 
     t.equal(status, 0, stderr)
     t.match(stdout, /^default +Active +\d+s$/m)
   }
-  t.equal((await ask(`https://localhost:${port}/api/v1/namespaces`, { ca: ca() })).code, 401, 'nobody else is let in')
+  t.equal((await ask(`https://localhost:${port}/api/v1/namespaces`, { ca: ca() })).code, 401, 'requests without credentials are refused')
 })

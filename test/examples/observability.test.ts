@@ -85,7 +85,7 @@ function lookUp (t: Pick<Tap, 'ok' | 'not' | 'same'>, families: ReadonlyMap<stri
   t.same(labelsIn(expr).filter(label => !known.has(label)), [], `${where} goes by labels that there are`)
 }
 
-t.test('every series that a panel or a rule asks for is in a real scrape', async t => {
+t.test('every series that a panel or a rule uses is in a real scrape', async t => {
   const families = parseScrape((await scrapes()).troubled)
   for (const { title, targets = [], description } of panels) {
     t.ok(description !== undefined && targets.length > 0, `${title} says what it is`)
@@ -138,20 +138,20 @@ t.test('while all is well no alert fires', async t => {
   t.match(firing('well', idle, worked, []), { ok: true })
 })
 
-t.test('failures of the server, webhooks that are gone and versions that are going are told, and nothing else', async t => {
+t.test('server errors, failing webhooks and deprecated versions raise their alerts and no others', async t => {
   const { worked, troubled } = await scrapes()
   const expected = ['OrchAPIServerErrorBudgetBurnsFast', 'OrchAPIServerErrorBudgetBurns', 'OrchAPIServerWebhookFails', 'OrchAPIServerDeprecatedAPIsInUse']
   t.match(firing('trouble', worked, troubled, expected), { ok: true })
 })
 
-t.test('requests beyond their objectives are told', async t => {
+t.test('requests slower than their objectives raise alerts', async t => {
   const { idle, worked } = await scrapes()
   const beyond = (le: string): Edit => (...of) => of[0].startsWith('apiserver_request_slo_duration_seconds_bucket') && of[0].includes(`le="${le}"`) ? { value: 0, increase: 0 } : swift(...of)
   t.match(firing('slow', idle, worked, ['OrchAPIServerSlowForOneObject'], beyond('1')), { ok: true })
   t.match(firing('slow-lists', idle, worked, ['OrchAPIServerSlowLists'], beyond('30')), { ok: true })
 })
 
-t.test('what runs out, falls behind or is lost is told', async t => {
+t.test('exhausted resources, delays and lost data raise alerts', async t => {
   const { idle, worked } = await scrapes()
   const more = (text: string): string => `${worked}${text}`
   const cases: ReadonlyArray<readonly [alert: string, after: string, edit?: Edit, up?: number]> = [

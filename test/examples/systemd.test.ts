@@ -92,7 +92,7 @@ async function stop ({ process }: Service): Promise<number | null> {
 }
 
 for (const [name, manager] of [['a notify socket', socketManager], ['a stand-in for systemd-notify', standInManager]] as const) {
-  t.test(`systemd is told over ${name} when /readyz is ok, and of the end`, async t => {
+  t.test(`systemd is notified over ${name} when /readyz is ok, and of the end`, async t => {
     const { env, received } = await manager(t)
     const etcd = await startEtcd(t)
     await etcd.kill()

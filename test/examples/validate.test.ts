@@ -14,7 +14,7 @@ t.test('a route of a host is validated by an API type, and its handler gets one'
   t.match((await post({ reason: 'x', binding: { ...binding, metadata: { name: {} } } })).json(), { statusCode: 400, message: 'body/binding/metadata/name must be string' })
   t.match((await post({ reason: 'x', binding: { ...binding, kind: 'Role' } })).json(), { statusCode: 400, message: /body\/binding\/kind must be equal to constant/ })
   const server = await build(t)
-  t.equal((await server.post('/apis/rbac.authorization.orch.io/v1/clusterrolebindings', answer.body)).code, 201, 'a server takes what came of it')
+  t.equal((await server.post('/apis/rbac.authorization.orch.io/v1/clusterrolebindings', answer.body)).code, 201, 'a server accepts the result')
 })
 
 t.test('the package offers its types under a name of their own', async t => {

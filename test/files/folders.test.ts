@@ -12,7 +12,7 @@ t.test('a folder and those above it are made, and one that is there is left alon
   t.equal(statSync(deep).mode & 0o777, 0o700)
 })
 
-t.test('what cannot be made is an error with a code', async t => {
+t.test('a folder that cannot be made is an error with a code', async t => {
   const root = t.testdir({ file: '' })
   t.throws(() => makeFolder(join(root, 'file')), { code: 'EEXIST' })
   t.throws(() => makeFolder(join(root, 'file', 'below')), { code: 'ENOTDIR' })

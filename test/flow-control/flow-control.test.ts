@@ -38,7 +38,7 @@ t.test('with nothing stored there is a flow for administrators and one for every
   const { control, limits } = build()
   t.match(control.flow(ALICE, PODS), { name: 'catch-all', uid: '', level: { name: 'catch-all' } })
   t.equal(control.flow({ ...ALICE, groups: ['system:masters'] }, PODS).level.queues, undefined)
-  t.equal(control.flow({ ...ALICE, groups: [] }, PODS).name, 'catch-all', 'who is of no group too')
+  t.equal(control.flow({ ...ALICE, groups: [] }, PODS).name, 'catch-all', 'a user without groups too')
   t.same([...limits], [['catch-all', 600]])
   t.end()
 })
@@ -49,11 +49,11 @@ t.test('each level has its share of the seats, rounded up', t => {
   t.same(Object.fromEntries(limits), { 'catch-all': 13, system: 74, 'node-high': 98, 'leader-election': 25, 'workload-high': 98, 'workload-low': 245, 'global-default': 49 })
   control.configure([level('tiny', 1), level('huge', 2_000_000_000)], [])
   t.equal(limits.get('tiny'), 1, 'each has a seat')
-  t.equal(limits.get('system'), 0, 'one that is gone has none')
+  t.equal(limits.get('system'), 0, 'a removed level has none')
   t.end()
 })
 
-t.test('a schema whose level is not there is passed over until it is', t => {
+t.test('a schema without its level is skipped until the level exists', t => {
   const { control } = build()
   control.configure([], [schema('mine', 'gone')])
   t.equal(control.flow(ALICE, PODS).name, 'catch-all')
@@ -63,7 +63,7 @@ t.test('a schema whose level is not there is passed over until it is', t => {
   t.end()
 })
 
-t.test('a level that goes serves who is in it, and gives its seats to others then', async t => {
+t.test('a removed level serves its queued requests and then releases its seats', async t => {
   const { control, limits } = build(100)
   control.configure([level('going', 95)], [schema('mine', 'going')])
   const { queues } = control.flow(ALICE, PODS).level
@@ -84,7 +84,7 @@ t.test('a level that goes serves who is in it, and gives its seats to others the
   t.equal(limits.get('catch-all'), 100)
 })
 
-t.test('a level that comes back while it goes is the same one', t => {
+t.test('a level that is restored while it is quiescing is the same one', t => {
   const { control } = build()
   control.configure([level('some', 95)], [schema('mine', 'some')])
   const before = control.flow(ALICE, PODS).level
@@ -96,7 +96,7 @@ t.test('a level that comes back while it goes is the same one', t => {
   t.end()
 })
 
-t.test('what cannot be gone by is taken for not being there', t => {
+t.test('unusable levels and schemas are ignored', t => {
   const { control, limits } = build()
   const broken: PriorityLevelConfiguration[] = [
     level('no-shares', 0),
@@ -113,7 +113,7 @@ t.test('what cannot be gone by is taken for not being there', t => {
   t.end()
 })
 
-t.test('flows of a schema are told apart by user, by namespace or not at all', t => {
+t.test('flows of a schema are distinguished by user, by namespace or not at all', t => {
   const { control } = build()
   const of = (by?: string): string => {
     control.configure([level('some', 5)], [schema('mine', 'some', 1000, by)])

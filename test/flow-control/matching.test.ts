@@ -93,7 +93,7 @@ t.test('the lowest precedence wins, of equal ones the first name', t => {
   t.end()
 })
 
-t.test('schemas that match nobody or nothing are passed over', t => {
+t.test('schemas without matching subjects or rules are skipped', t => {
   t.equal(matched([named('nobody', [{ subjects: [], resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] }] }], 1), named('bare', [], 2), named('other', rule(EVERYBODY), 3)], ALICE, info('get', 'pods')), 'other')
   t.equal(matched([named('broken', [{ subjects: [{ kind: 'User' }] }])], ALICE, info('get', 'pods')), undefined)
   t.end()

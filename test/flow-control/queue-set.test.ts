@@ -48,11 +48,11 @@ t.test('requests run at once while there are seats, and wait in line when there 
   t.same(fourth?.notes, [])
   t.same(first?.notes, ['released'])
   set.leave(first as NotedTicket)
-  t.equal(set.executing, 2, 'who leaves twice frees one seat')
+  t.equal(set.executing, 2, 'leaving twice frees one seat')
   t.end()
 })
 
-t.test('a level without queues refuses what finds no seat', t => {
+t.test('a level without queues refuses requests that find no seat', t => {
   const { set } = build({ queues: 0 })
   t.same(enter(set, 'a', 3).outcomes, ['executing', 'executing', 'concurrency-limit'])
   t.end()
@@ -84,7 +84,7 @@ t.test('a mouse beside an elephant waits for one round, not for the elephant', t
   t.end()
 })
 
-t.test('flows that both ask for more than there is get the same', t => {
+t.test('flows that exceed their share get equal parts', t => {
   const { clock, set } = build({ limit: 4, handSize: 1, lengthLimit: 500 })
   const log: string[] = []
   const tickets = [...enter(set, 'one', 400, log).tickets, ...enter(set, 'other', 100, log).tickets]
@@ -110,7 +110,7 @@ t.test('a flow whose requests take longer than expected is charged for it', t =>
   t.end()
 })
 
-t.test('a flow that was quiet has saved nothing up', t => {
+t.test('an idle flow accumulates no credit', t => {
   const { clock, set } = build({ limit: 1, handSize: 1, lengthLimit: 500 })
   const log: string[] = []
   const steady = enter(set, 'steady', 100, log).tickets
@@ -138,14 +138,14 @@ t.test('a wide request takes its seats, waits for them, and is not overtaken for
   t.end()
 })
 
-t.test('one wider than the level runs alone', t => {
+t.test('a request wider than the level runs alone', t => {
   const { set } = build({ limit: 2 })
   t.same(enter(set, 'wide', 1, [], { seats: 10, finalSeats: 0, finalMs: 0 }).outcomes, ['executing'])
   t.same(enter(set, 'a', 1).outcomes, ['waiting'])
   t.end()
 })
 
-t.test('what follows from a write has its seats for its time', t => {
+t.test('the final work of a write holds its seats for its duration', t => {
   const { clock, set } = build({ limit: 3 })
   const [write] = enter(set, 'writer', 1, [], { seats: 1, finalSeats: 3, finalMs: 5 }).tickets as [NotedTicket]
   t.equal(set.seatsInUse, 3, 'the most that it will need')
@@ -159,7 +159,7 @@ t.test('what follows from a write has its seats for its time', t => {
   t.end()
 })
 
-t.test('who waits too long is refused, at its time', t => {
+t.test('a request that waits too long is refused when its time is over', t => {
   const { clock, set } = build({ waitLimit: 1000 })
   enter(set, 'a', 2)
   const [early] = enter(set, 'a', 1).tickets as [NotedTicket]
@@ -175,7 +175,7 @@ t.test('who waits too long is refused, at its time', t => {
   t.end()
 })
 
-t.test('who goes while it waits leaves its place', t => {
+t.test('a request that ends while it is queued leaves the queue', t => {
   const { set, idle } = build()
   const { tickets } = enter(set, 'a', 4)
   const [one, two, three, four] = tickets as [NotedTicket, NotedTicket, NotedTicket, NotedTicket]
@@ -190,7 +190,7 @@ t.test('who goes while it waits leaves its place', t => {
   t.end()
 })
 
-t.test('a request that ends while another is told of its seat has the next one told later', t => {
+t.test('a request that ends while it is dispatched does not dispatch the next one recursively', t => {
   const { set } = build({ limit: 1 })
   class Brief extends NotedTicket {
     depth = 0
@@ -217,17 +217,17 @@ t.test('those who wait have a turn of the event loop each, and who comes meanwhi
   const elephants = enter(set, 'elephant', 10, log).tickets
   clock.advance(10)
   for (const ticket of holders) set.leave(ticket)
-  t.same(log, [], 'nobody in this turn')
+  t.same(log, [], 'none is dispatched in this turn')
   turn()
   t.same(log, ['elephant'], 'of four free seats one is taken')
-  t.same(enter(set, 'mouse', 1, log).outcomes, ['waiting'], 'behind those who wait')
+  t.same(enter(set, 'mouse', 1, log).outcomes, ['waiting'], 'behind the queued requests')
   turn()
   t.same(log, ['elephant', 'mouse'], 'and before them')
   for (const ticket of elephants.filter(({ state }) => state === 'waiting').slice(2)) set.leave(ticket)
   for (let at = 0; at < 5; at++) turn()
   t.same(log, ['elephant', 'mouse', 'elephant', 'elephant'])
   t.equal(set.waiting, 0)
-  t.equal(turns.length, 0, 'no turn is asked for where nobody waits')
+  t.equal(turns.length, 0, 'no turn is scheduled without waiting requests')
   t.end()
 })
 
@@ -246,7 +246,7 @@ t.test('when a turn has lasted long enough, newcomers wait for another one', t =
   t.end()
 })
 
-t.test('new settings hold at once', t => {
+t.test('new settings apply at once', t => {
   const { set } = build({ limit: 1 })
   const { tickets } = enter(set, 'a', 5)
   set.configure({ ...SETTINGS, limit: 3 })
@@ -254,7 +254,7 @@ t.test('new settings hold at once', t => {
   set.configure({ ...SETTINGS, limit: 1, queues: 0 })
   t.same(enter(set, 'a', 1).outcomes, ['concurrency-limit'])
   for (const ticket of tickets) set.leave(ticket)
-  t.ok(tickets.every(({ state }) => state === 'over'), 'who waited in queues that are no more is served')
+  t.ok(tickets.every(({ state }) => state === 'over'), 'requests in removed queues are served')
   t.end()
 })
 

@@ -94,7 +94,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     await expired(t, restored, `${CONFIGS}?limit=5&continue=${before.metadata.continue ?? ''}`, 'a continued list')
     t.equal((await restored.ask(CONFIGS, 'POST', { metadata: { name: 'new' } })).code, 201)
     const events = (await restored.ask(`${CONFIGS}?watch=1&timeoutSeconds=2&resourceVersion=${found.metadata.resourceVersion}`)).body.split('\n').filter(line => line !== '').map(line => JSON.parse(line) as { type: string, object: { metadata: { name: string } } })
-    t.strictSame(events.map(({ type, object }) => [type, object.metadata.name]), [['ADDED', 'new']], 'a watch from the new list goes on')
+    t.strictSame(events.map(({ type, object }) => [type, object.metadata.name]), [['ADDED', 'new']], 'a watch from the new list continues')
     t.equal((await restored.ask(`${CONFIGS}/a-one-0`, 'DELETE')).code, 200)
     t.equal(await restored.stop(), 0)
     if (kind === 'etcd') return

@@ -20,7 +20,7 @@ const keep = (name: string, png: Buffer): void => {
   writeFileSync(`${folder}/${name}.png`, png)
 }
 
-t.test('a browser shows one page, which loads nothing and breaks no policy', async t => {
+t.test('a browser renders one page, which loads nothing and violates no policy', async t => {
   const server = await serve(t, OPTIONS)
   for (const body of dashboardRole('ann')) await server.post(body.url, body.object, bearer('root'))
   for (let at = 0; at < 25; at++) await server.post('/api/v1/namespaces/default/events', eventOf(`e-${at}`, at === 24 ? ATTACK : `Stopped container number ${at}`, at % 5 === 4 ? 'Warning' : 'Normal'), bearer('root'))
@@ -28,7 +28,7 @@ t.test('a browser shows one page, which loads nothing and breaks no policy', asy
   const url = `https://127.0.0.1:${server.port}/`
   const response = await page.open(url, bearer('root'))
   t.match(response, { status: 200, protocol: 'h2', mimeType: 'text/html' })
-  t.same(page.requests, [url], 'it asks for nothing else')
+  t.same(page.requests, [url], 'it requests nothing else')
   t.same(page.complaints, [], 'no policy is broken and no error is reported')
   const shown = await page.evaluate('({ title: document.title, text: document.body.innerText, headings: [...document.querySelectorAll("h1, h2")].map(e => e.textContent), scripts: document.querySelectorAll("script, img, iframe, object, embed, form, link:not([rel=icon])").length, handlers: [...document.querySelectorAll("*")].flatMap(e => [...e.attributes]).filter(a => a.name.startsWith("on")).length, font: getComputedStyle(document.body).fontFamily })') as Json
   t.match(shown, { title: 'orch-apiserver', headings: ['orch-apiserver', 'Health', 'What is slow now', 'Latest events', 'Resources', 'Documents'], scripts: 0, handlers: 0, font: /system-ui/ })

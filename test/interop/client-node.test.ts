@@ -107,7 +107,7 @@ t.test('the typed client of the core group works as it is', async t => {
   t.strictSame((await core.listSecretForAllNamespaces()).items, [])
 })
 
-t.test('a watch shows each change and ends when the client ends it', async t => {
+t.test('a watch reports each change and ends when the client ends it', async t => {
   const server = await RunningServer.start(t)
   const config = configOf(server.tokenConfig())
   const api = config.makeApiClient(CustomObjectsApi)

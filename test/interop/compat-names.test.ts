@@ -85,7 +85,7 @@ for (const program of programs()) {
     const stored = async (path: string): Promise<Json> => JSON.parse((await ask(`${server.url}${path}`, { ca: server.ca, token: 'root-token', accept: OWN })).body) as Json
     const ours = (path: string): Promise<Json> => stored(`/apis/${OURS}/v1/${path}`)
 
-    await t.test('who may do what', async t => {
+    await t.test('roles and bindings', async t => {
       const reconcile = async (rules: string[], names: string[], ...flags: string[]): Promise<string> =>
         await root.ok('auth', 'reconcile', `--filename=${root.file('access.yaml', access(rules.map(rule).join(), names.map(user).join()))}`, ...flags)
       const resources = async (): Promise<string[]> => [...new Set<string>((await ours('namespaces/default/roles/reader'))['rules'].flatMap((each: Json) => each['resources']))]
@@ -93,9 +93,9 @@ for (const program of programs()) {
       t.equal((await reconcile(['configmaps'], ['ann'])).match(/ reconciled$/gm)?.length, 4)
       t.match(await ours('namespaces/default/rolebindings/readers'), { apiVersion: `${OURS}/v1`, roleRef: { apiGroup: OURS }, subjects: [{ apiGroup: OURS, name: 'ann' }] })
       await reconcile(['services'], ['bob'])
-      t.strictSame([await resources(), await subjects()], [['configmaps', 'services'], ['ann', 'bob']], 'what is missing is added')
+      t.strictSame([await resources(), await subjects()], [['configmaps', 'services'], ['ann', 'bob']], 'missing rules and subjects are added')
       await reconcile(['configmaps'], ['ann'], '--remove-extra-permissions', '--remove-extra-subjects')
-      t.strictSame([await resources(), await subjects()], [['configmaps'], ['ann']], 'what is too much is removed')
+      t.strictSame([await resources(), await subjects()], [['configmaps'], ['ann']], 'extra rules and subjects are removed')
 
       const may = async (...args: string[]): Promise<string> => (await ann.run(['auth', 'can-i', ...args])).out.trim()
       for (const [args, answer] of [

@@ -97,7 +97,7 @@ for (const program of programs()) {
       t.same(await once(socket, 'data'), ['through'])
     })
 
-    await t.test('asks a node through its own proxy', async t => {
+    await t.test('requests a path of a node through its own proxy', async t => {
       t.equal(await kubectl.ok('get', '--raw=/api/v1/nodes/n/proxy/metrics'), 'asked for /metrics')
       const proxy = kubectl.begin(t, 'proxy', '--port=0')
       await proxy.shows(/^Starting to serve on 127\.0\.0\.1:\d+$/m)
@@ -108,7 +108,7 @@ for (const program of programs()) {
   })
 }
 
-t.test('kubectl asks a pod through the server', async t => {
+t.test('kubectl reaches a pod through the server', async t => {
   const folder = folderOf(t)
   const pod = createServer((request, response) => { response.writeHead(200, { 'content-type': 'text/html' }).end(`<a href="/${request.method}${request.url}">`) })
   pod.listen(0, '127.0.0.1')

@@ -78,7 +78,7 @@ for (const [backEnd, start] of [['the embedded store', onEmbedded], ['etcd', onE
     t.strictSame(new Set(owners(sets)), new Set(deployments.map(uidOf)), 'one set for each')
     t.strictSame(owners(pods).sort(), sets.flatMap(set => Array.from({ length: REPLICAS }, () => uidOf(set))).sort(), 'as many pods of each set as are wanted')
     const there = new Map([...sets, ...pods].map(one => [nameOf(one), uidOf(one)]))
-    t.strictSame([...made()].filter(([name, uid]) => there.get(name) !== uid), [], 'what was acknowledged is there, and no other in its place')
+    t.strictSame([...made()].filter(([name, uid]) => there.get(name) !== uid), [], 'acknowledged objects exist, with their uids')
     for (const { sets: seenSets, pods: seenPods } of controllers) {
       await until('both informers to have seen all', () => seenSets.list().length === MANY && seenPods.list().length === MANY * REPLICAS)
       const seen = [...seenSets.history, ...seenPods.history]

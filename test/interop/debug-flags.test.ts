@@ -29,7 +29,7 @@ for (const program of programs()) {
   })
 }
 
-t.test('what --vmodule says stays, and without profiling nothing changes', async t => {
+t.test('a level set by --vmodule stays, and without profiling the level cannot be changed', async t => {
   const put = async (server: RunningServer, v: number): Promise<number> => (await server.ask('/debug/flags/v', 'PUT', v as unknown as object)).code // in JSON it is the number
   const server = await RunningServer.start(t, ['--vmodule=request-log=3'])
   t.equal(await put(server, 0), 200)

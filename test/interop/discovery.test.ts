@@ -43,7 +43,7 @@ for (const program of programs()) {
     const server = await RunningServer.start(t)
     const kubectl = new Kubectl(t, program, server.tokenConfig())
 
-    await t.test('shows the resources of the release, each as it is', async t => {
+    await t.test('lists the resources of the release with their properties', async t => {
       const shown = await kubectl.ok('api-resources', '--no-headers', '--sort-by=name')
       const rows = shown.split('\n').map(line => line.trim().split(/ +/))
       const byName = (one: string[], other: string[]): number => one.join() < other.join() ? -1 : 1

@@ -24,7 +24,7 @@ for (const program of programs()) {
     const server = await RunningServer.start(t, ['--authorization-mode=ABAC,RBAC', `--authorization-policy-file=${folder}/policy`])
     const kubectl = new Kubectl(t, program, server.tokenConfig())
 
-    await t.test('--as and --as-group ask as somebody else', async t => {
+    await t.test('--as and --as-group impersonate another user', async t => {
       t.match(await kubectl.refused('get', 'configmaps', '--as=bob'), /User "bob" cannot list resource "configmaps"/)
       await kubectl.ok('create', `--filename=${kubectl.file('readers.json', READERS)}`) // its own command for it knows another name of the group only
       await kubectl.ok('get', 'configmaps', '--as=bob')
@@ -34,12 +34,12 @@ for (const program of programs()) {
       t.match(await kubectl.refused('get', 'secrets', '--as=bob', '--as-group=readers'), /User "bob" cannot list resource "secrets"/)
     })
 
-    await t.test('who may not act as another is told so', async t => {
+    await t.test('impersonation without the right to it is refused by name', async t => {
       const cora = new Kubectl(t, program, server.certificateConfig())
       t.match(await cora.refused('get', '--raw=/api/v1/namespaces/default/configmaps', '--as=ann'), /users "ann" is forbidden: User "cora" cannot impersonate resource "users" in API group "" at the cluster scope/)
     })
 
-    await t.test('a CA that is taken out of its file is not believed any more, and one that is put there is', async t => {
+    await t.test('a CA that is removed from its file is no longer trusted, and one that is added is', async t => {
       const [old, other] = [server.certificateConfig(), authority('other clients')]
       const pair = other.issue({ commonName: 'dora', organizations: ['crew'], uses: ['client'] })
       const file = (name: string): string => join(server.folder, name)

@@ -35,11 +35,11 @@ t.test('kubectl changes what it knows', async t => {
         t.match(await apply(second), /configured/)
         const { metadata, spec } = await kubectl.json('get', 'deployment', name)
         const [, web] = spec.template.spec.containers
-        t.strictSame(names(spec.template.spec.containers), ['first', 'web'], 'one is added, one gone, in the order of the file')
+        t.strictSame(names(spec.template.spec.containers), ['first', 'web'], 'one is added and one removed, in the order of the file')
         t.match(web, { image: 'web:2', args: ['-c'], ports: [{ containerPort: 80 }, { containerPort: 443 }] })
-        t.strictSame(web.env.map(({ name, value }: Json) => `${name}=${value}`).sort(), ['B=3', 'C=4', 'OTHER=kept'], 'what was left out is gone, what another one added is not')
+        t.strictSame(web.env.map(({ name, value }: Json) => `${name}=${value}`).sort(), ['B=3', 'C=4', 'OTHER=kept'], 'omitted fields are removed; those another client added stay')
         t.strictSame(spec.strategy, { type: 'Recreate' }, 'nothing is left of the strategy before')
-        t.equal(spec.replicas, 1, 'what was left out is defaulted')
+        t.equal(spec.replicas, 1, 'omitted fields are defaulted')
         // It sends the order of the variables again, because the object has one that it does not know.
         await apply(second)
         t.equal((await kubectl.json('get', 'deployment', name)).metadata.resourceVersion, metadata.resourceVersion, 'applied again it changes nothing')

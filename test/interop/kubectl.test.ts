@@ -32,7 +32,7 @@ for (const program of programs()) {
       t.match(await kubectl.ok('get', '--raw=/readyz?verbose'), /^healthz check passed$/m)
     })
 
-    await t.test('creates what it has commands for, and shows it as its users know it', async t => {
+    await t.test('creates objects by its own commands and lists them in its usual columns', async t => {
       for (const [what, ...args] of [
         ['configmap', 'settings-1', '--from-literal=a=b'], ['secret', 'generic', 'secret-1', '--from-literal=a=b'], ['namespace', 'made'], ['serviceaccount', 'robot'],
         ['deployment', 'web', '--image=nginx'], ['job', 'once', '--image=busybox', '--', 'true'], ['cronjob', 'often', '--image=busybox', '--schedule=*/5 * * * *', '--', 'true'],
@@ -54,7 +54,7 @@ for (const program of programs()) {
       await kubectl.ok('delete', 'pod', 'alone', '--now')
     })
 
-    await t.test('creates, shows, selects and pages', async t => {
+    await t.test('creates, gets, selects and pages', async t => {
       t.equal(await create('get-0', { metadata: { labels: { part: 'get', first: 'yes' } } }), `clusterrolebinding.${RBAC}/get-0 created`)
       for (const name of ['get-1', 'get-2', 'get-3', 'get-4']) await create(name, { metadata: { labels: { part: 'get' } } })
       t.match(await kubectl.ok('create', `--filename=${kubectl.file('dry.json', binding('dry'))}`, '--dry-run=server'), /dry created \(server dry run\)/)
@@ -118,7 +118,7 @@ for (const program of programs()) {
       t.notOk('subjects' in await kubectl.json('get', KIND, 'change'))
     })
 
-    await t.test('applies and shows the difference', async t => {
+    await t.test('applies and prints the difference', async t => {
       const first = kubectl.file('apply-1.json', binding('applied', { metadata: { labels: { keep: 'a', drop: 'b' } }, subjects: [{ kind: 'User', apiGroup: RBAC, name: 'ann' }] }))
       const second = kubectl.file('apply-2.json', binding('applied', { metadata: { labels: { keep: 'a', add: 'c' } }, subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'default' }] }))
       const apply = (file: string, ...more: string[]): Promise<string> => kubectl.ok('apply', `--filename=${file}`, ...more)
@@ -136,7 +136,7 @@ for (const program of programs()) {
       await kubectl.ok('label', KIND, 'applied', 'other=kept')
       t.match(await apply(second), /applied configured$/)
       const applied = await kubectl.json('get', KIND, 'applied')
-      t.strictSame(applied.metadata.labels, { keep: 'a', add: 'c', other: 'kept' }, 'what was left out is gone, what somebody else added is not')
+      t.strictSame(applied.metadata.labels, { keep: 'a', add: 'c', other: 'kept' }, 'omitted labels are removed; those another client added stay')
       t.strictSame(applied.subjects, [{ kind: 'ServiceAccount', name: 'robot', namespace: 'default' }])
       t.match(JSON.parse(applied.metadata.annotations[LAST_APPLIED]), { metadata: { name: 'applied' } })
       t.equal((await kubectl.run(['diff', `--filename=${second}`])).code, 0)
@@ -150,7 +150,7 @@ for (const program of programs()) {
       t.match(await apply(labelled({ a: '1', b: '1' })), /served serverside-applied$/)
       t.match(await apply(labelled({ a: '1', b: '1' }), '--dry-run=server'), /serverside-applied \(server dry run\)$/)
       t.match(await apply(labelled({ a: '2' })), /served serverside-applied$/)
-      t.strictSame(await labels(), { a: '2' }, 'what was left out is gone')
+      t.strictSame(await labels(), { a: '2' }, 'omitted labels are removed')
       t.match(await kubectl.refused('apply', '--server-side', '--field-manager=other', `--filename=${labelled({ a: '3' })}`), /Apply failed with 1 conflict: conflict with "kubectl": \.metadata\.labels\.a/)
       t.match(await apply(labelled({ a: '3', c: '1' }), '--field-manager=other', '--force-conflicts'), /serverside-applied$/)
       t.strictSame(await labels(), { a: '3', c: '1' })
@@ -158,7 +158,7 @@ for (const program of programs()) {
       t.same(shown.metadata.managedFields.map(({ manager, operation }: { manager: string, operation: string }) => `${operation} ${manager}`).sort(), ['Apply kubectl', 'Apply other'])
 
       await kubectl.ok('apply', `--filename=${labelled({ a: '1', b: '1' }, 'taken')}`)
-      t.match(await apply(labelled({ a: '2' }, 'taken')), /taken serverside-applied$/, 'what it kept itself before is taken over')
+      t.match(await apply(labelled({ a: '2' }, 'taken')), /taken serverside-applied$/, 'fields of client-side apply are taken over')
       await kubectl.ok('label', KIND, 'taken', '--overwrite', 'a=3')
       t.match(await kubectl.refused('apply', '--server-side', `--filename=${labelled({ a: '4' }, 'taken')}`), /conflict with "kubectl-label" using rbac\.authorization\.orch\.io\/v1: \.metadata\.labels\.a/)
       await kubectl.ok('annotate', KIND, 'taken', 'n=1')
@@ -235,7 +235,7 @@ for (const program of programs()) {
       t.equal(await kubectl.ok('get', 'configmaps', '--namespace=crew', '--output=name'), '', 'it was emptied')
     })
 
-    await t.test('is known by its client certificate, and not by a token that nobody has', async t => {
+    await t.test('is authenticated by its client certificate, and not by an unknown token', async t => {
       const certified = new Kubectl(t, program, server.certificateConfig())
       await certified.ok('create', `--filename=${certified.file('own.json', binding('certified'))}`)
       t.match(await certified.ok('get', KIND, 'certified', '--output=jsonpath={.metadata.name}'), 'certified')

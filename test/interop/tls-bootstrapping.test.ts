@@ -44,7 +44,7 @@ for (const program of programs()) {
     t.match(await node.refused('get', 'nodes'), /User "system:bootstrap:abcdef" cannot list resource "nodes"/)
     await node.ok('create', '--raw', REQUESTS, `--filename=${node.file('request.json', request)}`)
     const asked = async (): Promise<Json> => JSON.parse(await node.ok('get', `--raw=${REQUESTS}/n1`)) as Json
-    t.match(await asked(), { spec: { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers', 'system:bootstrappers:workers', 'system:authenticated'], signerName: SIGNER } }, 'who asks is not what the request says, but who sent it')
+    t.match(await asked(), { spec: { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers', 'system:bootstrappers:workers', 'system:authenticated'], signerName: SIGNER } }, 'the requestor is the sender, not the user that the request names')
     t.match((await node.run(['replace', `--raw=${REQUESTS}/n1/approval`, `--filename=${node.file('request.json', request)}`])).err, /cannot update resource "certificatesigningrequests\/approval"/, 'and approves nothing')
 
     // The administrator approves, the signer signs.

@@ -43,7 +43,7 @@ t.test('the best clause that can be served wins', async t => {
   ] as const) t.equal(shown(header), expected, String(header))
 })
 
-t.test('a stream has no YAML and may be asked for by name', async t => {
+t.test('a stream is not offered as YAML and may be requested as stream=watch', async t => {
   const stream = { ...ALL, watch: true }
   t.equal(shown('application/yaml', stream), undefined)
   t.equal(shown('application/json;stream=watch', stream), 'json')
@@ -51,7 +51,7 @@ t.test('a stream has no YAML and may be asked for by name', async t => {
   t.equal(shown('application/json;stream=other', stream), undefined)
 })
 
-t.test('what is not offered is passed over', async t => {
+t.test('types that are not offered are skipped', async t => {
   t.equal(shown('application/vnd.orch.protobuf, application/json', { ...ALL, protobuf: false }), 'json')
   t.equal(shown('application/json;as=Table;g=meta.orch.io;v=v1', { ...ALL, transforms: false }), undefined)
   t.equal(shown('application/json;as=Table;g=meta.orch.io;v=v1, application/json', { ...ALL, transforms: 'metadata' }), 'json')

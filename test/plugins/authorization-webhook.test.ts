@@ -23,7 +23,7 @@ async function serveAt (t: Test, clock: Clock, port: number, ...flags: string[])
   return { ...server, get: url => server.get(url, { authorization: 'Bearer ann-token' }) }
 }
 
-t.test('who asks and what for is sent in the version asked for, once while its answer holds', async t => {
+t.test('the review has the configured version and is sent once while its result is cached', async t => {
   for (const version of ['v1beta1', 'v1']) {
     const service = await reviewer(t, YES)
     const server = await serve(t, service.port, ...(version === 'v1' ? ['--authorization-webhook-version=v1'] : []))
@@ -43,7 +43,7 @@ t.test('who asks and what for is sent in the version asked for, once while its a
   }
 })
 
-t.test('its no is 403 with its reason, whether it denies or has no opinion', async t => {
+t.test('a refusal by the webhook is 403 with its reason, whether it denies or has no opinion', async t => {
   for (const status of [{ allowed: false, reason: 'not on Sundays' }, { allowed: false, denied: true, reason: 'not on Sundays' }]) {
     const service = await reviewer(t, YES)
     const server = await serve(t, service.port, '--authorization-webhook-cache-unauthorized-ttl=0')
@@ -64,7 +64,7 @@ t.test('a denial ends the question, no opinion leaves it to the modes behind', a
   service.answer = () => ({ allowed: false, denied: true })
   t.equal((await server.get(BINDINGS)).code, 403)
   service.answer = () => ({ allowed: true, denied: true })
-  t.equal((await server.get(`${BINDINGS}/both`)).code, 500, 'both at once are no permission of anybody')
+  t.equal((await server.get(`${BINDINGS}/both`)).code, 500, 'a response that both allows and denies allows nothing')
 })
 
 t.test('an answer says what has been decided, and need not say more', async t => {
@@ -80,7 +80,7 @@ t.test('an answer says what has been decided, and need not say more', async t =>
   }
 })
 
-t.test('a service that is not well allows nothing, and is told with its host', async t => {
+t.test('a failing webhook allows nothing, and its host is logged', async t => {
   const service = await reviewer(t, YES)
   const server = await serve(t, service.port)
   const answers: Record<string, Reviewer['answer']> = {
@@ -136,7 +136,7 @@ t.test('answers about very long requests are not cached', async t => {
   t.equal(service.asked.length, 2)
 })
 
-t.test('a kubeconfig that is none ends the start with its flag, and the mode needs one', async t => {
+t.test('an invalid kubeconfig ends the start naming its flag, and the mode needs a kubeconfig', async t => {
   const folder = t.testdir({ broken: '{' })
   const flags = (...more: string[]): Promise<unknown> => Promise.resolve().then(() => configuration(checkedFlags([`--data-dir=${folder}/data`, '--authorization-mode=Webhook', ...more])))
   await t.rejects(flags(`--authorization-webhook-config-file=${folder}/broken`), { name: 'FlagError', message: /^--authorization-webhook-config-file=/ })

@@ -10,7 +10,7 @@ const about = (method: string, path: string) => ({ user, info: parseRequest(meth
 const says = (decision: Decision, reason?: string): Authorizer => ({ name: decision, authorize: () => ({ decision, ...(reason ? { reason } : {}) }) })
 const slowly = (authorizer: Authorizer): Authorizer => ({ ...authorizer, authorize: async attributes => await authorizer.authorize(attributes) })
 
-t.test('the first that allows or denies ends it', async t => {
+t.test('the first authorizer that allows or denies decides', async t => {
   for (const wrap of [(one: Authorizer) => one, slowly]) {
     const decide = async (...authorizers: Authorizer[]) => (await chain(authorizers.map(wrap))(about('GET', '/x'))).decision
     t.equal(await decide(says('NoOpinion'), says('Allow'), says('Deny')), 'Allow')
@@ -36,7 +36,7 @@ t.test('AlwaysDeny refuses everything, a failing authorizer is an internal error
   const denied = await build(t, { authorization: { modes: ['AlwaysDeny'], authorizers: [health] } })
   t.match(await denied.get(BINDINGS), { code: 403, json: { kind: 'Status', reason: 'Forbidden' } })
   t.equal((await denied.get('/version')).code, 403)
-  t.equal((await denied.get('/nothing')).code, 403, 'what does not exist is refused before it is looked for')
+  t.equal((await denied.get('/nothing')).code, 403, 'a missing path is refused before it is looked up')
   const order = await build(t, { authorization: { modes: ['AlwaysDeny', 'AlwaysAllow'] } })
   t.equal((await order.get(BINDINGS)).code, 200, 'the one after it may still allow')
   const broken = await build(t, { authorization: { authorizers: [health, { name: 'broken', authorize: () => { throw new Error('secret detail') } }] } })

@@ -63,7 +63,7 @@ function clock (t: TapTest): { jump: number } {
   return moved
 }
 
-t.test('a certificate that expires while its connection is open is not believed any more', async t => {
+t.test('a certificate that expires while its connection is open is no longer accepted', async t => {
   const { port } = await serve(t)
   const client = issue({})
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -84,7 +84,7 @@ t.test('a certificate that expires while its connection is open is not believed 
   }
 })
 
-t.test('nor one whose TLS session is taken up again after it has expired', async t => {
+t.test('nor is one whose TLS session is resumed after its expiry', async t => {
   const { port } = await serve(t)
   const client = issue({})
   const time = clock(t)
@@ -98,7 +98,7 @@ t.test('nor one whose TLS session is taken up again after it has expired', async
   }
 })
 
-t.test('nor one whose authority has expired', async t => {
+t.test('nor is one whose authority has expired', async t => {
   const short = certify({ commonName: 'short', uses: ['client'], authority: true, from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) })
   const { port } = await serve(t, short.certificate)
   const client = certify({ commonName: 'ann', uses: ['client'], from: new Date(Date.now() - DAY), until: new Date(Date.now() + 10 * DAY), issuer: { commonName: 'short', key: short.key } })
@@ -119,7 +119,7 @@ t.test('the last common name of a subject is the user, all organizations are gro
   }
   t.match(await user({ commonName: 'last', earlierNames: ['first', 'second'], organizations: ['b', 'a', 'b'] }), { username: 'last', groups: ['b', 'a', 'b', 'system:authenticated'] })
   t.equal((await user({ organizations: [] }))?.groups.length, 1)
-  t.equal((await get(port, issue({ commonName: '', earlierNames: ['first'] }))).code, 401, 'which is nobody where it is empty')
+  t.equal((await get(port, issue({ commonName: '', earlierNames: ['first'] }))).code, 401, 'and an empty one authenticates nobody')
 })
 
 t.test('a certificate is for clients, for any use or does not say; others are refused', async t => {
@@ -129,7 +129,7 @@ t.test('a certificate is for clients, for any use or does not say; others are re
   }
 })
 
-t.test('one for any use is believed for no other reason than that', async t => {
+t.test('a certificate for any use must satisfy every other condition', async t => {
   const validity = { from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) }
   const serversOnly = certify({ commonName: 'for servers', uses: ['server'], authority: true, ...validity })
   const above = ca.issue({ commonName: 'in between', uses: ['client'], authority: true })
@@ -161,12 +161,12 @@ t.test('one for any use is believed for no other reason than that', async t => {
   time.jump = 2 * DAY
   t.equal((await get(port, client, agent)).code, 401, 'and no longer than it is valid')
   time.jump = 0
-  t.equal((await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200, 'of an authority whose root is not there, as whoever is in the file is trusted')
+  t.equal((await get(port, anyUse({ commonName: 'orphan', key: orphan.key }))).code, 200, 'from an intermediate whose root is missing: every certificate of the CA file is trusted')
   const unnamed = await serve(t, ca.certificate, {}, {})
-  t.equal((await get(unnamed.port, client)).code, 401, 'a host that does not name the authorities gets what the TLS library says')
+  t.equal((await get(unnamed.port, client)).code, 401, 'without configured authorities the result of the TLS library decides')
 })
 
-t.test('who vouches for a certificate has its name, its signature and the right to', async t => {
+t.test('an issuer has the right name, signature and permission to sign', async t => {
   const parsed = (...pairs: Pair[]): X509Certificate[] => pairs.map(({ certificate }) => new X509Certificate(certificate))
   const [leaf] = parsed(issue({ uses: ['any'] })) as [X509Certificate]
   t.equal(issuers(leaf, parsed(ca))?.length, 1)

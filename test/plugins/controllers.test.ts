@@ -50,7 +50,7 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) t.ok(await current(store, store.key('', name)) !== undefined, name)
 })
 
-t.test('work under way is finished before the store is closed', async t => {
+t.test('work in progress is finished before the store is closed', async t => {
   const seen: string[] = []
   let begun = (): void => {}
   const deleting = new Promise<void>(resolve => { begun = resolve })

@@ -15,7 +15,7 @@ import { authority } from '../serving/authority.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
-t.test('a request ends with its client, however that goes', async t => {
+t.test('a request ends when its client disconnects, in any way', async t => {
   const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
   t.teardown(() => app.close())
   let begun = 0
@@ -45,7 +45,7 @@ t.test('a request ends with its client, however that goes', async t => {
     t.pass()
   })
 
-  await t.test('one that breaks the protocol and goes', async t => {
+  await t.test('one that violates the protocol and disconnects', async t => {
     const before = begun
     const socket = await ruleBreaker(t, port, '/held')
     await until(t, 'the request', () => begun > before) // newer versions of Node end it at once
@@ -54,7 +54,7 @@ t.test('a request ends with its client, however that goes', async t => {
     t.pass()
   })
 
-  await t.test('one that only listens answers when it is asked, and goes on', async t => {
+  await t.test('one that only listens answers pings and continues', async t => {
     const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false })
     t.teardown(() => { session.destroy() })
     const stream = session.request({ ':path': '/held' })

@@ -52,7 +52,7 @@ async function serve (t: { teardown: (fn: () => unknown) => void }, denied: read
   return { ...client(app), asked, seen, headers, code }
 }
 
-t.test('everything that is named is asked of the authorizer, as the one who asks', async t => {
+t.test('each impersonated attribute is authorized for the original user', async t => {
   const { code, asked, seen } = await serve(t)
   t.equal(await code({ 'Impersonate-User': 'bob', 'impersonate-group': ['dev', 'a, b'], 'Impersonate-Uid': '7', 'Impersonate-Extra-Scopes': ['view', 'edit'], 'impersonate-extra-A%2f%42': 'x' }), 200)
   t.same(asked, [
@@ -106,7 +106,7 @@ t.test('one thing that is not allowed refuses the request', async t => {
   t.equal(await code({ 'impersonate-user': 'bob' }), 200)
 })
 
-t.test('what names no user, or several, is 400 and asks nobody', async t => {
+t.test('impersonation of no user, or of several, is 400 before authorization', async t => {
   const { code, asked, seen } = await serve(t)
   for (const headers of [
     { 'impersonate-group': 'dev' }, { 'impersonate-uid': '7' }, { 'impersonate-extra-x': 'y' }, { 'impersonate-user': '', 'impersonate-group': 'dev' },
@@ -118,7 +118,7 @@ t.test('what names no user, or several, is 400 and asks nobody', async t => {
   }
 })
 
-t.test('nobody behind sees the headers, and names that only look like them are no way in', async t => {
+t.test('later hooks do not see the headers, and similar names have no effect', async t => {
   const { code, seen, headers } = await serve(t)
   t.equal(await code({ 'impersonate-user': 'bob', 'impersonate-extra-x': 'y', 'x-kept': 'kept' }), 200)
   t.equal(await code({ impersonate_user: 'bob', 'impersonate-other': 'x', 'x-kept': 'kept' }), 200)

@@ -45,7 +45,7 @@ async function build (test: Test, options: InFlightOptions) {
   }
 }
 
-t.test('one reading request too many is refused, changing ones are counted apart', async t => {
+t.test('reads over the limit are refused, and writes are counted apart', async t => {
   const { fastify, hold, release } = await build(t, { reading: 1, mutating: 1 })
   await hold('GET')
   const refused = await fastify.inject('/quick')
@@ -82,7 +82,7 @@ t.test('watches are not counted', async t => {
   await release()
 })
 
-t.test('what a request is counted as follows from its verb and its user', async t => {
+t.test('the kind of a request follows from its verb and its user', async t => {
   const info = (more: Partial<RequestInfo>): RequestInfo => ({
     path: '/', isResourceRequest: true, verb: 'get', group: '', version: 'v1', resource: 'pods', subresource: '', namespace: '', name: '', ...more
   })

@@ -26,19 +26,19 @@ const UNAUTHORIZED = { name: 'StatusError', message: 'Unauthorized' }
 const BOB = { username: 'bob', uid: '7', groups: ['dev'], extra: {} }
 const list = (username: string) => ({ user: { ...BOB, username }, info: parseRequest('GET', '/api/v1/namespaces/x/secrets', '') })
 
-t.test('whoever reviews a token asks the chain of the server', async t => {
+t.test('token reviews use the authenticators of the server', async t => {
   const late: Authenticator = { name: 'late', authenticate: async ({ headers }) => headers.authorization === 'Bearer late' ? BOB : undefined }
   const strict: Authenticator = { name: 'strict', authenticate: ({ headers }) => { if (headers.authorization === 'Bearer bad') throw new Error('secret detail'); return undefined } }
   const { server: { authenticator } } = await offered(t, { authentication: { tokens: 'good,ann,1,"ops"\n', authenticators: [strict] } })
   t.same(authenticator.authenticate(tokenCredentials('good')), { username: 'ann', uid: '1', groups: ['ops', 'system:authenticated'], extra: {} }, 'at once, and as requests see it')
-  t.equal(authenticator.authenticate(tokenCredentials('nobody')), undefined, 'a token nobody knows is nobody, and not anonymous')
+  t.equal(authenticator.authenticate(tokenCredentials('nobody')), undefined, 'an unknown token authenticates nobody, not even as anonymous')
   t.throws(() => authenticator.authenticate(tokenCredentials('bad')), UNAUTHORIZED)
   const { server: slow } = await offered(t, { authentication: { authenticators: [late, strict] } })
   t.match(await slow.authenticator.authenticate(tokenCredentials('late')), { username: 'bob', groups: ['dev', 'system:authenticated'] })
   await t.rejects(async () => await slow.authenticator.authenticate(tokenCredentials('bad')), UNAUTHORIZED)
 })
 
-t.test('whoever reviews access asks the chain of the server', async t => {
+t.test('access reviews use the authorizers of the server', async t => {
   const rules: Authorizer = { name: 'rules', authorize: ({ user, info }) => user.username === 'ann' ? { decision: 'Allow', reason: `${info.verb} is hers` } : user.username === 'eve' ? { decision: 'Deny' } : { decision: 'NoOpinion', reason: 'no rule' } }
   const { server: { authorizer } } = await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers: [rules] } })
   t.same(authorizer.authorize(list('ann')), { decision: 'Allow', reason: 'list is hers' }, 'at once')
@@ -46,7 +46,7 @@ t.test('whoever reviews access asks the chain of the server', async t => {
   t.same(authorizer.authorize(list('bob')), { decision: 'NoOpinion', reason: 'no rule\nEverything is forbidden.' })
 })
 
-t.test('a review is told what could not be looked up', async t => {
+t.test('a review reports what the authorizers could not look up', async t => {
   const failure = new Error('no answer')
   const unsure = (decision: 'NoOpinion' | 'Allow'): Authorizer => ({ name: 'unsure', authorize: () => ({ decision, reason: 'unsure', evaluationError: failure }) })
   const broken: Authorizer = { name: 'broken', authorize: () => { throw failure } }
@@ -55,11 +55,11 @@ t.test('a review is told what could not be looked up', async t => {
   t.same(await ask(unsure('NoOpinion')), { decision: 'NoOpinion', reason: 'unsure\nEverything is forbidden.', evaluationError: failure })
   t.same(await ask(unsure('Allow')), { decision: 'Allow', reason: 'unsure', evaluationError: failure })
   const allows: Authorizer = { name: 'allows', authorize: () => ({ decision: 'Allow' }) }
-  t.same(await ask(unsure('NoOpinion'), allows), { decision: 'Allow' }, 'others are still asked')
-  for (const one of [broken, rejects]) t.same(await ask(one, allows), { decision: 'NoOpinion', reason: '', evaluationError: failure }, 'behind one that throws nobody is: it might have denied')
+  t.same(await ask(unsure('NoOpinion'), allows), { decision: 'Allow' }, 'later authorizers still decide')
+  for (const one of [broken, rejects]) t.same(await ask(one, allows), { decision: 'NoOpinion', reason: '', evaluationError: failure }, 'after an exception later ones do not, because it might have denied')
 })
 
-t.test('a request that could not be looked up is an error of the server unless somebody allows it', async t => {
+t.test('a failed authorization is a server error unless another authorizer allows the request', async t => {
   const unsure: Authorizer = { name: 'unsure', authorize: () => ({ decision: 'NoOpinion', evaluationError: new Error('secret detail') }) }
   const code = async (options: ServerOptions): Promise<number> => {
     const app = Fastify({ logger: false })
@@ -73,7 +73,7 @@ t.test('a request that could not be looked up is an error of the server unless s
   t.equal(await code({ authorization: { authorizers: [unsure] } }), 200)
 })
 
-t.test('parts start before anybody is served, in order, and close with the server, the last first', async t => {
+t.test('parts start in order before requests are served, and close with the server in reverse', async t => {
   const seen: string[] = []
   const part = (name: string) => ({
     name,

@@ -13,7 +13,7 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 
 const value = async (server: Pick<Client, 'get'>, series: RegExp): Promise<number> => Number(new RegExp(`^${series.source} (.*)$`, 'm').exec((await server.get('/metrics')).body)?.[1] ?? NaN)
 
-t.test('what a webhook took is no latency of the server\'s own', async t => {
+t.test('the time of webhooks is not part of the server\'s own latency', async t => {
   const server = await build(t)
   const hook = await hookServer(t)
   let began = 0
@@ -32,7 +32,7 @@ t.test('what a webhook took is no latency of the server\'s own', async t => {
   t.ok(own >= 0 && all - own >= least / 1000, `${own} of ${all} s, ${least} ms of which were the webhook's`)
 })
 
-t.test('a request that nobody waits for any more is counted as aborted', async t => {
+t.test('a request whose client disconnected is counted as aborted', async t => {
   let arrived = (): void => {}
   const arrival = new Promise<void>(resolve => { arrived = resolve })
   const server = await listen(t, { authorization: { authorizers: [{ name: 'slow', authorize: ({ info }) => info.name === 'held' ? new Promise(() => { arrived() }) : { decision: 'Allow' } }] } })
@@ -60,13 +60,13 @@ t.test('requests that are refused for want of room are counted as terminated', a
   t.equal(await value(server, /apiserver_request_terminations_total\{verb="LIST",group="",version="v1",resource="configmaps",subresource="",scope="namespace",component="apiserver",code="429"\}/), 1)
 })
 
-t.test('probes of health are told by their paths', async t => {
+t.test('metrics label health probes with their paths', async t => {
   const server = await build(t)
   await server.get('/livez/ping')
   t.equal(await value(server, /apiserver_request_total\{verb="GET",dry_run="",group="",version="",resource="",subresource="\/livez",scope="",component="",code="200"\}/), 1)
 })
 
-t.test('controllers tell what their queues have to do', async t => {
+t.test('work queues of controllers have metrics', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'more' } })
   for (const metric of ['workqueue_adds_total', 'workqueue_queue_duration_seconds_count', 'workqueue_work_duration_seconds_count']) {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rateLimited } from '../../plugins/rate-limited.js'
 
-t.test('so many times and no more, and how often it was left out', async t => {
+t.test('at most a given number of calls is reported, with the number left out', async t => {
   const reported: Array<[number, number]> = []
   const report = rateLimited(3, 60_000, (what: number, leftOut) => { reported.push([what, leftOut]) })
   for (let at = 0; at < 10; at++) report(at)

@@ -49,7 +49,7 @@ t.test('bodies share one bound: what does not fit is refused with 429, and what 
   const held = wires.filter(wire => !refused.includes(wire))
   t.ok(held.length >= 4 && held.length <= 8, `${held.length} are held`)
   t.equal((await server.get(CONFIGS)).code, 200, 'reading is not concerned')
-  t.equal((await server.delete(`${CONFIGS}/none`)).code, 404, 'nor is what has no body')
+  t.equal((await server.delete(`${CONFIGS}/none`)).code, 404, 'nor are requests without a body')
 
   const [one, ...others] = held
   for (const wire of others) wire.socket.destroy()
@@ -57,7 +57,7 @@ t.test('bodies share one bound: what does not fit is refused with 429, and what 
   const large = await Promise.all(Array.from({ length: 4 }, (_, at) => server.call('POST', CONFIGS, config(`large-${at}`, 900_000))))
   t.same(large.map(({ code }) => code), [201, 201, 201, 201])
   one?.write('x')
-  t.equal((await one?.response())?.code, 400, 'what was held is read to its end')
+  t.equal((await one?.response())?.code, 400, 'a held body is read to its end')
   await until(t, 'everything to be over', () => server.inFlight() === 0)
   for (let at = 0; at < 20; at++) t.equal((await server.call('POST', CONFIGS, config(`again-${at}`, 900_000))).code, 201)
 })
@@ -86,7 +86,7 @@ t.test('administrators find room when others have taken theirs', async t => {
   t.equal(await ask(little), 201)
 })
 
-t.test('who is not let in has no body held', async t => {
+t.test('the body of an unauthenticated request is not held', async t => {
   const server = await serve(t, { authentication: { tokens: 'token,user,1' }, limits: { maxBodyBytesInflight: 4 * MiB } })
   const before = await heapUsed()
   const wires = await Promise.all(Array.from({ length: 60 }, async () => {
@@ -162,7 +162,7 @@ t.test('bodies of more than 3 MiB are refused, known beforehand or not; up to th
   }
 })
 
-t.test('what a client of HTTP/2 never finishes is let go with its answer, though its connection stays', async t => {
+t.test('an unfinished HTTP/2 body is released with its response, though its connection stays', async t => {
   const server = await serve(t, { limits: { maxBodyBytesInflight: 15 * MiB, maxMutatingRequestsInflight: 6, requestTimeout: 3000 } })
   for (const settings of [{}, { initialWindowSize: 0 }]) {
     const session = connectHttp2(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false, settings })

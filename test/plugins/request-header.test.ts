@@ -41,7 +41,7 @@ t.test('a proxy names the user, each of his groups, and extra under keys that no
   t.same(seen[0]?.groups, ['dev', 'ops', 'system:authenticated'], 'over HTTP/2 too')
 })
 
-t.test('from anybody else the headers mean nothing', async t => {
+t.test('the headers have no effect unless a trusted proxy sends them', async t => {
   const { code, seen } = await serve(t)
   t.equal(await code(undefined, BOB), 200)
   t.equal(seen[0]?.username, 'system:anonymous')
@@ -50,11 +50,11 @@ t.test('from anybody else the headers mean nothing', async t => {
   t.equal(await code(stranger, BOB), 401)
   t.equal(await code(proxies.issue({ commonName: 'front', uses: ['server'] }), BOB), 401, 'a certificate that is not for clients')
   t.equal(await code(proxies.issue({ commonName: 'front', uses: ['client'], from: new Date(0), until: new Date(1e12) }), BOB), 401, 'nor an expired one')
-  t.equal(await code(proxy), 401, 'a proxy is nobody by itself, as its CA is not one of clients')
+  t.equal(await code(proxy), 401, 'a proxy without user headers is not authenticated, as its CA is not a client CA')
   t.equal(await code(proxy, { authorization: 'Bearer abc' }), 200)
 })
 
-t.test('what could be the header of somebody else gets nowhere', async t => {
+t.test('ambiguous or similar header names are refused or dropped', async t => {
   const { code, seen, headers } = await serve(t)
   t.equal(await code(proxy, { 'X-Remote-User': ['bob', 'root'] }), 401)
   t.equal(await code(proxy, { 'X-Remote-User': 'b\u00ff' }), 401, 'no UTF-8')

@@ -66,7 +66,7 @@ t.test('paths become attributes', async t => {
   ] as const) t.equal(info(method, path, query), expected, `${method} ${path}?${query}`)
 })
 
-t.test('what is proxied is asked for by the path below', async t => {
+t.test('a proxied request is described by the path below the proxy', async t => {
   for (const [path, rest] of [['', ''], ['/', '/'], ['/a/b/', '/a/b/'], ['//a/../%C3%A4%2Fb', '//a/../ä/b']]) {
     const { rest: below, path: whole } = parseRequest('GET', `/api/v1/nodes/n%6F/proxy${path}`, '')
     t.equal(below, rest)
@@ -94,7 +94,7 @@ t.test('a route serves its own path and no other', async t => {
   ] as const) t.equal(routeMatches(route, path), expected, `${route} ${path}`)
 })
 
-t.test('what a lenient router of a host finds is not served under another name', async t => {
+t.test('a host\'s lenient router cannot reach routes under other spellings', async t => {
   const app = Fastify({ routerOptions: { caseSensitive: false, ignoreTrailingSlash: true, ignoreDuplicateSlashes: true } })
   t.teardown(() => app.close())
   const seen: string[] = []

@@ -21,7 +21,7 @@ async function start (t: Test, verbosity: number | (() => number), more: ServerO
   return { server, lines: () => log.filter(line => / INFO {2}request /.test(line)) }
 }
 
-t.test('at 3 a line says what was asked and answered', async t => {
+t.test('at 3 a line has the request and the status', async t => {
   const { server, lines } = await start(t, 3)
   await server.get(`${CONFIGS}/none?token=sesame`, { authorization: 'Bearer sesame-token' })
   t.match(lines(), [/ request method=GET url="?\/api\/v1\/namespaces\/default\/configmaps\/none\?token=…"? status=404 milliseconds=[\d.]+ user=ann ip=127\.0\.0\.1\n$/])
@@ -40,7 +40,7 @@ t.test('at 8 it has the headers, and no credential', async t => {
   t.notMatch(line, /Object=/)
 })
 
-t.test('it has no objects that are encrypted at rest', async t => {
+t.test('it omits objects that are encrypted at rest', async t => {
   const providers = [{ aesgcm: { keys: [{ name: 'one', secret: Buffer.alloc(32).toString('base64') }] } }]
   const { server, lines } = await start(t, 10, { storage: { encryption: { resources: [{ resources: ['configmaps', 'leases.coordination.orch.io'], providers }] } } })
   t.equal((await server.post(CONFIGS, { metadata: { name: 'hidden' }, data: { text: 'sesame' } })).code, 201)
@@ -65,7 +65,7 @@ t.test('at 9 and 10 it has what was sent and answered, cut, and nothing of secre
   }
 })
 
-t.test('a verbosity that changes is that of the next request', async t => {
+t.test('a changed verbosity applies to the next request', async t => {
   let level = 0
   const { server, lines } = await start(t, () => level)
   await server.get('/version')

@@ -29,7 +29,7 @@ t.test('the headers of an API are few, so that an answer stays small', async t =
   t.strictSame((await securityHeadersOf(await bareServer(), {})).map(([name]) => name), ['cache-control', 'content-security-policy', 'x-content-type-options'])
 })
 
-t.test('HSTS has what is asked for and no more, and an age where none is given', async t => {
+t.test('HSTS has exactly the given directives, and a default age', async t => {
   for (const [directives, value] of [
     [['max-age=10'], 'max-age=10'],
     [['preload', 'max-age=0'], 'max-age=0; preload'],
@@ -51,7 +51,7 @@ t.test('a host may say more to @fastify/helmet, and in the place of what we say'
   t.equal((await (await build(t, { helmet: { global: false } })).inject('/')).headers['x-content-type-options'], undefined)
 })
 
-t.test('what cannot be decided once is refused, as are options that @fastify/helmet refuses', async t => {
+t.test('options that need a decision per request are refused, as are those @fastify/helmet refuses', async t => {
   await t.rejects(build(t, { helmet: { enableCSPNonces: true } }), /enableCSPNonces/)
   await t.rejects(build(t, { helmet: { strictTransportSecurity: { maxAge: -1 } } }), /max-?age/i)
 })
@@ -99,7 +99,7 @@ t.test('an expression that makes others backtrack takes linear time', async t =>
   t.ok(ownTime() - before < 1000, 'a backtracking engine would not come back in this life')
 })
 
-t.test('an expression that is none fails the start and is named', async t => {
+t.test('an invalid expression fails the start and is named', async t => {
   await t.rejects(originMatcher(['ok', '(']), /"\("/)
   await t.rejects(originMatcher(['(?=lookahead)']), /lookahead/)
 })

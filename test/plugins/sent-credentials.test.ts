@@ -69,13 +69,13 @@ t.test('a token beside another Authorization header is not overlooked', async t 
   }
 })
 
-t.test('nor one among the subprotocols of a WebSocket', async t => {
+t.test('nor is one among the subprotocols of a WebSocket', async t => {
   const { http1 } = await servers(t)
   for (const value of ['base64url.bearer.authorization.orch.io.YWJj', 'v4.channel.orch.io, base64url.bearer.authorization.orch.io.YWJj']) t.equal(await http1(`Sec-WebSocket-Protocol: ${value}`), 401, value)
   t.equal(await http1('Sec-WebSocket-Protocol: v4.channel.orch.io'), 200)
 })
 
-t.test('nor one behind more headers than the server of a host keeps', async t => {
+t.test('nor is one behind more headers than a host\'s server keeps', async t => {
   const { http1 } = await servers(t)
   const headers = (count: number): string[] => Array.from({ length: count }, () => 'a: b')
   t.equal(await http1(...headers(500), 'Authorization: Bearer nope'), 401)
@@ -109,7 +109,7 @@ async function keepsBlanks (t: Test): Promise<boolean> {
   return headers['x'] !== undefined
 }
 
-t.test('over HTTP/2 too where Node can be told to keep them; what its library leaves out before anybody sees it is served as if it had not been sent', async t => {
+t.test('HTTP/2 too, where Node can keep such header fields; those its library drops count as not sent', async t => {
   const { http2 } = await servers(t)
   const keeps = await keepsBlanks(t)
   t.equal(losesFields(process.versions.node), !keeps, 'as the start says')

@@ -92,7 +92,7 @@ t.test('a host that closes skips the delay and ends what is long', async t => {
   t.equal(shutdown.state, 'closed')
 })
 
-t.test('a client that goes away is no longer counted', async t => {
+t.test('a client that disconnects is no longer counted', async t => {
   const { fastify, release, arrival } = await build(t, {})
   await fastify.listen({ port: 0, host: '127.0.0.1' })
   const { port } = fastify.server.address() as AddressInfo
@@ -108,7 +108,7 @@ t.test('a client that goes away is no longer counted', async t => {
   const next = httpRequest({ port, host: '127.0.0.1', path: '/quick', agent })
   next.end()
   const [answer] = await once(next, 'response') as [IncomingMessage]
-  t.equal(answer.headers.connection, 'close', 'a connection that lives on is told to close')
+  t.equal(answer.headers.connection, 'close', 'a kept-alive connection is asked to close')
   answer.resume()
   agent.destroy()
 })

@@ -53,7 +53,7 @@ t.test("answers are cached on the server's clock", async t => {
   t.equal(await ask(), 401)
 })
 
-t.test('without a time to keep them answers are asked for each time', async t => {
+t.test('with a cache TTL of 0 every request is reviewed', async t => {
   const service = await reviewer(t, yes)
   const { ask } = await serve(t, service.port, '--authentication-token-webhook-cache-ttl=0')
   for (const code of [200, 200]) t.equal(await ask('good'), code)
@@ -81,7 +81,7 @@ t.test('audiences are sent, and only those that the service confirms count', asy
   t.equal((await review('six', 'elsewhere')).authenticated, true, 'one question for other audiences is another one')
 })
 
-t.test('a service that is overloaded is asked again, one that refuses is not', async t => {
+t.test('a review is retried if the webhook is overloaded, and not if it refuses', async t => {
   const service = await reviewer(t, yes)
   const { ask, log } = await serve(t, service.port)
   const { answer } = service
@@ -111,7 +111,7 @@ t.test('an answer need not say again what it is', async t => {
   t.equal(await ask('bare'), 200)
 })
 
-t.test('an answer that is none makes nobody, and is told once with the host', async t => {
+t.test('an invalid response authenticates nobody, and is logged once with the host', async t => {
   const service = await reviewer(t, yes)
   let followed = 0
   const answers: Record<string, Reviewer['answer']> = {
@@ -149,7 +149,7 @@ t.test('an answer that is none makes nobody, and is told once with the host', as
   t.match(log[0], new RegExp(`https://localhost:${service.port}`))
 })
 
-t.test('a service that hangs is given up, and a token that fits in no header is not sent', async t => {
+t.test('a webhook that hangs ends in a timeout, and a token that fits in no header is not sent', async t => {
   const service = await reviewer(t, yes)
   service.answer = () => undefined
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': CA, webhook: kubeconfig(service.port) })
@@ -189,7 +189,7 @@ const none = { add: () => {}, set: () => {}, observe: () => {} }
 const metrics = { counter: () => ({ with: () => none }), gauge: () => ({ with: () => none }), histogram: () => ({ with: () => none }) } as unknown as OrchServer['metrics']
 const user = (username: string) => ({ username, uid: '', groups: [], extra: {} })
 
-t.test('what is kept is bounded in time and number, and so is what is under way', async t => {
+t.test('the cache is bounded in time and number, and so are reviews in progress', async t => {
   let clock = 0
   const asked: string[] = []
   let held: Promise<void> = Promise.resolve()
@@ -218,7 +218,7 @@ t.test('what is kept is bounded in time and number, and so is what is under way'
   await cache.find('short')
   t.equal(asked.length, 5)
   for (let at = 0; at < 5; at++) await cache.find(`x${at}`)
-  t.match(cache.find('a'), { username: 'a' }, 'strangers push nobody out')
+  t.match(cache.find('a'), { username: 'a' }, 'invalid tokens do not evict valid ones')
   await cache.find('b')
   t.match(await cache.find('a'), { username: 'a' })
   t.equal(asked.length, 12, 'but the oldest has to go')

@@ -12,7 +12,7 @@ import { authority } from '../serving/authority.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 
-t.test('a request that was answered ends though nothing more comes or goes over its connection', async t => {
+t.test('an answered request ends though its connection is silent', async t => {
   const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
   t.teardown(() => app.close())
   let underWay = 0

@@ -19,7 +19,7 @@ function made (limit: number) {
   return { used, pass: (ms: number) => { now += ms }, sampled: () => numbers(samples, ''), low: () => numbers(marks, 'mark="low",'), high: () => numbers(marks, 'mark="high",') }
 }
 
-t.test('what was in use is sampled each millisecond up to the last change', t => {
+t.test('usage is sampled each millisecond up to the last change', t => {
   const { used, pass, sampled } = made(10)
   used.set(5)
   t.same(sampled(), { count: 0, sum: 0 }, 'no millisecond is over')

@@ -52,7 +52,7 @@ t.test('an object survives JSON, YAML and protobuf, and its bytes are always the
   }
 })
 
-t.test('lists and maps that protobuf can\'t tell from unset ones come back unset, all else as JSON has it', async t => {
+t.test('lists and maps whose emptiness protobuf cannot encode come back unset; all else equals JSON', async t => {
   for (const message of messages) {
     // The verbs of discovery are a message of their own, whose presence protobuf encodes.
     const untold = new RegExp(`"(rules|${message === APIResourceList ? '' : 'verbs|'}versions|serverAddressByClientCIDRs|resources)":\\[\\]`, 'g')

@@ -74,7 +74,7 @@ function allowed (roles: readonly Role[], bindings: readonly Binding[], { user, 
   return false
 }
 
-t.test('what RBAC allows is what a model of it does, after each change', async t => {
+t.test('RBAC decides like a model of it, after each change', async t => {
   t.comment(`seed ${seed}`)
   const server = await build(t, { authentication: { tokens: 'root,root,1,system:masters\n' }, authorization: { modes: ['RBAC'] } })
   for (const name of NAMESPACES) t.equal((await server.post('/api/v1/namespaces', { metadata: { name } }, HEADERS)).code, 201)

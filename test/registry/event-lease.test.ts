@@ -19,7 +19,7 @@ function shared (test: { teardown: (then: () => unknown) => void }, ttlSeconds: 
   return { leases: new EventLease(backend, ttlSeconds, reuseSeconds, clock), clock, asked, fail: () => { failures = 1 } }
 }
 
-t.test('what is written within the time of reuse shares a lease that lasts so much longer', async t => {
+t.test('events within the reuse time share a lease, which lasts that much longer', async t => {
   const { leases, clock, asked } = shared(t, 3600, 60)
   const first = await leases.current()
   clock.advance(59_999)
@@ -37,7 +37,7 @@ t.test('nothing stays longer than its time by more than a twentieth', async t =>
   t.strictSame(asked, [10.5, 10.5])
 })
 
-t.test('a lease that was refused is asked for again', async t => {
+t.test('a refused lease is requested again', async t => {
   const { leases, asked, fail } = shared(t, 3600, 60)
   fail()
   await t.rejects(leases.current(), { message: 'not now' })

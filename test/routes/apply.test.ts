@@ -5,7 +5,7 @@ import { APPLY, CONFIGS, DEPLOYMENTS, apply, configMap, ownersOf } from './owner
 
 const AT = `${CONFIGS}/a`
 
-t.test('an apply makes the object, and changes it then', async t => {
+t.test('an apply creates the object, and later changes it', async t => {
   const server = await build(t)
   t.match(await apply(server, AT, 'me', configMap({ x: '1' })), { code: 201, json: { data: { x: '1' }, metadata: { namespace: 'default', managedFields: [{ manager: 'me', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1' }] } } })
   const { code, json } = await apply(server, AT, 'me', configMap({ y: '2' }))
@@ -32,7 +32,7 @@ subjects:
   t.same(ownersOf(json), { 'Apply me': '{"f:roleRef":{},"f:subjects":{}}' })
 })
 
-t.test('what others have set to another value conflicts, field by field; force takes it', async t => {
+t.test('fields that others set to another value conflict one by one; force takes them', async t => {
   const server = await build(t)
   await server.post(`${CONFIGS}?fieldManager=maker`, configMap({ x: '1', y: '1' }))
   await apply(server, AT, 'applier', configMap({ z: '1' }, { labels: { l: '1' } }))
@@ -66,7 +66,7 @@ t.test('objects without owners get some with the first apply', async t => {
   t.same(ownersOf((await apply(server, AT, 'me', configMap({ y: '1' }))).json), { 'Apply me': '{"f:data":{"f:y":{}}}', 'Update before-first-apply': '{"f:data":{".":{},"f:x":{}}}' })
 })
 
-t.test('what is no apply is refused by what is wrong with it, and nothing is changed', async t => {
+t.test('an invalid apply is refused with its reason, and nothing is changed', async t => {
   const server = await build(t)
   const { json: made } = await server.post(CONFIGS, configMap({ x: '1' }))
   const cases: ReadonlyArray<readonly [string, unknown, string, number, RegExp]> = [
@@ -91,21 +91,21 @@ t.test('what is no apply is refused by what is wrong with it, and nothing is cha
   for (const [metadata, code, message] of [
     [{ name: 'none', uid: 'x' }, 409, /uid mismatch: the provided object specified uid x, and no existing object was found$/],
     [{ name: '' }, 400, /^the name of the object \(none based on URL\) was undeterminable: name must be provided$/]
-  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'what is not there has no uid, and is made by its name')
-  t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'what is there has its name')
+  ] as const) t.match(await apply(server, `${CONFIGS}/none`, 'me', configMap({}, metadata)), { code, json: { message } }, 'a missing object has no uid, and needs a name')
+  t.equal((await apply(server, AT, 'me', { apiVersion: 'v1', kind: 'ConfigMap' })).code, 200, 'for an existing object the URL gives the name')
   t.equal((await server.patch(AT, {}, 'application/merge-patch+json')).code, 200)
   t.equal((await server.call('PATCH', `${AT}?force=true`, {}, { 'content-type': 'application/merge-patch+json' })).code, 422, 'others cannot be forced')
   t.same((await server.get(AT)).json, made)
 })
 
-t.test('what was exported with its version is made where it is not there', async t => {
+t.test('an exported object with its version is created if it does not exist', async t => {
   const server = await build(t)
   const exported = configMap({ x: '1' }, { resourceVersion: '99', creationTimestamp: '2020-01-01T00:00:00Z', generation: 7 })
   const { code, json } = await apply(server, AT, 'me', exported)
   t.equal(code, 201)
   t.notMatch(json.metadata, { resourceVersion: '99' })
   t.same(ownersOf(json), { 'Apply me': '{"f:data":{"f:x":{}}}' })
-  t.match(await apply(server, AT, 'me', exported), { code: 409, json: { message: /modified/ } }, 'and of what is there it names the version')
+  t.match(await apply(server, AT, 'me', exported), { code: 409, json: { message: /modified/ } }, 'for an existing object the version is compared')
 })
 
 t.test('several managers conflict in the order of their names', async t => {
@@ -114,13 +114,13 @@ t.test('several managers conflict in the order of their names', async t => {
   t.equal((await apply(server, AT, 'me', configMap({ a: '2', b: '2' }))).json.message, 'Apply failed with 2 conflicts: conflicts with "adam":\n- .data.b\nconflicts with "zoe":\n- .data.a')
 })
 
-t.test('who may change but not create makes nothing by an apply', async t => {
+t.test('an apply by a user who may update but not create makes no object', async t => {
   const server = await build(t, { authorization: { authorizers: [{ name: 'no-create', authorize: ({ info }) => ({ decision: info.verb === 'create' && info.resource === 'configmaps' ? 'Deny' : 'Allow' }) }] } })
   t.match(await apply(server, AT, 'me', configMap({})), { code: 403, json: { message: /cannot create resource "configmaps"/ } })
   t.equal((await server.get(AT)).code, 404)
 })
 
-t.test('applies that meet all take effect', async t => {
+t.test('concurrent applies all take effect', async t => {
   const server = await build(t)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => apply(server, AT, `m${at}`, configMap({ [`k${at}`]: '1' }))))
   t.same(answers.map(({ code }) => code).sort(), [...Array.from({ length: 19 }, () => 200), 201])
@@ -145,7 +145,7 @@ t.test('a deployment: containers by name, ports by number and protocol, variable
   await deploy(server, 'b', { template: { spec: { containers: [{ name: 'c', ports: [{ containerPort: 80, protocol: 'UDP' }], env: [{ name: 'B', value: '2' }] }] } } })
   const changed = await deploy(server, 'a', ofPods(container('c', { ports: [{ containerPort: 80, name: 'http' }] })))
   t.match(podOf(changed).containers, [{ name: 'c', image: 'c:1', ports: [{ containerPort: 80, protocol: 'TCP', name: 'http' }, { containerPort: 80, protocol: 'UDP' }], env: [{ name: 'B', value: '2' }] }])
-  t.same([podOf(changed).containers.length, podOf(changed).containers[0].env.length], [1, 1], 'the rest is gone')
+  t.same([podOf(changed).containers.length, podOf(changed).containers[0].env.length], [1, 1], 'the rest is removed')
   t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment({ template: { spec: { containers: [{ name: 'c', image: 'x', ports: [{ containerPort: 80, name: 'x' }] }] } } })), {
     code: 409, json: { details: { causes: [{ field: '.spec.template.spec.containers[name="c"].image' }, { field: '.spec.template.spec.containers[name="c"].ports[containerPort=80,protocol="TCP"].name' }] } }
   })
@@ -153,7 +153,7 @@ t.test('a deployment: containers by name, ports by number and protocol, variable
   t.match(await apply(server, `${DEPLOYMENTS}/d`, 'b', deployment(ofPods({ image: 'x' }))), { code: 422, json: { details: { causes: [{ reason: 'FieldValueRequired', field: 'spec.template.spec.containers[0].name' }] } } })
 })
 
-t.test('defaults are nobody\'s who did not say them, and come back when what was said is dropped', async t => {
+t.test('defaults have no owner, and return when an applied value is dropped', async t => {
   const server = await build(t)
   await deploy(server, 'a', { ...ofPods(container('c', {})), replicas: 3 })
   t.equal((await deploy(server, 'a', ofPods(container('c', {})))).spec.replicas, 1)
@@ -204,7 +204,7 @@ t.test('across the versions of an autoscaler', async t => {
   t.same(again.metadata.managedFields.map(({ manager, apiVersion }: Json) => [manager, apiVersion]).sort(), [['one', 'autoscaling/v2'], ['two', 'autoscaling/v2']])
 })
 
-t.test('what is dropped in another version than it was applied in is gone or its default, beside what others have in both', async t => {
+t.test('fields dropped in an apply of another version are removed or defaulted, unless others own them', async t => {
   const server = await build(t)
   const url = (group: string, resource: string): string => `/apis/${group}/namespaces/default/${resource}/a`
   const scheduled = (version: string, more: object = {}): object => ({ apiVersion: `batch/${version}`, kind: 'CronJob', metadata: { name: 'a' }, spec: { schedule: '* * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'Never', containers: [container('c', {})] } } } }, ...more } })
@@ -214,17 +214,17 @@ t.test('what is dropped in another version than it was applied in is gone or its
   t.same([spec.suspend, spec.startingDeadlineSeconds], [false, undefined])
   await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' }, spec: { suspend: true } })
   await apply(server, url('batch/v1beta1', 'cronjobs'), 'third', { apiVersion: 'batch/v1beta1', kind: 'CronJob', metadata: { name: 'a', annotations: { a: '1' } } })
-  t.equal((await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' } })).json.spec.suspend, false, 'while somebody else speaks another version')
+  t.equal((await apply(server, url('batch/v1', 'cronjobs'), 'other', { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'a' } })).json.spec.suspend, false, 'while another manager uses another version')
 
   const autoscaler = (version: string, spec: object): object => ({ apiVersion: `autoscaling/${version}`, kind: 'HorizontalPodAutoscaler', metadata: { name: 'a' }, spec: { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 3, ...spec } })
   const resource = (name: string, averageUtilization: number): object => ({ type: 'Resource', resource: { name, target: { type: 'Utilization', averageUtilization } } })
   const metricsOf = ({ json }: { json: Json }): Json[] => json.spec.metrics.map(({ resource }: Json) => [resource.name, resource.target.averageUtilization])
   await apply(server, url('autoscaling/v2', 'horizontalpodautoscalers'), 'me', autoscaler('v2', { metrics: [resource('cpu', 70), resource('memory', 60)] }))
   await apply(server, url('autoscaling/v1', 'horizontalpodautoscalers'), 'me', autoscaler('v1', { targetCPUUtilizationPercentage: 70 }))
-  t.same(metricsOf(await server.get(url('autoscaling/v2', 'horizontalpodautoscalers'))), [['cpu', 70]], 'what the other version has no word for goes as well')
+  t.same(metricsOf(await server.get(url('autoscaling/v2', 'horizontalpodautoscalers'))), [['cpu', 70]], 'fields that the other version lacks are removed too')
 })
 
-t.test('status is applied through its subresource alone', async t => {
+t.test('the status is applied through its subresource alone', async t => {
   const server = await build(t)
   await deploy(server, 'a', ofPods(container('c', {})))
   const status = { ...deployment({ replicas: 9 }), status: { replicas: 1, conditions: [{ type: 'Available', status: 'True' }] } }
@@ -236,7 +236,7 @@ t.test('status is applied through its subresource alone', async t => {
   t.equal((await apply(server, `${DEPLOYMENTS}/none/status`, 'controller', { ...status, metadata: {} })).code, 404, 'and makes nothing')
 })
 
-t.test('what kubectl applied on its own is taken over by its first apply here, and the annotation kept up', async t => {
+t.test('the first server-side apply of kubectl takes over its client-side fields and updates the annotation', async t => {
   const server = await build(t)
   const LAST = 'kubectl.orch.io/last-applied-configuration'
   const last = JSON.stringify(configMap({ x: '1', y: '1' }))
@@ -246,10 +246,10 @@ t.test('what kubectl applied on its own is taken over by its first apply here, a
   t.equal(code, 200)
   t.same([json.data, JSON.parse(json.metadata.annotations[LAST]).data], [{ x: '2', y: '1' }, { x: '2' }])
   await server.patch(`${AT}?fieldManager=editor`, { data: { x: '3' } })
-  t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'what somebody else has changed since is theirs')
+  t.match(await apply(server, AT, 'kubectl', configMap({ x: '4' })), { code: 409, json: { message: /"editor"/ } }, 'a field that another manager has changed since conflicts')
 })
 
-t.test('texts of a secret are put into its data, whoever owns that, and owned as texts', async t => {
+t.test('stringData of a Secret is merged into data regardless of owners, and owned as stringData', async t => {
   const server = await build(t)
   const secret = (value: string, annotations?: object): Json => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', ...annotations === undefined ? {} : { annotations } }, stringData: { k: value } })
   const url = '/api/v1/namespaces/default/secrets'
@@ -259,7 +259,7 @@ t.test('texts of a secret are put into its data, whoever owns that, and owned as
   t.equal(ownersOf(json)['Apply kubectl'], '{"f:stringData":{"f:k":{}}}')
   t.match(ownersOf(json)['Update kubectl-client-side-apply'], /"f:data":\{"\.":\{\},"f:k":\{\}\}/)
   t.match((await apply(server, `${url}/a`, 'kubectl', secret('c'))).json.data, { k: 'Yw==' }, 'and again')
-  t.match(await apply(server, `${url}/a`, 'somebody', secret('d')), { code: 409, json: { message: /"kubectl".*: \.stringData\.k$/ } }, 'those who say the same texts conflict')
+  t.match(await apply(server, `${url}/a`, 'somebody', secret('d')), { code: 409, json: { message: /"kubectl".*: \.stringData\.k$/ } }, 'appliers of the same stringData conflict')
   const { data } = (await apply(server, `${url}/b`, 'kubectl', { ...secret('a'), metadata: { name: 'b' } })).json
   t.same(data, { k: 'YQ==' }, 'in a new one, too')
 })
@@ -277,7 +277,7 @@ t.test('the annotation that kubectl keeps has what was sent, in the form kubectl
   t.equal(await lastOf(AT), '{"apiVersion":"v1","data":{"x":"1","z":"1"},"kind":"ConfigMap","metadata":{"name":"a"}}\n')
   const before = await lastOf(`${DEPLOYMENTS}/d`)
   t.equal((await apply(server, `${DEPLOYMENTS}/d/scale`, 'kubectl', { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'd' }, spec: { replicas: 1 } })).code, 200)
-  t.equal(await lastOf(`${DEPLOYMENTS}/d`), before, 'what is applied to the scale is nothing the object was applied as')
+  t.equal(await lastOf(`${DEPLOYMENTS}/d`), before, 'applying the scale does not change the annotation of the object')
 })
 
 t.test('YAML is read with the scalars of YAML 1.1, in whatever verb it comes', async t => {

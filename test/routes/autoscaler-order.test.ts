@@ -43,13 +43,13 @@ for (const version of ['v2', 'v2beta2']) {
   })
 }
 
-t.test('nobody tells of what was sent but the server', async t => {
+t.test('only the server writes the annotation of sent metrics', async t => {
   const server = await build(t)
   const sent = JSON.stringify([{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 1 } } }, { type: 'Resource', resource: { name: 'memory', target: { type: 'Utilization', averageUtilization: 1 } } }])
   const annotations = { 'autoscaling.alpha.orch.io/sent-metrics': sent }
   const wrong = { ...annotations, 'autoscaling.alpha.orch.io/metrics': JSON.stringify([{ type: 'Resource', resource: { name: 'memory', targetAverageUtilization: -1 } }]) }
   const refused = await server.post(urlOf('v1'), { metadata: { name: 'x', annotations: wrong }, spec: { scaleTargetRef, maxReplicas: 3 } })
-  t.equal(refused.code, 422, 'it is judged by what it says')
+  t.equal(refused.code, 422, 'the annotation of metrics is validated')
   const made = await server.post(urlOf('v1'), { metadata: { name: 'x', annotations }, spec: { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 50 } })
   t.equal(made.code, 201)
   t.equal(made.json.metadata.annotations, undefined)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { BINDINGS, binding, build } from '../build.js'
 
-t.test('create, get, update and delete go round', async t => {
+t.test('an object is created, read, updated and deleted', async t => {
   const server = await build(t)
   const made = await server.post(BINDINGS, binding('one'))
   t.equal(made.code, 201)
@@ -31,7 +31,7 @@ t.test('create, get, update and delete go round', async t => {
   t.equal((await server.delete(`${BINDINGS}/one`)).json.reason, 'NotFound')
 })
 
-t.test('a name exists once', async t => {
+t.test('a name is unique', async t => {
   const server = await build(t)
   await server.post(BINDINGS, binding('one'))
   const again = await server.post(BINDINGS, binding('one'))
@@ -41,7 +41,7 @@ t.test('a name exists once', async t => {
   t.equal((await server.post(BINDINGS, binding('one'))).code, 201, 'and can be used again after its deletion')
 })
 
-t.test('generateName makes a random name, a name beside it wins', async t => {
+t.test('generateName makes a random name, and a given name takes precedence', async t => {
   const server = await build(t)
   const { metadata, ...rest } = binding('')
   const made = await Promise.all(Array.from({ length: 20 }, () => server.post(BINDINGS, { ...rest, metadata: { generateName: 'team-' } })))
@@ -52,7 +52,7 @@ t.test('generateName makes a random name, a name beside it wins', async t => {
   t.match((await server.post(BINDINGS, { ...rest, metadata: {} })).json.details.causes, [{ reason: 'FieldValueRequired', field: 'metadata.name' }])
 })
 
-t.test('what is required is required, with the path of each field', async t => {
+t.test('missing required fields are refused, each by its path', async t => {
   const server = await build(t)
   const bad = await server.post(BINDINGS, { metadata: { name: 'one' }, subjects: [{ kind: 'Robot', name: '' }] })
   t.equal(bad.code, 422)
@@ -78,7 +78,7 @@ t.test('names are checked', async t => {
   t.equal((await server.get(`${BINDINGS}/${'a'.repeat(250)}`)).code, 200, 'a long name is found by its path')
 })
 
-t.test('PUT of a missing name creates it, and must agree with its path', async t => {
+t.test('PUT of a missing name creates it, and the name must match the path', async t => {
   const server = await build(t)
   t.equal((await server.put(`${BINDINGS}/new`, binding('new'))).code, 201)
   t.equal((await server.put(`${BINDINGS}/new`, binding('new'))).code, 200, 'an update without a version is taken')
@@ -93,7 +93,7 @@ t.test('an update that changes nothing writes nothing', async t => {
   t.equal(again.json.metadata.resourceVersion, json.metadata.resourceVersion)
 })
 
-t.test('merge and JSON patches change what is there', async t => {
+t.test('merge and JSON patches change the object', async t => {
   const server = await build(t)
   await server.post(BINDINGS, binding('one', { metadata: { labels: { a: '1', b: '2' } } }))
   const merged = await server.patch(`${BINDINGS}/one`, { metadata: { labels: { a: null, c: '3' } } })
@@ -153,7 +153,7 @@ t.test('preconditions and policies of a delete', async t => {
   t.not(json.metadata.uid, two.json.metadata.uid)
 })
 
-t.test('deletecollection deletes what is selected', async t => {
+t.test('deletecollection deletes the selected objects', async t => {
   const server = await build(t, { limits: { deleteCollectionWorkers: 4 } })
   for (let at = 0; at < 10; at++) await server.post(BINDINGS, binding(`b${at}`, { metadata: { labels: { odd: String(at % 2 === 1) } } }))
   const dry = await server.delete(`${BINDINGS}?labelSelector=odd%3Dtrue&dryRun=All`)
@@ -204,12 +204,12 @@ t.test('dry runs do everything but the write', async t => {
   t.equal((await server.delete(`${BINDINGS}/dry`, { dryRun: ['Some'] })).code, 400)
 })
 
-t.test('methods a path does not take are refused as such', async t => {
+t.test('unsupported methods of a path are 405', async t => {
   const server = await build(t)
   t.equal((await server.post(`${BINDINGS}/one`, binding('one'))).code, 405)
   t.equal((await server.put(BINDINGS, binding('one'))).code, 405)
   t.equal((await server.delete('/api/v1/namespaces')).code, 405)
-  t.equal((await server.post('/api/v1/configmaps', {})).code, 405, 'what is in a namespace is created there')
+  t.equal((await server.post('/api/v1/configmaps', {})).code, 405, 'namespaced objects are created below their namespace')
   t.equal((await server.get(`${BINDINGS}/one/status`)).code, 404)
   t.equal((await server.get('/apis/rbac.authorization.orch.io/v2/clusterrolebindings')).code, 404)
 })

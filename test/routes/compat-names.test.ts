@@ -24,7 +24,7 @@ const role = (name: string, more: Json = {}): Json => ({
   apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name, labels: { 'kubernetes.io/os': 'linux', 'app.kubernetes.io/name': 'kube-system' } }, rules: [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['get'] }], ...more
 })
 
-t.test('without the option nothing has another name', async t => {
+t.test('without the option no public name is served', async t => {
   const server = await build(t)
   t.equal((await server.get(`${PUBLIC}/clusterroles`)).code, 404)
   t.equal((await server.get('/api/v1/namespaces/kube-system')).code, 404)
@@ -251,7 +251,7 @@ t.test('extension servers and node agents are called under public names', async 
   t.equal((await agent.next()).url, '/containerLogs/default/kubernetes/main')
 })
 
-t.test('the audit log has our names, and the URL as it was sent', async t => {
+t.test('the audit log has our names, and the URL as the client sent it', async t => {
   const path = join(t.testdir(), 'audit.log')
   const server = await compat(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, omitStages: ['RequestReceived'], rules: [{ level: 'RequestResponse', resources: [{ group: 'rbac.authorization.orch.io' }] }] } } })
   const roles = `${PUBLIC}/namespaces/kube-system/roles`
@@ -269,7 +269,7 @@ t.test('the audit log has our names, and the URL as it was sent', async t => {
   }
 })
 
-t.test('what clients write at will does no harm, and stays as it is', async t => {
+t.test('hostile values in renamed fields do no harm and stay unchanged', async t => {
   const server = await compat(t)
   const deep = (text: string): string => `${text}${'['.repeat(200_000)}${']'.repeat(200_000)}`
   const kept = (fields: Json): Json => ({ metadata: { name: 'a', managedFields: [{ manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:metadata': fields } }] } })

@@ -7,7 +7,7 @@ const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments'
 const REPLICAS = '/apis/apps/v1/namespaces/default/deployments/d/scale'
 const UNKNOWN = 'the object provided is unrecognized (must be of type ConfigMap): couldn\'t get version/kind; json parse error: '
 
-t.test('a body of another kind or version is told as what it came and as what it was read', async t => {
+t.test('the error for another kind or version names the sent and the expected type', async t => {
   const server = await build(t)
   for (const [url, body, message] of [
     [CONFIGS, { kind: 'Secret', apiVersion: 'v1' }, 'Secret in version "v1" cannot be handled as a ConfigMap: kind: expected "ConfigMap", got "Secret"'],
@@ -28,7 +28,7 @@ t.test('a body of another kind or version is told as what it came and as what it
   t.match(await server.put(REPLICAS, { kind: 'Deployment', apiVersion: 'apps/v1', metadata: { name: 'd' } }), { code: 400, json: { message } })
 })
 
-t.test('Strict tells what it refuses in the same words', async t => {
+t.test('Strict refusals have the same wording', async t => {
   const server = await build(t)
   const message = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "foo", duplicate field "data.a"'
   t.match(await server.post(`${CONFIGS}?fieldValidation=Strict`, '{"metadata":{"name":"c"},"foo":1,"data":{"a":"1","a":"2"}}'), { code: 400, json: { message } })

@@ -27,7 +27,7 @@ const SERVED_GROUPS = Object.entries({
   'flowcontrol.apiserver.orch.io': ['v1beta2', 'v1beta1']
 }).map(([name, versions]) => [name, versions, versions[0]])
 
-t.test('groups, versions and resources are told as they are served', async t => {
+t.test('discovery lists groups, versions and resources as they are served', async t => {
   const server = await build(t, { api: { externalHostname: 'orch.example.com:443' } })
   t.same((await server.get('/api')).json, { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: 'orch.example.com:443' }] })
   const version = { groupVersion: 'rbac.authorization.orch.io/v1', version: 'v1' }
@@ -52,7 +52,7 @@ t.test('groups, versions and resources are told as they are served', async t => 
   t.same(named(core, 'namespaces/status').verbs, ['get', 'patch', 'update'])
 })
 
-t.test('what is not served is not told, and answers 404', async t => {
+t.test('what is not served is not listed and answers 404', async t => {
   const server = await build(t, { api: { disabled: ['rbac.authorization.orch.io/v1'] } })
   const groups = (await server.get('/apis')).json.groups.map(({ name }: Json) => name)
   t.notOk(groups.includes('rbac.authorization.orch.io'))
@@ -67,7 +67,7 @@ t.test('the release and the package both have their version', async t => {
   t.match((await server.get('/version')).json, { major: '1', minor: '24', gitVersion: /^v1\.24\.\d+\+orch-\d+\.\d+\.\d+/, platform: /^\w+\/\w+$/ })
 })
 
-t.test('documents come as JSON or YAML and as nothing else', async t => {
+t.test('discovery documents are JSON or YAML only', async t => {
   const server = await build(t)
   const yaml = await server.get('/version', { accept: 'application/yaml' })
   t.equal(yaml.headers['content-type'], 'application/yaml')
@@ -78,13 +78,13 @@ t.test('documents come as JSON or YAML and as nothing else', async t => {
   t.equal((await server.get('/apis', { accept: 'application/json;g=apidiscovery.orch.io;v=v2;as=APIGroupDiscoveryList,application/json' })).json.kind, 'APIGroupList', 'aggregated discovery falls back')
 })
 
-t.test('the root names the paths there are', async t => {
+t.test('the root lists the paths of the server', async t => {
   const server = await build(t)
   const { paths } = (await server.get('/')).json
   for (const path of paths) t.equal((await server.get(path)).code, 200, path)
 })
 
-t.test('the OpenAPI document tells what is served, by its entity tag once', async t => {
+t.test('the OpenAPI document describes what is served, and its entity tag saves a second download', async t => {
   const server = await build(t)
   const { json, headers } = await server.get('/openapi/v2')
   t.match(json, { swagger: '2.0', info: { title: 'orch' } })

@@ -261,7 +261,7 @@ t.test('stages are switched at once', async t => {
   t.equal((await made(on, PODS, pod({}, { securityContext: { procMount: 'Unmasked' } }))).spec['containers'][0].securityContext.procMount, 'Unmasked')
 })
 
-t.test('a stored object keeps what its gate brought, and later ones do not have it', async t => {
+t.test('a stored object keeps the field of its gate, and new ones do not get it', async t => {
   const storage = { kind: 'embedded', directory: t.testdir() } as const
   const before = await build(t, { storage, featureGates: { ServiceInternalTrafficPolicy: true, StatefulSetAutoDeletePVC: true } })
   const services = ns('/api/v1', 'services')

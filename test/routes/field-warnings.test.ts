@@ -72,7 +72,7 @@ t.test('of pods, by a table', async t => {
   const body = { metadata: { name: 'p' }, spec: { nodeSelector: { 'beta.orch.io/os': 'linux' }, containers: [main] } }
   t.equal(warningTexts(await server.post('/api/v1/namespaces/default/pods', body)).length, 1)
   t.same(warningTexts(await server.patch('/api/v1/namespaces/default/pods/p', { metadata: { labels: { a: 'b' } } })), [], 'changes of pods are not looked at')
-  t.same(warningTexts(await server.post('/api/v1/namespaces/default/pods', { ...body, spec: { ...body.spec, restartPolicy: 'Sometimes' } })), [], 'what is refused is told of as a cause alone')
+  t.same(warningTexts(await server.post('/api/v1/namespaces/default/pods', { ...body, spec: { ...body.spec, restartPolicy: 'Sometimes' } })), [], 'a refusal is reported as a cause only')
 })
 
 for (const [url, at, make] of OWNERS) {
@@ -91,7 +91,7 @@ for (const [url, at, make] of OWNERS) {
     t.same(warningTexts(await server.patch(`${url}/x`, { metadata: { labels: { a: 'b' } } })), always, 'a change of nothing that is desired is not looked at')
     if (url.endsWith('jobs') || url.endsWith('podtemplates')) return
     const field = url.endsWith('daemonsets') || url.endsWith('deployments') || url.endsWith('replicasets') ? { minReadySeconds: 1 } : url.endsWith('cronjobs') ? { suspend: true } : { replicas: 3 }
-    t.same(warningTexts(await server.patch(`${url}/x`, { spec: field })), texts, 'one of what is desired is')
+    t.same(warningTexts(await server.patch(`${url}/x`, { spec: field })), texts, 'a change of the spec gets the warnings')
     t.same(warningTexts(await server.patch(`${url}/x/status`, { metadata: { annotations: { a: 'b' } }, spec: { ...field } })), [], 'one of the status is not')
   })
 }

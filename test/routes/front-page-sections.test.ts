@@ -18,7 +18,7 @@ t.test('only templates make HTML', async t => {
   t.equal(html`${'a\u0000b\u202ec\u001b[1m'}`.toString(), 'a\ufffdb\ufffdc\ufffd[1m', 'nothing turns the text around it')
 })
 
-t.test('a check that fails is named, and one that hangs is not waited for', async t => {
+t.test('a failing check is named, and one that hangs is not waited for', async t => {
   const asked: string[] = []
   const health = { run: (endpoint: string) => [{ name: 'ping', passes: Promise.resolve(true) }, { name: 'etcd', passes: new Promise<boolean>(() => {}) }, ...endpoint === 'livez' ? [] : [{ name: 'informer-sync', passes: Promise.resolve(false) }]] }
   const rights = new Rights({ name: 'all', authorize: ({ info }) => { asked.push(info.path); return { decision: 'Allow' } } }, ANN)
@@ -27,5 +27,5 @@ t.test('a check that fails is named, and one that hangs is not waited for', asyn
   t.match(text, 'Not live</strong> 1 of 2 checks of livez: etcd')
   t.match(text, /<th scope="row" class="long">etcd<\/th><td>no answer yet<\/td>/)
   await rights.get('/livez')
-  t.same(asked, ['/readyz', '/livez'], 'asked once for each path')
+  t.same(asked, ['/readyz', '/livez'], 'each path is authorized once')
 })

@@ -20,7 +20,7 @@ async function withRoles (t: Test, username: string, more?: Json[]): Promise<Cli
   return server
 }
 
-t.test('programs get what they always got, byte for byte', async t => {
+t.test('API clients get the same bytes as before', async t => {
   const server = await build(t)
   const { body, headers } = await server.get('/')
   t.match(body, /^\{"paths":\["\/\.well-known\/openid-configuration","\/api","\/api\/v1","\/apis",.*\]\}\n$/)
@@ -47,7 +47,7 @@ t.test('a browser gets a page with a policy that allows its style sheet and noth
   }
 })
 
-t.test('who may not read / gets the refusal of today', async t => {
+t.test('users who may not read / get the same refusal as API clients', async t => {
   const server = await build(t, RBAC)
   for (const token of [undefined, 'ann']) {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -59,7 +59,7 @@ t.test('who may not read / gets the refusal of today', async t => {
   t.match(await closed.get('/', { accept: BROWSER }), { code: 401, json: { reason: 'Unauthorized' } })
 })
 
-t.test('each reader sees what they may list and get, and of the rest that it is not permitted', async t => {
+t.test('each reader sees the resources they may list and get, and which are not permitted', async t => {
   const server = await withRoles(t, 'ann')
   await server.post(EVENTS, eventOf('secret-event', 'a message for few'), as('root', '*/*'))
   await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'one' } }, as('root', '*/*'))
@@ -78,10 +78,10 @@ t.test('each reader sees what they may list and get, and of the rest that it is 
   t.match(all, 'a message for few')
   t.match(section(all, 'resources'), /secrets core 1/)
   t.notMatch(all, 'ot permitted')
-  t.equal((await pageOf(server, { ...as('root'), 'impersonate-user': 'ann', 'impersonate-group': 'readers' })).replace(/(?:&lt; )?[\d.]+ m?s/g, ''), own.replace(/(?:&lt; )?[\d.]+ m?s/g, ''), 'who impersonates sees what the other sees')
+  t.equal((await pageOf(server, { ...as('root'), 'impersonate-user': 'ann', 'impersonate-group': 'readers' })).replace(/(?:&lt; )?[\d.]+ m?s/g, ''), own.replace(/(?:&lt; )?[\d.]+ m?s/g, ''), 'an impersonator sees the page of the impersonated user')
 })
 
-t.test('who may not even discover a resource does not learn its name or number', async t => {
+t.test('users who may not discover a resource learn neither its name nor its number', async t => {
   const server = await withRoles(t, 'system:anonymous')
   const page = await pageOf(server)
   t.match(section(page, 'resources'), /1 without objects configmaps$/, 'as the role permits')
@@ -115,7 +115,7 @@ t.test('after a restart the events are read from memory if they are few', async 
   }
 })
 
-t.test('everything that clients have named is text', async t => {
+t.test('all names from clients are escaped', async t => {
   let release = (): void => {}
   const held = new Promise<void>(resolve => { release = resolve })
   const server = await build(t, { authentication: { tokens: TOKENS }, authorization: { authorizers: [{ name: 'slow', authorize: async ({ info }) => { if (info.name.includes('script')) await held; return { decision: 'Allow' } } }] } })
@@ -135,7 +135,7 @@ t.test('everything that clients have named is text', async t => {
   t.match(section(await pageOf(server, as('bob')), 'slow'), /Slow lately .* get \/api\/v1\/namespaces\/default\/configmaps\/&lt;script&gt;alert\(4\)&lt;script&gt; &lt;script&gt;alert\(1\)/)
 })
 
-t.test('a view lists and counts nothing, whatever the store holds', async t => {
+t.test('a view of the page lists and counts nothing in the store, however many objects there are', async t => {
   const server = await build(t)
   for (let at = 0; at < 300; at++) await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: `c-${at}` } })
   const reads = async (): Promise<string[]> => (await server.get('/metrics')).body.split('\n').filter(line => /^(?:apiserver_cache_list_\w+|apiserver_storage_list_\w+|etcd_request_duration_seconds_count)\{/.test(line))
@@ -159,7 +159,7 @@ t.test('links work below the prefix of a host, with and without its slash', asyn
   }
 })
 
-t.test('an authorizer that fails shows nothing, and a remote one is not asked everything at once', async t => {
+t.test('with a failing authorizer the page lists nothing, and a remote authorizer gets few requests at once', async t => {
   let asked = 0
   let together = 0
   let most = 0

@@ -39,7 +39,7 @@ t.test('another name or namespace than that of the URL is refused in the same wo
   t.equal((await server.patch(`${CONFIGS}/a`, { metadata: { namespace: null } })).json.metadata.namespace, 'default', 'which may be left out')
 })
 
-t.test('a namespace that is said of what is in none goes', async t => {
+t.test('the namespace of a cluster-scoped object is dropped', async t => {
   const server = await build(t)
   const { code, json } = await server.post(`${REVIEWS}/subjectaccessreviews`, { metadata: { namespace: 'x' }, spec: { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods' } } })
   t.match({ code, json }, { code: 201, json: { status: { allowed: true } } })

@@ -6,7 +6,7 @@ import { keys, kidOf } from '../plugins/authentication/tokens.js'
 const CONFIGURATION = '/.well-known/openid-configuration'
 const KEYS = '/openid/v1/jwks'
 
-t.test('others find out who issues tokens and by which keys they are verified', async t => {
+t.test('other services discover the issuer and its keys', async t => {
   const [own, former] = [keys(), keys('RSA')]
   const server = await build(t, { authentication: { serviceAccounts: { issuers: ['https://issuer.example/cluster'], signingKey: own.pem, verificationKeys: [former.publicPem, own.publicPem] } }, api: { advertiseAddress: '10.0.0.1:6443' } })
   const configuration = await server.get(CONFIGURATION, { accept: 'text/html' })
@@ -40,7 +40,7 @@ t.test('the OpenAPI documents have both, as generated clients ask for them', asy
   }
 })
 
-t.test('where the keys are is what the flag says, else under the name that others know the server by', async t => {
+t.test('the address of the keys is that of the flag, or else the external address of the server', async t => {
   const uri = async (serviceAccounts: object, api: object): Promise<string> =>
     (await (await build(t, { authentication: { serviceAccounts }, api })).get(CONFIGURATION)).json['jwks_uri']
   t.equal(await uri({ keysUri: 'https://keys.example/x' }, { externalHostname: 'api.example' }), 'https://keys.example/x')
@@ -49,13 +49,13 @@ t.test('where the keys are is what the flag says, else under the name that other
   t.equal(await uri({ issuers: ['https://issuer.example/'] }, {}), 'https://issuer.example/openid/v1/jwks')
 })
 
-t.test('an issuer that is no https URL has nothing to discover', async t => {
+t.test('an issuer that is not an https URL has no discovery documents', async t => {
   const server = await build(t, { authentication: { serviceAccounts: { issuers: ['orch'] } } })
   for (const url of [CONFIGURATION, KEYS]) t.equal((await server.get(url)).code, 404)
   for (const url of ['/', '/openapi/v2', '/openapi/v3']) t.notMatch((await server.get(url)).body, 'openid', url)
 })
 
-t.test('they are for whom authorization lets in', async t => {
+t.test('the documents require authorization', async t => {
   const server = await build(t, { authorization: { modes: ['RBAC'] }, authentication: { tokens: 'a,ann,1\nb,bob,2,system:serviceaccounts\n' } })
   const ask = async (url: string, token?: string) => (await server.get(url, token === undefined ? {} : { authorization: `Bearer ${token}` })).code
   for (const url of [CONFIGURATION, KEYS]) t.same([await ask(url), await ask(url, 'a'), await ask(url, 'b')], [403, 403, 200], url)

@@ -36,7 +36,7 @@ async function fill (): Promise<Listening> {
   return server
 }
 
-t.test('who does not read a list has a few pieces waiting for him, not the list, in every form', async t => {
+t.test('a client that does not read a list has a few pieces buffered, not the list, in every encoding', async t => {
   const server = await filled()
   const sockets: Socket[] = []
   server.app.server.on('connection', socket => { sockets.push(socket) })
@@ -61,7 +61,7 @@ t.test('who does not read a list has a few pieces waiting for him, not the list,
   for (const bytes of waiting) t.ok(bytes <= 3 * CHUNK_BYTES, `${bytes} bytes`)
 })
 
-t.test('large lists are whole in every form', async t => {
+t.test('large lists are complete in every encoding', async t => {
   const server = await filled()
   const answers = new Map<string, Buffer>()
   for (const [form, query, headers] of FORMS) {
@@ -87,7 +87,7 @@ t.test('large lists are whole in every form', async t => {
   t.ok(bytes('metadata, protobuf').length > COUNT * 2000)
 })
 
-t.test('a connection takes one large list after the other, asked for at once', async t => {
+t.test('pipelined requests for large lists are answered one after the other', async t => {
   const server = await filled()
   const wanted = (await server.get(CONFIGS)).raw
   const reader = connect(server.port, '127.0.0.1')

@@ -28,10 +28,10 @@ t.test('pages of a list are one snapshot', async t => {
   const whole = await server.get(`${BINDINGS}?continue=${first.json.metadata.continue}`)
   t.equal(whole.json.items.length, 6, 'without a limit the rest comes at once')
   const last = await server.get(`${BINDINGS}?limit=10`)
-  t.notOk('continue' in last.json.metadata, 'a page that ends with the list says so')
+  t.notOk('continue' in last.json.metadata, 'a page that ends with the list has no continue token')
 })
 
-t.test('selectors choose, and leave the remaining count out', async t => {
+t.test('selectors filter a list and omit the remaining count', async t => {
   const server = await build(t)
   await filled(server, 10)
   const page = await server.get(`${BINDINGS}?labelSelector=even%3Dtrue&limit=2`)
@@ -47,7 +47,7 @@ t.test('selectors choose, and leave the remaining count out', async t => {
   }
 })
 
-t.test('a token or a version that is none is refused', async t => {
+t.test('an invalid token or version is refused', async t => {
   const server = await build(t)
   const token = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
   const v = 'meta.orch.io/v1'
@@ -114,7 +114,7 @@ t.test('every cell of the resource version table', async t => {
   ]) t.match(await list(invalid), { code: 400, json: { reason: 'BadRequest' } }, invalid)
 })
 
-t.test('a version from the future waits a little, then is a 504 that says so', async t => {
+t.test('a read of a future version waits a little, then is a 504 that says so', async t => {
   const server = await build(t)
   const { json } = await server.post(BINDINGS, binding('one'))
   const future = Number(json.metadata.resourceVersion) + 1000
@@ -133,7 +133,7 @@ t.test('a version about to come is waited for', async t => {
   t.match(await waiting, { code: 200, json: { items: { length: 2 } } })
 })
 
-t.test('a page whose revision is compacted is gone', async t => {
+t.test('a page of a compacted revision is 410 Expired', async t => {
   const server = await build(t, { storage: { compactionInterval: 50 } })
   await filled(server, 4)
   const { continue: token, resourceVersion } = (await server.get(`${BINDINGS}?limit=1`)).json.metadata
@@ -151,7 +151,7 @@ t.test('a page whose revision is compacted is gone', async t => {
   t.match(await server.get(`${BINDINGS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`), { code: 410, json: { message: 'The resourceVersion for the provided list is too old.' } })
 })
 
-t.test('lists go across namespaces or into one', async t => {
+t.test('lists cover all namespaces or one', async t => {
   const server = await build(t)
   for (const namespace of ['default', 'orch-system']) await server.post(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: 'c' } })
   t.equal((await server.get('/api/v1/configmaps')).json.items.length, 2)
@@ -162,7 +162,7 @@ t.test('lists go across namespaces or into one', async t => {
   t.equal((await server.get(`/api/v1/configmaps?limit=1&continue=${page.json.metadata.continue}`)).json.items[0].metadata.namespace, 'orch-system')
 })
 
-t.test('a large list comes in pieces, gzipped on request, and is the same', async t => {
+t.test('a large list is streamed in pieces, gzipped on request, with the same contents', async t => {
   const server = await build(t)
   const data = { text: 'x'.repeat(2000), escaped: '<&>' }
   for (let at = 0; at < 200; at++) await server.post('/api/v1/namespaces/default/configmaps', { metadata: { name: `c${at}` }, data })

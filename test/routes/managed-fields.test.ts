@@ -37,7 +37,7 @@ t.test('create, update and patches own what they change', async t => {
   })
 })
 
-t.test('who creates a pod owns what was sent and its defaults, not what admission adds', async t => {
+t.test('the creator of a pod owns what was sent and its defaults, not what admission adds', async t => {
   const server = await build(t)
   const { json } = await server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
   const { serviceAccountName, tolerations, priority } = json.spec
@@ -45,14 +45,14 @@ t.test('who creates a pod owns what was sent and its defaults, not what admissio
   t.same(Object.keys(json.metadata.managedFields[0].fieldsV1['f:spec']), ['f:containers', 'f:dnsPolicy', 'f:enableServiceLinks', 'f:restartPolicy', 'f:schedulerName', 'f:securityContext', 'f:terminationGracePeriodSeconds'])
 })
 
-t.test('empty maps that were sent are owned by nobody, and not shown', async t => {
+t.test('empty maps that were sent have no owner and are not returned', async t => {
   const server = await build(t)
   const { json } = await server.post(CONFIGS, { metadata: { name: 'a' }, data: { x: '1' }, binaryData: {} })
   t.same([json.binaryData, ...Object.values(ownersOf(json))], [undefined, '{"f:data":{".":{},"f:x":{}}}'])
   t.same((await server.patch(`${CONFIGS}/a?fieldManager=other`, { binaryData: {} })).json, json)
 })
 
-t.test('a write that changes nothing makes no new version, whoever makes it', async t => {
+t.test('a write that changes nothing makes no new version, even by another manager', async t => {
   const server = await build(t)
   const { json: made } = await server.post(CONFIGS, configMap('a', { x: '1' }))
   t.same((await server.put(`${CONFIGS}/a?fieldManager=other`, configMap('a', { x: '1' }))).json, made)
@@ -83,7 +83,7 @@ t.test('entries that are sent along: kept as they are, written anew, or refused'
   t.same(ownersOf((await put([{ ...entry, apiVersion: 'gone/v1' }], { x: '4', y: '1' })).json), { 'Apply c': '{"f:data":{"f:x":{},"f:y":{}}}', 'Update b': '{"f:data":{"f:x":{}}}' }, 'an unknown version is kept')
 })
 
-t.test('a new object is its creator\'s, whatever entries it was sent with', async t => {
+t.test('the creator owns a new object, whatever entries it was sent with', async t => {
   const server = await build(t)
   const entry = { manager: 'thief', operation: 'Apply', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:x': {} } } }
   t.same(ownersOf((await server.post(`${CONFIGS}?fieldManager=a`, configMap('a', { x: '1' }, { managedFields: [entry] }))).json), { 'Update a': '{"f:data":{".":{},"f:x":{}}}' })
@@ -125,7 +125,7 @@ t.test('a deployment is owned by containers, ports and variables, and its status
   t.equal(ownersOf(json)['Update maker'], JSON.stringify(made.metadata.managedFields[0].fieldsV1), 'the rest is as it was')
 })
 
-t.test('through another version, fields are in the words of that version', async t => {
+t.test('fields written through another version are recorded in that version', async t => {
   const server = await build(t)
   const url = (version: string): string => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
   const hpa = { metadata: { name: 'h' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' }, targetCPUUtilizationPercentage: 50 } }
@@ -138,7 +138,7 @@ t.test('through another version, fields are in the words of that version', async
   t.equal(changed.metadata.managedFields[0].fieldsV1['f:spec']['f:targetCPUUtilizationPercentage'], undefined)
 })
 
-t.test('of more than ten updaters the oldest are ancient changes', async t => {
+t.test('of more than ten updaters the oldest become ancient-changes', async t => {
   const server = await build(t)
   await server.post(`${CONFIGS}?fieldManager=first`, configMap('a', { first: '1' }))
   for (let at = 0; at < 11; at++) await server.patch(`${CONFIGS}/a?fieldManager=m${at}`, { data: { [`k${at}`]: '1' } })
@@ -147,7 +147,7 @@ t.test('of more than ten updaters the oldest are ancient changes', async t => {
   t.ok('Update ancient-changes' in owners && 'Update m10' in owners)
 })
 
-t.test('lists that are written when they are not set: whoever sends an empty one owns it, and it is shown as null', async t => {
+t.test('for lists that are always written, the sender of an empty one owns it, and it is returned as null', async t => {
   const server = await build(t)
   const kinds: ReadonlyArray<readonly [path: string, rest: Json, empty: Json, element: string]> = [
     ['/apis/discovery.orch.io/v1/namespaces/default/endpointslices', { addressType: 'IPv4' }, { endpoints: [] }, '"f:endpoints":{}'],
@@ -164,7 +164,7 @@ t.test('lists that are written when they are not set: whoever sends an empty one
     const create = (name: string, body: Json): Promise<Answer> => server.post(`${path}?fieldManager=maker`, { ...rest, ...body, metadata: { name: `${name}-${at}`, labels: { a: 'b' } } })
     const absent = await create('absent', 'spec' in empty ? { spec: {} } : {})
     t.match({ code: absent.code, json: absent.json }, { code: 201, json: nulls(empty) as Json }, path)
-    t.notMatch(ownersOf(absent.json), { 'Update maker': element }, 'one that is not there is nobody\'s')
+    t.notMatch(ownersOf(absent.json), { 'Update maker': element }, 'an absent list has no owner')
     const made = await create('empty', empty)
     t.match({ code: made.code, json: made.json }, { code: 201, json: nulls(empty) as Json }, path)
     t.ok(ownersOf(made.json)['Update maker']?.includes(element), path)
@@ -175,11 +175,11 @@ t.test('lists that are written when they are not set: whoever sends an empty one
     t.same((await server.patch(`${path}/absent-${at}?fieldManager=patcher`, empty)).json, patched, 'once more changes nothing')
     await server.patch(`${path}/absent-${at}`, { metadata: { finalizers: ['a/b'] } })
     await server.delete(`${path}/absent-${at}`)
-    t.match((await server.patch(`${path}/absent-${at}`, { ...empty, metadata: { finalizers: null } })).json, nulls(empty) as Json, 'and so it goes')
+    t.match((await server.patch(`${path}/absent-${at}`, { ...empty, metadata: { finalizers: null } })).json, nulls(empty) as Json, 'removing the last finalizer deletes it')
   }
 })
 
-t.test('who creates a daemon set owns the count of its templates, and keeps it', async t => {
+t.test('the creator of a daemon set owns its template generation, and keeps it', async t => {
   const server = await build(t)
   const url = '/apis/apps/v1/namespaces/default/daemonsets'
   const set = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'a' } }, template } }
@@ -192,10 +192,10 @@ t.test('who creates a daemon set owns the count of its templates, and keeps it',
   t.same(json.metadata.annotations, { 'deprecated.daemonset.template.generation': '3' })
   t.same(json.metadata.managedFields.map(({ manager, fieldsV1 }: Json) => [manager, fieldsV1['f:metadata']]).sort(), [['maker', COUNT], ['putter', undefined]])
   const applied = await server.call('PATCH', `${url}/e?fieldManager=me`, { apiVersion: 'apps/v1', kind: 'DaemonSet', ...set, metadata: { name: 'e' } }, { 'content-type': 'application/apply-patch+yaml' })
-  t.same([applied.code, applied.json.metadata.annotations, applied.json.metadata.managedFields[0].fieldsV1['f:metadata']], [201, { 'deprecated.daemonset.template.generation': '1' }, undefined], 'of an apply it is nobody\'s')
+  t.same([applied.code, applied.json.metadata.annotations, applied.json.metadata.managedFields[0].fieldsV1['f:metadata']], [201, { 'deprecated.daemonset.template.generation': '1' }, undefined], 'an applier does not own it')
 })
 
-t.test('who creates an autoscaler without a target owns the default one', async t => {
+t.test('the creator of an autoscaler without a target owns the default one', async t => {
   const server = await build(t)
   const hpa = { metadata: { name: 'h' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' } } }
   for (const [version, field] of [['v1', 'f:targetCPUUtilizationPercentage'], ['v2', 'f:metrics'], ['v2beta2', 'f:metrics'], ['v2beta1', 'f:metrics']] as const) {

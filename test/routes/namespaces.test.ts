@@ -11,7 +11,7 @@ async function there (server: Client, url: string): Promise<void> {
   while ((await server.get(url)).code !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })
 }
 
-t.test('the namespaces of the cluster are there, each with its default account', async t => {
+t.test('the namespaces of the cluster exist, each with its default account', async t => {
   const server = await build(t)
   for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) {
     t.match((await server.get(`/api/v1/namespaces/${name}`)).json, { metadata: { labels: { 'orch.io/metadata.name': name } }, spec: { finalizers: ['orch'] }, status: { phase: 'Active' } })
@@ -37,7 +37,7 @@ t.test('a deleted namespace is emptied, then removed', async t => {
   t.equal((await server.get(CONFIGS)).json.items.length, 0, 'and its name can be used again')
 })
 
-t.test('what was asked for when its deletion began holds for a namespace that is being emptied', async t => {
+t.test('the propagation policy of a terminating namespace cannot be changed', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
   await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
@@ -45,7 +45,7 @@ t.test('what was asked for when its deletion began holds for a namespace that is
   for (const propagationPolicy of ['Foreground', 'Orphan']) t.equal((await server.delete('/api/v1/namespaces/team', { propagationPolicy })).json.metadata.finalizers, undefined, propagationPolicy)
 })
 
-t.test('a namespace that nothing holds is terminating before it is gone', async t => {
+t.test('an empty namespace is Terminating before it is deleted', async t => {
   const server = await listen(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'bare' } })
   const watch = await Watch.open(t, `${server.url}/api/v1/namespaces?watch=1&fieldSelector=metadata.name%3Dbare`)
@@ -70,7 +70,7 @@ t.test('jobs and replication controllers go with their namespace, those that wai
   t.same((await server.get('/apis/batch/v1/jobs')).json.items, [])
 })
 
-t.test('the conditions of a namespace that is going tell what is left in it', async t => {
+t.test('the conditions of a terminating namespace say what is left in it', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
   await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/hold'] } })
@@ -87,28 +87,28 @@ t.test('the conditions of a namespace that is going tell what is left in it', as
   await gone(server, '/api/v1/namespaces/team')
 })
 
-t.test('nothing is created in a namespace that is missing or going', async t => {
+t.test('nothing is created in a missing or terminating namespace', async t => {
   const server = await build(t)
   t.match(await server.post(CONFIGS, { metadata: { name: 'a' } }), { code: 404, json: { reason: 'NotFound', details: { kind: 'namespaces', name: 'team' } } })
   await server.post('/api/v1/namespaces', { metadata: { name: 'team' } })
   await server.post(CONFIGS, { metadata: { name: 'held', finalizers: ['example.com/keep'] } })
   await server.delete('/api/v1/namespaces/team')
   t.match(await server.post(CONFIGS, { metadata: { name: 'late' } }), { code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating' }] } } })
-  t.match(await server.post(CONFIGS, { metadata: { generateName: 'late-' } }), { code: 403, json: { details: { name: 'late-', kind: 'configmaps' } } }, 'of one without a name, by what it begins with')
+  t.match(await server.post(CONFIGS, { metadata: { generateName: 'late-' } }), { code: 403, json: { details: { name: 'late-', kind: 'configmaps' } } }, 'an object without a name is named by its prefix')
   t.equal((await server.put('/apis/rbac.authorization.orch.io/v1/namespaces/team/roles/late', { metadata: { name: 'late' }, rules: [] })).code, 403, 'not by PUT either')
-  t.equal((await server.patch(`${CONFIGS}/held`, { data: { still: 'changed' } })).code, 200, 'what is there can be changed')
-  t.equal((await server.get('/api/v1/namespaces/team')).code, 200, 'the namespace waits for what is held')
+  t.equal((await server.patch(`${CONFIGS}/held`, { data: { still: 'changed' } })).code, 200, 'existing objects can be changed')
+  t.equal((await server.get('/api/v1/namespaces/team')).code, 200, 'the namespace waits for objects with finalizers')
   while ((await server.get(`${CONFIGS}/held`)).json.metadata.deletionTimestamp === undefined) await new Promise(resolve => { setTimeout(resolve, 5) })
   await server.patch(`${CONFIGS}/held`, { metadata: { finalizers: null } })
   await gone(server, '/api/v1/namespaces/team')
 })
 
-t.test('that the namespace is missing or going is said before anything else is', async t => {
+t.test('a missing or terminating namespace is reported before any other error', async t => {
   const server = await build(t)
   const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   const missing = { code: 404, json: { reason: 'NotFound', message: 'namespaces "gone" not found', details: { kind: 'namespaces', name: 'gone' } } }
   t.match(await server.post('/api/v1/namespaces/gone/pods', pod), missing, 'no account is looked for there')
-  t.match(await server.post('/api/v1/namespaces/gone/configmaps', { metadata: { name: 'A_' } }), missing, 'of what is invalid, too')
+  t.match(await server.post('/api/v1/namespaces/gone/configmaps', { metadata: { name: 'A_' } }), missing, 'for an invalid object too')
   t.match(await server.post('/api/v1/namespaces/gone/pods/a/binding', { metadata: { name: 'b' }, target: {} }), missing)
   t.match(await server.post('/api/v1/namespaces/gone/pods/a/eviction', { metadata: { name: 'b' } }), missing)
   t.match(await server.post('/api/v1/namespaces/gone/serviceaccounts/a/token', { spec: {} }), missing)
@@ -120,12 +120,12 @@ t.test('that the namespace is missing or going is said before anything else is',
   t.match(await server.post('/api/v1/namespaces/team/pods/a/eviction', { metadata: { name: 'a' } }), going)
 })
 
-t.test('with NamespaceLifecycle off nobody asks', async t => {
+t.test('without NamespaceLifecycle namespaces are not checked', async t => {
   const server = await build(t, { admission: { disabled: ['NamespaceLifecycle'] } })
   t.equal((await server.post(CONFIGS, { metadata: { name: 'a' } })).code, 201)
 })
 
-t.test('status and finalize change their own part only', async t => {
+t.test('status and finalize change only their own part', async t => {
   const server = await build(t)
   const { json } = await server.post('/api/v1/namespaces', { metadata: { name: 'team', labels: { a: '1' } }, spec: { finalizers: ['example.com/more'] } })
   t.same(json.spec.finalizers, ['example.com/more', 'orch'])

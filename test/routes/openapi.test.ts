@@ -28,7 +28,7 @@ t.test('the index of /openapi/v3 leads to a document of each group version, and 
   }
 })
 
-t.test('an address with the hash of its document may be kept, and one with another leads to it', async t => {
+t.test('the URL of a document with its hash is cacheable, and one with another hash redirects to it', async t => {
   const server = await build(t)
   const address = await addressOf(server, 'apis/apps/v1')
   const { headers, json } = await server.get(address)
@@ -53,7 +53,7 @@ t.test('a host that mounts the server is led to where it is', async t => {
   t.match(answer, { code: 301, headers: { location: /^\/cluster\/openapi\/v3\/version\?hash=[0-9A-F]{128}$/ } })
 })
 
-t.test('documents are told apart by their entity tags, whole or compressed', async t => {
+t.test('entity tags identify documents, plain or compressed', async t => {
   const server = await build(t)
   for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) {
     const { raw, headers: { etag } } = await server.get(path)
@@ -70,10 +70,10 @@ t.test('documents are told apart by their entity tags, whole or compressed', asy
     }
     t.notOk((await server.get(path, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'])
   }
-  t.notOk((await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'what is small stays as it is')
+  t.notOk((await server.get('/openapi/v3/version', GZIP)).headers['content-encoding'], 'small responses are not compressed')
 })
 
-t.test('the protobuf form of v3 is not offered: who asks for nothing else is refused', async t => {
+t.test('the protobuf form of v3 is not offered: requests that accept nothing else are 406', async t => {
   const server = await build(t)
   for (const path of ['/openapi/v3', '/openapi/v3/api/v1']) {
     t.match(await server.get(path, { accept: V3_PROTOBUF }), { code: 406, json: { reason: 'NotAcceptable' } })
@@ -81,7 +81,7 @@ t.test('the protobuf form of v3 is not offered: who asks for nothing else is ref
   }
 })
 
-t.test('what is switched off is in neither document', async t => {
+t.test('disabled versions and resources are in neither document', async t => {
   const server = await build(t, { api: { disabled: ['apps/v1', 'v1/pods'] } })
   const { json } = await server.get('/openapi/v2')
   t.notOk(Object.keys(json['paths']).some(path => /\/(apps|pods)(\/|$)/.test(path)))
@@ -93,7 +93,7 @@ t.test('what is switched off is in neither document', async t => {
   t.ok(core['components'].schemas['io.orch.api.core.v1.PodSpec'], 'templates of pods have one still')
 })
 
-t.test('types that are defined at run time come and go', async t => {
+t.test('types defined at run time are added and removed', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   let registry: ResourceRegistry | undefined

@@ -75,7 +75,7 @@ for (const secure of [true, false]) {
       over.abort()
       await others
       t.ok(read > 0, 'others read meanwhile')
-      t.equal(foreign, 0, 'and got what is theirs')
+      t.equal(foreign, 0, 'and got their own responses')
     }
   })
 }
@@ -98,7 +98,7 @@ async function abandon (address: Address, connections: number, behind: readonly 
 }
 
 for (const secure of [true, false]) {
-  t.test(`what waits behind a watch ends with its connection, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
+  t.test(`requests queued behind a watch end with its connection, ${secure ? 'TLS' : 'in a host without TLS'}`, async t => {
     const server = secure ? await serve(t, { limits: { maxRequestsInflight: 80 } }) : await listen(t, { limits: { maxRequestsInflight: 80 } })
     const address = { port: server.port, secure }
     const gauge = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\d+)$`, 'm').exec((await server.get('/metrics')).body)?.[1] ?? 0)
@@ -117,7 +117,7 @@ for (const secure of [true, false]) {
     await abandon(address, 12, Array.from({ length: 6 }, () => get(configs('a'))), () => settled('the lists to wait', async () => await reads() > 70))
     await settled('the watches to end', async () => await watches() === 0)
     await settled('the reads to end', async () => await reads() === 1)
-    t.equal((await server.get(`${configs('a')}/a-1`)).code, 200, 'nobody is refused')
+    t.equal((await server.get(`${configs('a')}/a-1`)).code, 200, 'no request is refused')
   })
 }
 
@@ -158,7 +158,7 @@ t.test('a queued list is cut off by its deadline, and its place is free again', 
   t.pass()
 })
 
-t.test('a request that was carried out is finished in the audit log, also when its connection closed before its answer began', async t => {
+t.test('a completed request is finished in the audit log, even if its connection closed before its response', async t => {
   const path = join(mkdtempSync(join(tmpdir(), 'orch-audit-')), 'audit.log')
   const server = await serve(t, { audit: { path } })
   await server.post(configs('default'), { metadata: { name: 'going' } })
@@ -171,7 +171,7 @@ t.test('a request that was carried out is finished in the audit log, also when i
   t.equal(deletes('RequestReceived'), 1)
 })
 
-t.test('the parser of these tests tells a spoilt answer', async t => {
+t.test('the parser of these tests detects corrupt responses', async t => {
   t.throws(() => answersIn(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc')), /cut off/)
   t.throws(() => answersIn(Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n')), /chunk/)
 })

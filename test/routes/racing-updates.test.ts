@@ -12,7 +12,7 @@ const deployment = (by: string): Json => ({
   spec: { nobody: 'knows it', replicas: by.length, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: by, image: by, ports: [{ containerPort: 80 }] }] } } }
 })
 
-t.test('each is stored as it was sent, and hears of its fields once', async t => {
+t.test('each racing update is stored as it was sent, with one warning for its fields', async t => {
   let asked = 0
   const pause = { name: 'Pause', handles: [{ operations: '*', groups: ['apps'], resources: ['deployments'] }], mutate: async () => { asked++; await nextTurn() } } as const
   const server = await build(t, { admission: { plugins: [pause] } })

@@ -12,7 +12,7 @@ async function stored (server: Client, url: string, object: Json): Promise<Json>
   return read
 }
 
-t.test('a node comes with the status that its agent says, and what it has is what pods may have', async t => {
+t.test('a new node keeps the status its agent sent, and its capacity becomes allocatable', async t => {
   const server = await build(t)
   const nodeInfo = { machineID: 'm', systemUUID: 's', bootID: 'b', kernelVersion: '5', osImage: 'os', containerRuntimeVersion: 'c', kubeletVersion: 'v1.24.0', kubeProxyVersion: 'v1.24.0', operatingSystem: 'linux', architecture: 'amd64' }
   const addresses = [{ type: 'InternalIP', address: '10.2.0.1' }]
@@ -25,7 +25,7 @@ t.test('a node comes with the status that its agent says, and what it has is wha
   t.same((await stored(server, '/apis/apps/v1/namespaces/default/deployments', { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: pod } }, status: { replicas: 7 } })).status, {}, 'of no other')
 })
 
-t.test('a job without labels has those of its pods', async t => {
+t.test('a job without labels gets those of its pods', async t => {
   const server = await build(t)
   const url = '/apis/batch/v1/namespaces/default/jobs'
   const job = (name: string, metadata: Json, labels?: Json): Json => ({ metadata: { name, ...metadata }, spec: { template: { metadata: { labels }, spec: { ...pod, restartPolicy: 'Never' } } } })
@@ -43,7 +43,7 @@ t.test('claims of a stateful set say what they are', async t => {
   const claim = { metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } }
   const set = { metadata: { name: 's' }, spec: { serviceName: 's', selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: pod }, volumeClaimTemplates: [claim] } }
   t.match((await stored(server, url, set)).spec.volumeClaimTemplates, [{ kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name: 'data' }, status: { phase: 'Pending' } }])
-  t.equal((await server.put(`${url}/s`, set)).code, 200, 'who leaves it out changes nothing')
+  t.equal((await server.put(`${url}/s`, set)).code, 200, 'an update that omits it changes nothing')
 })
 
 t.test('definitions of types count their generations', async t => {

@@ -11,7 +11,7 @@ async function one (t: Parameters<typeof build>[0]): Promise<Client> {
   return server
 }
 
-t.test('an object comes as JSON, YAML or protobuf, and is taken as each', async t => {
+t.test('an object is written and read as JSON, YAML and protobuf', async t => {
   const server = await one(t)
   const json = await server.get(`${BINDINGS}/one`)
   t.equal(json.headers['content-type'], 'application/json')
@@ -27,14 +27,14 @@ t.test('an object comes as JSON, YAML or protobuf, and is taken as each', async 
   t.equal((await server.call('POST', BINDINGS, Buffer.from(encodeProtobuf(ClusterRoleBinding, object)), { 'content-type': PROTOBUF })).code, 201)
   t.equal((await server.call('POST', BINDINGS, yaml.body.replace('name: one', 'name: three').replace(/^ +(uid|resourceVersion):.*\n/gm, ''), { 'content-type': 'application/yaml' })).code, 201)
   const stock = encodeProtobuf(ClusterRoleBinding, { ...object, metadata: { name: 'four' } })
-  t.equal((await server.call('POST', BINDINGS, Buffer.from(stock), { 'content-type': 'application/vnd.kubernetes.protobuf' })).code, 201, 'what stock clients call it')
+  t.equal((await server.call('POST', BINDINGS, Buffer.from(stock), { 'content-type': 'application/vnd.kubernetes.protobuf' })).code, 201, 'with the media type of stock clients')
   for (const name of ['two', 'three', 'four']) t.same((await server.get(`${BINDINGS}/${name}`)).json.subjects, json.json.subjects)
   t.equal((await server.call('POST', BINDINGS, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' })).code, 415)
   t.equal((await server.call('POST', BINDINGS, JSON.stringify(binding('z')), { 'content-type': 'application/json', 'content-encoding': 'gzip' })).code, 415)
   t.equal((await server.app.inject({ method: 'POST', url: BINDINGS, payload: Buffer.from(JSON.stringify(binding('plain'))) })).statusCode, 201, 'without a type it is JSON')
 })
 
-t.test('a list comes in every form and means the same', async t => {
+t.test('a list has the same contents in every encoding', async t => {
   const server = await one(t)
   await server.post(BINDINGS, binding('two'))
   const json = await server.get(BINDINGS)
@@ -52,7 +52,7 @@ t.test('a list comes in every form and means the same', async t => {
   t.same(JSON.parse((await server.get(`${empty}?pretty=1`)).body).items, [])
 })
 
-t.test('a Table has a row per object and what was asked for in it', async t => {
+t.test('a Table has a row per object, with as much of the object as requested', async t => {
   const server = await one(t)
   const table = async (query: string, accept = TABLE) => (await server.get(`${BINDINGS}${query}`, { accept })).json
   t.match(await table(''), {
@@ -72,7 +72,7 @@ t.test('a Table has a row per object and what was asked for in it', async t => {
   t.match((await server.get('/apis/rbac.authorization.orch.io/v1/clusterroles', { accept: TABLE })).json.columnDefinitions, [{ name: 'Name', type: 'string' }, { name: 'Created At', type: 'date' }])
 })
 
-t.test('metadata can be had alone', async t => {
+t.test('metadata can be requested alone', async t => {
   const server = await one(t)
   const as = (kind: string): string => `application/json;as=${kind};g=meta.orch.io;v=v1`
   t.match((await server.get(`${BINDINGS}/one`, { accept: as('PartialObjectMetadata') })).json, { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'one' } })
@@ -92,7 +92,7 @@ t.test('an operation has no Table', async t => {
   t.match(await server.get('/api/v1/componentstatuses', { accept: TABLE }), { code: 200, json: { kind: 'Table' } })
 })
 
-t.test('a failure comes in the form that was asked for', async t => {
+t.test('a failure is encoded in the requested media type', async t => {
   const server = await build(t)
   const binary = await server.get(`${BINDINGS}/none`, { accept: PROTOBUF })
   t.equal(binary.code, 404)

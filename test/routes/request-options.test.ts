@@ -5,7 +5,7 @@ import { build } from '../build.js'
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const PODS = '/api/v1/namespaces/default/pods'
 
-t.test('preconditions of a deletion that do not hold are told by the kind', async t => {
+t.test('a failed precondition of a deletion is worded as upstream does for that kind', async t => {
   const server = await build(t)
   const { metadata: { uid, resourceVersion } } = (await server.post(CONFIGS, { metadata: { name: 'a' } })).json
   const refused = async (url: string, preconditions: object, kind: string, why: string): Promise<void> => {
@@ -17,14 +17,14 @@ t.test('preconditions of a deletion that do not hold are told by the kind', asyn
   await refused('/api/v1/namespaces/a', { uid: 'x' }, 'namespaces', `Precondition failed: UID in precondition: x, UID in object meta: ${namespace.uid}`)
 })
 
-t.test('options of a deletion that contradict themselves are Invalid', async t => {
+t.test('contradictory options of a deletion are Invalid', async t => {
   const server = await build(t)
   const field = 'propagationPolicy'
   t.match(await server.delete(`${CONFIGS}/a`, { propagationPolicy: 'Foo' }), { code: 422, json: { details: { kind: 'DeleteOptions', causes: [{ reason: 'FieldValueNotSupported', message: 'Unsupported value: "Foo": supported values: "Foreground", "Background", "Orphan"', field }] } } })
   t.match(await server.delete(`${CONFIGS}/a`, { propagationPolicy: 'Orphan', orphanDependents: true }), { code: 422, json: { details: { causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value: "Orphan": orphanDependents and deletionPropagation cannot be both set', field }] } } })
 })
 
-t.test('a grace period of less than nothing is one second', async t => {
+t.test('a negative grace period is one second', async t => {
   const server = await build(t)
   for (const [name, remove] of [
     ['a', () => server.delete(`${PODS}/a`, { gracePeriodSeconds: -5 })],
@@ -35,7 +35,7 @@ t.test('a grace period of less than nothing is one second', async t => {
   }
 })
 
-t.test('options of writes and watches are refused in the words clients know', async t => {
+t.test('invalid options of writes and watches are refused in the words of upstream', async t => {
   const server = await build(t)
   await server.post(CONFIGS, { metadata: { name: 'a' } })
   for (const [method, url, cause] of [

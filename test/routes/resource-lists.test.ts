@@ -28,7 +28,7 @@ function entriesOf ({ resource, kind, namespaced, shortNames, categories, verbs,
 /** Every version is served, alpha too. */
 const everything = (): Promise<Client> => build(t, { api: { disabled: [] } })
 
-t.test('each version tells its resources as the facts have them', async t => {
+t.test('each version lists the resources of the recorded facts', async t => {
   const server = await everything()
   for (const { group, versions } of FACTS.groups) {
     for (const version of versions) {
@@ -57,7 +57,7 @@ async function unanswered (server: Client, group: string, version: string, name:
   for (const verb of verbs) {
     const answer = await server.call(METHODS[verb] ?? 'GET', `${rootOf(group, version)}${scope}/${resource}/none/${subresource}`, verb === 'get' ? undefined : {})
     t.ok([404, 405].includes(answer.code), `${verb} ${name}: ${answer.code}`)
-    t.notMatch(answer.json['message'], /"none"/, 'nobody has looked for the object')
+    t.notMatch(answer.json['message'], /"none"/, 'the object was not looked up')
   }
 }
 

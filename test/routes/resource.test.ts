@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import orch from '../../app.js'
 import { build } from '../build.js'
 
-t.test('printRoutes shows the API, a path and its methods for each resource', async t => {
+t.test('printRoutes lists the API, a path and its methods for each resource', async t => {
   const { app: fastify } = await build(t)
   const routes = fastify.printRoutes({ commonPrefix: false })
   for (const path of ['/api/v1/namespaces/:namespace/pods', '/apis/rbac.authorization.orch.io/v1/clusterrolebindings']) t.ok(fastify.hasRoute({ method: 'GET', url: path }), path)

@@ -17,7 +17,7 @@ for (const { url, spec, text } of [
   { url: '/apis/apps/v1/namespaces/default/statefulsets', spec: { serviceName: 's', selector: { matchLabels: { app: 'web' } } }, text: 'app=web' },
   { url: '/api/v1/namespaces/default/replicationcontrollers', spec: { selector: { app: 'web', b: '' } }, text: 'app=web,b=', labels: { app: 'web', b: '' } }
 ].map(({ labels, ...rest }) => ({ ...rest, spec: labels === undefined ? rest.spec : { ...rest.spec, template: { ...template, metadata: { labels } } } }))) {
-  t.test(`the scale of ${url.split('/').at(-1)} shows and sets the number`, async t => {
+  t.test(`the scale of ${url.split('/').at(-1)} returns and sets the number`, async t => {
     const server = await build(t)
     const object = await created(server, url, spec)
     const { uid, resourceVersion, creationTimestamp } = object['metadata']
@@ -65,7 +65,7 @@ t.test('a scale is changed under the conditions of its object', async t => {
   t.equal((await server.call('DELETE', url)).code, 405)
 })
 
-t.test('an apply of a scale leaves the number alone, until one that was applied is left out', async t => {
+t.test('an apply of a scale without replicas keeps the number, unless it was applied before', async t => {
   const server = await build(t)
   await created(server, DEPLOYMENTS, { selector: { matchLabels: { app: 'web' } } })
   const scaled = (spec: Json, accept?: string): Promise<Answer> => server.call('PATCH', `${DEPLOYMENTS}/web/scale?fieldManager=me&force=true`, { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, spec }, { 'content-type': 'application/apply-patch+yaml', ...(accept === undefined ? {} : { accept }) })
@@ -76,7 +76,7 @@ t.test('an apply of a scale leaves the number alone, until one that was applied 
   t.match((await scaled({ replicas: 1 }, TABLE)).json, { kind: 'Table', rows: [{ cells: ['web', 1, 0, /s$/] }] })
 })
 
-t.test('a status is changed by itself alone', async t => {
+t.test('an update of the status changes nothing else', async t => {
   const server = await build(t)
   const object = await created(server, DEPLOYMENTS, { selector: { matchLabels: { app: 'web' } }, status: { replicas: 3 } })
   t.same(object['status'], {})

@@ -5,7 +5,7 @@ const PODS = '/api/v1/namespaces/default/pods'
 const OF_POD = 'seccomp.security.alpha.orch.io/pod'
 const OF_CONTAINER = 'container.seccomp.security.alpha.orch.io/'
 
-t.test('profiles of a new pod are told by fields and by annotations alike', async t => {
+t.test('seccomp profiles of a new pod are copied between fields and annotations', async t => {
   const server = await build(t)
   const cases: ReadonlyArray<readonly [title: string, annotations: Json, ofPod: Json | undefined, ofContainer: Json | undefined, wanted: Json, wantedOfPod: Json | undefined, wantedOfContainer: Json | undefined]> = [
     ['by nothing', {}, undefined, undefined, {}, undefined, undefined],
@@ -20,6 +20,6 @@ t.test('profiles of a new pod are told by fields and by annotations alike', asyn
     t.same(json.metadata.annotations ?? {}, wanted, title)
     t.same(json.spec.securityContext.seccompProfile, wantedOfPod, title)
     t.same(json.spec.containers[0].securityContext?.seccompProfile, wantedOfContainer, title)
-    t.equal(headers.warning, undefined, 'nothing is left to tell of')
+    t.equal(headers.warning, undefined, 'no warning remains')
   }
 })

@@ -38,7 +38,7 @@ t.test('a deployment is patched as kubectl does it', async t => {
   t.match(image.spec.strategy, { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } })
   t.strictSame((await patched(server, url, { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } })).spec.strategy, { type: 'Recreate' })
   const defaulted = (await patched(server, url, { spec: { strategy: { $patch: 'delete' }, replicas: null } })).spec
-  t.match(defaulted, { replicas: 1, strategy: { type: 'RollingUpdate' } }, 'what is taken away is defaulted')
+  t.match(defaulted, { replicas: 1, strategy: { type: 'RollingUpdate' } }, 'removed fields are defaulted')
 
   const sidecar = await patched(server, url, { spec: { template: { spec: { containers: [{ name: 'log', image: 'log:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }], volumes: [{ name: 'data', emptyDir: {} }] } } } })
   t.strictSame(sidecar.spec.template.spec.containers.map(({ name }: Json) => name as string), ['log', 'web'])
@@ -91,7 +91,7 @@ t.test('a patch is made to the object in the version of the URL', async t => {
   t.match((await patched(server, v1, { spec: { selector: { matchLabels: { other: 'x' } } } })).spec.selector, { matchLabels: { other: 'x', more: undefined } }, 'in v1 the selector is replaced')
 })
 
-t.test('what no patch may change is not changed', async t => {
+t.test('a patch cannot change immutable parts of an object', async t => {
   const server = await build(t, ALL)
   const url = await created(server, core('configmaps'), sample('/configmaps'))
   const before = (await server.get(url)).json

@@ -11,7 +11,7 @@ for (const { type, url, sent, owned } of [
   { type: '/pods', url: '/api/v1/namespaces/default/pods', sent: { labels: { l: '1' }, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' }] }, owned: '{"f:metadata":{"f:labels":{"f:l":{}}}}' },
   { type: 'flowcontrol.apiserver.orch.io/flowschemas', url: '/apis/flowcontrol.apiserver.orch.io/v1beta2/flowschemas', sent: { labels: { l: '1' }, annotations: { a: '1' } }, owned: undefined }
 ]) {
-  t.test(`who applies the status of ${type} owns no metadata that it leaves alone`, async t => {
+  t.test(`the applier of the status of ${type} owns no metadata that it does not change`, async t => {
     const server = await build(t)
     const { code, json: { kind, apiVersion } } = await server.post(url, { ...SAMPLES[type], metadata: { name: 'x' } })
     t.equal(code, 201)
@@ -22,7 +22,7 @@ for (const { type, url, sent, owned } of [
   })
 }
 
-t.test('who adds an ephemeral container owns that alone', async t => {
+t.test('a client that adds an ephemeral container owns that alone', async t => {
   const server = await build(t)
   const url = '/api/v1/namespaces/default/pods'
   await server.post(url, { ...SAMPLES['/pods'], metadata: { name: 'x' } })
@@ -31,7 +31,7 @@ t.test('who adds an ephemeral container owns that alone', async t => {
   t.same(Object.keys(JSON.parse(ownersOf(json)['Update me ephemeralcontainers'] ?? '{}') as object), ['f:spec'])
 })
 
-t.test('who approves a request owns the approval', async t => {
+t.test('a client that approves a request owns the approval', async t => {
   const server = await build(t)
   const url = '/apis/certificates.orch.io/v1/certificatesigningrequests'
   await server.post(url, { metadata: { name: 'x' }, ...SAMPLES['certificates.orch.io/certificatesigningrequests'] })
@@ -40,7 +40,7 @@ t.test('who approves a request owns the approval', async t => {
   t.match(JSON.parse(ownersOf(json)['Update me approval'] ?? '{}'), { 'f:status': { 'f:conditions': { 'k:{"type":"Approved"}': { 'f:reason': {} } } } })
 })
 
-t.test('what conflicts with the scale is told in its version, and with the object in that of the object', async t => {
+t.test('conflicts over replicas are reported in the version of the scale, or of the object', async t => {
   const server = await build(t)
   const deployment = SAMPLES['apps/deployments'] as Json
   await server.post(`${DEPLOYMENTS}?fieldManager=maker`, { metadata: { name: 'd' }, spec: { ...deployment['spec'], replicas: 2 } })

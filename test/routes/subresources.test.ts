@@ -6,7 +6,7 @@ const PODS = '/api/v1/namespaces/default/pods'
 const REQUESTS = '/apis/certificates.orch.io/v1/certificatesigningrequests'
 const container = { name: 'c', image: 'i' }
 
-t.test('ephemeral containers are changed by themselves alone', async t => {
+t.test('the subresource changes only ephemeral containers', async t => {
   const server = await build(t)
   const { json } = await server.post(PODS, { metadata: { name: 'p' }, spec: { containers: [container] } })
   const debug = { name: 'debug', image: 'tools' }
@@ -20,7 +20,7 @@ t.test('ephemeral containers are changed by themselves alone', async t => {
   t.match(await server.patch(`${PODS}/p`, { metadata: { labels: { a: 'b' } }, spec: { ephemeralContainers: null } }), { code: 422 })
 })
 
-t.test('an approval changes the conditions of a request and nothing else', async t => {
+t.test('an approval changes only the conditions of a request', async t => {
   const server = await build(t)
   const made = await server.post(REQUESTS, { metadata: { name: 'r' }, spec: { request: REQUEST, signerName: 'example.com/one', usages: ['client auth'] } })
   t.equal(made.code, 201)

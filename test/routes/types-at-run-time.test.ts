@@ -38,7 +38,7 @@ async function start (t: Test, options: ServerOptions = {}): Promise<Client & { 
 }
 
 for (const [title, sizes] of [['kept in memory', {}], ['answered by the store alone', { 'example.com/widgets': 0 }]] as const) {
-  t.test(`a type that is added is served, and one that is removed is gone: ${title}`, async t => {
+  t.test(`an added type is served and a removed one is not: ${title}`, async t => {
     const server = await start(t, { watchCache: { sizes } })
     const { resources, url } = server
     const groups = async (): Promise<string[]> => (await server.get('/apis')).json.groups.map(({ name }: { name: string }) => name)
@@ -47,7 +47,7 @@ for (const [title, sizes] of [['kept in memory', {}], ['answered by the store al
 
     const type = widgets()
     resources.add(type)
-    t.equal((await server.get(WIDGETS)).code, 404, 'what is added is not served yet')
+    t.equal((await server.get(WIDGETS)).code, 404, 'an added type is not served yet')
     resources.serve(type.stored)
     t.match((await groups()).at(-1), 'example.com', 'it comes last in discovery')
     t.match((await server.get('/apis/example.com/v1')).json.resources, [{ name: 'widgets', kind: 'Widget', shortNames: ['w'], namespaced: true }, { name: 'widgets/status' }])
@@ -70,7 +70,7 @@ for (const [title, sizes] of [['kept in memory', {}], ['answered by the store al
     t.match(list.json, { kind: 'WidgetList', items: [{ metadata: { name: 'one' } }, { metadata: { name: 'two' } }] })
     t.same((await server.get(WIDGETS, { accept: TABLE })).json.rows.map(({ cells }: { cells: string[] }) => cells[0]), ['one', 'two'])
     for (const path of [WIDGETS, `${WIDGETS}/one`, `${WIDGETS}?watch=1`]) t.equal((await server.get(path, { accept: PROTOBUF })).code, 406, 'it has no protobuf form')
-    t.equal((await server.get(`${WIDGETS}/one`, { accept: `${PROTOBUF}, application/json;q=0.5` })).json.kind, 'Widget', 'clients that would rather have one get what there is')
+    t.equal((await server.get(`${WIDGETS}/one`, { accept: `${PROTOBUF}, application/json;q=0.5` })).json.kind, 'Widget', 'clients that prefer protobuf get JSON')
     t.throws(() => resources.add(type), /there already/)
 
     resources.remove(type)
@@ -84,11 +84,11 @@ for (const [title, sizes] of [['kept in memory', {}], ['answered by the store al
     const again = widgets()
     resources.add(again)
     resources.serve(again.stored)
-    t.equal((await server.get(WIDGETS)).json.items.length, 2, 'what was stored is there when it comes back')
+    t.equal((await server.get(WIDGETS)).json.items.length, 2, 'stored objects are served again with the type')
   })
 }
 
-t.test('who owned a part of what is owned as one by now owns it as one', async t => {
+t.test('a field that has become atomic is owned as a whole by the owners of its parts', async t => {
   const { call, resources } = await start(t)
   const served = (atomic: object): ResourceType => {
     const spec = { type: 'object', properties: { map: { type: 'object', additionalProperties: { type: 'string' }, ...atomic }, size: { type: 'integer' } } } as const
@@ -113,7 +113,7 @@ t.test('who owned a part of what is owned as one by now owns it as one', async t
   t.same(json.metadata.managedFields.map(({ manager, fieldsV1 }: Json) => [manager, fieldsV1]), [['a', { 'f:spec': { 'f:size': {} } }], ['c', { 'f:spec': { 'f:map': {} } }]])
 })
 
-t.test('a version that is withdrawn is gone, while the type stays', async t => {
+t.test('a withdrawn version is not served, while its type stays', async t => {
   const { resources, get } = await start(t)
   const type = widgets()
   resources.add(type)

@@ -21,7 +21,7 @@ t.test('paths with the name of a renamed group are 404 and say its name here', a
   }
 })
 
-t.test('the list of definitions that kubectl asks for under the upstream group is served, and nothing else of that group', async t => {
+t.test('the list of definitions that kubectl requests under the upstream group is served, and nothing else of that group', async t => {
   const server = await build(t)
   t.equal((await server.post(RENAMED, definition)).code, 201)
   const { code, json } = await server.get(UPSTREAM)

@@ -48,7 +48,7 @@ for (const [name, options] of stores) {
         const made = await server.post(BINDINGS, binding(`b-${query.length}-${round}`))
         const bookmark = await minute(watch, server.time)
         t.same(bookmark, { kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: bookmark.metadata.resourceVersion } })
-        t.ok(Number(bookmark.metadata.resourceVersion) >= Number(made.json.metadata.resourceVersion), 'as new as what was written elsewhere')
+        t.ok(Number(bookmark.metadata.resourceVersion) >= Number(made.json.metadata.resourceVersion), 'at least as new as a write to another resource')
       }
       t.equal(watch.events.length, 2, 'and no more than one a minute')
       watch.close()
@@ -82,7 +82,7 @@ t.test('a bookmark of a Table is the row of an object that has a version alone',
   }
 })
 
-t.test('shortly before its time is over, and at its end if something has happened since, a watch tells where it is', async t => {
+t.test('a watch sends a bookmark shortly before its timeout, and at its end if the version has advanced', async t => {
   const server = await serve(t)
   const { resourceVersion } = (await server.get(CONFIGS)).json.metadata
   const open = (query: string) => Watch.open(t, `${server.url}${CONFIGS}?watch=1&timeoutSeconds=40&resourceVersion=${resourceVersion}${query}`)
@@ -103,7 +103,7 @@ t.test('shortly before its time is over, and at its end if something has happene
   t.equal(last?.metadata.resourceVersion, made.json.metadata.resourceVersion)
   await without.end()
   t.ok(without.response.complete)
-  t.equal(without.events.length, 0, 'and none unless it was asked for')
+  t.equal(without.events.length, 0, 'and no bookmark unless requested')
 })
 
 t.test('without a time of its own a watch lasts one to two of the minimum', async t => {

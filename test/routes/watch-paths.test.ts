@@ -4,7 +4,7 @@ import { BINDINGS, Watch, types, listen, binding, type Json } from '../build.js'
 const WATCHED = BINDINGS.replace('/v1/', '/v1/watch/')
 const config = (name: string, labels = {}): Json => ({ metadata: { name, labels } })
 
-t.test('a path with watch in it watches a collection or one object', async t => {
+t.test('a path with watch watches a collection or one object', async t => {
   const server = await listen(t)
   const all = await Watch.open(t, `${server.url}${WATCHED}`)
   const one = await Watch.open(t, `${server.url}${WATCHED}/b`)
@@ -15,10 +15,10 @@ t.test('a path with watch in it watches a collection or one object', async t => 
   await server.delete(`${BINDINGS}/a`)
   t.same(types(await all.take(4)), ['ADDED a', 'ADDED b', 'DELETED b', 'DELETED a'])
   t.same(types(await one.take(2)), ['ADDED b', 'DELETED b'])
-  t.same(both.events, [], 'what the query selects holds too')
+  t.same(both.events, [], 'selectors of the query apply too')
 })
 
-t.test('it may be in a namespace, in all of them, or of a namespace', async t => {
+t.test('the path may be in a namespace, in all of them, or of a namespace', async t => {
   const server = await listen(t)
   for (const name of ['one', 'two']) await server.post('/api/v1/namespaces', { metadata: { name } })
   const watch = (path: string): Promise<Watch> => Watch.open(t, `${server.url}/api/v1/watch/${path}`)
@@ -30,7 +30,7 @@ t.test('it may be in a namespace, in all of them, or of a namespace', async t =>
   t.same(types(await namespace.take(1)), ['ADDED two'])
 })
 
-t.test('nothing else is below it', async t => {
+t.test('no other paths or methods below watch are served', async t => {
   const server = await listen(t)
   for (const path of ['', 'secrets/x', 'nothing', 'namespaces/default/nothing']) t.equal((await server.get(`/api/v1/watch/${path}`)).code, 404, path)
   t.equal((await server.get('/api/v1/watch/namespaces/default/secrets/x/status')).code, 404)

@@ -86,7 +86,7 @@ async function text (stream: Readable): Promise<string> {
 const numbered = (count: number, length: number): string[] => Array.from({ length: count }, (_, at) => `${at} ${'x'.repeat(length)}\n`)
 
 for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as const) {
-  t.test(`${name}: what is written arrives whole and in order, and so does the end`, async t => {
+  t.test(`${name}: writes arrive complete and in order, and so does the end`, async t => {
     const server = await serve(t)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
     const lines = numbered(200, 3000)
@@ -96,7 +96,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     await opened.closed
   })
 
-  t.test(`${name}: of what is larger than the rate allows no more than a second's worth goes at once, and the end comes behind it`, async t => {
+  t.test(`${name}: a write above the rate sends at most a second's worth at once, and the end follows it`, async t => {
     const perSecond = 40_000
     const server = await serve(t, 60_000, perSecond)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
@@ -105,7 +105,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     stream.on('data', (piece: Buffer) => { arrived.push([piece.length, performance.now() - since]) })
     const all = 'x'.repeat(2 * perSecond)
     t.equal(opened.write(all), false)
-    t.equal(opened.write('y'), false, 'what is written all the same comes behind it')
+    t.equal(opened.write('y'), false, 'further writes are queued behind it')
     opened.sink.end()
     t.equal(await text(stream), `${all}y`)
     await opened.closed
@@ -114,7 +114,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.equal(opened.drains, 0, 'there is nothing to go on with')
   })
 
-  t.test(`${name}: a client that does not read holds the rest of a paced watch up, which goes on when it does`, async t => {
+  t.test(`${name}: a client that does not read pauses a paced watch, which continues when it reads`, async t => {
     const server = await serve(t, 60_000, 16 * MB)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
     t.equal(opened.write('x'.repeat(18 * MB)), false)
@@ -125,7 +125,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     await opened.closed
   })
 
-  t.test(`${name}: a client that goes is noticed`, async t => {
+  t.test(`${name}: a disconnected client is noticed`, async t => {
     const server = await serve(t)
     const [asked, opened] = await Promise.all([ask(t, server.port), server.next()])
     opened.write('a line\n')
@@ -134,7 +134,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.pass('it was closed')
   })
 
-  t.test(`${name}: a client that takes nothing is ended after a while, in the middle and at the end`, async t => {
+  t.test(`${name}: a client that reads nothing is ended after a while, in the middle and at the end`, async t => {
     const server = await serve(t, 300)
     for (const end of [false, true]) {
       const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
@@ -148,7 +148,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     }
   })
 
-  t.test(`${name}: a client that is behind and takes some now and then is not ended`, async t => {
+  t.test(`${name}: a slow client that reads occasionally is not ended`, async t => {
     const stalledMs = 1000
     const server = await serve(t, stalledMs)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
@@ -182,7 +182,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
     t.equal(opened.write('more\n'), true)
   })
 
-  t.test(`${name}: it is told when the client has caught up`, async t => {
+  t.test(`${name}: the watch is notified when its client has caught up`, async t => {
     const server = await serve(t)
     const [{ stream }, opened] = await Promise.all([ask(t, server.port), server.next()])
     t.equal(opened.write('x'.repeat(4 * MB)), false)
@@ -195,7 +195,7 @@ for (const [name, ask] of [['HTTP/1.1', overHttp1], ['HTTP/2', overHttp2]] as co
   })
 }
 
-t.test('over HTTP/1.1 the connection serves on after the end', async t => {
+t.test('over HTTP/1.1 the connection can be used again after the end', async t => {
   const server = await serve(t)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => { agent.destroy() })

@@ -26,7 +26,7 @@ class Fake implements OpenWatch {
 
 const busy = (milliseconds: number) => (): void => { for (const until = performance.now() + milliseconds; performance.now() < until;); }
 
-t.test('a watch that wakes alone is not kept waiting', async t => {
+t.test('a single woken watch runs without delay', async t => {
   const open = new OpenWatches()
   const watch = new Fake()
   open.wake(watch)
@@ -36,7 +36,7 @@ t.test('a watch that wakes alone is not kept waiting', async t => {
   t.equal(watch.pumps, 1)
 })
 
-t.test('a watch that is put off many times in a turn is asked once', async t => {
+t.test('a watch that is scheduled many times in a turn runs once', async t => {
   const open = new OpenWatches()
   const watch = new Fake()
   for (let at = 0; at < 5; at++) open.later(watch)
@@ -46,7 +46,7 @@ t.test('a watch that is put off many times in a turn is asked once', async t => 
   t.equal(watch.pumps, 1)
 })
 
-t.test('many that wake at once leave turns of the loop to others', async t => {
+t.test('many woken watches leave turns of the loop to other work', async t => {
   const open = new OpenWatches()
   const watches = Array.from({ length: 200 }, () => new Fake(busy(1)))
   for (const watch of watches) open.wake(watch)
@@ -59,7 +59,7 @@ t.test('many that wake at once leave turns of the loop to others', async t => {
   t.ok(watches.every(({ pumps }) => pumps === 1))
 })
 
-t.test('a watch with more to write goes on behind the others', async t => {
+t.test('a watch with more to write is queued behind the others', async t => {
   const open = new OpenWatches()
   const order: string[] = []
   const long: Fake = new Fake(() => {
@@ -73,7 +73,7 @@ t.test('a watch with more to write goes on behind the others', async t => {
   t.same(order, ['long', 'short', 'long', 'long'])
 })
 
-t.test('the time comes neither early nor much later', t => {
+t.test('timeouts fire neither early nor much later', t => {
   const time = new HeldTime()
   const open = new OpenWatches(time)
   const watches = [0, 499, 500, 1000, 59_000, 200_000].map(milliseconds => {
@@ -98,7 +98,7 @@ t.test('the time comes neither early nor much later', t => {
   t.end()
 })
 
-t.test('a loop that was held up for minutes makes up for it', t => {
+t.test('a loop that was blocked for minutes catches up', t => {
   const time = new HeldTime()
   const open = new OpenWatches(time)
   const watches = Array.from({ length: 400 }, (_, at) => {
@@ -111,7 +111,7 @@ t.test('a loop that was held up for minutes makes up for it', t => {
   t.end()
 })
 
-t.test('the end of the server finishes every watch, the first of them at once', async t => {
+t.test('closing the server ends every watch, the first of them at once', async t => {
   const closing = new AbortController()
   const open = openWatches(closing.signal)
   t.equal(openWatches(closing.signal), open, 'one for a server')

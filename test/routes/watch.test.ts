@@ -5,7 +5,7 @@ import orch from '../../app.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { BINDINGS, binding, listen, PROTOBUF, TABLE, types, Watch } from '../build.js'
 
-t.test('a watch without a version begins with the state, then shows changes in order', async t => {
+t.test('a watch without a version starts with the state, then sends changes in order', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`)
@@ -21,7 +21,7 @@ t.test('a watch without a version begins with the state, then shows changes in o
   t.equal(events[2]?.object.kind, 'ClusterRoleBinding')
 })
 
-t.test('a watch from a version shows what came after it, without the state', async t => {
+t.test('a watch from a version sends later changes, without the state', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const { resourceVersion } = (await server.get(BINDINGS)).json.metadata
@@ -33,7 +33,7 @@ t.test('a watch from a version shows what came after it, without the state', asy
   t.same(types(await any.take(3)), ['ADDED a', 'ADDED b', 'ADDED c'])
 })
 
-t.test('a watch from a version to come shows only what comes after it', async t => {
+t.test('a watch from a future version gets only later events', async t => {
   const server = await listen(t)
   // Objects that the server writes at its start would count as versions too.
   const count = async (plural: string): Promise<number> => (await server.get(`/api/v1/${plural}`)).json.items.length
@@ -45,7 +45,7 @@ t.test('a watch from a version to come shows only what comes after it', async t 
   t.same(types(await watch.take(1)), ['ADDED d'])
 })
 
-t.test('what begins or ceases to match is added or deleted', async t => {
+t.test('an object that starts or stops matching is added or deleted', async t => {
   const server = await listen(t)
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&labelSelector=team%3Dred`)
   await server.post(BINDINGS, binding('a'))
@@ -61,7 +61,7 @@ t.test('what begins or ceases to match is added or deleted', async t => {
 })
 
 for (const [form, accept] of [['Table', TABLE], ['metadata', 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1']] as const) {
-  t.test(`what ceases to match is deleted with the version it ceased at, as ${form} too`, async t => {
+  t.test(`an object that stops matching is deleted at the version of that change, as ${form} too`, async t => {
     const server = await listen(t)
     const { resourceVersion } = (await server.post(BINDINGS, binding('a', { metadata: { labels: { team: 'red' } } }))).json.metadata
     const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&labelSelector=team%3Dred&resourceVersion=${resourceVersion}`, { accept })
@@ -73,7 +73,7 @@ for (const [form, accept] of [['Table', TABLE], ['metadata', 'application/json;a
   })
 }
 
-t.test('a namespace and a name narrow a watch', async t => {
+t.test('a watch can be limited to a namespace and a name', async t => {
   const server = await listen(t)
   const one = await Watch.open(t, `${server.url}/api/v1/namespaces/default/configmaps?watch=1&fieldSelector=metadata.name%3Dx`)
   await server.post('/api/v1/namespaces/orch-system/configmaps', { metadata: { name: 'x' } })
@@ -82,7 +82,7 @@ t.test('a namespace and a name narrow a watch', async t => {
   t.match(await one.take(1), [{ type: 'ADDED', object: { metadata: { name: 'x', namespace: 'default' } } }])
 })
 
-t.test('timeoutSeconds ends a watch cleanly, with a last bookmark where asked', async t => {
+t.test('timeoutSeconds ends a watch cleanly, with a last bookmark if requested', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const watch = await Watch.open(t, `${server.url}${BINDINGS}?watch=1&timeoutSeconds=1&allowWatchBookmarks=true`)
@@ -97,7 +97,7 @@ t.test('timeoutSeconds ends a watch cleanly, with a last bookmark where asked', 
   t.equal(bookmark?.object.metadata.resourceVersion, resourceVersion, 'the bookmark is as new as the store')
 })
 
-t.test('a boolean is true whatever it says, but for 0 and false', async t => {
+t.test('a boolean parameter is true unless its value is 0 or false', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const opened = await Promise.all(['maybe', '', '00'].map(value => Watch.open(t, `${server.url}${BINDINGS}?watch=${value}&timeoutSeconds=1&allowWatchBookmarks=${value}`)))
@@ -124,7 +124,7 @@ t.test('a version no longer kept is 410', async t => {
   t.match(await server.get(`${BINDINGS}?watch=1&resourceVersion=1`), { code: 410, json: { kind: 'Status', reason: 'Expired', code: 410, message: /^too old resource version: 1 \(\d+\)$/ } })
 })
 
-t.test('what goes wrong while an event is shown ends that watch with an ERROR, not with 410, and is logged', async t => {
+t.test('a failure to encode an event ends that watch with an ERROR other than 410, and is logged', async t => {
   const lines: string[] = []
   const app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } }, forceCloseConnections: true })
   t.teardown(() => app.close())
@@ -151,7 +151,7 @@ t.test('what goes wrong while an event is shown ends that watch with an ERROR, n
   t.same(marked.events.map(({ type }) => type), ['ERROR'], 'and no bookmark vouches for that event')
 })
 
-t.test('bad parameters are refused before the stream begins', async t => {
+t.test('invalid parameters are refused before the stream begins', async t => {
   const server = await listen(t)
   for (const [query, code] of [['watch=1&resourceVersion=x', 400], ['watch=1&timeoutSeconds=x', 400], ['watch=1&labelSelector=%3D', 400], ['watch=1&sendInitialEvents=true', 422], ['watch=1&resourceVersionMatch=NotOlderThan&resourceVersion=1', 422]] as const) {
     t.match(await server.get(`${BINDINGS}?${query}`), { code, json: { kind: 'Status' } }, query)
@@ -172,7 +172,7 @@ t.test('each of many watchers sees every event once, in order', async t => {
   }
 })
 
-t.test('a watch can be had as Table and as protobuf', async t => {
+t.test('a watch can be requested as Table and as protobuf', async t => {
   const server = await listen(t)
   await server.post(BINDINGS, binding('a'))
   const table = await Watch.open(t, `${server.url}${BINDINGS}?watch=1`, { accept: TABLE })
@@ -194,7 +194,7 @@ t.test('a watch can be had as Table and as protobuf', async t => {
   t.equal(at, bytes.length, 'frames fill the stream')
 })
 
-t.test('a client that never reads costs no more than its connection, and the others nothing', async t => {
+t.test('a client that never reads costs only its connection, and does not slow others', async t => {
   const server = await listen(t)
   const sockets: Socket[] = []
   server.app.server.on('connection', socket => { sockets.push(socket) })

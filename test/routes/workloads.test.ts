@@ -13,7 +13,7 @@ async function created (server: Client, url: string, object: object): Promise<Js
   return json
 }
 
-t.test('generations count changes of what is desired', async t => {
+t.test('the generation counts changes of the spec', async t => {
   const server = await build(t)
   const url = `${DEPLOYMENTS}/web`
   t.equal(generation(await created(server, DEPLOYMENTS, { ...deployment, metadata: { name: 'web', generation: 7 } })), 1)
@@ -27,10 +27,10 @@ t.test('generations count changes of what is desired', async t => {
   t.equal(await patched({ status: { replicas: 9 } }), 3, 'a status sent to the object itself is nothing')
   await server.patch(url, { metadata: { finalizers: ['example.com/keep'] } })
   await server.delete(url)
-  t.equal(generation((await server.get(url)).json), 4, 'what is to go is another thing to do')
+  t.equal(generation((await server.get(url)).json), 4, 'a deletion increases it')
 })
 
-t.test('what is there with nothing in it is another thing than what is not there', async t => {
+t.test('an empty member differs from an absent one', async t => {
   const server = await build(t)
   await created(server, DEPLOYMENTS, { ...deployment, metadata: { name: 'web' } })
   const MERGE = 'application/merge-patch+json'
@@ -62,7 +62,7 @@ t.test('settings of a rolling update of a daemon set are numbers wherever they a
   }
 })
 
-t.test('each type that counts begins with 1', async t => {
+t.test('each type with a generation starts with 1', async t => {
   const server = await build(t)
   const apps = '/apis/apps/v1/namespaces/default'
   const batch = '/apis/batch/v1/namespaces/default'
@@ -82,7 +82,7 @@ t.test('each type that counts begins with 1', async t => {
   t.equal(generation(await created(server, '/api/v1/namespaces/default/pods', { metadata: { name: 'web' }, spec: pod })), undefined, 'pods count none')
 })
 
-t.test('a job is given its selector, and a pod its phase and class', async t => {
+t.test('a job gets its selector, and a pod its phase and QoS class', async t => {
   const server = await build(t)
   const pod = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox' }] }
   const job = await created(server, '/apis/batch/v1/namespaces/default/jobs', { metadata: { generateName: 'import-' }, spec: { template: { spec: pod } }, status: { active: 3 } })
@@ -94,7 +94,7 @@ t.test('a job is given its selector, and a pod its phase and class', async t => 
   t.same(made['status'], { phase: 'Pending', qosClass: 'BestEffort' })
 })
 
-t.test('what is refused is told by field, all at once', async t => {
+t.test('all errors of an object are reported at once, each with its field', async t => {
   const server = await build(t)
   const { code, json } = await server.post(DEPLOYMENTS, { metadata: { name: 'web' }, spec: { replicas: -1, selector: { matchLabels: { app: 'web' } }, template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main' }] } } } })
   t.equal(code, 422)
@@ -115,7 +115,7 @@ t.test('containers are added to a running pod by ephemeralcontainers, and nothin
   t.match(await server.patch(url, { spec: { ephemeralContainers: null } }), { code: 422, json: { details: { causes: [{ reason: 'FieldValueForbidden', field: 'spec' }] } } })
 })
 
-t.test('the status of a pod is told, and what it belongs to is not changed by that', async t => {
+t.test('an update of a pod\'s status is stored and leaves its owners unchanged', async t => {
   const server = await build(t)
   const url = '/api/v1/namespaces/default/pods/web'
   const owner = { apiVersion: 'v1', kind: 'ReplicationController', name: 'r', uid: 'u' }

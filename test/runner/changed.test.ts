@@ -26,7 +26,7 @@ t.test('the graph has the modules of this project', async t => {
   t.ok(testsOf(['test/runner/changed.ts'], graph).includes('test/runner/changed.test.ts'))
 })
 
-t.test('lines are summed up by room', async t => {
+t.test('coverage is summed up by folder', async t => {
   t.same([...byRoom([['routes/a.ts', { total: 10, covered: 9 }], ['app.ts', { total: 4, covered: 4 }], ['routes/verbs/b.ts', { total: 10, covered: 5 }]])], [
     ['top level', { total: 4, covered: 4 }],
     ['routes', { total: 20, covered: 14 }]

@@ -26,7 +26,7 @@ t.test('integers of 64 bits come back exactly, in every form', async t => {
     t.equal(object.value, BigInt(value))
     t.equal(toJson(Numbers, object), json, value)
     t.equal(toJson(Numbers, decodeProtobuf(Numbers, encodeProtobuf(Numbers, object)).object), json, 'protobuf')
-    t.equal(toJson(Numbers, parseExactly(Buffer.from(json)) as typeof object), json, 'what is stored')
+    t.equal(toJson(Numbers, parseExactly(Buffer.from(json)) as typeof object), json, 'the stored form')
     t.equal(toJson(Numbers, decode(Numbers, parseYaml(Buffer.from(toYaml(object))).value).object), json, 'YAML')
     t.equal(toJson(Numbers, decode(Numbers, (await parseYamlBody(Buffer.from(`${toYaml(object)}# ${'x'.repeat(8000)}\n`))).value).object), json, 'YAML of a thread')
     t.ok(sameValue(clone(object), object))
@@ -46,7 +46,7 @@ t.test('an integer may be written as a fraction or with an exponent', async t =>
   t.same(decode(Numbers, parsed('{"values":[1.0,1e3,-2.50e1]}')).object.values, [1, 1000, -25])
 })
 
-t.test('what is no integer of its size is refused with its path', async t => {
+t.test('an integer out of range is refused with its path', async t => {
   const refused = (json: string, message: string) => t.throws(() => decode(Numbers, parsed(json)), { name: 'DecodeError', message }, json)
   refused('{"value":9223372036854775808}', 'Numbers.value: expected an integer of 64 bits, got a number ("9223372036854775808")')
   refused('{"values":[1,-9223372036854775809]}', 'Numbers.values[1]: expected an integer of 64 bits, got a number ("-9223372036854775809")')
@@ -55,7 +55,7 @@ t.test('what is no integer of its size is refused with its path', async t => {
   refused(`{"raw":${'9'.repeat(1001)}}`, 'the body holds an integer of more than 1000 digits')
   t.throws(() => decode(Numbers, parseYaml(Buffer.from('value: 9223372036854775808\n')).value), { message: /Numbers.value: expected an integer of 64 bits/ })
   t.throws(() => parseYaml(Buffer.from(`value: ${'9'.repeat(1001)}\n`)), { name: 'DecodeError' })
-  t.equal(decode(Numbers, parsed('{"ratio":9223372036854775808}')).object.ratio, 2 ** 63, 'where a fraction may stand it is the nearest number')
+  t.equal(decode(Numbers, parsed('{"ratio":9223372036854775808}')).object.ratio, 2 ** 63, 'a field that allows fractions gets the nearest number')
   t.match(validateMessage(Numbers, decode(Numbers, parsed('{"positive":-9223372036854775808}')).object), [{ field: 'positive', value: -(2n ** 63n) }])
 })
 
@@ -68,7 +68,7 @@ t.test('raw JSON keeps integers of any length, texts and keys of digits stay wha
   t.throws(() => parsed('{"a":12345678901234567890'), { name: 'DecodeError', message: /not valid JSON/ })
 })
 
-t.test('digits in a row are seen wherever they stand', async t => {
+t.test('long runs of digits are found at any offset', async t => {
   for (let before = 0; before < 40; before++) {
     for (const after of [0, 1, 15, 16, 40]) {
       t.ok(hasLongDigits(Buffer.from('x'.repeat(before) + '1'.repeat(16) + 'x'.repeat(after))) || t.fail(`${before} ${after}`))

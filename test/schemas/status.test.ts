@@ -3,7 +3,7 @@ import { alreadyExists, conflict, describe, expired, forbidden, invalid, isStatu
 
 const BINDINGS = { group: 'rbac.authorization.orch.io', resource: 'clusterrolebindings' }
 
-t.test('each constructor makes the Status its reason stands for', async t => {
+t.test('each constructor makes the Status of its reason', async t => {
   t.same(notFound(BINDINGS, 'x').status, {
     kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'clusterrolebindings.rbac.authorization.orch.io "x" not found', reason: 'NotFound', details: { name: 'x', group: 'rbac.authorization.orch.io', kind: 'clusterrolebindings' }, code: 404
   })
@@ -15,11 +15,11 @@ t.test('each constructor makes the Status its reason stands for', async t => {
   t.match(tooManyRequests('busy', 3), { status: { code: 429 }, headers: { 'retry-after': '3' } })
 })
 
-t.test('predicates tell them apart', async t => {
+t.test('predicates distinguish reasons', async t => {
   t.ok(isStatusError(notFound(BINDINGS, 'x'), 'NotFound'))
   t.notOk(isStatusError(notFound(BINDINGS, 'x'), 'Conflict'))
   t.notOk(isStatusError(new Error('x')))
-  t.equal(new StatusError('InternalError', 'x', { cause: 'secret' }).status.message, 'x', 'the cause is not told')
+  t.equal(new StatusError('InternalError', 'x', { cause: 'secret' }).status.message, 'x', 'the cause is not in the message')
 })
 
 t.test('findings become causes, in bounded length', async t => {

@@ -6,7 +6,7 @@ import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, ser
 const now = Date.parse('2021-01-11T00:00:00Z')
 const metadata = { name: 'n', namespace: 'd', creationTimestamp: '2021-01-01T00:00:00Z' }
 
-t.test('a binding shows its role and, where there is room, its subjects by kind', async t => {
+t.test('a binding has columns for its role and, wide, for its subjects by kind', async t => {
   const { object } = decode(clusterRoleBindings.message, {
     metadata,
     roleRef: { kind: 'ClusterRole', name: 'view' },

@@ -56,8 +56,8 @@ t.test('a file may have several authorities, and some between them and the clien
     t.equal(await both.code(pair), code)
   }
   const between = await serve(t, bundle(middle))
-  t.equal(await between.code(below), 200, 'who is in the file is trusted, root or not')
-  t.equal(await between.code(client(one)), 401, 'and nobody above')
+  t.equal(await between.code(below), 200, 'every authority of the file is trusted, root or not')
+  t.equal(await between.code(client(one)), 401, 'but not its issuers')
   const own = certify({ ...validity, commonName: 'own', uses: ['client'] })
   t.equal(await (await serve(t, bundle(own))).code(own), 200, 'a certificate in the file vouches for itself')
 })
@@ -96,7 +96,7 @@ t.test('a file that changes is taken up, and no connection is cut', async t => {
   t.equal(await codeOver(open), 200)
   await replace(two.certificate)
   t.equal(await code(client(one)), 401)
-  t.equal(await code(client(one), {}, agent), 401, 'who is not trusted any more is not on connections that are open either')
+  t.equal(await code(client(one), {}, agent), 401, 'nor on connections that are already open')
   t.equal(await codeOver(open), 401)
   t.notOk(open.closed)
   t.equal(await code(client(two), {}, later), 200)
@@ -104,7 +104,7 @@ t.test('a file that changes is taken up, and no connection is cut', async t => {
   t.equal(await codeOver(open), 200)
 })
 
-t.test('a broken file changes nothing and is told', async t => {
+t.test('a broken file is logged and changes nothing', async t => {
   const { code, replace, log } = await serve(t, one.certificate)
   for (const broken of ['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n']) {
     log.length = 0

@@ -44,7 +44,7 @@ t.test('a connection that never begins TLS, or never ends its handshake, is clos
   t.equal(await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).then(text => text.split('\r\n')[0]), 'HTTP/1.1 200 OK')
 })
 
-t.test('what is not TLS is closed at once', async t => {
+t.test('a connection that does not speak TLS is closed at once', async t => {
   const { port, connections } = await listening(t)
   await tcp(t, port, Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
   await tcp(t, port, Buffer.from([22, 3, 1, 0, 5, 1, 0, 0, 1, 0]))
@@ -52,7 +52,7 @@ t.test('what is not TLS is closed at once', async t => {
   t.equal(await connections(), 0)
 })
 
-t.test('a connection of HTTP/1.1 that asks for nothing is closed, also where its client keeps its end open', async t => {
+t.test('an HTTP/1.1 connection without requests is closed, even if its client keeps its end open', async t => {
   const { port, connections } = await listening(t, { requestTimeout: 200 })
   const socket = await raw(t, port, '', { allowHalfOpen: true })
   t.match(await readAll(socket), /^HTTP\/1.1 408 /)
@@ -60,7 +60,7 @@ t.test('a connection of HTTP/1.1 that asks for nothing is closed, also where its
   t.equal(await connections(), 0)
 })
 
-t.test('a connection of HTTP/2 that asks for nothing is closed, also where its client keeps its end open', async t => {
+t.test('an HTTP/2 connection without requests is closed, even if its client keeps its end open', async t => {
   const { port, connections } = await listening(t, { idle: 150 })
   for (const bytes of ['', PREFACE]) {
     const socket = await raw(t, port, bytes, { ALPNProtocols: ['h2'], allowHalfOpen: true })
@@ -73,7 +73,7 @@ t.test('a connection of HTTP/2 that asks for nothing is closed, also where its c
   }
 })
 
-t.test('beyond so many connections new ones are closed and that is told, and later ones are served', async t => {
+t.test('connections over the limit are closed and reported, and later ones are served', async t => {
   let full = 0
   const { port, connections, listener } = await listening(t, { onFull: () => { full++ } })
   listener.bound(2)
@@ -99,7 +99,7 @@ t.test('destroy ends connections amid their handshake too', async t => {
   t.equal(await connections(), 0)
 })
 
-t.test('what a client has cancelled before it is served is not served, as its end would go unnoticed', async t => {
+t.test('a request cancelled before it is dispatched is not served, because its end would go unnoticed', async t => {
   const late: string[] = []
   let open = 0
   const { port, seen } = await listening(t, {}, (request, response) => {

@@ -309,7 +309,7 @@ overBoth('an upload that is broken off ends its request', async (t, client) => {
   await gone
 })
 
-t.test('streams of a connection share its socket, also when it has gone', async t => {
+t.test('streams of a connection share its socket, even after it is destroyed', async t => {
   const requests: IncomingMessage[] = []
   const port = await serve(t, (request, response) => {
     requests.push(request)
@@ -342,7 +342,7 @@ t.test('a connection that breaks closes all its answers once, with what was wait
   t.same([...closes.values()], streams.map(() => 1))
 })
 
-t.test('a request without a body reads as one that ended', async t => {
+t.test('a request without a body ends when it is read', async t => {
   const seen: string[] = []
   const port = await serve(t, (request, response) => {
     const done = (what: string): void => {

@@ -11,7 +11,7 @@ const LIMIT = 256
 const SILENT = 240
 const SCARCE = fileURLToPath(new URL('scarce-descriptors.js', import.meta.url))
 
-t.test('clients that connect and say nothing do not take the server away from others', async t => {
+t.test('idle connections do not exhaust the server for other clients', async t => {
   const server = await RunningServer.start(t, [], '/readyz', LIMIT)
   const open = (): number => readdirSync(`/proc/${server.pid}/fd`).length
   await until('idle connections of the start to end', async () => open() < 60)
@@ -32,15 +32,15 @@ t.test('clients that connect and say nothing do not take the server away from ot
     t.equal((await server.ask('/readyz')).code, 200, 'it serves again')
   }
   t.match(server.log, /ERROR .*connection limit reached: new connections are closed until others end.*open files limit/)
-  t.equal(server.log.split('connection limit reached').length - 1, 1, 'and says so once, not for each')
+  t.equal(server.log.split('connection limit reached').length - 1, 1, 'and this is logged once, not per connection')
   t.notMatch(server.log, /uncaught|unhandled/)
 })
 
-t.test('what could not be loaded while descriptors were out is loaded when they are back', async t => {
+t.test('modules that could not be loaded for lack of descriptors are loaded when they are free again', async t => {
   const output = execFileSync('sh', ['-c', 'ulimit -n 1024 && exec "$0" "$@"', process.execPath, SCARCE], { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } })
   const { out, back, exhausted } = JSON.parse(output) as { out: Record<string, number>, back: Record<string, number>, exhausted: string[] }
   t.ok(exhausted.length > 0 && exhausted.every(code => code === 'EMFILE'), 'it is noticed')
-  t.match(out, { get: 200 }, 'what is in memory is served without')
+  t.match(out, { get: 200 }, 'responses from memory need no descriptor')
   t.match(Object.keys(out), ['get', 'metrics', 'yaml', 'openapi'])
   t.equal(out['metrics'], 500, 'the descriptors were out indeed')
   t.same(back, { get: 200, metrics: 200, yaml: 201, openapi: 200 })

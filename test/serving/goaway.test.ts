@@ -40,7 +40,7 @@ async function byFrames (test: Test, port: number, alive = true): Promise<{ sock
 const goaways = (frames: readonly Frame[]): number[] => frames.filter(({ type }) => type === GOAWAY).map(({ last }) => last)
 const answered = (frames: readonly Frame[]): number[] => frames.filter(({ ends }) => ends).map(({ stream }) => stream)
 
-t.test('a client is asked to connect anew now and then, and its open streams go on', async t => {
+t.test('a client is occasionally asked to reconnect, and its open streams continue', async t => {
   const { port, held } = await listening(t, { goawayChance: 1 })
   const session = open(t, port)
   const away = once(session, 'goaway')
@@ -51,16 +51,16 @@ t.test('a client is asked to connect anew now and then, and its open streams go 
   t.equal(await answer, 'done')
   const never = await listening(t)
   const kept = open(t, never.port)
-  kept.on('goaway', () => t.fail('asked to leave'))
+  kept.on('goaway', () => t.fail('got GOAWAY'))
   for (let index = 0; index < 20; index++) t.equal(await readAll(kept.request({ ':path': '/' })), '2.0 GET')
 })
 
-t.test('it is asked before it has its answers', async t => {
+t.test('GOAWAY is sent before the responses', async t => {
   const { port } = await listening(t, { goawayChance: 1 })
   const { socket, frames } = await byFrames(t, port)
   socket.write(Buffer.concat([getHttp2(1, '/'), getHttp2(3, '/')]))
   await until('two answers', () => answered(frames).length === 2)
-  t.same(goaways(frames), [3], 'what has come is served')
+  t.same(goaways(frames), [3], 'requests that have arrived are served')
   t.ok(frames.findIndex(({ type }) => type === GOAWAY) < frames.findIndex(({ type }) => type === DATA))
 })
 
@@ -85,7 +85,7 @@ t.test('clients that wait for their answers lose no request, however many there 
   }
 })
 
-t.test('a client that says nothing to a ping is asked all the same', async t => {
+t.test('a client that does not answer pings gets GOAWAY too', async t => {
   const { port } = await listening(t, { goawayChance: 1, reconnectGrace: 20 })
   const { socket, frames } = await byFrames(t, port, false)
   socket.write(getHttp2(1, '/'))
@@ -93,7 +93,7 @@ t.test('a client that says nothing to a ping is asked all the same', async t => 
   t.same([goaways(frames)[0], answered(frames)], [1, [1]])
 })
 
-t.test('a request that has gone by then gets to nobody', async t => {
+t.test('a request that was reset before it is read reaches no handler', async t => {
   const { port, seen } = await listening(t, { goawayChance: 1 })
   const { socket, frames } = await byFrames(t, port)
   socket.write(Buffer.concat([getHttp2(1, '/gone'), frame(RESET, 0, 1, Buffer.from([0, 0, 0, 8])), getHttp2(3, '/')]))
@@ -101,7 +101,7 @@ t.test('a request that has gone by then gets to nobody', async t => {
   t.same(seen, ['/'])
 })
 
-t.test('a connection that a client was asked to leave is there for a while, so that what it still sends takes no answer away', async t => {
+t.test('a connection stays open for a while after GOAWAY, so that late requests do not cost responses', async t => {
   const { port } = await listening(t, { goawayChance: 1, reconnectGrace: 600_000 })
   const { socket, frames } = await byFrames(t, port)
   socket.write(getHttp2(1, '/'))

@@ -31,7 +31,7 @@ t.test('versions that are not served over this connection are refused, and it is
   }
 })
 
-t.test('an expectation nobody can meet is refused with a Status', async t => {
+t.test('an unknown expectation is refused with a Status', async t => {
   const { port, seen } = await listening(t)
   const answer = await readAll(await raw(t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nContent-Length: 2\r\n\r\n${get('/next')}`))
   t.match(answer, /^HTTP\/1.1 417 [^]*\r\nConnection: close\r\n/)
@@ -48,7 +48,7 @@ t.test('an expectation nobody can meet is refused with a Status', async t => {
   t.same(seen, [])
 })
 
-t.test('a client that asks whether it may go on is told so, over both versions', async t => {
+t.test('Expect: 100-continue is answered over both versions', async t => {
   const { port } = await listening(t)
   const socket = await raw(t, port, `POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n${LAST}\r\n`)
   const [interim] = await once(socket, 'data') as [Buffer]
@@ -79,7 +79,7 @@ async function behind (t: Test, answer: (request: IncomingMessage, response: Ser
 const EXPECTING = 'POST /second HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\n'
 const ANSWERS = (...codes: number[]): RegExp => new RegExp(`^${codes.map(code => `HTTP/1\\.1 ${code} `).join('[^]*')}`)
 
-t.test('a client that asks that behind another request hears of it in its turn, and not amid an answer', async t => {
+t.test('Expect: 100-continue behind another request is answered in its turn, and not within a response', async t => {
   const waiting = await behind(t, (request, response) => {
     request.resume()
     request.on('end', () => { response.end(Buffer.from('second')) })
@@ -162,7 +162,7 @@ t.test('requests that come while an answer waits to be read are served, however 
   }
 })
 
-t.test('what is not HTTP behind requests does not take the place of their answers', async t => {
+t.test('invalid input behind requests does not replace their responses', async t => {
   const { port } = await listening(t)
   const socket = await raw(t, port, get('/first'))
   await once(socket, 'data')

@@ -84,7 +84,7 @@ t.test('nothing waits for what was sent before it to be acknowledged', async t =
   t.match(listener.server, { noDelay: true })
 })
 
-t.test('what is not HTTP is answered with a Status and the connection closed', async t => {
+t.test('input that is not HTTP is answered with a Status and the connection closed', async t => {
   const { port } = await build(t)
   for (const [text, code, reason] of [
     ['nonsense\r\n\r\n', 400, 'BadRequest'],
@@ -102,7 +102,7 @@ t.test('what is not HTTP is answered with a Status and the connection closed', a
   t.equal((await get(port, '/', agent)).status, 200, 'the next request is served as if nothing had happened')
 })
 
-t.test('what is not HTTP ends an answer that has begun, and nothing is written into it', async t => {
+t.test('invalid input ends a response in progress, and nothing is written into it', async t => {
   const { port } = await build(t)
   for (const between of ['', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n']) {
     const socket = await raw(t, port, 'GET /held HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -129,7 +129,7 @@ t.test('headers without end are refused over HTTP/2 too', async t => {
   t.equal(await readAll(other), '2.0 GET')
 })
 
-t.test('a method that nobody knows is refused over HTTP/2 too', async t => {
+t.test('an unknown method is refused over HTTP/2 too', async t => {
   const { url } = await build(t)
   const stream = open(t, url).request({ ':path': '/', ':method': 'BREW' })
   const [headers] = await once(stream, 'response') as [Record<string, unknown>]
@@ -137,7 +137,7 @@ t.test('a method that nobody knows is refused over HTTP/2 too', async t => {
   t.match(JSON.parse(await readAll(stream)), { kind: 'Status', reason: 'MethodNotAllowed', code: 405 })
 })
 
-t.test('a request target means one path, to whoever reads it', async t => {
+t.test('a request target means the same path to every parser', async t => {
   t.equal(originForm('/a?b=c'), '/a?b=c')
   t.equal(originForm('*'), '*')
   t.equal(originForm('https://host:1/a?b'), '/a?b')
@@ -151,7 +151,7 @@ t.test('a request target means one path, to whoever reads it', async t => {
   }
 })
 
-t.test('a client may open so many streams and no more', async t => {
+t.test('a client may open a limited number of streams', async t => {
   for (const [maxStreams, streams] of [[7, 7], [0, 250]] as const) {
     const { url } = await build(t, { maxStreams })
     const session = open(t, url)
@@ -160,7 +160,7 @@ t.test('a client may open so many streams and no more', async t => {
   }
 })
 
-t.test('a connection that nobody uses is closed, and one in use is not', async t => {
+t.test('an idle connection is closed, and one in use is not', async t => {
   const { url, held } = await build(t, { idle: 150 })
   const unused = open(t, url)
   const used = open(t, url)
@@ -179,7 +179,7 @@ t.test('a connection that nobody uses is closed, and one in use is not', async t
   await once(pinging, 'close')
 })
 
-t.test('an answer whose connection has failed without a word is over, and one whose client listens goes on', async t => {
+t.test('a response whose connection failed silently ends, and one whose client listens continues', async t => {
   const { url, port, held } = await build(t, { idle: 150 })
   const streaming = open(t, url).request({ ':path': '/held' })
   const streamed = readAll(streaming)
@@ -190,12 +190,12 @@ t.test('an answer whose connection has failed without a word is over, and one wh
   socket.destroy()
   while (held.length === 2 && held[1]?.destroyed !== true) await new Promise(resolve => { setTimeout(resolve, 5) }) // newer versions of Node report it themselves
   await new Promise(resolve => { setTimeout(resolve, 300) })
-  t.notOk(held[0]?.destroyed, 'a client that only listens answers when it is asked')
+  t.notOk(held[0]?.destroyed, 'the response of a client that answers pings stays open')
   held[0]?.end('done')
   t.equal(await streamed, 'begun,done')
 })
 
-t.test('stop closes what is idle, lets the rest finish and takes nothing new', async t => {
+t.test('stop closes idle connections, lets requests finish and accepts no new ones', async t => {
   const { listener, port, url, held } = await build(t)
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())

@@ -27,14 +27,14 @@ t.test('a key is made once, for its owner alone, and found again', async t => {
   t.equal(second.certificateAuthority, CHAIN)
 })
 
-t.test('of two that make it at once the first wins', async t => {
+t.test('of two concurrent creators of the file the first wins', async t => {
   const path = join(t.testdir(), 'k')
   t.ok(createFile(path, 'one', 0o600))
   t.notOk(createFile(path, 'two', 0o600))
   t.equal(readFileSync(path, 'utf8'), 'one')
 })
 
-t.test('a key that is broken is replaced, and the log says so', async t => {
+t.test('a broken key is replaced, and this is logged', async t => {
   const folder = t.testdir({ 'service-account.key': 'half a k' })
   const { notes, signingKey } = await complete(`--cert-dir=${folder}`, `--data-dir=${folder}/data`)
   t.match(notes, [/unusable \(it has no private key in PEM\): wrote a new one.*are refused/])
@@ -65,7 +65,7 @@ t.test('keys that flags name are those there are', async t => {
   t.same(readdirSync(folder), ['key'])
 })
 
-t.test('the authority of a certificate is the root of its chain, or whoever issued that', async t => {
+t.test('the authority of a certificate is the root of its chain, or its issuer in the CA file', async t => {
   const root = authority('root')
   const leaf = root.issue({ commonName: 'leaf', uses: ['server'] }).certificate
   t.equal(authorityOf(root.certificate), root.certificate)

@@ -53,7 +53,7 @@ t.test('a self-signed certificate has the names by which clients of --compat-nam
   for (const name of ['orch.default.svc', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']) t.ok(leaf.checkHost(name), name)
 })
 
-t.test('a client that is given the self-signed certificate believes it', async t => {
+t.test('a client that has the self-signed certificate trusts it', async t => {
   const folder = t.testdir()
   const { options } = setup(`--cert-dir=${folder}`)
   for (const host of ['localhost', '127.0.0.1']) {
@@ -63,7 +63,7 @@ t.test('a client that is given the self-signed certificate believes it', async t
   }
 })
 
-t.test('a kept pair that is broken or has expired is replaced, and that is said', async t => {
+t.test('a stored pair that is broken or has expired is replaced, and this is logged', async t => {
   const folder = t.testdir()
   setup(`--cert-dir=${folder}`)
   writeFileSync(join(folder, 'apiserver.crt'), 'junk')
@@ -104,7 +104,7 @@ t.test('an own pair is served, with the certificates of its issuers', async t =>
   t.equal(socket.authorized, true)
 })
 
-t.test('files that are missing, no certificates, or do not fit one another are named', async t => {
+t.test('missing, invalid and mismatched files are named', async t => {
   const ca = authority()
   const one = ca.issue({ commonName: 'one', uses: ['server'] })
   const two = ca.issue({ commonName: 'two', uses: ['server'] })
@@ -131,7 +131,7 @@ t.test('files that are missing, no certificates, or do not fit one another are n
   t.throws(() => setup(...pair('one', 'key'), `--tls-sni-cert-key=${d}/one,${d}/key:bad_*`), { message: /"bad_\*" must be a domain/ })
 })
 
-t.test('a pair is chosen by the name a client asks for', async t => {
+t.test('a certificate is chosen by the name that a client requests', async t => {
   const ca = authority()
   const issue = (commonName: string, ...names: string[]) => ca.issue({ commonName, names, uses: ['server'] })
   const pairs = { main: issue('main'), a: issue('a', 'a.example.com'), wild: issue('wild', '*.example.com'), given: issue('given', 'unused.example.com'), later: issue('later', 'a.example.com') }
@@ -165,7 +165,7 @@ t.test('given patterns beat names out of certificates', async t => {
   t.ok(own.cert)
 })
 
-t.test('the oldest version of TLS is held, and older ones can be asked for', async t => {
+t.test('the minimum TLS version is enforced, and older ones can be allowed', async t => {
   const folder = t.testdir()
   const modern = setup(`--cert-dir=${folder}`, '--tls-min-version=VersionTLS13').options
   await t.rejects(handshake(t, modern, { maxVersion: 'TLSv1.2' }), /protocol version|ECONNRESET|disconnected/)
@@ -183,7 +183,7 @@ t.test('only the given cipher suites are spoken', async t => {
   await t.rejects(handshake(t, options, { maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }))
 })
 
-t.test('a client certificate is asked for where an authority is named, and judged, also behind SNI', async t => {
+t.test('a client certificate is requested and verified if a client CA is configured, also with SNI', async t => {
   const ca = authority('mine')
   const stranger = authority('stranger')
   const server = ca.issue({ commonName: 'server', names: ['sni.example.com'], uses: ['server'] })
@@ -197,7 +197,7 @@ t.test('a client certificate is asked for where an authority is named, and judge
     t.equal(seen.authorized, true, name)
     t.match(seen.getPeerCertificate().subject, { CN: 'alice', O: ['devs', 'ops'] })
     const { server: bad } = await handshake(t, options, present(stranger.issue({ commonName: 'mallory', uses: ['client'] }), name))
-    t.equal(bad.authorized, false, 'the handshake goes on, so that the answer can be a Status')
+    t.equal(bad.authorized, false, 'the handshake succeeds, so that the response can be a Status')
     const { server: none } = await handshake(t, options, { servername: name })
     t.equal(none.getPeerX509Certificate(), undefined)
   }
@@ -206,7 +206,7 @@ t.test('a client certificate is asked for where an authority is named, and judge
   t.equal(setup(...args).options.requestCert, false)
 })
 
-t.test('names are read from a certificate whatever stands in them', async t => {
+t.test('names of a certificate are read safely, whatever they contain', async t => {
   const pair = certify({ commonName: 'cn.example.com', names: ['a.example.com', '*.B.example.com', '10.0.0.1'], uses: ['server'], from: new Date(0), until: new Date(2e12) })
   t.strictSame(namesOf(new X509Certificate(pair.certificate)), ['a.example.com', '*.b.example.com'])
   const plain = certify({ commonName: 'cn.example.com', uses: ['server'], from: new Date(0), until: new Date(2e12) })

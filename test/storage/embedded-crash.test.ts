@@ -36,7 +36,7 @@ async function killAmidWrites (directory: string, round: number): Promise<{ open
   }
 }
 
-t.test('killed amid writes ten times, the store has all that it acknowledged and goes on from there', async t => {
+t.test('after ten kills amid writes the store has all acknowledged writes and accepts new ones', async t => {
   const directory = await mkdtemp(path.join(tmpdir(), 'orch-crash-'))
   t.teardown(() => rm(directory, { recursive: true, force: true }))
   let highest = 1

@@ -46,7 +46,7 @@ t.test('beside others who write 1,000 times a second', async t => {
       const newest = await backend.revision()
       t.ok(newest >= revision)
       await watch.upTo(newest)
-      t.equal(watch.events.at(-1)?.kv.modRevision, revision, 'what was acknowledged is there when the newest revision is reached')
+      t.equal(watch.events.at(-1)?.kv.modRevision, revision, 'acknowledged writes are seen at the newest revision')
     }
     t.same(watch.events.slice(1).map(({ kv }) => kv.modRevision), revisions)
     t.same(watch.faults, [])

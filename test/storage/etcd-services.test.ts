@@ -17,7 +17,7 @@ t.test('two servers give no address and no port twice, fill both ranges to the l
   t.equal((await servers[1].make('more', { type: 'NodePort' })).code, 500, 'all are taken')
 
   const same = await Promise.all(servers.map((server, index) => server.make(`first${index}`, { clusterIP: '10.0.0.1' })))
-  t.same(same.map(({ code }) => code).sort(), [201, 422], 'one of two who ask for it at once gets it')
+  t.same(same.map(({ code }) => code).sort(), [201, 422], 'one of two concurrent requests for an address gets it')
 
   for (let index = 0; index < 10; index++) t.equal((await servers[1].delete(`${SERVICES}/s${index}`)).code, 200)
   const again = await Promise.all(Array.from({ length: 10 }, (_, index) => servers[0].make(`t${index}`, { type: 'NodePort' })))

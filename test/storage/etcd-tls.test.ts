@@ -43,7 +43,7 @@ t.test('leases and compaction, which have a connection of their own, ask a serve
   }
 })
 
-t.test('a server at an address that its certificate does not name is not believed', async t => {
+t.test('a server at an address that its certificate does not name is not trusted', async t => {
   const line = await Line.to(t, Number(new URL(etcd.url).port), '127.0.0.2')
   const backend = await openBackend({ kind: 'etcd', servers: [`https://127.0.0.2:${line.port}`], ca: authority.certificate, certificate: client.certificate, key: client.key, healthcheckTimeout: 400 })
   await t.rejects(backend.status(), { code: 'Unavailable', message: /127\.0\.0\.2 is not in the cert's list/ })
@@ -56,7 +56,7 @@ for (const [what, options] of [
   ['with the certificate of a stranger', { ca: authority.certificate, certificate: stranger.certificate, key: stranger.key }],
   ['with an authority that did not sign the server', { ca: stranger.certificate, certificate: client.certificate, key: client.key }]
 ] as const) {
-  t.test(`${what} nothing is written and the health check says so in time`, async t => {
+  t.test(`${what} nothing is written and the health check fails in time`, async t => {
     const backend = await openBackend({ kind: 'etcd', servers: [etcd.url], healthcheckTimeout: 400, ...options })
     await t.rejects(backend.status(), { code: 'Unavailable', message: /certificate|handshake|SSL|closed/i })
     await t.rejects(backend.create('/b', Buffer.from('x')), { code: 'Unavailable' })

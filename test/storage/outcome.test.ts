@@ -7,23 +7,23 @@ const bytes = (text: string) => Buffer.from(text)
 const lost = new Error('connection reset')
 const unknown = { name: 'StorageError', code: 'UnknownOutcome', key: '/a', message: /connection reset/ }
 
-t.test('a create whose answer was lost', async t => {
+t.test('a create whose response was lost', async t => {
   const attempt = { kind: 'create' as const, key: '/a', value: bytes('ours'), expected: 0 }
 
-  await t.test('was done when the key began after it with our bytes', async t => {
+  await t.test('succeeded if the key was created later with our bytes', async t => {
     const store = openMemory()
     const before = await store.revision()
     const revision = done(await store.create('/a', bytes('ours')))
     t.same(await outcomeOf(store, attempt, before, lost), { succeeded: true, revision })
   })
-  await t.test('was done, too, when somebody has changed it since', async t => {
+  await t.test('succeeded, too, when another client has changed the key since', async t => {
     const store = openMemory()
     const before = await store.revision()
     const revision = done(await store.create('/a', bytes('ours')))
     done(await store.update('/a', bytes('theirs'), revision))
     t.same(await outcomeOf(store, attempt, before, lost), { succeeded: true, revision })
   })
-  await t.test('is unknown when the key is not there, is of before, or has the bytes of another', async t => {
+  await t.test('is unknown if the key is missing, older or has the bytes of another client', async t => {
     const store = openMemory()
     await t.rejects(outcomeOf(store, attempt, 1, lost), unknown)
     const theirs = done(await store.create('/a', bytes('theirs')))
@@ -35,7 +35,7 @@ t.test('a create whose answer was lost', async t => {
   })
 })
 
-t.test('an update whose answer was lost', async t => {
+t.test('an update whose response was lost', async t => {
   const store = openMemory()
   const first = done(await store.create('/a', bytes('1')))
   const attempt = { kind: 'update' as const, key: '/a', value: bytes('ours'), expected: first }
@@ -49,11 +49,11 @@ t.test('an update whose answer was lost', async t => {
   t.match(await outcomeOf(store, attempt, first, lost), { succeeded: true, revision }, 'although it was removed')
 
   const other = { ...attempt, value: bytes('never written') }
-  t.match(await outcomeOf(store, other, first, lost), { succeeded: false, current: undefined }, 'somebody else was first')
+  t.match(await outcomeOf(store, other, first, lost), { succeeded: false, current: undefined }, 'another client was first')
   t.match(await outcomeOf(store, { ...other, expected: later }, later, lost), { succeeded: false }, 'a delete was first')
 })
 
-t.test('a delete whose answer was lost', async t => {
+t.test('a delete whose response was lost', async t => {
   const store = openMemory()
   const first = done(await store.create('/a', bytes('1')))
   const attempt = { kind: 'delete' as const, key: '/a', value: undefined, expected: first }
@@ -65,7 +65,7 @@ t.test('a delete whose answer was lost', async t => {
   t.match(await outcomeOf(store, { ...attempt, expected: second }, second, lost), { succeeded: false, current: { modRevision: third } })
 })
 
-t.test('when what happened is compacted away, or the store is gone, the outcome is unknown', async t => {
+t.test('after a compaction or the end of the store the outcome is unknown', async t => {
   const store = openMemory()
   const first = done(await store.create('/a', bytes('1')))
   const second = done(await store.update('/a', bytes('ours'), first))

@@ -31,7 +31,7 @@ function place (t: { teardown: (end: () => unknown) => void }): string {
   return join(folder, 'store')
 }
 
-t.test('what is said of each write is true, and watches go on, while the store is killed again and again', { timeout: 200_000 }, async t => {
+t.test('the outcome reported of each write is true, and watches continue, while the store is killed repeatedly', { timeout: 200_000 }, async t => {
   const directory = place(t)
   let holder = await hold(directory)
   t.teardown(() => { holder.kill('SIGKILL') })

@@ -6,7 +6,7 @@ import { RunningServer, until } from '../interop/server.js'
 const SERVICES = '/api/v1/namespaces/default/services'
 const service = (name: string, clusterIP: string) => ({ metadata: { name }, spec: { clusterIP, ports: [{ port: 80 }] } })
 
-t.test('a start with a smaller range says which services lie outside of it; they keep their addresses, and nobody else gets one there', async t => {
+t.test('a start with a smaller range reports services outside it; they keep their addresses, and none are allocated there', async t => {
   const etcd = await startEtcd(t)
   const started = (range: string): Promise<RunningServer> => RunningServer.start(t, [`--etcd-servers=${etcd.url}`, `--service-cluster-ip-range=${range}`])
   const before = await started('10.0.0.0/24')

@@ -13,16 +13,16 @@ t.test('thousands who have little to do do not wait for as many turns', async t 
   t.ok(new Set(order.map(([turn]) => turn)).size < 500)
 })
 
-t.test('what others did in a turn counts too', async t => {
+t.test('the work of others in a turn counts too', async t => {
   await nextTurn()
   t.equal(turnIsOver(), false)
   spin(10)
-  t.equal(turnIsOver(), true, 'whoever asks')
+  t.equal(turnIsOver(), true, 'for every caller')
   await nextTurn()
   t.equal(turnIsOver(), false)
 })
 
-t.test('whoever has begun with a large object goes before those who have not', async t => {
+t.test('work on a large object that has started goes before work that has not', async t => {
   const order: string[] = []
   const work = async (name: string): Promise<void> => {
     await yieldToStarted()

@@ -117,7 +117,7 @@ t.test('a clock is held at a whole millisecond, so that times differ by exactly 
   t.end()
 })
 
-t.test('a held clock stands still, one that runs goes on from where it was moved to', async t => {
+t.test('a held clock does not advance; a running one continues from the time it was moved to', async t => {
   const server = await held(t)
   const before = server.clock.now()
   await new Promise(resolve => { setTimeout(resolve, 20) })

@@ -92,7 +92,7 @@ t.test('programs of any language get a server, its kubeconfig, a clock and fault
   t.equal(await server.end(), 0)
 })
 
-t.test('the kubeconfig is printed, and nobody else may do anything', async t => {
+t.test('the kubeconfig is printed, and other clients have no rights', async t => {
   const server = await dev(t)
   const file = `${t.testdir()}/kubeconfig`
   writeFileSync(file, server.out())

@@ -142,7 +142,7 @@ for (const tls of [false, true]) {
     await create('e')
     await create('f')
     await until(() => seen.includes('add f'))
-    t.equal(seen.filter(event => event === 'add e').length, 1, 'the library bears what comes twice')
+    t.equal(seen.filter(event => event === 'add e').length, 1, 'the library tolerates duplicate events')
     wanted = false
     await informer.stop()
   })
@@ -172,7 +172,7 @@ t.test('objects may be read from an older state: not there yet, as they were, or
   const { json } = await call(server, 'POST', CONFIGS, { metadata: { name: 'a' }, data: { colour: 'red' } })
   t.strictSame([await read('?resourceVersion=0'), await read()], ['404', 'red'])
   const version = json['metadata'].resourceVersion as string
-  t.equal(await read(`?resourceVersion=${version}`), 'red', 'never older than the version that it asks for')
+  t.equal(await read(`?resourceVersion=${version}`), 'red', 'never older than the requested version')
   const blue = await put('blue')
   for (const accept of ['application/json', 'application/yaml']) t.strictSame([await read('?resourceVersion=0', { accept }), await read('', { accept })], ['red', 'blue'], accept)
   t.strictSame([await read(`?resourceVersion=${version}`), await read(`?resourceVersion=${blue}`)], ['red', 'blue'])

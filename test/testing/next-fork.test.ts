@@ -55,7 +55,7 @@ for (const held of [true, false]) {
   })
 }
 
-t.test('what was started is disposed of with the original, and a start that fails is left to the fork itself', async t => {
+t.test('a prepared fork is disposed of with the original, and a failed start is left to the fork itself', async t => {
   const { next, started, clock } = forks(t, true)
   next.prepare('5')
   next.prepare('5')

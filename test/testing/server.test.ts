@@ -62,7 +62,7 @@ t.test('fixtures are there when the server is: objects, lists, texts, files and 
   for (const name of ['from-json', 'from-yaml', 'from-text', 'in-list', 'in-typed-list', 'in-array']) t.ok(names.includes(name), name)
   t.equal((await get(server, `${CONFIGS}/from-yaml`)).json['data'].answer, 'no')
   t.match((await get(server, '/apis/example.com/v1/namespaces/team/sites/first')).json, { status: { ready: true } }, 'with its status, in a namespace that it only named')
-  t.equal((await get(server, '/api/v1/namespaces/default')).json['metadata'].labels.mine, 'yes', 'what the server has made is replaced')
+  t.equal((await get(server, '/api/v1/namespaces/default')).json['metadata'].labels.mine, 'yes', 'objects the server creates itself are replaced')
   t.equal(server.exchanges.find({ verb: 'create' }).length, 0, 'the loading is no exchange')
 
   await server.load(config('later'))
@@ -100,7 +100,7 @@ t.test('a request without credentials is the administrator, or whom the options 
   t.match(await get(other, CONFIGS), { code: 403, json: { message: /User "ann"/ } })
 })
 
-t.test('what clients asked can be asserted on', async t => {
+t.test('requests of clients can be asserted on', async t => {
   const server = await started(t, { exchanges: 4 })
   const api = configOf(server, { username: 'ann' }).makeApiClient(CoreV1Api)
   const coming = server.exchanges.next({ verb: 'create', resource: 'configmaps' })

@@ -38,7 +38,7 @@ t.test('a fork has the same objects and revisions, and its own future', async t 
   t.equal((await call(fork, 'GET', `${CONFIGS}/only-original`)).code, 404)
   t.equal((await call(fork, 'GET', `${CONFIGS}?resourceVersion=5&resourceVersionMatch=Exact`)).code, 410, 'the history stays behind')
   const stale = (before['items'] as Json[])[1] as Json
-  t.equal((await call(fork, 'PUT', `${CONFIGS}/${stale['metadata'].name as string}`, { ...stale, data: { a: 'b' } })).code, 200, 'what was read from the original is current')
+  t.equal((await call(fork, 'PUT', `${CONFIGS}/${stale['metadata'].name as string}`, { ...stale, data: { a: 'b' } })).code, 200, 'versions read from the original are current')
 })
 
 t.test('a snapshot is a state to start any number of servers from, with its time, leases and tokens', async t => {
@@ -56,7 +56,7 @@ t.test('a snapshot is a state to start any number of servers from, with its time
     t.equal((await call(server, 'GET', `${EVENTS}/e`)).code, 200, 'the snapshot has not changed')
     t.equal((await call(server, 'GET', CONFIGS, undefined, { authorization: `Bearer ${status.token as string}` })).code, 200)
     await server.clock.move('12m')
-    t.equal((await call(server, 'GET', `${EVENTS}/e`)).code, 404, 'its lease goes on')
+    t.equal((await call(server, 'GET', `${EVENTS}/e`)).code, 404, 'its lease continues')
   }
   await t.rejects(testServer({ from: { resourceVersion: '5' } as Snapshot }), /from is no snapshot of a test server/)
 })

@@ -24,7 +24,7 @@ async function start (t: Test): Promise<Served> {
   return served
 }
 
-t.test('who may speak for a signer, or for its domain, approves and signs, and nobody else', async t => {
+t.test('only users with rights on a signer or its domain may approve and sign', async t => {
   const { as, made } = await start(t)
   const approved = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r', message: 'm' }] } }
   const signed = { status: { certificate: CERTIFICATE } }
@@ -35,14 +35,14 @@ t.test('who may speak for a signer, or for its domain, approves and signs, and n
     for (const user of ['ann', 'sam', 'dom'].filter(user => !may.includes(user))) {
       t.match(await as(user, 'PATCH', `${url}/approval`, approved, MERGE), { code: 403, json: { message: `certificatesigningrequests.certificates.orch.io "r${index}" is forbidden: user not permitted to approve requests with signerName "${signer}"` } }, user)
       t.match(await as(user, 'PATCH', `${url}/status`, signed, MERGE), { code: 403, json: { message: `certificatesigningrequests.certificates.orch.io "r${index}" is forbidden: user not permitted to sign requests with signerName "${signer}"` } }, user)
-      t.equal((await as(user, 'PATCH', `${url}/status`, { metadata: { labels: { a: user } } }, MERGE)).code, 200, 'what is neither certificate nor condition')
+      t.equal((await as(user, 'PATCH', `${url}/status`, { metadata: { labels: { a: user } } }, MERGE)).code, 200, 'fields other than certificate and conditions')
     }
     for (const user of may) t.equal((await as(user, 'PATCH', `${url}/approval`, approved, MERGE)).code, 200, user)
     for (const user of may) t.equal((await as(user, 'PATCH', `${url}/status`, signed, MERGE)).code, 200, user)
   }
 })
 
-t.test('nobody asks the signer of client certificates for one of system:masters', async t => {
+t.test('a client certificate for system:masters is refused', async t => {
   const { post } = await serve(t, {})
   const folder = t.testdir()
   const requestOf = (subject: string): string => {

@@ -51,7 +51,7 @@ t.test('a claim grows only when it is bound, and where its class allows that', a
   await made(STORAGE_CLASSES, storageClass('grows', {}, { allowVolumeExpansion: true }))
   const grow = (name: string, storage = '2Gi') => as('root', 'PATCH', `${CLAIMS}/${name}`, { spec: { resources: { requests: { storage } } } }, MERGE)
   for (const name of ['fixed', 'grows', 'gone']) await made(CLAIMS, claim(name, { storageClassName: name, volumeName: `v-${name}` }))
-  t.equal((await grow('grows')).code, 422, 'the rules of claims say so already')
+  t.equal((await grow('grows')).code, 422, 'the validation of claims refuses an unbound one')
   for (const name of ['fixed', 'grows', 'gone']) t.equal((await as('root', 'PATCH', `${CLAIMS}/${name}/status`, { status: { phase: 'Bound', capacity: { storage: '1Gi' } } }, MERGE)).code, 200)
   for (const name of ['fixed', 'gone']) t.match(await grow(name), { code: 403, json: { message: `persistentvolumeclaims "${name}" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize` } })
   t.equal((await grow('grows')).code, 200)

@@ -22,7 +22,7 @@ async function serving (t: Test & { testdir: (files: Record<string, string>) => 
 
 const judged: Reviewer['answer'] = ({ spec }) => (spec as { containers: Array<{ image: string }> }).containers.some(({ image }) => image === 'bad') ? { allowed: false, reason: 'bad is bad' } : { allowed: true, auditAnnotations: { seen: 'yes' } }
 
-t.test('the images of a pod are asked about, with what of its annotations is meant for that, and the answer is remembered', async t => {
+t.test('the review has a pod\'s images and its image-policy annotations, and the decision is cached', async t => {
   const images = await reviewer(t, judged)
   const server = await serving(t, images.port, {})
   const { code } = await server.post(PODS, pod('a', 'good', { annotations: { 'my.image-policy.orch.io/break-glass': 'yes', other: 'no' } }))
@@ -40,7 +40,7 @@ t.test('the images of a pod are asked about, with what of its annotations is mea
   t.equal(images.asked.length, asked + 1)
 })
 
-t.test('it is told of the trace of the request', async t => {
+t.test('the image webhook receives the trace context of the request', async t => {
   const sent: unknown[] = []
   const images = await reviewer(t, (review, reply, request) => {
     sent.push(request.headers['traceparent'])
@@ -52,13 +52,13 @@ t.test('it is told of the trace of the request', async t => {
   t.strictSame(sent, [traceparent])
 })
 
-t.test('while it cannot be asked pods are refused, or let in with a mark where that is the default', async t => {
+t.test('if the webhook fails pods are refused, or admitted with an annotation where that is the default', async t => {
   const fails = (_review: Json, reply: ServerResponse): undefined => { reply.writeHead(404).end(); return undefined }
   const images = await reviewer(t, fails)
   const strict = await serving(t, images.port, { allowTTL: -1 })
   t.match(await strict.post(PODS, pod('a', 'good')), { code: 403, json: { message: 'pods "a" is forbidden: the server could not find the requested resource' } })
   images.answer = () => ({})
-  t.match(await strict.post(PODS, pod('a', 'unknown')), { code: 403, json: { message: /one or more images rejected/ } }, 'what is not allowed is denied')
+  t.match(await strict.post(PODS, pod('a', 'unknown')), { code: 403, json: { message: /one or more images rejected/ } }, 'images that are not allowed are denied')
   images.answer = () => ({ allowed: 'perhaps' })
   t.match(await strict.post(PODS, pod('a', 'good')), { code: 403, json: { message: /the answer does not say whether the images are allowed/ } })
   images.answer = judged
@@ -71,7 +71,7 @@ t.test('while it cannot be asked pods are refused, or let in with a mark where t
   t.match((await lenient.get(`${PODS}/a`)).json, { metadata: { annotations: { 'alpha.image-policy.orch.io/failed-open': 'true' } } })
 })
 
-t.test('a configuration that is wrong is refused with the field that is', async t => {
+t.test('an error in the configuration is refused, naming the field', async t => {
   const refused: ReadonlyArray<readonly [unknown, RegExp]> = [
     [undefined, /--admission-control-config-file/],
     [[], /it is not an object/],

@@ -8,7 +8,7 @@ const OPTIONS = { disabled: ['ServiceAccount'] }
 const range = (name: string, ...limits: Json[]): Json => ({ metadata: { name }, spec: { limits } })
 const asking = (requests: Json = {}, limits: Json = {}, more: Json = {}): Json => container({ resources: { requests, limits }, ...more })
 
-t.test('containers that say nothing ask for the defaults, and an annotation tells', async t => {
+t.test('containers without requests or limits get the defaults, and an annotation lists what was set', async t => {
   const { made } = await serve(t, OPTIONS)
   await made(RANGES, range('r', { type: 'Container', default: { cpu: '200m', memory: '64Mi' }, defaultRequest: { cpu: '100m', memory: '32Mi' } }))
   const { spec, metadata } = await made(PODS, pod('a', { initContainers: [container({ name: 'i' })], containers: [asking({ cpu: '50m' })] }))
@@ -18,7 +18,7 @@ t.test('containers that say nothing ask for the defaults, and an annotation tell
   t.equal((await made(PODS, pod('b', { containers: [asking({ cpu: '1m', memory: '1Mi' }, { cpu: '1', memory: '1Gi' })] })))['metadata'].annotations, undefined)
 })
 
-t.test('what is outside of a range is refused, with all that is wrong', async t => {
+t.test('a pod outside a range is refused with all violations', async t => {
   const { post, made } = await serve(t, OPTIONS)
   const refused = async (limits: Json, spec: Json, why: string): Promise<void> => {
     await made('/api/v1/namespaces', { metadata: { name: `n${++count}` } })
@@ -46,7 +46,7 @@ t.test('ranges that contradict each other admit nothing', async t => {
   for (const cpu of ['500m', '1500m', '3']) t.match(await post(PODS, pod('x', { containers: [asking({ cpu }, { cpu })] })), { code: 403, json: { message: /(?:minimum|maximum) cpu usage per Container/ } }, cpu)
 })
 
-t.test('claims are held to their range when they are made and when they grow', async t => {
+t.test('the sizes of claims are checked when they are created and when they grow', async t => {
   const { post, made, as } = await serve(t, OPTIONS)
   await made(RANGES, range('r', { type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '5Gi' } }))
   const claim = (storage: string): Json => ({ metadata: { name: 'x' }, spec: { accessModes: ['ReadWriteOnce'], storageClassName: 's', resources: { requests: { storage } } } })

@@ -11,7 +11,7 @@ const MIRROR = { 'orch.io/config.mirror': 'x' }
 const tokens = ['n1,system:node:n1,3,"system:nodes"', 'nobody,system:node:,4,"system:nodes"']
 const start = (t: Test, enabled: readonly string[] = ['NodeRestriction'], featureGates: Record<string, boolean> = {}): Promise<Served> => serve(t, { enabled, disabled: ['ServiceAccount'] }, { tokens, featureGates })
 
-t.test('a node agent makes mirror pods of its own node, which refer to nothing', async t => {
+t.test('a node agent creates mirror pods of its own node, which refer to no other objects', async t => {
   const { as, made } = await start(t)
   const { metadata: { uid } } = await made(NODES, { metadata: { name: 'n1' } })
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true }
@@ -35,10 +35,10 @@ t.test('a node agent makes mirror pods of its own node, which refer to nothing',
   for (const [body, why] of refused) t.match(await as('n1', 'POST', PODS, body), { code: 403, json: { reason: 'Forbidden', message: `pods "m" is forbidden: ${why}` } }, why)
   t.match(await as('nobody', 'POST', PODS, mirror()), { code: 403, json: { message: 'pods "m" is forbidden: could not determine node from user "system:node:"' } })
   t.equal((await as('n1', 'POST', PODS, mirror())).code, 201)
-  t.equal((await as('ann', 'POST', PODS, pod('free'))).code, 201, 'others make what they like')
+  t.equal((await as('ann', 'POST', PODS, pod('free'))).code, 201, 'other users are not restricted')
 })
 
-t.test('it deletes, evicts and tells of pods bound to it, and changes no pod otherwise', async t => {
+t.test('a node agent deletes, evicts and updates the status of pods bound to it, and changes no pod otherwise', async t => {
   const { as, made } = await start(t)
   for (const [name, nodeName] of [['mine', 'n1'], ['theirs', 'n2'], ['gone', 'n1']]) await made(PODS, pod(name ?? '', { nodeName }))
   const status = { status: { phase: 'Running' } }
@@ -57,7 +57,7 @@ t.test('it deletes, evicts and tells of pods bound to it, and changes no pod oth
   t.equal((await as('n1', 'DELETE', `${PODS}/mine`)).code, 202)
 })
 
-t.test('it has a node, a lease and a CSINode of its own name, and leaves taints and protected labels alone', async t => {
+t.test('a node agent writes only its own node, lease and CSINode, and no taints or protected labels', async t => {
   const { as, made } = await start(t)
   const node = (name: string, labels: Json = {}, spec: Json = {}): Json => ({ metadata: { name, labels }, spec })
   const refused: ReadonlyArray<readonly [string, Json, string]> = [
@@ -83,7 +83,7 @@ t.test('it has a node, a lease and a CSINode of its own name, and leaves taints 
   t.equal((await as('n1', 'DELETE', `${NODES}/n1`)).code, 200)
 })
 
-t.test('a name that is still to be generated is not its own, whatever it begins with', async t => {
+t.test('a generated name is not the node\'s own name, whatever its prefix', async t => {
   const { as } = await start(t)
   const metadata = { generateName: 'n1' }
   for (const [url, body, why] of [
@@ -94,7 +94,7 @@ t.test('a name that is still to be generated is not its own, whatever it begins 
   t.equal((await as('n1', 'POST', NODES, { metadata: { name: 'n1', generateName: 'n2' } })).code, 201, 'a name that is given counts')
 })
 
-t.test('it gets tokens bound to pods it runs, and grows volumes, no more', async t => {
+t.test('a node agent may request tokens bound to its pods and report the growth of volumes, and no more', async t => {
   const { as, made } = await start(t)
   await made('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'app' } })
   const { metadata: { uid } } = await made(PODS, pod('mine', { nodeName: 'n1', serviceAccountName: 'app' }))
@@ -114,7 +114,7 @@ t.test('it gets tokens bound to pods it runs, and grows volumes, no more', async
   t.equal((await as('n1', 'PATCH', `${claims}/data/status`, { status: { capacity: { storage: '2Gi' } } }, MERGE)).code, 200)
 })
 
-t.test('without it a start with --authorization-mode=Node warns, with it none does', async t => {
+t.test('--authorization-mode=Node without NodeRestriction gives a warning at the start', async t => {
   const warnings = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--authorization-mode=Node,RBAC', ...flags]))).warnings.filter(text => text.includes('NodeRestriction'))
   t.equal((await warnings()).length, 1)
   t.same(await warnings('--enable-admission-plugins=NodeRestriction'), [])

@@ -9,14 +9,14 @@ const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const config = (name: string, metadata: Json = {}): Json => ({ metadata: { name, ...metadata } })
 
-t.test('AlwaysDeny: nobody changes anything, and everybody reads', async t => {
+t.test('AlwaysDeny: every change is refused and reads are served', async t => {
   const { as, post, get } = await serve(t, { enabled: ['AlwaysDeny'] })
   t.match(await post(CONFIGS, config('a')), { code: 403, json: { message: 'configmaps "a" is forbidden: admission control is denying all modifications' } })
   t.equal((await as('root', 'DELETE', '/api/v1/namespaces/default')).code, 403)
-  t.equal((await get('/api/v1/namespaces/default')).code, 200, 'what the server makes by itself is there')
+  t.equal((await get('/api/v1/namespaces/default')).code, 200, 'objects the server creates itself exist')
 })
 
-t.test('DenyServiceExternalIPs: no service gets external addresses, but keeps those it has', async t => {
+t.test('DenyServiceExternalIPs: services get no new external addresses and keep those they have', async t => {
   const { as, post, made } = await serve(t, { enabled: ['DenyServiceExternalIPs'] })
   const services = '/api/v1/namespaces/default/services'
   const service = (externalIPs?: string[]): Json => ({ metadata: { name: 's' }, spec: { ports: [{ port: 80 }], externalIPs } })
@@ -27,7 +27,7 @@ t.test('DenyServiceExternalIPs: no service gets external addresses, but keeps th
   t.equal((await as('root', 'PATCH', `${services}/s`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200)
 })
 
-t.test('NamespaceAutoProvision: a missing namespace is made, not for a dry run; NamespaceExists wants it there', async t => {
+t.test('NamespaceAutoProvision: a missing namespace is created, except in a dry run; NamespaceExists refuses it', async t => {
   const making = await serve(t, { enabled: ['NamespaceAutoProvision'] })
   t.equal((await making.post('/api/v1/namespaces/new/configmaps?dryRun=All', config('a'))).code, 404)
   t.equal((await making.post('/api/v1/namespaces/new/configmaps', config('a'))).code, 201)
@@ -37,7 +37,7 @@ t.test('NamespaceAutoProvision: a missing namespace is made, not for a dry run; 
   t.equal((await wanting.post(CONFIGS, config('a'))).code, 201)
 })
 
-t.test('OwnerReferencesPermissionEnforcement: who says what an object belongs to may delete it, and hold what it belongs to', async t => {
+t.test('OwnerReferencesPermissionEnforcement: setting owners needs the right to delete, and blocking their deletion the right to their finalizers', async t => {
   const { as, made } = await serve(t, { enabled: ['OwnerReferencesPermissionEnforcement'] }, { authorization: { modes: ['RBAC'] }, tokens: ['del,del,3', 'all,all,4', 'any,any,5'] })
   const grant = async (name: string, rules: Json[], user: string): Promise<void> => {
     await made(`${RBAC}/clusterroles`, { metadata: { name }, rules })
@@ -51,11 +51,11 @@ t.test('OwnerReferencesPermissionEnforcement: who says what an object belongs to
   await grant('finalize', [write, { apiGroups: ['apps'], resources: ['deployments/finalizers'], verbs: ['update'] }], 'all')
   const owned = (more: Json = {}): Json => config('c', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'u', ...more }] })
   const attempt = async (user: string, body: Json) => await as(user, 'POST', `${CONFIGS}?dryRun=All`, body)
-  t.equal((await attempt('ann', owned())).code, 201, 'who makes an object may as well not make it')
+  t.equal((await attempt('ann', owned())).code, 201, 'a creator needs no right to delete')
   t.match(await attempt('ann', owned({ blockOwnerDeletion: true })), { code: 403, json: { message: /cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: / } })
   t.equal((await attempt('all', owned({ blockOwnerDeletion: true }))).code, 201)
   t.match(await attempt('all', owned({ blockOwnerDeletion: true, kind: 'Nope' })), { code: 403, json: { message: /cannot find RESTMapping for APIVersion apps\/v1 Kind Nope: no matches for kind "Nope" in version "apps\/v1"/ } })
-  for (const more of [{}, { kind: 'Nope' }, { apiVersion: 'nope/v1' }, { apiVersion: 'v1', kind: 'Node' }]) t.equal((await attempt('any', owned({ blockOwnerDeletion: true, ...more }))).code, 201, 'who may hold everything')
+  for (const more of [{}, { kind: 'Nope' }, { apiVersion: 'nope/v1' }, { apiVersion: 'v1', kind: 'Node' }]) t.equal((await attempt('any', owned({ blockOwnerDeletion: true, ...more }))).code, 201, 'with rights on every finalizer subresource')
   await made(CONFIGS, config('free'))
   const give = async (user: string, more: Json = {}) => await as(user, 'PATCH', `${CONFIGS}/free?dryRun=All`, { metadata: { ownerReferences: owned(more)['metadata'].ownerReferences } }, MERGE)
   t.match(await give('ann'), { code: 403, json: { message: /^configmaps "free" is forbidden: cannot set an ownerRef on a resource you can't delete: / } })
@@ -98,7 +98,7 @@ t.test('EventRateLimit: events beyond the limits are refused with 429', async t 
   for (const [bad, message] of wrong) await t.rejects(serve(t, { enabled: ['EventRateLimit'], ...bad === undefined ? {} : { configuration: { EventRateLimit: { value: bad } } } }), { message }, String(message))
 })
 
-t.test('limits of events count by key, come back with time, and all of them count', async t => {
+t.test('event limits count by key, recover with time, and all apply', async t => {
   let now = 0
   const plugin = eventRateLimit([{ type: 'Namespace', qps: 1, burst: 2, cacheSize: 2 }, { type: 'User', qps: 1, burst: 3, cacheSize: 2 }], () => now)
   const send = (namespace: string, username = 'ann'): string => {
@@ -110,8 +110,8 @@ t.test('limits of events count by key, come back with time, and all of them coun
     }
   }
   t.same([send('a'), send('a'), send('a')], ['ok', 'ok', 'Too many requests: limit reached on type Namespace for key a'])
-  t.equal(send('b'), 'Too many requests: limit reached on type User for key ann', 'what one limit refused has counted for the other')
+  t.equal(send('b'), 'Too many requests: limit reached on type User for key ann', 'a request that one limit refused has counted for the other')
   now = 1000
-  t.same([send('a'), send('a')], ['ok', 'Too many requests: [limit reached on type Namespace for key a, limit reached on type User for key ann]'], 'all that are reached are told')
+  t.same([send('a'), send('a')], ['ok', 'Too many requests: [limit reached on type Namespace for key a, limit reached on type User for key ann]'], 'the message names every limit that was reached')
   t.same([send('c', 'x'), send('d', 'y'), send('a', 'z'), send('a', 'z')], ['ok', 'ok', 'ok', 'ok'], 'a key that was forgotten begins anew')
 })

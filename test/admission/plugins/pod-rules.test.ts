@@ -6,7 +6,7 @@ import { MERGE, PODS, container, pod, serve } from '../served.js'
 const disabled = ['ServiceAccount', 'DefaultTolerationSeconds']
 const STRATEGIC = 'application/strategic-merge-patch+json'
 
-t.test('AlwaysPullImages: images are always pulled, but for updates that bring none', async t => {
+t.test('AlwaysPullImages: images of new and updated pods are always pulled', async t => {
   const { made, as } = await serve(t, { enabled: ['AlwaysPullImages'], disabled })
   const { spec } = await made(PODS, pod('a', { initContainers: [container({ name: 'i', image: 'x:1' })], containers: [container({ image: 'x:1', imagePullPolicy: 'Never' })] }))
   t.same([...spec.initContainers, ...spec.containers].map(({ imagePullPolicy }: Json) => imagePullPolicy), ['Always', 'Always'])
@@ -15,7 +15,7 @@ t.test('AlwaysPullImages: images are always pulled, but for updates that bring n
   t.equal((await as('root', 'PATCH', `${PODS}/a`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200)
 })
 
-t.test('SecurityContextDeny: pods say nothing of as whom they run', async t => {
+t.test('SecurityContextDeny: pods may not set users, groups or SELinux options', async t => {
   const { post } = await serve(t, { enabled: ['SecurityContextDeny'], disabled })
   const refused: ReadonlyArray<readonly [Json, string]> = [
     [{ securityContext: { supplementalGroups: [1] } }, 'pod.Spec.SecurityContext.SupplementalGroups'],
@@ -29,21 +29,21 @@ t.test('SecurityContextDeny: pods say nothing of as whom they run', async t => {
   t.equal((await post(PODS, pod('x', { securityContext: { runAsNonRoot: true } }))).code, 201)
 })
 
-t.test('LimitPodHardAntiAffinityTopology: no pod keeps others out of a zone', async t => {
+t.test('LimitPodHardAntiAffinityTopology: required anti-affinity is limited to nodes', async t => {
   const { post } = await serve(t, { enabled: ['LimitPodHardAntiAffinityTopology'], disabled })
   const apart = (topologyKey: string): Json => ({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey, labelSelector: { matchLabels: { a: 'b' } } }] } } })
   t.match(await post(PODS, pod('x', apart('topology.orch.io/zone'))), { code: 403, json: { message: 'pods "x" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey topology.orch.io/zone but only key orch.io/hostname is allowed' } })
   t.equal((await post(PODS, pod('x', apart('orch.io/hostname')))).code, 201)
 })
 
-t.test('ExtendedResourceToleration: who asks for a defined resource tolerates its taint', async t => {
+t.test('ExtendedResourceToleration: a pod that requests an extended resource tolerates its taint', async t => {
   const { made } = await serve(t, { enabled: ['ExtendedResourceToleration'], disabled })
   const resources = { requests: { 'example.com/gpu': '1', 'example.com/fpga': '2', cpu: '1' }, limits: { 'example.com/gpu': '1', 'example.com/fpga': '2' } }
   const tolerations = [{ key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' }]
   t.same((await made(PODS, pod('a', { tolerations, containers: [container({ resources })] })))['spec'].tolerations, [...tolerations, { key: 'example.com/fpga', operator: 'Exists', effect: 'NoSchedule' }])
 })
 
-t.test('PodNodeSelector: pods run where their namespace says', async t => {
+t.test('PodNodeSelector: pods get the node selector of their namespace', async t => {
   const value = { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'pool=all', default: 'pool=all,disk=ssd' } }
   const { post, made } = await serve(t, { enabled: ['PodNodeSelector'], disabled, configuration: { PodNodeSelector: { value } } })
   await made('/api/v1/namespaces', { metadata: { name: 'own', annotations: { 'scheduler.alpha.orch.io/node-selector': 'pool=own,zone=z' } } })
@@ -53,12 +53,12 @@ t.test('PodNodeSelector: pods run where their namespace says', async t => {
   t.same((await made(inOwn, pod('a')))['spec'].nodeSelector, { pool: 'own', zone: 'z' })
   t.match(await post(inOwn, pod('x', { nodeSelector: { pool: 'all' } })), { code: 403, json: { message: 'pods "x" is forbidden: pod node label selector conflicts with its namespace node label selector' } })
   t.match(await post(PODS, pod('x', { nodeSelector: { disk: 'tape' } })), { code: 403, json: { message: 'pods "x" is forbidden: pod node label selector labels conflict with its namespace whitelist' } })
-  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', nodeSelector: { disk: 'tape' } }))).code, 403, 'before anything else is said of the pod')
+  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', nodeSelector: { disk: 'tape' } }))).code, 403, 'before other errors of the pod')
   t.match(await post('/api/v1/namespaces/broken/pods', pod('x')), { code: 403, json: { message: 'pods "x" is forbidden: invalid selector: pool' } })
   await t.rejects(serve(t, { configuration: { PodNodeSelector: { value: { podNodeSelectorPluginConfig: { default: 'a,b' } } } } }), { message: /podNodeSelectorPluginConfig\.default: invalid selector: a/ })
 })
 
-t.test('PodTolerationRestriction: pods tolerate what their namespace adds, and no more than it allows', async t => {
+t.test('PodTolerationRestriction: pods get the tolerations of their namespace, and no others than it allows', async t => {
   const value = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration', default: [{ key: 'all', operator: 'Exists' }], whitelist: [{ key: 'all', operator: 'Exists' }, { key: 'some', operator: 'Exists' }, { key: 'node.orch.io/memory-pressure', operator: 'Exists' }] }
   const { post, made } = await serve(t, { enabled: ['PodTolerationRestriction'], disabled, configuration: { PodTolerationRestriction: { value } } })
   const annotation = (defaults: unknown, allowed: unknown): Json => ({ 'scheduler.alpha.orch.io/defaultTolerations': JSON.stringify(defaults), 'scheduler.alpha.orch.io/tolerationsWhitelist': JSON.stringify(allowed) })
@@ -71,7 +71,7 @@ t.test('PodTolerationRestriction: pods tolerate what their namespace adds, and n
   const keys = async (tolerations: Json[]): Promise<string[]> => (await limits.made(PODS, pod(`p${tolerations.length}`, { tolerations, containers: [container({ resources: { requests: { cpu: '1' } } })] })))['spec'].tolerations.map(({ key }: Json) => key)
   t.same(await keys([{ key: 'own', operator: 'Exists' }]), ['own', 'node.orch.io/not-ready', 'node.orch.io/unreachable', 'all', 'node.orch.io/memory-pressure'])
   t.match(await post(PODS, pod('x', { tolerations: [{ key: 'other', operator: 'Exists' }] })), { code: 403, json: { message: 'pods "x" is forbidden: pod tolerations (possibly merged with namespace default tolerations) conflict with its cluster whitelist' } })
-  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', tolerations: [{ key: 'other', operator: 'Exists' }] }))).code, 403, 'before anything else is said of the pod')
+  t.equal((await post(PODS, pod('x', { restartPolicy: 'Sometimes', tolerations: [{ key: 'other', operator: 'Exists' }] }))).code, 403, 'before other errors of the pod')
   const inOwn = '/api/v1/namespaces/own/pods'
   t.same((await made(inOwn, pod('a')))['spec'].tolerations, [{ key: 'k', operator: 'Equal', value: 'v' }])
   t.match(await post(inOwn, pod('x', { tolerations: [{ key: 'some', operator: 'Exists' }] })), { code: 403, json: { message: /conflict with its namespace whitelist/ } })

@@ -9,7 +9,7 @@ const policy = (name: string, spec: Json = {}, annotations: Json = {}): Json => 
 
 const start = (t: Test, options = {}): Promise<Served> => serve(t, { enabled: ['PodSecurityPolicy'], disabled: ['ServiceAccount', 'DefaultTolerationSeconds'] }, options)
 
-t.test('without a policy there is no pod, and each says what it does not allow', async t => {
+t.test('without a policy no pod is admitted, and each policy names what it refuses', async t => {
   const { post, made, as } = await start(t)
   t.match(await post(PODS, pod('x')), { code: 403, json: { message: 'pods "x" is forbidden: PodSecurityPolicy: no providers available to validate pod request' } })
   let count = 0
@@ -41,7 +41,7 @@ t.test('without a policy there is no pod, and each says what it does not allow',
   await refused({}, {}, 'pod.metadata.annotations[container.apparmor.security.beta.orch.io/c]: Forbidden: unconfined is not an allowed profile. Allowed values: "runtime/default"', { 'apparmor.security.beta.orch.io/allowedProfileNames': 'runtime/default' }, { annotations: { 'container.apparmor.security.beta.orch.io/c': 'unconfined' } })
 })
 
-t.test('a policy that changes nothing goes first, else one sets what the pod does not say', async t => {
+t.test('policies that change nothing are preferred; otherwise the first one fills in what the pod omits', async t => {
   const { made, as } = await start(t)
   await made(POLICIES, policy('a-strict', {
     runAsUser: { rule: 'MustRunAs', ranges: [{ min: 7, max: 9 }] },
@@ -70,7 +70,7 @@ t.test('a policy that changes nothing goes first, else one sets what the pod doe
   t.match(await as('root', 'PATCH', `${PODS}/kept`, image, 'application/strategic-merge-patch+json'), { code: 403, json: { message: /PodSecurityPolicy: unable to validate pod: \[/ } }, 'an update changes nothing, and so may not fit any more')
 })
 
-t.test('a policy counts for those who may use it, or whose service account may', async t => {
+t.test('a policy applies to users who may use it, and to pods whose service account may', async t => {
   const { as, made } = await start(t, { authorization: { modes: ['RBAC'] } })
   await made(POLICIES, policy('mine', { privileged: true }))
   await made(`${RBAC}/clusterroles`, { metadata: { name: 'pods' }, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }] })

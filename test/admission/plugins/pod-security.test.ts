@@ -23,7 +23,7 @@ async function namespace ({ made }: Served, name: string, labels: Json): Promise
   return `/api/v1/namespaces/${name}/pods`
 }
 
-t.test('what the baseline forbids is told by check, and where', async t => {
+t.test('a violation of the baseline names the check and the field', async t => {
   const served = await serve(t, OPTIONS)
   const pods = await namespace(served, 'base', { enforce: 'baseline' })
   const refused: ReadonlyArray<readonly [Json, string, Json?]> = [
@@ -43,12 +43,12 @@ t.test('what the baseline forbids is told by check, and where', async t => {
   t.equal((await served.post(pods, pod('fine', { containers: [secure({ capabilities: { add: ['CHOWN'] } })], volumes: [{ name: 'v', nfs: { server: 's', path: '/' } }] }))).code, 201)
 })
 
-t.test('of a pod from before, an unmasked /proc', async t => {
+t.test('an unmasked /proc of an existing pod is a violation', async t => {
   const before = pod('x', { containers: [secure({ procMount: 'Unmasked' })] }) as unknown as Parameters<typeof procMount>[0] // an existing pod; new ones lose the field
   t.same(procMount(before), { reason: 'procMount', detail: 'container "c" must not set securityContext.procMount to "Unmasked"' })
 })
 
-t.test('the restricted level wants more, as much as its version knew of', async t => {
+t.test('the restricted level forbids more, as of its version', async t => {
   const served = await serve(t, OPTIONS)
   const pods = await namespace(served, 'tight', { enforce: 'restricted' })
   const bare = 'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'
@@ -70,7 +70,7 @@ t.test('the restricted level wants more, as much as its version knew of', async 
   t.match(await served.post(future, pod('x')), { code: 403, json: { message: `pods "x" is forbidden: violates PodSecurity "restricted:v1.99": ${bare}` } })
 })
 
-t.test('what is only warned of or audited is told, of pods and of what they are made of, and stored', async t => {
+t.test('pods and workloads that violate the warn or audit level are stored with a warning and an audit annotation', async t => {
   const path = join(mkdtempSync(join(tmpdir(), 'orch-pod-security-')), 'audit.log')
   const served = await serve(t, OPTIONS, { audit: { path } })
   await namespace(served, 'told', { warn: 'baseline', audit: 'restricted', 'audit-version': 'v1.7' })
@@ -86,11 +86,11 @@ t.test('what is only warned of or audited is told, of pods and of what they are 
   for (const { annotations } of events()) t.match(annotations[`${LABEL}audit-violations`], /^would violate PodSecurity "restricted:v1.7": host namespaces \(hostPID=true\), runAsNonRoot/)
   t.equal(events().find(({ objectRef }) => objectRef.resource === 'pods')?.['annotations'][`${LABEL}enforce-policy`], 'privileged:latest')
   const enforced = await namespace(served, 'both', { enforce: 'baseline', warn: 'baseline' })
-  t.equal((await served.post(enforced, pod('p', spec))).headers['warning'], undefined, 'what is refused anyway is not warned of')
-  t.equal((await served.post('/apis/apps/v1/namespaces/both/deployments', deployment)).code, 201, 'templates are not held to what is enforced')
+  t.equal((await served.post(enforced, pod('p', spec))).headers['warning'], undefined, 'a refused pod gets no warning')
+  t.equal((await served.post('/apis/apps/v1/namespaces/both/deployments', deployment)).code, 201, 'the enforced level does not apply to templates')
 })
 
-t.test('labels that were there before anybody understood them are told to the audit log, several as a list', async t => {
+t.test('invalid labels from before the plugin was enabled are reported in the audit log, several as a list', async t => {
   const annotations: Record<string, string> = {}
   const labels = (more: Json): Json => Object.fromEntries(Object.entries(more).map(([key, value]) => [LABEL + key, value]))
   const plugin = podSecurity(podSecuritySettings(undefined))
@@ -107,7 +107,7 @@ t.test('labels that were there before anybody understood them are told to the au
   }
 })
 
-t.test('whoever is refused is warned all the same, of the deprecated version and of the pods', async t => {
+t.test('a refused request still carries the warnings of deprecation and of pod security', async t => {
   const full: AdmissionPlugin = { name: 'Full', handles: [{ operations: ['CREATE'], groups: ['batch'], resources: ['cronjobs'] }], validate: request => { throw refusal(request, 'enough') } }
   const served = await serve(t, { ...OPTIONS, plugins: [full] })
   await namespace(served, 'warned', { warn: 'baseline' })
@@ -117,7 +117,7 @@ t.test('whoever is refused is warned all the same, of the deprecated version and
   t.match(String(headers['warning']), /CronJob is deprecated.*host namespaces \(hostPID=true\)/)
 })
 
-t.test('an update is looked at where it can bring something in', async t => {
+t.test('an update is evaluated if it can add a violation', async t => {
   const served = await serve(t, OPTIONS)
   const pods = await namespace(served, 'late', {})
   await served.made(pods, pod('p', { hostPID: true }))
@@ -131,7 +131,7 @@ t.test('an update is looked at where it can bring something in', async t => {
   t.match(await change(`${pods}/p/ephemeralcontainers`, { spec: { ephemeralContainers: [{ name: 'e', image: 'i' }] } }, strategic), { code: 403 })
 })
 
-t.test('labels that cannot be understood are refused, where they are new', async t => {
+t.test('invalid labels are refused when they are set', async t => {
   const served = await serve(t, OPTIONS)
   const refused = await served.post('/api/v1/namespaces', { metadata: { name: 'x', labels: { [`${LABEL}enforce`]: 'strict', [`${LABEL}warn-version`]: '1.2' } } })
   t.match(refused, {
@@ -148,7 +148,7 @@ t.test('labels that cannot be understood are refused, where they are new', async
   t.equal((await open.post('/api/v1/namespaces', { metadata: { name: 'x', labels: { [`${LABEL}enforce`]: 'strict' } } })).code, 201, 'without the plugin they are labels as any other')
 })
 
-t.test('the configuration says what holds without labels, and who is exempt', async t => {
+t.test('the configuration sets the levels of unlabelled namespaces and the exemptions', async t => {
   const value = { apiVersion: GROUP, kind: 'PodSecurityConfiguration', defaults: { enforce: 'baseline' }, exemptions: { usernames: ['ann'], namespaces: ['free'], runtimeClasses: ['sandboxed'] } }
   const served = await serve(t, { disabled: ['ServiceAccount', 'RuntimeClass'], configuration: { PodSecurity: { value } } })
   const held = await namespace(served, 'held', {})

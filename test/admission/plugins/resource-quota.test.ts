@@ -39,13 +39,13 @@ async function start (t: Test, options = {}): Promise<Held> {
   }
 }
 
-t.test('what exceeds a quota is refused, with what was asked for, what is used and what is allowed', async t => {
+t.test('a request over quota is refused with the requested, used and allowed amounts', async t => {
   const { url, hold, post, made, used } = await start(t)
   await hold('q', { pods: '2', 'requests.cpu': '1', 'limits.memory': '1Gi', configmaps: '3', 'count/secrets': '1', 'count/deployments.apps': '0' })
   t.match(await used(), { pods: '0', 'requests.cpu': '0', 'limits.memory': '0', configmaps: /^\d$/, 'count/secrets': /^\d$/, 'count/deployments.apps': '0' })
   t.match(await post(`${url}/pods`, pod('silent')), { code: 403, json: { reason: 'Forbidden', message: 'pods "silent" is forbidden: failed quota: q: must specify limits.memory for: c; requests.cpu for: c' } })
   await made(`${url}/pods`, pod('a', { containers: [asking({ cpu: '600m' }, { memory: '100Mi' })], initContainers: [asking({ cpu: '700m' }, { memory: '50Mi' }, { name: 'i' })] }))
-  t.match(await used(), { pods: '1', 'requests.cpu': '700m', 'limits.memory': '100Mi' }, 'the most of what comes first and what stays')
+  t.match(await used(), { pods: '1', 'requests.cpu': '700m', 'limits.memory': '100Mi' }, 'the maximum of init containers and containers')
   t.match(await post(`${url}/pods`, pod('b', { containers: [asking({ cpu: '400m' }, { memory: '2Gi' })] })), {
     code: 403,
     json: { message: 'pods "b" is forbidden: exceeded quota: q, requested: limits.memory=2Gi,requests.cpu=400m, used: limits.memory=100Mi,requests.cpu=700m, limited: limits.memory=1Gi,requests.cpu=1' }
@@ -55,7 +55,7 @@ t.test('what exceeds a quota is refused, with what was asked for, what is used a
   t.match(await post('/apis/apps/v1/namespaces/team/deployments', deployment), { code: 403, json: { message: 'deployments.apps "d" is forbidden: exceeded quota: q, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0' } })
 })
 
-t.test('ten at once get no more than there is, and a dry run takes nothing', async t => {
+t.test('ten concurrent creates stay within the quota, and a dry run uses none', async t => {
   const { url, hold, as, post, used, comesTo } = await start(t)
   await hold('q', { 'count/secrets': '4' })
   await hold('r', { secrets: '100' })
@@ -69,7 +69,7 @@ t.test('ten at once get no more than there is, and a dry run takes nothing', asy
   t.match(await as('root', 'POST', `${url}/secrets?dryRun=All`, { metadata: { name: 'dry' } }), { code: 403, json: { message: /exceeded quota: q/ } })
 })
 
-t.test('what goes, ends or was never written gives back what it took', async t => {
+t.test('deleted and finished objects and failed writes release their quota', async t => {
   const { url, hold, as, post, made, comesTo } = await start(t)
   await hold('q', { pods: '2', cpu: '1', secrets: '2' })
   for (const name of ['a', 'b']) await made(`${url}/pods`, pod(name, { containers: [asking({ cpu: '500m' })] }))
@@ -85,7 +85,7 @@ t.test('what goes, ends or was never written gives back what it took', async t =
   await until('the new limits', async () => (await as('root', 'GET', `${url}/resourcequotas/q`)).json['status'].hard.secrets === '7')
 })
 
-t.test('a quota counts what was there before it, and of a service or claim what changes', async t => {
+t.test('a quota counts existing objects, and changes of services and claims', async t => {
   const { url, hold, as, post, made, used, comesTo } = await start(t, { disabled: ['ServiceAccount', 'StorageObjectInUseProtection'] })
   const claim = (name: string, storage: string, storageClassName: string): Json => ({ metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage } } } })
   await made(`${url}/persistentvolumeclaims`, claim('old', '1Gi', 'gold'))
@@ -101,7 +101,7 @@ t.test('a quota counts what was there before it, and of a service or claim what 
   await comesTo({ services: '1', 'services.nodeports': '2' })
 })
 
-t.test('a quota with scopes is about the pods in all of them', async t => {
+t.test('a quota with scopes counts the pods that are in all of them', async t => {
   const { url, hold, post, made, used } = await start(t)
   await made('/apis/scheduling.orch.io/v1/priorityclasses', { metadata: { name: 'high' }, value: 10 })
   await hold('ending', { pods: '0' }, { scopes: ['Terminating'] })
@@ -120,7 +120,7 @@ t.test('a quota with scopes is about the pods in all of them', async t => {
   t.match(await used('best'), { pods: '1' })
 })
 
-t.test('what is limited by the configuration needs a quota that covers it', async t => {
+t.test('limited resources of the configuration need a quota that covers them', async t => {
   const value = {
     apiVersion: 'apiserver.config.orch.io/v1',
     kind: 'ResourceQuotaConfiguration',
@@ -136,7 +136,7 @@ t.test('what is limited by the configuration needs a quota that covers it', asyn
   t.equal((await post(`${url}/persistentvolumeclaims`, claim)).code, 201)
   t.equal((await post(`${url}/pods`, pod('x', { priorityClassName: 'high' }))).code, 201)
   t.equal((await as('root', 'DELETE', `${url}/resourcequotas/q`)).code, 200)
-  t.equal((await as('root', 'PATCH', `${url}/persistentvolumeclaims/c`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200, 'what takes nothing more needs none')
+  t.equal((await as('root', 'PATCH', `${url}/persistentvolumeclaims/c`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200, 'an update without more usage needs no quota')
   await t.rejects(serve(t, { configuration: { ResourceQuota: { value: { ...value, limitedResource: [] } } } }), { message: /ResourceQuota is wrong: unknown field "limitedResource"/ })
   const scopes: ReadonlyArray<readonly [Json, RegExp]> = [
     [{ scopeName: 'Priority', operator: 'Exists' }, /limitedResources\[0\]\.matchScopes\[0\]\.scopeName: Unsupported value: "Priority"/],

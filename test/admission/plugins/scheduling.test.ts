@@ -10,7 +10,7 @@ const RUNTIMES = '/apis/node.orch.io/v1/runtimeclasses'
 const toleration = (key: string, tolerationSeconds: number): Json => ({ key: `node.orch.io/${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds })
 const OPTIONS = { disabled: ['ServiceAccount'] }
 
-t.test('a pod puts up with a node that is not ready, for as long as the flags or the pod say', async t => {
+t.test('a pod tolerates a node that is not ready for as long as the flags or the pod say', async t => {
   const { options } = await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--default-not-ready-toleration-seconds=10', '--default-unreachable-toleration-seconds=20']))
   t.same(options.admission?.tolerationSeconds, { notReady: 10, unreachable: 20 })
   const { made, as } = await serve(t, { ...OPTIONS, ...options.admission })
@@ -48,10 +48,10 @@ t.test('a pod has the priority of its class, or of the default one', async t => 
   t.match((await made(PODS, pod('usual')))['spec'], { priority: 100, priorityClassName: 'usual' })
   t.match(await post(CLASSES, { metadata: { name: 'another' }, value: 1, globalDefault: true }), { code: 403, json: { message: 'priorityclasses.scheduling.orch.io "another" is forbidden: PriorityClass usual is already marked as default. Only one default can exist' } })
   t.equal((await as('root', 'PATCH', `${CLASSES}/usual`, { description: 'x' }, MERGE)).code, 200)
-  t.equal((await as('root', 'PATCH', `${PODS}/low`, { spec: { priority: null, preemptionPolicy: null } }, MERGE)).code, 200, 'what a client leaves out stays')
+  t.equal((await as('root', 'PATCH', `${PODS}/low`, { spec: { priority: null, preemptionPolicy: null } }, MERGE)).code, 200, 'omitted fields keep their values')
 })
 
-t.test('a pod takes what its runtime takes, and runs where that is', async t => {
+t.test('a pod gets the overhead and the scheduling of its runtime class', async t => {
   const { as, post, made } = await serve(t, OPTIONS)
   await made(RUNTIMES, { metadata: { name: 'heavy' }, handler: 'h', overhead: { podFixed: { memory: '100Mi' } }, scheduling: { nodeSelector: { a: 'b' }, tolerations: [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }] } })
   await made(RUNTIMES, { metadata: { name: 'light' }, handler: 'h' })

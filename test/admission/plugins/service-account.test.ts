@@ -8,7 +8,7 @@ const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts'
 const STRATEGIC = 'application/strategic-merge-patch+json'
 const PATH = '/var/run/secrets/orch.io/serviceaccount'
 
-t.test('a pod runs under the default account and gets its token where containers expect it', async t => {
+t.test('a pod gets the default account, and its token is mounted at the usual path', async t => {
   const { made } = await serve(t, {})
   const { spec } = await made(PODS, pod('a', { initContainers: [container({ name: 'i' })], containers: [container(), container({ name: 'own', volumeMounts: [{ name: 'v', mountPath: PATH }] })], volumes: [{ name: 'v', emptyDir: {} }] }))
   t.equal(spec.serviceAccountName, 'default')
@@ -28,7 +28,7 @@ t.test('a pod runs under the default account and gets its token where containers
   t.same(spec.containers.map(({ volumeMounts }: Json) => volumeMounts), [[mount], [{ name: 'v', mountPath: PATH }]], 'but where there is something already')
 })
 
-t.test('an account that is not there is refused, and so is what its annotation forbids', async t => {
+t.test('a missing account is refused, and so are secrets that its annotation forbids', async t => {
   const { as, post, made } = await serve(t, {})
   t.match(await post(PODS, pod('x', { serviceAccountName: 'gone' })), { code: 403, json: { message: 'pods "x" is forbidden: error looking up service account default/gone: serviceaccount "gone" not found' } })
   await made(ACCOUNTS, { metadata: { name: 'strict', annotations: { 'orch.io/enforce-mountable-secrets': 'true' } }, secrets: [{ name: 'mine' }], imagePullSecrets: [{ name: 'pull' }] })
@@ -42,7 +42,7 @@ t.test('an account that is not there is refused, and so is what its annotation f
     [{ imagePullSecrets: [{ name: 'other' }] }, 'imagePullSecrets[0].name="other" is not allowed because service account strict does not reference that imagePullSecret']
   ]
   for (const [spec, why] of refused) t.match(await post(PODS, pod('x', { serviceAccountName: 'strict', ...spec })), { code: 403, json: { message: `pods "x" is forbidden: ${why}` } }, why)
-  t.equal((await post(PODS, pod('x', { serviceAccountName: 'strict', restartPolicy: 'Sometimes', ...volume('other') }))).code, 403, 'before anything else is said of the pod')
+  t.equal((await post(PODS, pod('x', { serviceAccountName: 'strict', restartPolicy: 'Sometimes', ...volume('other') }))).code, 403, 'before other errors of the pod')
   const { spec } = await made(PODS, pod('fine', { serviceAccountName: 'strict', ...volume('mine'), containers: [env('mine')], imagePullSecrets: [] }))
   t.same(spec.imagePullSecrets, [{ name: 'pull' }], 'of the account')
 
@@ -51,7 +51,7 @@ t.test('an account that is not there is refused, and so is what its annotation f
   t.equal((await debug('mine')).code, 200)
 })
 
-t.test('no token is mounted where pod or account do not want one; the pod has the last word', async t => {
+t.test('no token is mounted if the pod or the account disables it; the pod takes precedence', async t => {
   const { made } = await serve(t, {})
   await made(ACCOUNTS, { metadata: { name: 'quiet' }, automountServiceAccountToken: false })
   const volumes = async (name: string, spec: Json): Promise<number> => ((await made(PODS, pod(name, spec)))['spec'].volumes ?? []).length

@@ -65,7 +65,7 @@ const KUBECONFIG = (port: number): string => JSON.stringify({
   ]
 })
 
-t.test('hooks are called with the credentials that the kubeconfig has for them, and else with the certificate of the server', async t => {
+t.test('webhooks are called with the credentials of the kubeconfig, or else with the certificate of the server', async t => {
   const [hook, other] = [await hookServer(t), await hookServer(t)]
   const folder = t.testdir({ 'proxy.crt': clientPair.certificate, 'proxy.key': clientPair.key, kubeconfig: KUBECONFIG(hook.port) })
   const flags = [`--data-dir=${folder}`, `--proxy-client-cert-file=${join(folder, 'proxy.crt')}`, `--proxy-client-key-file=${join(folder, 'proxy.key')}`]
@@ -85,7 +85,7 @@ t.test('hooks are called with the credentials that the kubeconfig has for them, 
   t.match(other.asked, [{ headers: { authorization: 'Bearer of-context' } }])
 })
 
-t.test('a kubeconfig or a pair that cannot be used ends the start, naming the flag and the plugin', async t => {
+t.test('an unusable kubeconfig or certificate ends the start, naming the flag and the plugin', async t => {
   const folder = t.testdir({ bad: 'users: 3', unsupported: JSON.stringify({ users: [{ name: 'a', user: { exec: {} } }] }), 'a.crt': clientPair.certificate, 'b.key': 'none' })
   const started = async (kind: string, kubeConfigFile: string): Promise<unknown> => {
     const file = { apiVersion: 'apiserver.config.orch.io/v1', kind: 'AdmissionConfiguration', plugins: [{ name: 'ValidatingAdmissionWebhook', configuration: { apiVersion: kind === 'WebhookAdmission' ? 'apiserver.config.orch.io/v1alpha1' : 'apiserver.config.orch.io/v1', kind, kubeConfigFile } }] }
@@ -113,10 +113,10 @@ t.test('connections are kept for a hook and shared by those of the same place, a
   hook.answer = deny()
   await server.patch(`${VALIDATING}/a`, { webhooks: [webhook('a', hook, { timeoutSeconds: 5 })] })
   t.equal((await server.post(CONFIGS, { metadata: { name: 'd' } })).code, 400)
-  t.equal(hook.connections(), 1, 'what has not changed of how it is called')
+  t.equal(hook.connections(), 1, 'the connection is kept if the client configuration is unchanged')
 })
 
-t.test('a connection that was kept and is closed when it is used again costs no request', async t => {
+t.test('a kept connection that is closed during its next use costs no request', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook))
@@ -139,7 +139,7 @@ t.test('a connection that was kept and is closed when it is used again costs no 
   t.equal(never.asked.length, 1)
 })
 
-t.test('a call that is under way when its configuration goes is answered all the same', async t => {
+t.test('a call in progress completes although its configuration is deleted', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook))
@@ -152,7 +152,7 @@ t.test('a call that is under way when its configuration goes is answered all the
   t.match(await server.post(CONFIGS, { metadata: { name: 'c' } }), { code: 403, json: { message: /still here$/ } })
 })
 
-t.test('the path of a URL is called as the convention calls it, and told so', async t => {
+t.test('the path of a webhook URL is normalized as upstream does, in calls and in messages', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   const base = `https://127.0.0.1:${hook.port}`
@@ -166,7 +166,7 @@ t.test('the path of a URL is called as the convention calls it, and told so', as
   }
 })
 
-t.test('a change that meets a conflict is asked about anew, with what is there then', async t => {
+t.test('after a conflict the webhook is called again with the current object', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await server.post(CONFIGS, { metadata: { name: 'c' }, data: { n: '0' } })

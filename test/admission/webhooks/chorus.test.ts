@@ -11,7 +11,7 @@ import { allow, hookServer, configure, VALIDATING, patching, webhook, MUTATING, 
 const label = (name: string) => patching({ op: 'add', path: `/metadata/labels/${name}`, value: 'yes' })
 const labels = { metadata: { name: 'c', labels: { first: 'yes' } } }
 
-t.test('mutating hooks are asked in order of name, each about what the ones before have made', async t => {
+t.test('mutating webhooks are called in order of name, each with the changes of those before', async t => {
   const order: string[] = []
   const server = await build(t)
   for (const name of ['c', 'a', 'b']) {
@@ -26,7 +26,7 @@ t.test('mutating hooks are asked in order of name, each about what the ones befo
   t.same(order, ['a: first', 'b: a,first', 'c: a,b,first'])
 })
 
-t.test('a hook that asks for it is asked again when a later one has changed the object, and all admission before it', async t => {
+t.test('a webhook with reinvocation is called again after a later change, as are the plugins before it', async t => {
   const order: string[] = []
   const server = await build(t, { admission: { plugins: [{ name: 'own', handles: ({ resource }) => resource === 'configmaps', mutate: (_request, { round }) => { order.push(`own ${round}`) } }] } })
   const asked = async (name: string, answer: Answer, reinvocationPolicy: string): Promise<void> => {
@@ -45,7 +45,7 @@ t.test('a hook that asks for it is asked again when a later one has changed the 
   t.same(order, ['a', 'b', 'c', 'd', 'own 0', 'a', 'own 1'], 'those before the change that want to be, once')
 })
 
-t.test('validating hooks are asked all at once, and of several refusals the first by name is told', async t => {
+t.test('validating webhooks are called in parallel; of several refusals the first by name is reported', async t => {
   const server = await build(t)
   let waiting = 0
   let allThere = (): void => {}
@@ -61,7 +61,7 @@ t.test('validating hooks are asked all at once, and of several refusals the firs
   t.match(await server.post(CONFIGS, labels), { code: 403, json: { message: 'admission webhook "a.example.com" denied the request: a' } })
 })
 
-t.test('warnings reach the client, with a refusal too, each once and all within bounds', async t => {
+t.test('warnings reach the client, with a refusal too, without duplicates and within bounds', async t => {
   const hook = await hookServer(t, () => ({ allowed: true, warnings: ['take "care"', 'take "care"', 'größer\nals'] }))
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook))
@@ -74,7 +74,7 @@ t.test('warnings reach the client, with a refusal too, each once and all within 
   t.ok(many.length < 20 && many.join('').length < 6000, 'as much as a header may hold')
 })
 
-t.test('annotations of hooks and what they did stand in the audit log, and no patch', async t => {
+t.test('the audit log has the annotations and outcomes of webhooks, and no patches', async t => {
   const path = join(mkdtempSync(join(tmpdir(), 'orch-hooks-')), 'audit.log')
   const [hook, gone] = [await hookServer(t), await hookServer(t, (_review, reply) => { reply.destroy(); return undefined })]
   hook.answer = (...review) => ({ ...label('a')(...review), auditAnnotations: { seen: 'yes', 'not a/name': 'no' } })
@@ -98,7 +98,7 @@ t.test('annotations of hooks and what they did stand in the audit log, and no pa
   t.same(Object.keys(annotations).filter(key => key.includes('not a') || key.startsWith('patch.')), [])
 })
 
-t.test('where the audit policy asks for what was sent, patches are there as well', async t => {
+t.test('the audit log has patches where the policy logs request bodies', async t => {
   const path = join(mkdtempSync(join(tmpdir(), 'orch-hooks-')), 'audit.log')
   const hook = await hookServer(t, label('a'))
   const server = await build(t, { audit: { path, policy: { apiVersion: 'audit.orch.io/v1', kind: 'Policy', metadata: {}, rules: [{ level: 'Request', resources: [{ group: '', resources: ['configmaps'] }] }] } as unknown as AuditPolicy } })
@@ -108,7 +108,7 @@ t.test('where the audit policy asks for what was sent, patches are there as well
     annotations?.['patch.webhook.admission.orch.io/round_0_index_0'] === '{"configuration":"a","webhook":"a.example.com","patch":[{"op":"add","path":"/metadata/labels/a","value":"yes"}],"patchType":"JSONPatch"}'))
 })
 
-t.test('calls, refusals and what went on regardless are counted by webhook', async t => {
+t.test('calls, refusals and ignored failures are counted by webhook', async t => {
   const [hook, gone] = [await hookServer(t, deny({ code: 403 })), await hookServer(t, (_review, reply) => { reply.destroy(); return undefined })]
   const server = await build(t)
   await configure(server, MUTATING, 'open', webhook('open', gone, { failurePolicy: 'Ignore' }))

@@ -42,7 +42,7 @@ const BAD: ReadonlyArray<readonly [string, Answer, RegExp]> = [
   ['answers with the wrong types', () => ({ allowed: 'yes' }), /response\.allowed: expected (?:true or false|a boolean)/]
 ]
 
-t.test('a hook that answers badly fails the request, or is ignored, as its failurePolicy says', async t => {
+t.test('an invalid response of a webhook fails the request, or is ignored, by its failurePolicy', async t => {
   const [fail, ignore] = [await hookServer(t), await hookServer(t)]
   const server = await build(t)
   for (const path of [VALIDATING, MUTATING]) {
@@ -70,7 +70,7 @@ const PATCHES: ReadonlyArray<readonly [string, unknown, number, RegExp]> = [
   ['that moves it to another namespace', [{ op: 'replace', path: '/metadata/namespace', value: 'orch-system' }], 400, /namespace/]
 ]
 
-t.test('a patch that cannot be followed fails the request and writes nothing', async t => {
+t.test('an invalid patch fails the request and writes nothing', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook))
@@ -98,7 +98,7 @@ t.test('a patch that cannot be followed fails the request and writes nothing', a
   t.match(await create(server), { code: 500, json: { message: /validating webhook may not return response\.patch$/ } })
 })
 
-t.test('what the server decides is not for hooks to patch, and names of members are only data', async t => {
+t.test('patches cannot change fields the server sets, and prototype names in them are plain data', async t => {
   const hook = await hookServer(t, patching({ op: 'add', path: '/metadata/uid', value: 'mine' }, { op: 'add', path: '/metadata/creationTimestamp', value: '2001-01-01T00:00:00Z' }, { op: 'add', path: '/data', value: {} }, { op: 'add', path: '/data/__proto__', value: 'text' }, { op: 'add', path: '/__proto__', value: { polluted: true } }, { op: 'add', path: '/constructor', value: { prototype: {} } }))
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ ...ON_CONFIGS, operations: ['CREATE', 'UPDATE'] }] }))
@@ -117,7 +117,7 @@ t.test('what the server decides is not for hooks to patch, and names of members 
   t.match(await server.patch(`${CONFIGS}/c`, { data: { a: 'b' } }), { code: 422, json: { details: { causes: [{ field: 'metadata.name' }] } } })
 })
 
-t.test('what is named in the URL is made under that name or not at all', async t => {
+t.test('a webhook cannot rename an object that the URL names', async t => {
   const hook = await hookServer(t, patching({ op: 'replace', path: '/metadata/name', value: 'other' }))
   const server = await build(t)
   const leases = '/apis/coordination.orch.io/v1/namespaces/default/leases'
@@ -126,12 +126,12 @@ t.test('what is named in the URL is made under that name or not at all', async t
     ['PUT', await server.put(`${leases}/mine`, { metadata: { name: 'mine' }, spec: {} })],
     ['apply', await server.patch(`${CONFIGS}/mine?fieldManager=me`, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mine' } }, 'application/apply-patch+yaml')]
   ] as const) t.match(made, { code: 400, json: { message: 'the name of the object (other) does not match the name on the URL (mine)' } }, what)
-  t.equal(hook.asked.length, 2, 'each is asked about once')
+  t.equal(hook.asked.length, 2, 'the webhook is called once for each')
   for (const path of [leases, CONFIGS]) t.same((await server.get(path)).json.items, [])
   t.match(await server.post(CONFIGS, { metadata: { name: 'mine' } }), { code: 201, json: { metadata: { name: 'other' } } }, 'a new object may be given another name')
 })
 
-t.test('a hook that hangs is waited for as long as it may take, and no longer', async t => {
+t.test('a webhook that hangs is called until its timeout', async t => {
   const hook = await hookServer(t, () => undefined)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook, { timeoutSeconds: 1 }))
@@ -140,14 +140,14 @@ t.test('a hook that hangs is waited for as long as it may take, and no longer', 
   t.equal((await create(server)).code, 201)
 })
 
-t.test('a request that ends before its hook answers is a timeout, and the hook is let go', async t => {
+t.test('a request that ends before its webhook answers is a timeout, and the call is aborted', async t => {
   const hook = await hookServer(t, () => undefined)
   const server = await build(t, { limits: { requestTimeout: 4000 } })
   await configure(server, VALIDATING, 'a', webhook('a', hook, { timeoutSeconds: 30 }))
   t.match(await create(server), { code: 504 })
 })
 
-t.test('where nobody listens, or nobody is trusted, it says so', async t => {
+t.test('connection and trust failures are named in the message', async t => {
   const gone = createServer().listen(0, '127.0.0.1')
   await once(gone, 'listening')
   const { port } = gone.address() as AddressInfo
@@ -167,7 +167,7 @@ t.test('where nobody listens, or nobody is trusted, it says so', async t => {
   t.same(hook.asked, [])
 })
 
-t.test('hooks that write what the other is asked about come to an end, and the server with them to none', async t => {
+t.test('webhooks whose writes trigger each other end, and the server survives', async t => {
   const [one, other] = [await hookServer(t), await hookServer(t)]
   const server = await build(t, { limits: { maxMutatingRequestsInflight: 20 } })
   const writes = (label: string): Answer => async () => ({ allowed: (await create(server, { labels: { to: label } })).code === 201 })
@@ -181,7 +181,7 @@ t.test('hooks that write what the other is asked about come to an end, and the s
   t.equal((await server.get(CONFIGS)).json.items.length, 1)
 })
 
-t.test('hooks are never asked about webhook configurations, those of each other included', async t => {
+t.test('webhooks are never called for webhook configurations', async t => {
   const hook = await hookServer(t, deny())
   const server = await build(t)
   const everything = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }

@@ -19,7 +19,7 @@ const CASES: ReadonlyArray<readonly [string, Answer, RegExp]> = [
   ['patches what is not there', patching({ op: 'replace', path: '/nothing/here', value: SECRET }), /the patch of admission webhook .*a\.example\.com.* cannot be followed: the JSON patch does not fit the object/]
 ]
 
-t.test('a hook that fails is logged without what it says itself', async t => {
+t.test('the log entry of a failing webhook has none of its own text', async t => {
   const log: string[] = []
   const app = Fastify({ logger: { level: 'warn', stream: { write: (line: string) => { log.push(line) } } } })
   t.teardown(() => app.close())

@@ -44,13 +44,13 @@ const TABLE: ReadonlyArray<readonly [Json, Partial<Subject>, boolean]> = [
   [{ operations: [], resources: [] }, {}, false]
 ]
 
-t.test('a rule is about the requests that all of it names', async t => {
+t.test('a rule matches requests that satisfy all of its parts', async t => {
   for (const [rule, subject, expected] of TABLE) t.equal(matchesRule({ ...RULE, ...rule }, { ...POD, ...subject }), expected, JSON.stringify({ rule, subject }))
 })
 
 const names = (asked: readonly Json[]): string[] => asked.map(({ request }) => `${request.operation} ${request.kind.kind} ${request.namespace ?? ''}/${request.name ?? ''}`)
 
-t.test('selectors look at the labels of the namespace, and at those of the object, old or new', async t => {
+t.test('selectors match the labels of the namespace, and of the old or the new object', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   for (const [name, labels] of [['one', { env: 'prod' }], ['two', { env: 'test' }]] as const) await server.post('/api/v1/namespaces', { metadata: { name, labels } })
@@ -60,7 +60,7 @@ t.test('selectors look at the labels of the namespace, and at those of the objec
   t.same(hook.asked, [])
   await server.post('/api/v1/namespaces/one/configmaps', { metadata: { name: 'c' } })
   await server.post('/api/v1/nodes', { metadata: { name: 'n' } })
-  t.same(names(hook.asked.splice(0)), ['CREATE ConfigMap one/c', 'CREATE Node /n'], 'what is in no namespace is never left out for one')
+  t.same(names(hook.asked.splice(0)), ['CREATE ConfigMap one/c', 'CREATE Node /n'], 'a namespace selector excludes no cluster-scoped object')
   t.match(await server.post('/api/v1/namespaces/none/configmaps', { metadata: { name: 'c' } }), { code: 404, json: { message: 'namespaces "none" not found' } })
 
   await server.delete(`${VALIDATING}/a`)
@@ -71,7 +71,7 @@ t.test('selectors look at the labels of the namespace, and at those of the objec
   t.equal(hook.asked.length, 2, 'when it has the label, and when it had it')
 })
 
-t.test('a namespace is selected by the labels it will have, and when it goes by those it has', async t => {
+t.test('a namespace is selected by its new labels, and on deletion by its current ones', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook, { rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['namespaces'], scope: 'Cluster' }], namespaceSelector: { matchLabels: { guarded: 'yes' } } }))
@@ -108,7 +108,7 @@ t.test('a rule that names another version of a resource has the object in that v
   t.match(hook.asked[1]?.request, { object: { apiVersion: 'autoscaling/v1', spec: { maxReplicas: 4 } }, oldObject: { apiVersion: 'autoscaling/v1', spec: { maxReplicas: 3, targetCPUUtilizationPercentage: 42 } } })
 })
 
-t.test('another group of the same objects is equivalent as well', async t => {
+t.test('the same objects in another group are equivalent too', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook, { rules: [{ operations: ['CREATE'], apiGroups: ['events.orch.io'], apiVersions: ['v1'], resources: ['events'] }] }))
@@ -116,7 +116,7 @@ t.test('another group of the same objects is equivalent as well', async t => {
   t.match(hook.asked[0]?.request, { kind: { group: 'events.orch.io', version: 'v1', kind: 'Event' }, requestKind: { group: '', version: 'v1' }, object: { apiVersion: 'events.orch.io/v1', note: 'm' } })
 })
 
-t.test('subresources are asked about as what they take', async t => {
+t.test('for subresources the review contains their own kind', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
@@ -134,7 +134,7 @@ t.test('subresources are asked about as what they take', async t => {
   ])
 })
 
-t.test('reviews and bindings are asked about, and the change of a pod that is bound is no question of its own', async t => {
+t.test('webhooks are called for reviews and bindings, but not again for the pod that a binding changes', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await server.post('/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
@@ -150,7 +150,7 @@ t.test('reviews and bindings are asked about, and the change of a pod that is bo
   t.match(await server.post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } }), { code: 403 })
 })
 
-t.test('an eviction is asked about as one and no deletion, and a deletion with the time that its pod will get', async t => {
+t.test('an eviction is reviewed as such and not as a deletion; a deletion carries the effective grace period', async t => {
   const hook = await hookServer(t)
   const server = await build(t, { admission: { disabled: ['ServiceAccount'] } })
   const pods = '/api/v1/namespaces/default/pods'
@@ -163,12 +163,12 @@ t.test('an eviction is asked about as one and no deletion, and a deletion with t
   t.equal((await server.delete(`${pods}/deleted`)).code, 202)
   t.same(asked(), [['DELETE', undefined, 30]])
   t.equal((await server.delete(`${pods}/deleted`)).code, 202)
-  t.same(asked(), [], 'what is going already, as long as it was given, is asked about once')
+  t.same(asked(), [], 'a repeated deletion with the same grace period is not reviewed again')
   t.equal((await server.delete(`${pods}/deleted?gracePeriodSeconds=5`)).code, 202)
   t.same(asked(), [['DELETE', undefined, 5]])
 })
 
-t.test('connections are asked about with their options, which a hook may change', async t => {
+t.test('connections are reviewed with their options, which a webhook may change', async t => {
   const hook = await hookServer(t, patching({ op: 'replace', path: '/container', value: 'other' }))
   const app = Fastify()
   t.teardown(() => app.close())
@@ -196,7 +196,7 @@ t.test('connections are asked about with their options, which a hook may change'
   await t.rejects(admission.mutate(request), { message: 'admission webhook "a.example.com" denied the request: no shells' })
 })
 
-t.test('a configuration that is made, changed or taken away holds for the requests that follow, with and without a watch cache', async t => {
+t.test('a created, changed or deleted configuration applies to later requests, with and without a watch cache', async t => {
   for (const watchCache of [{}, { size: 0 }]) {
     const hook = await hookServer(t, deny())
     const server: Client = await build(t, { watchCache })

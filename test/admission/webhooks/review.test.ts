@@ -6,7 +6,7 @@ import { hooksOf, type Hook } from '../../../admission/webhooks/hook.js'
 import { build, type Json } from '../../build.js'
 import { allow, configure, CONFIGS, deny, hookServer, MUTATING, patching, VALIDATING, webhook } from './hook-server.js'
 
-t.test('a hook is sent the whole review, in the first version it names that is known', async t => {
+t.test('a webhook gets the whole review, in the first known version that it names', async t => {
   const hook = await hookServer(t)
   const server = await build(t, { authentication: { tokens: 'tok,ann,7,"devs,ops"\n' } })
   await configure(server, VALIDATING, 'a', webhook('a', hook, { admissionReviewVersions: ['v2', 'v1beta1', 'v1'], timeoutSeconds: 3, rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] }))
@@ -42,7 +42,7 @@ t.test('a hook is sent the whole review, in the first version it names that is k
   })
 })
 
-t.test('a refusal has the code, the reason, the message and the details that the hook gives', async t => {
+t.test('a refusal has the code, reason, message and details that the webhook returns', async t => {
   const hook = await hookServer(t)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook))
@@ -61,7 +61,7 @@ t.test('a refusal has the code, the reason, the message and the details that the
   t.equal((await server.get(`${CONFIGS}`)).json.items.length, 0)
 })
 
-t.test('a mutating hook changes the object, whose new fields are defaulted and validated', async t => {
+t.test('a mutating webhook changes the object, whose new fields are defaulted and validated', async t => {
   const hook = await hookServer(t, patching({ op: 'add', path: '/metadata/labels', value: { injected: 'yes' } }, { op: 'add', path: '/spec/containers/-', value: { name: 'sidecar', image: 's' } }))
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['*'], resources: ['pods'] }] }))
@@ -72,7 +72,7 @@ t.test('a mutating hook changes the object, whose new fields are defaulted and v
   t.match(await server.post('/api/v1/namespaces/default/pods', { ...pod, metadata: { name: 'q' } }), { code: 422, json: { details: { causes: [{ field: 'spec.containers[1].name' }] } } })
 })
 
-t.test('what a patch does not name stays as exact as it was sent', async t => {
+t.test('values that a patch does not touch keep their exact digits', async t => {
   const hook = await hookServer(t, patching({ op: 'add', path: '/metadata/labels', value: { a: 'b' } }))
   const server = await build(t)
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['controllerrevisions'] }] }))
@@ -82,7 +82,7 @@ t.test('what a patch does not name stays as exact as it was sent', async t => {
   t.match(body, /9007199254740993.*9007199254740995|9007199254740995.*9007199254740993/)
 })
 
-t.test('dry runs ask hooks that have no side effects then, and are refused for others', async t => {
+t.test('in a dry run webhooks without side effects are called, and others refuse the request', async t => {
   const hook = await hookServer(t, allow)
   const server = await build(t)
   await configure(server, VALIDATING, 'a', webhook('a', hook, { sideEffects: 'NoneOnDryRun' }))

@@ -4,7 +4,7 @@ import { build, listen, Watch } from '../../build.js'
 import { startEtcd } from '../../etcd-process.js'
 import { caBundle, configure, CONFIGS, deny, hookServer, VALIDATING, webhook } from './hook-server.js'
 
-t.test('a configuration holds for the next request on its own server, and on another as soon as that could read it', async t => {
+t.test('a configuration applies to the next request on its own server, and on another as soon as that could read it', async t => {
   const { url } = await startEtcd(t)
   const options = { storage: { kind: 'etcd' as const, servers: [url] } }
   const near = await build(t, options)

@@ -66,7 +66,7 @@ t.test('a node agent reads what its pods refer to, and nothing else', async t =>
   t.equal((await as('n1', 'PATCH', `${CORE}/persistentvolumeclaims/data`, {}, 'application/merge-patch+json')).code, 403)
 })
 
-t.test('what nodes may do is what the default role of nodes says', async t => {
+t.test('node agents have the rights of the default role of nodes', async t => {
   const as = await start(t)
   for (const url of ['/api/v1/nodes', '/api/v1/pods', '/api/v1/services', '/apis/node.orch.io/v1/runtimeclasses', `${STORAGE}/csidrivers`]) t.equal((await as('n1', 'GET', url)).code, 200, url)
   t.equal((await as('n1', 'POST', '/api/v1/nodes', { metadata: { name: 'n1' } })).code, 201)
@@ -75,7 +75,7 @@ t.test('what nodes may do is what the default role of nodes says', async t => {
   t.match((await as('nobody', 'GET', '/api/v1/nodes')).json['message'], /unknown node for user "system:node:"/)
 })
 
-t.test('tokens are made for accounts that its pods run as', async t => {
+t.test('a node agent may request tokens for the accounts of its pods', async t => {
   const as = await start(t)
   const token = (account: string): string => `${CORE}/serviceaccounts/${account}/token`
   t.equal((await as('n1', 'POST', token('runner'), { spec: {} })).code, 201)
@@ -83,7 +83,7 @@ t.test('tokens are made for accounts that its pods run as', async t => {
   t.equal((await as('n2', 'POST', token('runner'), { spec: {} })).code, 403)
 })
 
-t.test('its lease and its CSINode are those of its name', async t => {
+t.test('a node agent has access to the lease and the CSINode of its name', async t => {
   const as = await start(t)
   const lease = { metadata: { name: 'n1' }, spec: { holderIdentity: 'n1' } }
   const mine = `${LEASES}/orch-node-lease/leases`
@@ -95,7 +95,7 @@ t.test('its lease and its CSINode are those of its name', async t => {
   t.equal((await as('n2', 'GET', `${STORAGE}/csinodes/n1`)).code, 403)
 })
 
-t.test('access comes with the binding of a pod and goes with the pod, for the next request', async t => {
+t.test('a node agent gains access with the binding of a pod and loses it with the deletion, at the next request', async t => {
   const as = await start(t)
   const url = `${CORE}/secrets/other`
   t.equal((await as('n2', 'GET', url)).code, 403)
@@ -107,7 +107,7 @@ t.test('access comes with the binding of a pod and goes with the pod, for the ne
   t.equal((await as('n1', 'GET', `${CORE}/secrets/disk`)).code, 403, 'and with the volume')
 })
 
-t.test('who can write mirror pods gets at nothing by what they name; volumes of any kind name their secrets', async t => {
+t.test('references of mirror pods give no access; secrets of volumes of every kind are references', async t => {
   const names = (spec: Json, annotations?: Json): string[] => [...podReferences({ ...pod('p', spec, annotations), metadata: { name: 'p', namespace: 'n', annotations: annotations ?? {} } } as never)]
   t.strictSame(names({ serviceAccountName: 'a' }, { 'orch.io/config.mirror': 'x' }), [])
   for (const [kind, source] of Object.entries({ rbd: { secretRef: { name: 's' } }, cephfs: { secretRef: { name: 's' } }, iscsi: { secretRef: { name: 's' } }, flexVolume: { secretRef: { name: 's' } }, csi: { nodePublishSecretRef: { name: 's' } }, azureFile: { secretName: 's' } })) {
@@ -117,7 +117,7 @@ t.test('who can write mirror pods gets at nothing by what they name; volumes of 
   t.equal(volumeReferences({ spec: { azureFile: { secretName: 's' } } } as never), undefined)
 })
 
-t.test('changes of the graph are timed, by what they were', async t => {
+t.test('updates of the graph are timed by kind', async t => {
   const as = await start(t)
   t.equal((await as('n1', 'GET', `${CORE}/secrets/pull`)).code, 200, 'the graph has caught up')
   t.equal((await as('root', 'DELETE', `${STORAGE}/volumeattachments/here`)).code, 200)
@@ -128,7 +128,7 @@ t.test('changes of the graph are timed, by what they were', async t => {
   }
 })
 
-t.test('rules of somebody who is no node agent are all there are', async t => {
+t.test('the list of rules is complete for users who are not node agents', async t => {
   const as = await start(t)
   const review = async (token: string) => (await as(token, 'POST', '/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'team' } })).json.status
   for (const token of ['root', 'outsider']) {

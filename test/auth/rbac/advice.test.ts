@@ -33,7 +33,7 @@ async function start (t: Test, authorizers: Authorizer[] = []): Promise<{ server
   return { server, call }
 }
 
-t.test('who may not read roles learns nothing: the refusal is as it always was', async t => {
+t.test('the refusal names no roles to users who may not read roles', async t => {
   const { server, call } = await start(t)
   for (const user of ['eve', 'max']) {
     const { body } = await call(user, 'GET', PODS)
@@ -44,7 +44,7 @@ t.test('who may not read roles learns nothing: the refusal is as it always was',
   t.equal((await call('bob', 'GET', '/api/v1/pods')).json['message'], REFUSED('bob').replace('in the namespace "team"', 'at the cluster scope'))
 })
 
-t.test('who may read roles learns which would allow it, small ones first, and the rule', async t => {
+t.test('users who may read roles learn which role would allow the request, smallest first, and the rule', async t => {
   const { call } = await start(t)
   const rule = 'the rule {apiGroups: [""], resources: ["pods"], verbs: ["list"]}'
   t.match((await call('ann', 'GET', PODS)).json, { code: 403, reason: 'Forbidden', details: { kind: 'pods' }, message: `${REFUSED('ann')}; it would be allowed by ClusterRole "view", ClusterRole "edit" or ClusterRole "admin" if it were bound to this user, or by ${rule}` })
@@ -68,12 +68,12 @@ t.test('the rule is true: a role with it allows the request', async t => {
   }
 })
 
-t.test('roles are no help against an authorizer that denies', async t => {
+t.test('there is no advice if another authorizer denies', async t => {
   const { call } = await start(t, [{ name: 'strict', authorize: ({ user, info }) => ({ decision: user.username === 'ann' && info.resource === 'pods' ? 'Deny' : 'NoOpinion' }) }])
   t.equal((await call('ann', 'GET', PODS)).json['message'], REFUSED('ann'))
 })
 
-t.test('who may not read roles by another authorizer learns nothing either', async t => {
+t.test('another authorizer that denies reading roles withholds the advice too', async t => {
   for (const remote of [true, false]) {
     const { call } = await start(t, [{
       name: 'strict',
@@ -88,14 +88,14 @@ t.test('who may not read roles by another authorizer learns nothing either', asy
   }
 })
 
-t.test('whoever impersonates gets the advice of the one they impersonate', async t => {
+t.test('advice to an impersonator depends on the rights of the impersonated user', async t => {
   const { server } = await start(t)
   const ask = async (user: string): Promise<string> => (await server.get(PODS, { authorization: 'Bearer root', 'impersonate-user': user })).json['message'] as string
   t.equal(await ask('max'), REFUSED('max'))
   t.match(await ask('ann'), 'it would be allowed by')
 })
 
-t.test('only so many roles are looked at, and few are named', async t => {
+t.test('a bounded number of roles is examined, and few are named', async t => {
   const info = parseRequest('GET', PODS, '')
   let taken = 0
   function * endless (rules: Json[]): Generator<[string, Json[]]> { for (;;) yield [`role-${taken++}`, rules] }

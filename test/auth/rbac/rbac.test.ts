@@ -31,11 +31,11 @@ const binding = (name: string, roleRef: { kind?: string, name: string }, ...subj
 const user = (name: string): Json => ({ kind: 'User', name })
 const rule = (verbs: string, groups: string, resources: string, resourceNames?: string[]): Json => ({ verbs: verbs.split(','), apiGroups: groups.split(','), resources: resources.split(','), ...(resourceNames === undefined ? {} : { resourceNames }) })
 
-t.test('nobody may do anything but what roles say, and everybody sees the health and version of the server', async t => {
+t.test('only roles grant rights; health and version are open to all', async t => {
   const { server, as } = await start(t)
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) t.equal((await server.get(path)).code, 200, `anonymous ${path}`)
   t.match(await server.get('/api'), { code: 403, json: { message: 'forbidden: User "system:anonymous" cannot get path "/api"' } })
-  t.equal((await as('eve').get('/api')).code, 200, 'discovery is for all who are authenticated')
+  t.equal((await as('eve').get('/api')).code, 200, 'discovery is open to all authenticated users')
   t.match(await as('eve').get('/api/v1/namespaces/team/configmaps'), { code: 403, json: { reason: 'Forbidden', message: 'configmaps is forbidden: User "eve" cannot list resource "configmaps" in API group "" in the namespace "team"' } })
   t.equal((await as('root').get('/api/v1/configmaps')).code, 200, 'system:masters may do everything')
   t.equal((await as('eve').post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'team' } } })).json['status'].allowed, false)
@@ -68,10 +68,10 @@ t.test('rules name verbs, groups, resources, names and paths; bindings users, gr
   t.equal((await as('ann').put('/apis/apps/v1/namespaces/team/deployments/a/scale', { metadata: { name: 'a' }, spec: {} })).code, 404, 'by the star before the subresource')
   t.equal((await as('ann').put('/apis/apps/v1/namespaces/team/deployments/a', { metadata: { name: 'a' } })).code, 403)
   t.equal((await root.delete(`${RBAC}/clusterrolebindings/ann-everywhere`)).code, 200)
-  t.equal((await as('ann').get('/api/v1/configmaps')).code, 403, 'what was taken away is gone with the next request')
+  t.equal((await as('ann').get('/api/v1/configmaps')).code, 403, 'a removed right no longer applies to the next request')
 })
 
-t.test('what cannot be resolved is the reason of a refusal, and hides no allowance', async t => {
+t.test('an unresolvable binding is named in a refusal and does not prevent an allowance by another', async t => {
   const { as } = await start(t)
   const root = as('root')
   await root.post(`${RBAC}/clusterrolebindings`, binding('dangling', { name: 'missing' }, user('ann')))
@@ -83,7 +83,7 @@ t.test('what cannot be resolved is the reason of a refusal, and hides no allowan
   t.equal((await as('ann').get('/api/v1/nodes')).code, 200)
 })
 
-t.test('the default roles and bindings are there, and those that gather others are filled', async t => {
+t.test('the default roles and bindings exist, and aggregated roles are filled', async t => {
   const { as } = await start(t)
   const root = as('root')
   const names = async (url: string): Promise<string[]> => (await root.get(`${RBAC}/${url}`)).json['items'].map(({ metadata }: Json) => metadata['name'])
@@ -103,7 +103,7 @@ t.test('the default roles and bindings are there, and those that gather others a
   t.equal((await as('ann').get('/api/v1/namespaces/other/secrets')).code, 403)
 })
 
-t.test('thousands of rules are gathered in time that grows with them, each once', async t => {
+t.test('thousands of rules are aggregated once each, in proportional time', async t => {
   const { as } = await start(t)
   const root = as('root')
   await root.post(`${RBAC}/clusterroles`, { metadata: { name: 'all' }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { x: 'y' } }] } })
@@ -119,7 +119,7 @@ t.test('thousands of rules are gathered in time that grows with them, each once'
   t.ok(user + system < 20_000_000, `${user + system} us`)
 })
 
-t.test('nobody grants more than they have, unless they may escalate or bind', async t => {
+t.test('users cannot grant rights they lack, unless they may escalate or bind', async t => {
   const { as } = await start(t)
   const root = as('root')
   await root.post(`${RBAC}/clusterroles`, role('role-writer', [rule('create,update,patch,get', GROUP, 'roles,rolebindings'), rule('get', '', 'pods')]))
@@ -129,10 +129,10 @@ t.test('nobody grants more than they have, unless they may escalate or bind', as
   t.equal((await ann.post(roles, role('pods', [rule('get', '', 'pods')]))).code, 201)
   t.match(await ann.post(roles, role('secrets', [rule('get,list', '', 'secrets,pods')])), { code: 403, json: { message: `roles.${GROUP} "secrets" is forbidden: user "ann" (groups=["devs","ops","system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get","list"]}\n{APIGroups:[""], Resources:["pods"], Verbs:["list"]}` } })
   t.equal((await ann.patch(`${roles}/pods`, { rules: [rule('*', '', 'pods')] })).code, 403, 'nor by a patch')
-  t.equal((await ann.patch(`${roles}/pods`, { metadata: { labels: { a: 'b' } } })).code, 200, 'who holds what the role allows changes it')
+  t.equal((await ann.patch(`${roles}/pods`, { metadata: { labels: { a: 'b' } } })).code, 200, 'a user who has the rights of a role may change it')
   await root.post(roles, role('above', [rule('get', '', 'secrets')]))
-  t.equal((await ann.patch(`${roles}/above`, { metadata: { labels: { a: 'b' } } })).code, 403, 'who does not changes nothing of it')
-  t.equal((await ann.patch(`${roles}/above`, { metadata: { finalizers: ['example.com/hold'] } })).code, 200, 'but what the collection of garbage does grants nothing')
+  t.equal((await ann.patch(`${roles}/above`, { metadata: { labels: { a: 'b' } } })).code, 403, 'a user without them may not')
+  t.equal((await ann.patch(`${roles}/above`, { metadata: { finalizers: ['example.com/hold'] } })).code, 200, 'but changes that garbage collection makes grant nothing')
   const bindings = `${RBAC}/namespaces/team/rolebindings`
   t.equal((await ann.post(bindings, binding('bob', { name: 'view' }, user('bob')))).code, 403)
   t.equal((await ann.post(bindings, binding('bob', { kind: 'Role', name: 'pods' }, user('bob')))).code, 201)
@@ -144,7 +144,7 @@ t.test('nobody grants more than they have, unless they may escalate or bind', as
   t.equal((await ann.post(roles, role('secrets', [rule('*', '*', '*')]))).code, 201)
 })
 
-t.test('rules are listed for who asks', async t => {
+t.test('a self-review lists the rules of the user who sends it', async t => {
   const { as } = await start(t)
   await as('root').post(`${RBAC}/clusterroles`, role('lists', [rule('list', '', 'pods'), { verbs: ['get'], nonResourceURLs: ['/x'] }]))
   await as('root').post(`${RBAC}/clusterrolebindings`, binding('lists', { name: 'lists' }, user('ann')))

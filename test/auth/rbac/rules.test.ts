@@ -5,7 +5,7 @@ const urls = (...nonResourceURLs: string[]): Rule => ({ verbs: ['get'], nonResou
 const resources = (...resources: string[]): Rule => ({ verbs: ['get'], apiGroups: [''], resources })
 const covered = (owned: Rule, wanted: Rule): boolean => uncovered([owned], [wanted]).length === 0
 
-t.test('stars at the end of a path stand for any rest, however many; others for themselves', async t => {
+t.test('trailing stars of a path match any rest; other stars are literal', async t => {
   for (const [pattern, path, allowed] of [
     ['*', '/api', true], ['/*', '', false], ['/*', '/foo', true], ['/api', '/api/v1', false], ['/api/*', '/api/v1', true], ['/api/*', '/api', false], ['/api**', '/apis', true],
     ['/api/*/*', '/api/v1', false], ['/*/v1/*', '/api/v1', false]
@@ -15,7 +15,7 @@ t.test('stars at the end of a path stand for any rest, however many; others for 
   }
 })
 
-t.test('a resource is what stands before its first slash', async t => {
+t.test('a rule\'s resource ends at its first slash', async t => {
   t.ok(covered(resources('*/scale'), resources('foo/scale')))
   t.ok(covered(resources('*/a/b'), resources('foo/a/b')))
   t.notOk(covered(resources('pods/log'), resources('pods/log/more')))

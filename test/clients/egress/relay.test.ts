@@ -39,7 +39,7 @@ t.test('a relay removes its folder, and those of servers that were killed, and n
   t.same(readdirSync(folder), ['orch-egress-being-made'])
 })
 
-t.test('a path that the system would cut is refused, as the socket would be elsewhere', async t => {
+t.test('a socket path that the system would truncate is refused', async t => {
   const folder = temporary(t, `orch-${'x'.repeat(100)}-`)
   await t.rejects(open(), /TMPDIR/)
   t.same(readdirSync(folder), [])

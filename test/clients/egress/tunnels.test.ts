@@ -48,7 +48,7 @@ async function read (stream: Duplex): Promise<Buffer> {
 
 for (const [title, make] of Object.entries(PROXIES)) {
   t.test(title, async t => {
-    t.test('bytes go both ways, however many, and whoever waits is waited for', async t => {
+    t.test('bytes flow in both directions, in any number, with back pressure', async t => {
       const proxy = await make(t)
       const { tunnel, outcomes } = opened(proxy.proxy)
       const bytes = randomBytes(20 * 1024 * 1024)
@@ -113,7 +113,7 @@ for (const [title, make] of Object.entries(PROXIES)) {
       t.equal(await ask('fd00::1', 80), 'there')
     })
 
-    t.test('what the proxy refuses is an error that names it, as is a proxy that is not there', async t => {
+    t.test('a refusal by the proxy is an error that names it, as is an unreachable proxy', async t => {
       const proxy = await make(t)
       const { tunnel, outcomes } = opened(proxy.proxy)
       await t.rejects(tunnel(target(1, 'nowhere.example')), { name: 'ClientError', code: 'Unreachable', message: /^test: through the proxy .*(?:503|no such address)/ })
@@ -125,14 +125,14 @@ for (const [title, make] of Object.entries(PROXIES)) {
   })
 }
 
-t.test('a proxy that says nothing is given up', async t => {
+t.test('a silent proxy ends in a timeout', async t => {
   const port = await serving(t, () => {})
   const { tunnel, outcomes } = opened({ protocol: 'HTTPConnect', url: `http://127.0.0.1:${port}` })
   await t.rejects(tunnel(target(1, '127.0.0.1', 50)), { code: 'Timeout', message: /no tunnel in time/ })
   t.same(outcomes, [['http_connect', 'tcp', 'proxy']])
 })
 
-t.test('a proxy that says nonsense, or refuses, is not believed', async t => {
+t.test('an invalid answer or a refusal by the proxy is an error', async t => {
   for (const said of ['nonsense\r\n\r\n', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n']) {
     const port = await serving(t, socket => { socket.once('data', () => { socket.write(said) }) })
     await t.rejects(opened({ protocol: 'HTTPConnect', url: `http://127.0.0.1:${port}` }).tunnel(target(1)), { name: 'ClientError' }, said)

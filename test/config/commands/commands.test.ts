@@ -39,7 +39,7 @@ t.test('through a pipe, with its last line on standard error', async t => {
   t.match(spawnSync('sh', ['-c', `"${process.execPath}" "${CLI}" snapshot - --data-dir="${data}" | head -c 5 >/dev/null`], { encoding: 'utf8', timeout: 60_000 }).stderr, /^$|^orch-apiserver snapshot: .*what reads standard output has ended \(EPIPE\)\n$/)
 })
 
-t.test('an existing file is kept, unless it is to be replaced', t => {
+t.test('an existing file is kept unless replacing is requested', t => {
   writeFileSync(at('kept'), 'mine')
   t.match(run('snapshot', at('kept'), `--data-dir=${data}`), { status: 1, stdout: '', stderr: `orch-apiserver snapshot: ${at('kept')}: exists already; name another file, or give --force to replace it\n` })
   t.equal(readFileSync(at('kept'), 'utf8'), 'mine')
@@ -55,7 +55,7 @@ t.test('an existing file is kept, unless it is to be replaced', t => {
   t.end()
 })
 
-t.test('what is not whole is not restored, and leaves nothing', t => {
+t.test('an incomplete or damaged snapshot is not restored and leaves nothing behind', t => {
   const whole = readFileSync(at('one.snapshot'))
   const cases: Record<string, [Buffer, RegExp]> = {
     cut: [whole.subarray(0, whole.length - 1000), /cut: it is cut off at byte \d+, in the part that begins at byte \d+\n$/],
@@ -118,7 +118,7 @@ t.test('flags are those of the server, and errors name them', async t => {
   t.match(run('--help'), { stdout: /orch-apiserver snapshot FILE/ })
 })
 
-t.test('a store in use is snapshotted, and neither migrated, compacted nor restored over', async t => {
+t.test('a store in use can be snapshotted, but not migrated, compacted or restored over', async t => {
   const backend = await openBackend({ kind: 'embedded', directory: data })
   t.teardown(() => backend.close())
   t.match(await runBeside('snapshot', at('used.snapshot'), `--data-dir=${data}`), { status: 0 })
@@ -128,7 +128,7 @@ t.test('a store in use is snapshotted, and neither migrated, compacted nor resto
   t.match(await runBeside('restore', at('one.snapshot'), `--data-dir=${data}`), { status: 1, stderr: inUse })
 })
 
-t.test('compact gives back what was deleted', async t => {
+t.test('compact returns the space of deleted values', async t => {
   const folder = at('shrunk')
   await fill(folder, 3000)
   const backend = await openBackend({ kind: 'embedded', directory: folder })
@@ -170,7 +170,7 @@ t.test('over etcd: snapshot, restore, migrate both ways, compact', { timeout: 12
   t.strictSame(new Map((await backend.list({ start: '/registry/', end: '/registry0' })).kvs.filter(({ key }) => !key.includes('.format')).map(({ key, value }) => [key, Buffer.from(value).toString('latin1')])), objects)
 })
 
-t.test('an interrupted command removes what it has begun', async t => {
+t.test('an interrupted command removes its partial output', async t => {
   await fill(at('large'), 20_000)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const child = begin('snapshot', at('interrupted'), `--data-dir=${at('large')}`)
@@ -191,7 +191,7 @@ t.test('an interrupted command removes what it has begun', async t => {
   t.strictSame([status === 130, existsSync(at('interrupted/data.mdb')), existsSync(at('interrupted/data.mdb.partial'))], [status !== 0, status === 0, false])
 })
 
-t.test('a disk without room is an error that names it', t => {
+t.test('a full disk is an error that names it', t => {
   // On a disk of its own, which is unmounted with the command, if this user may mount one.
   const onSmallDisk = (megabytes: number, script: string): string => {
     mkdirSync(at('disk'), { recursive: true })

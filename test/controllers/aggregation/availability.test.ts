@@ -52,7 +52,7 @@ const readerOf = (objects: Record<string, Json | Error>): AdmissionReader => ({
   list: async () => []
 }) as unknown as AdmissionReader
 
-t.test('what cannot be read is unknown, and one answer of five attempts is enough', async t => {
+t.test('a failed read makes the status Unknown, and one success in five attempts is enough', async t => {
   const services: Json = { spec: { ports: [{ port: 443 }] } }
   const endpoints: Json = { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 8443 }] }] }
   t.same(await check(REMOTE, readerOf({ services: new Error('no store') }), well, signal), { status: 'Unknown', reason: 'ServiceAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
@@ -65,7 +65,7 @@ t.test('what cannot be read is unknown, and one answer of five attempts is enoug
   }
 })
 
-t.test('a failure that goes on takes one attempt, and another one five', async t => {
+t.test('a persistent failure takes one attempt, a different one five', async t => {
   let attempts = 0
   let message = 'refused'
   const probe: Probe = async () => {
@@ -89,7 +89,7 @@ t.test('with --enable-aggregator-routing a service by name has no endpoints', as
   t.match(await register(server, shop.port), { reason: 'FailedDiscoveryCheck', message: 'unsupported service type "ExternalName"' })
 })
 
-t.test('one that fails is tried again until it answers', async t => {
+t.test('a failing APIService is checked again until it answers', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   shop.instead = (_request, raw) => {
@@ -118,7 +118,7 @@ t.test('servers of one store that find different things do not drive each other 
   t.match(available((await other.get(`${SERVICES}/${NAME}`)).json), { message: /401$/ })
 })
 
-t.test('a status that says what was found is not written again', async t => {
+t.test('an unchanged status is not written again', async t => {
   const shop = await extensionServer(t)
   const storage = kept(t)
   const version = async (server: Client): Promise<string> => (await server.get(`${SERVICES}/${NAME}`)).json['metadata'].resourceVersion as string

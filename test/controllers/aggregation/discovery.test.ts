@@ -95,7 +95,7 @@ t.test('the group of APIServices cannot be taken over', async t => {
   t.equal((await server.delete(`${SERVICES}/v1.apiregistration.orch.io`)).code, 200)
 })
 
-t.test('an APIService of a service comes before a custom resource of its version, and leaves it when it goes', async t => {
+t.test('an APIService takes precedence over a custom resource of its version until it is deleted', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   await register(server, shop.port)
@@ -121,7 +121,7 @@ t.test('the OpenAPI documents have what extension servers serve', async t => {
   t.match(paths[`${ROOT}/namespaces/{namespace}/gadgets`], { get: {}, post: {} })
   const gadget = Object.entries<Json>(definitions).find(([name]) => name.endsWith('.v1.Gadget'))?.[1]
   t.match(gadget, { properties: { spec: { properties: { price: { description: 'In cents.' } } } } })
-  t.equal(Object.keys(definitions).filter(name => /_v2$/.test(name)).length, 0, 'what both have in the same form is shared')
+  t.equal(Object.keys(definitions).filter(name => /_v2$/.test(name)).length, 0, 'identical definitions are shared')
   t.not(merged.headers.etag, before.headers.etag)
   t.equal((await server.get('/openapi/v2')).headers.etag, merged.headers.etag)
   await t.resolves(SwaggerParser.validate(structuredClone(merged.json) as never))

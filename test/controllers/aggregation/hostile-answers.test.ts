@@ -20,7 +20,7 @@ for (const protocol of ['h2c', 'HTTP/2.0', 'TLS/1.3', 'websocket, h2c', '']) {
   })
 }
 
-t.test('the id of the audit event is this server\'s, and a status that is none is a 503', async t => {
+t.test('the audit ID is this server\'s own, and an invalid status code is a 503', async t => {
   let head = 'HTTP/1.1 200 OK\r\nAudit-Id: theirs'
   const server = await build(t)
   await register(server, await rawServer(t, socket => { socket.end(`${head}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`) }))

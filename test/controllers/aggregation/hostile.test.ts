@@ -32,7 +32,7 @@ for (const [title, answer, seen] of ANSWERS) {
   })
 }
 
-t.test('one that hangs holds its own requests until their deadline, and no others', async t => {
+t.test('a server that hangs holds its own requests until their deadline, and no others', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound, limits: { requestTimeout: 300 } })
   await register(server, shop.port)
@@ -109,7 +109,7 @@ t.test('redirects are refused, and OpenAPI documents that are too large, broken 
   shop.instead = ({ url }) => url.startsWith('/openapi/')
   await server.delete(`${SERVICES}/${NAME}`)
   await register(server, shop.port)
-  t.same((await server.get('/openapi/v2')).json, before, 'nobody waits for long')
+  t.same((await server.get('/openapi/v2')).json, before, 'the request does not wait for it')
 })
 
 t.test('an APIService that leads back to this server, or in a circle, is refused', async t => {
@@ -206,7 +206,7 @@ t.test('a request body is a stream, of any size and type', async t => {
   t.equal(shop.asked.find(({ method }) => method === 'PUT')?.body.length ?? received, received)
 })
 
-t.test('an APIService that comes and goes twenty times leaves nothing behind', async t => {
+t.test('an APIService that is created and deleted twenty times leaves nothing behind', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   for (let round = 0; round < 20; round++) {

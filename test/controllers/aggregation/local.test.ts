@@ -59,7 +59,7 @@ t.test('a second start writes nothing, creates what is missing and restores what
   t.equal((await find(second, 'v1.batch'))['spec'].groupPriorityMinimum, 5, 'without the label it is left alone')
 })
 
-t.test('those of custom resources come and go with the versions that are served', async t => {
+t.test('APIServices of custom resources follow the versions that are served', async t => {
   const storage = kept(t)
   const server = await build(t, { storage })
   const exists = async (name: string): Promise<boolean> => (await server.get(`${SERVICES}/${name}`)).code === 200
@@ -77,7 +77,7 @@ t.test('those of custom resources come and go with the versions that are served'
   await until(async () => !await exists('v1.example.com'))
 })
 
-t.test('what an earlier run left behind is removed at the start, and what others made is not', async t => {
+t.test('stale APIServices of an earlier run are removed at the start; those of others stay', async t => {
   const storage = kept(t)
   const first = await build(t, { storage })
   const made = (group: string, labels?: Json): Json => ({ metadata: { name: `v1.${group}`, labels }, spec: { group, version: 'v1', groupPriorityMinimum: 1000, versionPriority: 100 } })
@@ -91,7 +91,7 @@ t.test('what an earlier run left behind is removed at the start, and what others
   await settled(second, 31)
 })
 
-t.test('an admission plugin that refuses them does not keep the server from being ready', async t => {
+t.test('an admission plugin that refuses APIServices does not prevent readiness', async t => {
   const server = await build(t, { admission: { plugins: [{ name: 'No', handles: ({ resource }) => resource === 'apiservices', validate: () => { throw new Error('no') } }] } })
   t.same(await all(server), [])
 })

@@ -28,7 +28,7 @@ t.test('objects of an extension server are deleted with their namespace, by the 
   t.match(deletions[0]?.headers, { 'x-remote-user': 'system:serviceaccount:orch-system:namespace-controller', 'x-remote-group': 'system:serviceaccounts, system:serviceaccounts:orch-system, system:authenticated' })
 })
 
-t.test('a server with deletecollection is asked once', async t => {
+t.test('an extension server with deletecollection gets one request', async t => {
   const shop = await extensionServer(t)
   const server = await build(t, { outbound })
   await register(server, shop.port)

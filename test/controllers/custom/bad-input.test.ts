@@ -85,7 +85,7 @@ t.test('a definition that clashes with a built-in resource is never established,
   t.equal((await server.post('/apis/networking.orch.io/v1/namespaces/default/ingresses', ingress)).code, 201)
   await server.delete(`${DEFINITIONS}/ingresses.networking.orch.io`)
   await until(async () => (await server.get(`${DEFINITIONS}/ingresses.networking.orch.io`)).code === 404)
-  t.equal((await server.get('/apis/networking.orch.io/v1/namespaces/default/ingresses/kept')).code, 200, 'what is built in is not emptied')
+  t.equal((await server.get('/apis/networking.orch.io/v1/namespaces/default/ingresses/kept')).code, 200, 'objects of the built-in type stay')
 })
 
 t.test('a definition is deleted while many clients write its objects: nothing is left behind', async t => {
@@ -110,7 +110,7 @@ t.test('a definition is deleted while many clients write its objects: nothing is
   t.same((await server.get(WIDGETS)).json['items'], [])
 })
 
-t.test('a watch that is open while the schema changes ends, and the next one goes on without a gap', async t => {
+t.test('an open watch ends when the schema changes, and the next one continues without a gap', async t => {
   const server = await listen(t)
   await install(server, definition())
   await server.post(WIDGETS, widget('a'))
@@ -125,7 +125,7 @@ t.test('a watch that is open while the schema changes ends, and the next one goe
   t.same(list.json['items'].map(({ metadata }: Json) => metadata.name as string), ['a', 'b'])
 })
 
-t.test('installing and removing many times leaves nothing', async t => {
+t.test('repeated installation and removal leaves nothing behind', async t => {
   const server = await build(t)
   const before = (await server.get('/apis')).body
   for (let turn = 0; turn < 30; turn++) {

@@ -37,7 +37,7 @@ t.test('each version is served through the webhook: written, read, listed, patch
 
   t.match((await server.post(at('v2'), widget('v2', 'b', { dimensions: { size: 2 } }))).json, { apiVersion: 'example.com/v2', spec: { dimensions: { size: 2 } } })
   t.match((await server.get(`${at('v1')}/b`)).json, { apiVersion: 'example.com/v1', spec: { size: 2 } })
-  t.match((await server.post(at('v2'), widget('v2', 'c', { dimensions: { size: 0 } }))).json['details'].causes, [{ field: 'spec.dimensions.size' }], 'it is judged by its own schema')
+  t.match((await server.post(at('v2'), widget('v2', 'c', { dimensions: { size: 0 } }))).json['details'].causes, [{ field: 'spec.dimensions.size' }], 'it is validated by its own schema')
   t.match((await server.patch(`${at('v2')}/a`, { spec: { dimensions: { size: 5 } } })).json, { spec: { dimensions: { size: 5 } }, metadata: { generation: 2 } })
   t.match((await server.get(`${at('v1')}/a`)).json['spec'], { size: 5, colour: 'red' })
   const applied = await server.call('PATCH', `${at('v2')}/d?fieldManager=me`, widget('v2', 'd', { dimensions: { size: 7 } }), { 'content-type': APPLY })
@@ -103,7 +103,7 @@ const LIES: ReadonlyArray<readonly [string, (review: Json) => Json, RegExp]> = [
 ]
 
 for (const [title, answer, message] of LIES) {
-  t.test(`a webhook that lies is told, and nothing is lost: ${title}`, async t => {
+  t.test(`a wrong conversion is an error, and nothing is lost: ${title}`, async t => {
     const server = await build(t)
     await start(t, server, answer)
     await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
@@ -124,7 +124,7 @@ t.test('a conversion changes labels and annotations, and no other metadata', asy
   t.match((await server.get(`${at('v2')}/a`)).json['metadata'], { labels: { by: 'webhook' }, generation: 1, finalizers: undefined, ownerReferences: undefined })
 })
 
-t.test('a webhook that is away fails what needs it alone', async t => {
+t.test('an unreachable webhook fails only requests that need a conversion', async t => {
   const server = await build(t)
   const conversion = { strategy: 'Webhook', webhook: { clientConfig: { url: 'https://127.0.0.1:1/convert', caBundle }, conversionReviewVersions: ['v1'] } }
   await server.post(DEFINITIONS, definition({ conversion, versions: [version('v1', { schema: { openAPIV3Schema: V1 } }), version('v2', { storage: false, schema: { openAPIV3Schema: V2 } })] }))

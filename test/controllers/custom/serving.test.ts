@@ -144,7 +144,7 @@ t.test('a version is converted by the schemas alone, deprecated ones warn, and a
   t.same([beta.json['apiVersion'], beta.json['spec']], ['example.com/v1beta1', { shape: 'round', size: 2 }])
   t.match(beta.headers['warning'], /example.com\/v1beta1 Widget is deprecated/)
   t.match((await server.get(other('v2'))).headers['warning'], /use v1/)
-  t.equal((await server.post(other('v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Widget', metadata: { name: 'b' }, spec: { shape: 'flat' } })).code, 201, 'it is judged by the schema of its own version')
+  t.equal((await server.post(other('v1beta1'), { apiVersion: 'example.com/v1beta1', kind: 'Widget', metadata: { name: 'b' }, spec: { shape: 'flat' } })).code, 201, 'it is validated by the schema of its own version')
   t.same((await server.get(`${WIDGETS}/b`)).json['spec'], { colour: 'red' })
   t.match((await server.patch(`${WIDGETS}/b`, { metadata: { labels: { a: 'b' } } })).json['details'].causes, [{ field: 'spec.size' }])
 
@@ -165,7 +165,7 @@ t.test('a version is converted by the schemas alone, deprecated ones warn, and a
   t.match((await server.get(`${WIDGETS}/a`)).json, { apiVersion: 'example.com/v1', spec: { size: 5 } })
 })
 
-t.test('names belong to whoever had them first', async t => {
+t.test('of two definitions with the same name the first one gets it', async t => {
   const server = await build(t)
   await install(server, definition({}, { shortNames: ['w'] }))
   await server.post(DEFINITIONS, definition({}, { plural: 'gadgets', kind: 'Widget', singular: 'gadget', shortNames: ['w', 'g'] }))
@@ -178,7 +178,7 @@ t.test('names belong to whoever had them first', async t => {
   t.equal((await server.get(WIDGETS.replace('widgets', 'gadgets'))).code, 200)
 })
 
-t.test('a type is emptied before its definition goes', async t => {
+t.test('the objects of a type are deleted before its definition', async t => {
   const server = await build(t)
   await install(server, definition())
   await server.post(WIDGETS, widget('a'))

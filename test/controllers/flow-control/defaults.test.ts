@@ -31,7 +31,7 @@ t.test('a server that is ready has the levels and schemas of the convention', as
   t.same(owners.filter(owner => !/ flowcontrol\.apiserver\.orch\.io\/v1beta2(?: status)?$/.test(owner)), [], 'conditions are written in no other version either')
 })
 
-t.test('what is suggested stays as it was changed once it says so, what is mandatory does not', t => {
+t.test('suggested objects keep annotated changes; mandatory ones are restored', t => {
   const suggested = SUGGESTED_LEVELS[0] as PriorityLevelConfiguration
   const catchAll = MANDATORY_LEVELS[0] as PriorityLevelConfiguration
   const stored = (of: PriorityLevelConfiguration, shares: number, generation: number, annotation?: string): PriorityLevelConfiguration => ({
@@ -77,7 +77,7 @@ t.test('several servers make them at once, and look after them each minute, with
   clock.advance(60_000)
   while (clock.waits.length === 0) await turns()
   await schemas?.cache?.fresh()
-  t.equal(names().length, 21, 'what was deleted is back')
+  t.equal(names().length, 21, 'deleted objects are restored')
   await servers[0]?.close()
   t.same(clock.waits, [])
   t.same(log, [])

@@ -27,7 +27,7 @@ t.test('the service has the first address of the range, and leads to this server
   t.match((await server.get(SLICE)).json, { metadata: { labels: { 'orch.io/service-name': 'orch' } }, addressType: 'IPv4', endpoints: [{ addresses: ['192.0.2.1'], conditions: { ready: true } }], ports: [{ name: 'https', port: 6443, protocol: 'TCP' }] })
 })
 
-t.test('it is kept as it should be: deleted, changed or led astray', async t => {
+t.test('the service and its endpoints are restored after a deletion or a change', async t => {
   const server = await serviceServer(t, RANGES)
   const clock = new FakeClock()
   const own = new OwnService({ ...server, ...at('192.0.2.1'), clock, log: () => {}, leaving: new AbortController().signal })
@@ -48,12 +48,12 @@ t.test('it is kept as it should be: deleted, changed or led astray', async t => 
   await look()
   t.match((await server.get(ORCH)).json.spec.ports, [{ name: 'https', port: 443 }])
   t.same(await addressesOf(server), ['192.0.2.1'])
-  t.equal((await server.get(SLICE)).json.metadata.resourceVersion, revision, 'what is right is not written')
+  t.equal((await server.get(SLICE)).json.metadata.resourceVersion, revision, 'correct objects are not written')
   await own.close()
   t.equal(await addressesOf(server), undefined, 'a server that ends is behind it no more')
 })
 
-t.test('of servers that start at once one makes it: the others wait for what its address is taken for', async t => {
+t.test('one of several servers creates the service; a start waits while its address is allocated to another', async t => {
   const server = await serviceServer(t, RANGES)
   const clock = new FakeClock()
   const logged: string[] = []
@@ -78,7 +78,7 @@ t.test('of servers that start at once one makes it: the others wait for what its
     await turns()
   }
   await begun
-  t.match(logged, [/the service orch is not as it should be/], 'what has the address for good is told')
+  t.match(logged, [/the service orch is not as it should be/], 'a lasting conflict over the address is logged')
   await other.close()
 })
 
@@ -88,7 +88,7 @@ t.test('with a node port the service is of that type', async t => {
   t.same(await server.taken('servicenodeports'), ['30443'])
 })
 
-t.test('none publishes no addresses; neither does a server that others cannot reach, and it says so', async t => {
+t.test('reconciler none publishes no addresses, nor does a server that others cannot reach, which is logged', async t => {
   const none = await serviceServer(t, RANGES, { orchService: at('192.0.2.1', { reconciler: 'none' }) })
   t.equal((await none.get(ORCH)).code, 200)
   t.equal((await none.get(ENDPOINTS)).code, 404)
@@ -98,7 +98,7 @@ t.test('none publishes no addresses; neither does a server that others cannot re
   t.match(serviceWarnings, [/its address 127.0.0.1 may not be in the loopback range.*--advertise-address/])
 })
 
-t.test('the flags say all of it, and --master-service-namespace where the service is', async t => {
+t.test('flags set all of it, and --master-service-namespace its namespace', async t => {
   const { options } = await configuration(checkedFlags([`--data-dir=${t.testdir()}`, '--advertise-address=192.0.2.7', '--secure-port=7443', '--orch-service-node-port=30001', '--endpoint-reconciler-type=master-count', '--apiserver-count=3', '--master-service-namespace=masters', '--identity-lease-duration-seconds=7', '--identity-lease-renew-interval-seconds=3']))
   t.same(options.orchService, { namespace: 'masters', address: '192.0.2.7', port: 7443, nodePort: 30001, reconciler: 'master-count', count: 3 })
   t.same(options.identityLease, { durationSeconds: 7, renewIntervalSeconds: 3 })

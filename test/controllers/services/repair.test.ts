@@ -10,7 +10,7 @@ function repairOf ({ resources, allocation }: Pick<ServiceServer, 'resources' | 
   return { notes, clock, repair: new ServiceRepair({ resources, allocation, clock, log: () => {}, note: text => { notes.push(text) } }) }
 }
 
-t.test('what was taken for a service that never came is given back, once it has been seen often enough', async t => {
+t.test('an allocation whose service never appears is released after several checks', async t => {
   const server = await serviceServer(t, RANGES)
   await server.make('a', { clusterIP: '10.0.0.7', type: 'NodePort' })
   const kept = await server.taken('servicenodeports')
@@ -26,7 +26,7 @@ t.test('what was taken for a service that never came is given back, once it has 
   t.same([await server.taken('serviceips'), await server.taken('servicenodeports')], [['10.0.0.7'], kept])
 })
 
-t.test('what is taken anew between two looks begins anew', async t => {
+t.test('an allocation that is made again between two checks is counted anew', async t => {
   const server = await serviceServer(t, RANGES)
   const { nodePorts } = server.allocation
   const { repair } = repairOf(server)
@@ -40,7 +40,7 @@ t.test('what is taken anew between two looks begins anew', async t => {
   }
 })
 
-t.test('what a service has and nobody took is taken, and what another service has too is told', async t => {
+t.test('an unallocated address of a service is allocated, and one shared by two services is reported', async t => {
   const server = await serviceServer(t, RANGES)
   await server.make('a', { clusterIP: '10.0.0.7', type: 'NodePort' })
   const { uid } = (await server.get(`${SERVICES}/a`)).json.metadata
@@ -57,7 +57,7 @@ t.test('what a service has and nobody took is taken, and what another service ha
   t.match(notes, [/that other services have too: default\/b \(10.0.0.7\)/])
 })
 
-t.test('services outside the ranges are told of, once; they keep what they have, and it goes with them', async t => {
+t.test('services outside the ranges are reported once; they keep their addresses, which are released with them', async t => {
   const server = await serviceServer(t, RANGES)
   await server.make('a', { clusterIP: '10.0.0.200' })
   const { ServiceAllocation } = await import('../../../registry/services/allocation.js')
@@ -70,7 +70,7 @@ t.test('services outside the ranges are told of, once; they keep what they have,
   t.same(await server.taken('serviceips'), [])
 })
 
-t.test('it looks again after its interval, until it is closed', async t => {
+t.test('the repair runs at its interval until it is closed', async t => {
   const server = await serviceServer(t, RANGES)
   const { repair, clock } = repairOf(server)
   await repair.start()

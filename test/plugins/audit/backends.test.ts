@@ -49,7 +49,7 @@ function opened (options: AuditBackendOptions, deliver: (items: readonly string[
   return { backend, batches, lost: () => lost, parts }
 }
 
-t.test('a batch goes when it is full, and what is left when the server closes', async t => {
+t.test('a batch is sent when it is full, and the rest when the server closes', async t => {
   const { backend, batches, lost } = opened({ mode: 'batch', batch: { maxSize: 3, maxWait: 0 } })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) t.equal(backend.write(event(name)), true)
   while (batches.length < 2) await pause(1)
@@ -59,7 +59,7 @@ t.test('a batch goes when it is full, and what is left when the server closes', 
   t.equal(lost(), 0)
 })
 
-t.test('a batch that is not full goes when its time has come', async t => {
+t.test('a batch that is not full is sent after its maximum wait', async t => {
   const { backend, batches } = opened({ mode: 'batch', batch: { maxSize: 100, maxWait: 20 } })
   backend.write(event('a'))
   backend.write(event('b'))
@@ -69,7 +69,7 @@ t.test('a batch that is not full goes when its time has come', async t => {
   await backend.close()
 })
 
-t.test('a slow receiver holds up nobody: what finds the buffer full is lost and counted', async t => {
+t.test('a slow receiver delays no request: events that find the buffer full are dropped and counted', async t => {
   let go = (): void => {}
   const held = new Promise<void>(resolve => { go = resolve })
   const { backend, batches, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, bufferSize: 5 } }, async () => await held)
@@ -89,18 +89,18 @@ t.test('a receiver that hangs holds no more than so many characters, however few
   const large = JSON.stringify('x'.repeat(1000))
   const { backend, batches, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, maxCharacters: 4000 } }, async () => await held)
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) backend.write(event(name, large))
-  t.equal(lost(), 3, 'what is on its way is held, too')
+  t.equal(lost(), 3, 'events being sent count too')
   t.strictSame([...parts], ['buffered'])
   go()
   await pause(20)
   for (const name of ['g', 'h']) backend.write(event(name, large))
-  t.equal(lost(), 3, 'what has arrived is held no longer')
+  t.equal(lost(), 3, 'delivered events no longer count')
   await backend.close()
   t.strictSame(batches.flat(), ['a', 'b', 'c', 'g', 'h'])
   const { backend: narrow, batches: alone } = opened({ mode: 'batch', batch: { maxSize: 1, maxWait: 0, maxCharacters: 100 } })
   narrow.write(event('a', large))
   await narrow.close()
-  t.strictSame(alone, [['a']], 'one that is larger than that goes by itself')
+  t.strictSame(alone, [['a']], 'an event over the limit is sent by itself')
 })
 
 t.test('a throttle bounds batches at once and a second', async t => {
@@ -117,7 +117,7 @@ t.test('a throttle bounds batches at once and a second', async t => {
   await batches.close()
 })
 
-t.test('what is not delivered is lost, batch by batch', async t => {
+t.test('events of a failed delivery are lost, batch by batch', async t => {
   const { backend, lost, parts } = opened({ mode: 'batch', batch: { maxSize: 2, maxWait: 0 } }, async () => { throw new Error('down') })
   for (const name of ['a', 'b', 'c', 'd']) backend.write(event(name))
   await backend.close()
@@ -137,7 +137,7 @@ t.test('large events lose their objects, larger ones go, and large batches are s
   for (const name of ['a', 'b', 'c', 'd', 'x'.repeat(1000)]) backend.write(event(name))
   await backend.close()
   t.strictSame(batches, [['a', 'b'], ['c', 'd']])
-  t.equal(lost(), 1, 'what is too large without its objects')
+  t.equal(lost(), 1, 'an event that is too large even without its objects')
   t.strictSame([...parts], ['truncate'])
 })
 
@@ -184,7 +184,7 @@ t.test('the webhook is sent lists of events, and what waits when the server clos
   t.ok(items.some(({ requestURI, stage }) => requestURI === '/api' && stage === 'ResponseComplete'), 'nothing is left behind')
 })
 
-t.test('a receiver that cannot be reached is asked again, and what is lost is counted and logged once', async t => {
+t.test('delivery is retried, and lost events are counted and logged once', async t => {
   const service = await receiver(t)
   let failures = 2
   service.answer = reply => { reply.writeHead(failures-- > 0 ? 503 : 200).end() }
@@ -195,7 +195,7 @@ t.test('a receiver that cannot be reached is asked again, and what is lost is co
   const down = await receiver(t)
   down.answer = (_reply, request) => { request.socket.destroy() }
   const other = await sending(t, down.port, '--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=1ms')
-  t.equal((await other.get('/version')).code, 200, 'mode blocking goes on')
+  t.equal((await other.get('/version')).code, 200, 'requests succeed in mode blocking')
   t.match((await other.get('/metrics')).body, /apiserver_audit_error_total\{plugin="webhook"\} [1-9]/)
   t.equal(other.log.filter(line => line.includes('audit events cannot be sent')).length, 1)
 })
@@ -228,7 +228,7 @@ t.test('calls are counted by what they came to, and certificates that name their
   const refused = (await refusing.get('/metrics')).body
   t.match(refused, /^apiserver_webhooks_x509_missing_san_total [1-9]/m)
   t.match(refused, new RegExp(`^rest_client_requests_total\\{code="<error>",method="POST",host="localhost:${other.port}"\\} [1-9]`, 'm'))
-  t.same(other.lists, [], 'it is not believed')
+  t.same(other.lists, [], 'it is not trusted')
   t.ok(refusing.log.some(line => line.includes('no subject alternative name')))
 })
 

@@ -72,14 +72,14 @@ t.test('a request leaves an event when it is received and one when it is answere
   t.notMatch(JSON.stringify(written), /sesame/)
 })
 
-t.test('refusals are written down: forbidden, unknown, and without valid credentials', async t => {
+t.test('refusals are audited: forbidden, unknown, and without valid credentials', async t => {
   const { fastify, events } = await build(t)
   await fastify.inject({ method: 'POST', url: '/apis/x' })
   await fastify.inject('/nowhere')
   await fastify.inject({ url: '/apis/x', headers: { authorization: 'Bearer wrong' } })
   await fastify.inject({ url: '/apis/x', headers: { authorization: 'Bearer wrong', 'user-agent': '' } })
   const answered = (await events()).filter(({ stage }) => stage !== 'RequestReceived')
-  t.notOk('userAgent' in (answered.pop() ?? {}), 'an empty user agent is none')
+  t.notOk('userAgent' in (answered.pop() ?? {}), 'an empty user agent is omitted')
   t.match(answered, [
     { stage: 'ResponseComplete', responseStatus: { code: 403, reason: 'Forbidden', status: 'Failure', message: /forbidden/ } },
     { stage: 'ResponseComplete', requestURI: '/nowhere', responseStatus: { code: 404 } },
@@ -89,7 +89,7 @@ t.test('refusals are written down: forbidden, unknown, and without valid credent
   t.equal(answered.length, 3)
 })
 
-t.test('of whoever is refused without valid credentials the event says by what they tried', async t => {
+t.test('the event of a request without valid credentials names the kinds of credentials that were tried', async t => {
   const said = (authorization: string | undefined, query = '', certificate?: object) =>
     attempted(authorization === undefined ? {} : { authorization }, { getPeerX509Certificate: () => certificate } as unknown as TLSSocket, new URLSearchParams(query))
   t.equal(said(undefined), 'Authentication failed, no credentials provided')
@@ -110,7 +110,7 @@ t.test('a long-running request leaves an event when its answer begins', async t 
   t.match(await events(), [{ stage: 'RequestReceived' }, { stage: 'ResponseStarted', responseStatus: { code: 200 } }, { stage: 'ResponseComplete' }])
 })
 
-t.test('in mode blocking a request goes on when its event is in the file', async t => {
+t.test('in mode blocking a request continues after its event is in the file', async t => {
   const path = join(t.testdir(), 'audit.log')
   const { fastify } = await build(t, { path })
   fastify.get('/look', async () => readFileSync(path, 'utf8'))
@@ -233,7 +233,7 @@ t.test('a log is appended to in the order of its events', async t => {
   t.equal(readFileSync(join(folder, 'a'), 'utf8'), 'one\ntwo\n')
 })
 
-t.test('a reader of standard output that has gone is a failed write and ends nothing', async t => {
+t.test('standard output whose reader has closed it fails writes and does not end the process', async t => {
   const module = new URL('../../../plugins/audit/sink.js', import.meta.url).href
   const program = `
     import { openSink } from ${JSON.stringify(module)}

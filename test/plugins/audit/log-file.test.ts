@@ -11,7 +11,7 @@ import { openSink } from '../../../plugins/audit/sink.js'
 
 const module = (name: string): string => JSON.stringify(new URL(`../../../plugins/audit/${name}.js`, import.meta.url).href)
 
-t.test('what is left of a line by a process that was killed is ended before the next one', async t => {
+t.test('a partial line of a killed process is ended before the next one', async t => {
   const path = join(t.testdir({ 'audit.log': 'whole\ntorn' }), 'audit.log')
   const sink = openSink({ path }, error => { t.error(error) })
   await sink.write('next\n')
@@ -56,7 +56,7 @@ t.test('a file that was moved or removed is begun anew under its name', async t 
   t.equal(readFileSync(join(folder, 'moved'), 'utf8'), 'one\n')
 })
 
-t.test('a file that somebody cuts goes on where it ends now', async t => {
+t.test('after another process truncates the file, lines continue at its new end', async t => {
   const path = join(t.testdir(), 'audit.log')
   let now = 0
   const sink = new LogFile(path, 20, new RotatedFiles({ path }), error => { t.error(error) }, () => now)
@@ -69,7 +69,7 @@ t.test('a file that somebody cuts goes on where it ends now', async t => {
   t.equal(readdirSync(t.testdirName).length, 1, 'it was not full')
 })
 
-t.test('a file that cannot be rotated is written to all the same', async t => {
+t.test('a file that cannot be rotated is still written to', async t => {
   const path = join(t.testdir(), 'audit.log')
   const errors: Error[] = []
   class Nowhere extends RotatedFiles {

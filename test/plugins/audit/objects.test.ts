@@ -60,7 +60,7 @@ t.test('at level Metadata there is no object, but the names that it alone has', 
   t.notMatch(JSON.stringify(written), /sesame|requestObject|responseObject/)
 })
 
-t.test('at level Request there is no answer, and managedFields are left out where the policy says so', async t => {
+t.test('at level Request there is no response object, and managedFields are omitted if the policy omits them', async t => {
   const { server, events } = await start(t, [{ level: 'Request', namespaces: ['default'] }, { level: 'RequestResponse' }], { omitStages: ['RequestReceived'], omitManagedFields: true })
   await server.post(CONFIGS, { metadata: { name: 'one' }, data: { a: 'b' } })
   const { json } = await server.get(`${CONFIGS}/one`)
@@ -105,7 +105,7 @@ t.test('a list of one name names it, and a refusal has its causes', async t => {
   t.strictSame(refused?.['responseStatus'].details, json['details'])
 })
 
-t.test('whoever leaves before there is an answer leaves an event that says so', async t => {
+t.test('a client that disconnects before the response leaves an event that says so', async t => {
   const path = join(t.testdir(), 'audit.log')
   const told = new EventEmitter()
   const asked = once(told, 'asked')
@@ -134,7 +134,7 @@ t.test('a defect of ours leaves an event of its own stage', async t => {
   t.notMatch(JSON.stringify(events), /broken/)
 })
 
-t.test('where nobody could say whether a request is allowed an event says no more', async t => {
+t.test('the event of a failed authorization has no details of the failure', async t => {
   const path = join(t.testdir(), 'audit.log')
   const unsure = new Error('secret detail')
   const authorizer: Authorizer = { name: 'unsure', authorize: ({ info }) => info.isResourceRequest ? { decision: info.name === 'denied' ? 'Deny' : 'NoOpinion', reason: 'unsure', evaluationError: unsure } : { decision: 'Allow' } }

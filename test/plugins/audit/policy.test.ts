@@ -30,9 +30,9 @@ t.test('the first rule that everything of a request matches decides', async t =>
   t.equal(level(user('system:orch-proxy'), resource({ verb: 'watch', resource: 'services' })), 'None')
   t.equal(level(user('ann', 'system:nodes'), resource({ resource: 'nodes', subresource: 'status', namespace: '' })), 'None')
   t.equal(level(user('ann'), resource({ resource: 'nodes', namespace: '' })), 'Request', 'a user of another group')
-  t.equal(level(undefined, resource({ resource: 'nodes', namespace: '' })), 'Request', 'nobody is no user')
+  t.equal(level(undefined, resource({ resource: 'nodes', namespace: '' })), 'Request', 'a missing user matches no user rule')
   for (const at of ['/healthz', '/healthz/etcd', '/version']) t.equal(level(user('ann'), path(at)), 'None')
-  t.equal(level(user('ann'), path('/version/x')), 'None', 'what matches nothing leaves nothing')
+  t.equal(level(user('ann'), path('/version/x')), 'None', 'a request that matches no rule is not logged')
   t.equal(level(user('ann'), resource({ namespace: 'team' })), 'RequestResponse')
   t.equal(level(user('ann'), resource({ resource: 'secrets' })), 'Metadata')
   t.equal(level(user('ann'), resource({ resource: 'secrets', group: 'other' })), 'None')
@@ -48,7 +48,7 @@ t.test('the first rule that everything of a request matches decides', async t =>
   t.equal(compilePolicy(undefined)(undefined, path('/x')).level, 'Metadata', 'without a policy')
 })
 
-t.test('a policy that is wrong ends the start, naming the flag, the file and the field', async t => {
+t.test('an invalid policy ends the start, naming the flag, the file and the field', async t => {
   const folder = t.testdir()
   const file = join(folder, 'policy.yaml')
   const head = 'apiVersion: audit.orch.io/v1\nkind: Policy\n'

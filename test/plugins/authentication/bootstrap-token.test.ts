@@ -38,10 +38,10 @@ t.test('a bootstrap token is a user of its id, in the group of all of them and t
   await server.patch(`${SECRETS}/bootstrap-token-abc123`, { stringData: { 'auth-extra-groups': 'system:bootstrappers:workers,system:bootstrappers:a:b-1' } })
   t.match(await server.who(), { groups: ['system:bootstrappers', 'system:bootstrappers:a:b-1', 'system:bootstrappers:workers', 'system:authenticated'] })
   await server.delete(`${SECRETS}/bootstrap-token-abc123`)
-  t.equal(await server.who(), 401, 'after it has gone')
+  t.equal(await server.who(), 401, 'after its deletion')
 })
 
-t.test('one whose Secret is not as it should be is nobody\'s', async t => {
+t.test('a bootstrap token with an invalid Secret is refused', async t => {
   const server = await serve(t)
   for (const [what, one] of Object.entries({
     'another type': secret({}, { type: 'Opaque' }),
@@ -77,7 +77,7 @@ t.test('the Secret has the name of its id and is in the namespace of the system'
   t.equal(await server.who(), 401)
 })
 
-t.test('what has not the form of one is nobody\'s', async t => {
+t.test('a token that is malformed as a bootstrap token is refused', async t => {
   const server = await serve(t)
   await server.post(SECRETS, secret())
   for (const token of ['abc123', 'abc123.', 'ABC123.0123456789abcdef', 'abc123.0123456789abcde', `${TOKEN}0`, 'abc/23.0123456789abcdef', TOKEN.replace('.', ':'), `${TOKEN}.${TOKEN}`, 'x'.repeat(1024 * 1024)]) {
@@ -85,7 +85,7 @@ t.test('what has not the form of one is nobody\'s', async t => {
   }
 })
 
-t.test('it ends when it says', async t => {
+t.test('a bootstrap token is valid until its expiration', async t => {
   const resources = await registry(t, {})
   const secrets = storeOf(resources, 'secrets')
   const object = decode(Secret, { kind: 'Secret', apiVersion: 'v1', ...secret({ expiration: '2030-01-01T00:00:00+01:00' }, { metadata: { namespace: 'orch-system' } }) }).object
@@ -97,13 +97,13 @@ t.test('it ends when it says', async t => {
   t.equal(await at(end), undefined)
 })
 
-t.test('where they are not enabled they are nobody\'s', async t => {
+t.test('bootstrap tokens are refused where they are not enabled', async t => {
   const server = await serve(t, { authentication: { bootstrapTokens: false } })
   await server.post(SECRETS, secret())
   t.equal(await server.who(), 401)
 })
 
-t.test('without a watch cache the store is asked', async t => {
+t.test('without a watch cache the Secret is read from the store', async t => {
   const server = await serve(t, { watchCache: { size: 0 } })
   await server.post(SECRETS, secret())
   t.match(await server.who(), { username: 'system:bootstrap:abc123' })

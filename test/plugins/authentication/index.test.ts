@@ -52,7 +52,7 @@ t.test('an unknown token is 401 even where anonymous is allowed; without credent
   t.equal((await open.get(BINDINGS)).code, 200)
   const closed = await build(t, { authentication: { tokens: TOKENS, anonymous: false, authenticators: [{ name: 'probe', authenticate: ({ headers }) => headers['user-agent'] === 'lightMyRequest' && headers.authorization === undefined && headers['x-none'] === undefined ? { username: 'probe', uid: '', groups: [], extra: {} } : undefined }] } })
   t.equal((await closed.get(BINDINGS, { 'x-none': '1' })).code, 401)
-  t.equal((await closed.get('/nothing/here', { 'x-none': '1' })).code, 401, 'a path that does not exist tells strangers nothing')
+  t.equal((await closed.get('/nothing/here', { 'x-none': '1' })).code, 401, 'without credentials a missing path is 401 like any other')
   t.equal((await closed.get(BINDINGS, { authorization: 'Bearer abc', 'x-none': '1' })).code, 200)
 })
 
@@ -80,7 +80,7 @@ t.test('client certificates name the user and groups, and must verify', async t 
   t.ok((left[0] ?? 0) > 3500 && (left[0] ?? 0) <= 3600, 'how long it will last is measured')
 })
 
-t.test('nobody behind sees the credentials of a request', async t => {
+t.test('later hooks and handlers do not see the credentials of a request', async t => {
   const seen: string[] = []
   const app = Fastify()
   t.teardown(() => app.close())
@@ -100,7 +100,7 @@ t.test('nobody behind sees the credentials of a request', async t => {
   }
 })
 
-t.test('a method that fails stops no other, and makes nobody anonymous', async t => {
+t.test('after a method fails the others still authenticate, and no request becomes anonymous', async t => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(orch, { authentication: { tokens: TOKENS, authenticators: [{ name: 'down', authenticate: async () => { throw new Error('no answer') } }] } })

@@ -74,7 +74,7 @@ t.test('a token ends with the Secret it is bound to, and with its account', asyn
   t.equal(await server.as(free), 401, 'another account of that name')
 })
 
-t.test('an object that is being deleted counts until it should be gone', async t => {
+t.test('a bound object that is being deleted is valid until its deletion is due', async t => {
   const server = await serve(t)
   await server.post(`${CORE}/secrets`, { metadata: { name: 's', finalizers: ['example.com/keep'] } })
   const token = await server.issue({ boundObjectRef: { apiVersion: 'v1', kind: 'Secret', name: 's' } })
@@ -82,7 +82,7 @@ t.test('an object that is being deleted counts until it should be gone', async t
   t.equal(await server.as(token), 200)
 })
 
-t.test('without a watch cache the store is asked', async t => {
+t.test('without a watch cache the account is read from the store', async t => {
   let seen = ''
   const server = await build(t, { watchCache: { size: 0 }, authorization: { authorizers: [{ name: 'spy', authorize: ({ user }) => { seen = user.username; return { decision: 'Allow' } } }] } })
   await server.post(`${CORE}/serviceaccounts`, { metadata: { name: 'robot' } })
@@ -102,10 +102,10 @@ t.test('tokens by all keys and of all issuers are accepted, for an audience of t
   t.equal(await code(other, {}, { kid: undefined }), 200, 'one that does not name its key')
   t.equal(await code(OWN, { aud: 'orch' }), 200)
   t.equal(await code(OWN, { aud: ['elsewhere', 'orch'] }), 200)
-  t.equal(await code(OWN, { aud: ISSUER }), 401, 'the issuer is an audience only where none is said')
+  t.equal(await code(OWN, { aud: ISSUER }), 401, 'the issuer is an audience only if none is configured')
 })
 
-t.test('whoever has a token for others is nobody here', async t => {
+t.test('a token for other audiences is refused', async t => {
   const server = await serve(t)
   t.equal(await server.as(await server.issue({ audiences: ['vault'] })), 401)
   t.equal(await server.as(await server.issue({ audiences: ['vault', ISSUER] })), 200)
@@ -117,7 +117,7 @@ t.test('a server that only verifies issues no tokens', async t => {
   t.match(await server.post(`${ACCOUNT}/token`, {}), { code: 503, json: { message: /--service-account-signing-key-file/ } })
 })
 
-t.test('what is no token, or no good one, is 401', async t => {
+t.test('malformed and invalid tokens are 401', async t => {
   const server = await serve(t)
   const { claims } = server
   const foreign = keys()

@@ -13,7 +13,7 @@ async function read (t: Test, url: string): Promise<IncomingMessage> {
   return response.setEncoding('utf8')
 }
 
-t.test('a log is what the node agent says, asked for as the client asks', async t => {
+t.test('a log is read from the node agent with the options of the client', async t => {
   const agent = await nodeAgent(t, { request: (_request, response) => { response.writeHead(200, { 'content-type': 'text/html' }).end('one\ntwo\n') } })
   const server = await build(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -27,7 +27,7 @@ t.test('a log is what the node agent says, asked for as the client asks', async 
   t.equal((await server.get(`${PODS}/web/log`, { accept: 'text/plain' })).code, 200, 'whatever it accepts')
 })
 
-t.test('what is asked for has to make sense', async t => {
+t.test('invalid options of a log, and pods that have none, are refused by name', async t => {
   const agent = await nodeAgent(t, {})
   const server = await build(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -53,10 +53,10 @@ t.test('what is asked for has to make sense', async t => {
   t.match(await server.get(`${PODS}/waiting/log`), { code: 204, body: '' }, 'a pod without a node has no log')
   t.match(await server.get(`${PODS}/lost/log`), { code: 404, json: { message: 'nodes "gone" not found' } })
   t.equal((await server.get(`${PODS}/two/log?container=before`)).code, 200)
-  t.same(agent.asked.map(({ url }) => url), ['/containerLogs/default/two/before'], 'nobody else was asked')
+  t.same(agent.asked.map(({ url }) => url), ['/containerLogs/default/two/before'], 'the refused requests did not reach the agent')
 })
 
-t.test('what the node agent refuses the client is told', async t => {
+t.test('the client receives the errors of the node agent', async t => {
   let answer: [number, string, Record<string, string>?] = [500, '']
   const agent = await nodeAgent(t, { request: (_request, response) => { response.writeHead(answer[0], answer[2]).end(answer[1]) } })
   const server = await build(t, { connections: callingAgent(agent) })
@@ -76,7 +76,7 @@ t.test('what the node agent refuses the client is told', async t => {
   }
 })
 
-t.test('only the node agent itself is believed, unless the client wants any', async t => {
+t.test('the certificate of the node agent is verified unless the client skips that', async t => {
   const agent = await nodeAgent(t, { request: (_request, response) => { response.end('said\n') } })
   const other = await nodeAgent(t, {})
   const doubting = await build(t, { connections: callingAgent({ ...agent, files: { ...agent.files, authority: other.files.authority } }) })
@@ -97,7 +97,7 @@ t.test('only the node agent itself is believed, unless the client wants any', as
   t.match(await trusting.get(`${PODS}/web/log`), { code: 500, json: { message: 'no preferred addresses found; known addresses: [{ExternalIP 192.0.2.7}]' } })
 })
 
-t.test('an agent on this machine or its link is not asked, by whatever name', async t => {
+t.test('a node agent on a loopback or link-local address is not contacted, in any spelling', async t => {
   const agent = await nodeAgent(t, {})
   const server = await build(t, { connections: { ...callingAgent(agent), nearby: false } })
   await withPod(server, agent.port)
@@ -109,7 +109,7 @@ t.test('an agent on this machine or its link is not asked, by whatever name', as
   t.same(agent.asked, [])
 })
 
-t.test('a log that is followed comes as it is written, and nobody is asked on when the client has gone', async t => {
+t.test('a followed log is streamed as it is written, and the upstream request ends when the client disconnects', async t => {
   let writing: ServerResponse | undefined
   const agent = await nodeAgent(t, { request: (_request, response) => { (writing = response).flushHeaders() } })
   const server = await listen(t, { connections: callingAgent(agent) })
@@ -135,7 +135,7 @@ t.test('a log that breaks off is no whole one', async t => {
   await t.rejects(once(response, 'end'), { code: 'ECONNRESET' })
 })
 
-t.test('a log that is followed ends when the server does', async t => {
+t.test('a followed log ends with the server', async t => {
   const agent = await nodeAgent(t, { request: (_request, response) => { response.flushHeaders() } })
   const server = await listen(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -145,5 +145,5 @@ t.test('a log that is followed ends when the server does', async t => {
   const closed = once(response, 'close')
   await server.app.close()
   await closed
-  t.pass('nobody waits for it')
+  t.pass('the connection is closed at once')
 })

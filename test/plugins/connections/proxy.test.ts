@@ -54,7 +54,7 @@ function filesOf (t: Test): string {
 
 const nearby = { connections: { nearby: true } }
 
-t.test('a request goes on to the pod as it came, and its answer comes back', async t => {
+t.test('a request is forwarded to the pod unchanged, and its response returned', async t => {
   const pod = await backend(t, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
@@ -92,7 +92,7 @@ async function sent (t: Test, port: number, method: string, path: string, body?:
   return { code: response.statusCode ?? 0, body: text, headers: response.headers }
 }
 
-t.test('who asked stays here, and what belongs to a connection', async t => {
+t.test('credentials, impersonation and hop-by-hop headers are not forwarded', async t => {
   const pod = await backend(t, (_request, response) => { response.end() })
   const server = await listen(t, {
     ...nearby, authentication: { tokens: 'secret,ann,1\n' }, authorization: { authorizers: [{ name: 'all', authorize: () => ({ decision: 'Allow' }) }] }
@@ -106,7 +106,7 @@ t.test('who asked stays here, and what belongs to a connection', async t => {
   for (const name of ['authorization', 'impersonate-user', 'impersonate-group', 'x-mine', 'keep-alive', 'te', 'proxy-authorization']) t.equal(asked?.headers[name], undefined, name)
 })
 
-t.test('URLs in answers lead through the proxy', async t => {
+t.test('URLs in responses are rewritten to lead through the proxy', async t => {
   let location = ''
   const pod = await backend(t, (_request, response) => { response.writeHead(302, { location }).end() })
   const server = await listen(t, nearby)
@@ -192,7 +192,7 @@ t.test('a pod that cannot be reached is unavailable, and one that breaks off is 
   await t.rejects(sent(t, server.port, 'GET', `${PODS}/web/proxy/`), { code: 'ECONNRESET' })
 })
 
-t.test('a node is its agent, asked with our certificate', async t => {
+t.test('the proxy of a node reaches its agent with the client certificate of the server', async t => {
   const agent = await nodeAgent(t, { request: (request, response) => { response.end(`${request.method} ${request.url}`) } })
   const server = await listen(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -221,7 +221,7 @@ t.test('bodies are passed on while they come, both ways at once', async t => {
   t.equal((await sent(t, server.port, 'PUT', `${PODS}/web/proxy/large`, large)).body.length, large.length, 'more than bodies of our own may have')
 })
 
-t.test('a pod that answers before it was told all leaves the connection for more', async t => {
+t.test('a pod that answers before the whole body is sent leaves the client connection usable', async t => {
   const pod = await backend(t, (_request, response) => { response.writeHead(413, { connection: 'close' }).end('enough') })
   const server = await listen(t, nearby)
   await podAt(server, pod.port)
@@ -260,7 +260,7 @@ t.test('over HTTP/2 and TLS too', async t => {
   }
 })
 
-t.test('an upgrade goes through to the pod', async t => {
+t.test('an upgrade is forwarded to the pod', async t => {
   const pod = await backend(t, () => {})
   const server = await listen(t, nearby)
   await podAt(server, pod.port)

@@ -63,7 +63,7 @@ t.test('a command, an attachment and ports are connections to the node agent', a
   }
 })
 
-t.test('what is said with the request, and much of it, comes through', async t => {
+t.test('bytes sent with the request, and large amounts, are forwarded', async t => {
   const agent = await nodeAgent(t, {})
   const server = await listen(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -82,10 +82,10 @@ t.test('what is said with the request, and much of it, comes through', async t =
   await shows(socket, /last$/)
   socket.resume()
   if (!socket.destroyed) await once(socket, 'close')
-  t.pass('the end of one side is the end of both, once all was said')
+  t.pass('the end of one side ends the other after all data')
 })
 
-t.test('a request that asks for no upgrade, or for nothing there is, is refused', async t => {
+t.test('a request without an upgrade, or with an invalid container or option, is refused', async t => {
   const agent = await nodeAgent(t, {})
   const server = await listen(t, { connections: callingAgent(agent) })
   await withPod(server, agent.port)
@@ -116,7 +116,7 @@ t.test('a request that asks for no upgrade, or for nothing there is, is refused'
   t.same(agent.asked, [])
 })
 
-t.test('a refusal of the node agent is passed on, and one that is none of either is not', async t => {
+t.test('a refusal of the node agent is passed on; an invalid response is not', async t => {
   let said = 'HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nno!'
   const agent = await nodeAgent(t, { upgrade: (_request, socket) => { socket.end(said) } })
   const server = await listen(t, { connections: callingAgent(agent) })
@@ -133,7 +133,7 @@ t.test('a refusal of the node agent is passed on, and one that is none of either
   t.match(unreachable, /"message":"error dialing backend: 127\.0\.0\.1:1: [^"]*connection refused","code":500\}/)
 })
 
-t.test('an agent on this machine is not connected to', async t => {
+t.test('a node agent on this machine is not contacted', async t => {
   const agent = await nodeAgent(t, {})
   const server = await listen(t, { connections: { ...callingAgent(agent), nearby: false } })
   await withPod(server, agent.port)
@@ -144,7 +144,7 @@ t.test('an agent on this machine is not connected to', async t => {
   t.same(agent.asked, [])
 })
 
-t.test('an upgrade is asked who wants it, and whether they may, as every request', async t => {
+t.test('an upgrade is authenticated and authorized like every request', async t => {
   const agent = await nodeAgent(t, {})
   const asked: string[] = []
   const server = await listen(t, {
@@ -171,7 +171,7 @@ t.test('an upgrade is asked who wants it, and whether they may, as every request
   t.same(agent.asked, [])
 })
 
-t.test('a WebSocket may bring its token among its subprotocols, which goes no further', async t => {
+t.test('a WebSocket may carry its token among its subprotocols, which is not forwarded', async t => {
   const agent = await nodeAgent(t, {})
   const server = await listen(t, {
     connections: callingAgent(agent),
@@ -196,7 +196,7 @@ t.test('a WebSocket may bring its token among its subprotocols, which goes no fu
   t.equal(agent.asked.length, 4)
 })
 
-t.test('a client that goes before there is an answer is not waited for', async t => {
+t.test('when the client disconnects before the response, the request to the node agent ends', async t => {
   const agent = await nodeAgent(t, { upgrade: () => {} })
   const server = await listen(t, { connections: { nearby: true, nodeAgents: { ...callingAgent(agent).nodeAgents, timeout: 600_000 } } })
   await withPod(server, agent.port)
@@ -208,7 +208,7 @@ t.test('a client that goes before there is an answer is not waited for', async t
   t.match((await server.get('/metrics')).body, /^apiserver_longrunning_requests\{verb="CONNECT",[^}]*subresource="exec"[^}]*\} 0$/m)
 })
 
-t.test('what happened is written down', async t => {
+t.test('connections are audited', async t => {
   const agent = await nodeAgent(t, {})
   const path = join(folder(t), 'audit.log')
   const server = await listen(t, { connections: callingAgent(agent), audit: { path } })
@@ -225,7 +225,7 @@ t.test('what happened is written down', async t => {
   ])
 })
 
-t.test('admission is asked, as operation CONNECT, and may change what is wanted', async t => {
+t.test('admission plugins are called for operation CONNECT and may change the options', async t => {
   const agent = await nodeAgent(t, {})
   const seen: unknown[] = []
   const server = await listen(t, {
@@ -250,7 +250,7 @@ t.test('admission is asked, as operation CONNECT, and may change what is wanted'
   t.equal(agent.asked.length, 1)
 })
 
-t.test('webhooks are asked about connections, with their options as the object', async t => {
+t.test('webhooks are called for connections, with their options as the object', async t => {
   const agent = await nodeAgent(t, {})
   const hook = await hookServer(t, ({ request: { object } }) => (object as Json).stdin === true ? { allowed: false, status: { message: 'nobody types here' } } : { allowed: true })
   const server = await listen(t, { connections: callingAgent(agent) })
@@ -291,7 +291,7 @@ t.test('over TLS, from flags, after other requests on the connection', async t =
   t.match((await server.get('/metrics')).body, /^apiserver_request_total\{verb="CONNECT",[^}]*subresource="exec"[^}]*code="101"\} 1$/m)
 })
 
-t.test('an upgrade that nobody serves is answered as a request, and its connection ends', async t => {
+t.test('an upgrade to an unknown protocol is answered as a plain request, and its connection ends', async t => {
   const server = await flagged(t, folder(t), [])
   const socket = opened(t, connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false }), 'GET', '/version', 'h2c')
   t.match(await shows(socket, /\}\n$/), /^HTTP\/1\.1 200 [^]*connection: close\r\n/i)
@@ -324,6 +324,6 @@ t.test('tunnels end with the server', async t => {
   t.equal(server.app.server.listening, false)
 })
 
-t.test('a start with files that are not whole says so', async t => {
+t.test('incomplete files fail the start with a reason', async t => {
   await t.rejects(build(t, { connections: { nodeAgents: { files: { authority: '/nowhere/ca.crt' } } } }), { message: /^client of node agents cannot start: \/nowhere\/ca\.crt cannot be read: there is no such file/ })
 })

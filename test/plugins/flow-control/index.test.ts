@@ -104,7 +104,7 @@ t.test('beside an elephant of 500 requests that wait for two seats, a mouse is s
   t.equal(await inUse(server), 0)
 })
 
-t.test('what no queue takes is refused, and told from what is served', async t => {
+t.test('a request that no queue accepts is refused and counted separately', async t => {
   const { server, waiting, arrived, uids: [to, flow] } = await narrow(t, { queues: 1, length: 3 })
   const ask = (count: number): Array<Promise<Answer>> => Array.from({ length: count }, () => server.get(`${CONFIGS}/held`, as('elephant')))
   const answers = ask(2)
@@ -125,7 +125,7 @@ t.test('what no queue takes is refused, and told from what is served', async t =
   t.ok((await Promise.all(answers)).every(({ code }) => code === 404))
 })
 
-t.test('the wait is a step of the trace of whoever waited', async t => {
+t.test('the wait in a queue is a step in the trace of its request', async t => {
   const received = await receiver(t)
   const { server, waiting, arrived } = await narrow(t, { server: { tracing: { receiver: { endpoint: received.endpoint, samplingRatePerMillion: 1_000_000, timeout: 60_000 } } } })
   const answers = [1, 2].map(() => server.get(`${CONFIGS}/held`, as('elephant')))
@@ -142,7 +142,7 @@ t.test('the wait is a step of the trace of whoever waited', async t => {
   t.strictSame(steps, ['Waiting in a queue of flow control done'])
 })
 
-t.test('what waits where is told to who may ask', async t => {
+t.test('administrators can dump levels, queues and waiting requests', async t => {
   const { server, waiting, arrived } = await narrow(t, { queues: 2 })
   const held = Array.from({ length: 3 }, () => server.get(`${CONFIGS}/held`, as('elephant')))
   await arrived(2)
@@ -164,7 +164,7 @@ t.test('what waits where is told to who may ask', async t => {
   await Promise.all(held)
 })
 
-t.test('who waits for too long is refused', async t => {
+t.test('a request that waits too long is refused', async t => {
   const alive = setInterval(() => {}, 1000) // the server's waits do not keep the process alive
   t.teardown(() => { clearInterval(alive) })
   const { server, waiting, arrived } = await narrow(t, { server: { limits: { requestTimeout: 8000 } } })
@@ -188,10 +188,10 @@ t.test('a change of a schema or level holds when it is acknowledged', async t =>
   await server.call('PUT', `${GROUP}/flowschemas/mine`, schema('mine', 'mine', ['*']), MASTER)
   t.equal(await flowOf(), made.json['metadata'].uid)
   await server.call('DELETE', `${GROUP}/prioritylevelconfigurations/mine`, undefined, MASTER)
-  t.equal(await flowOf(), before, 'a schema without its level matches nobody')
+  t.equal(await flowOf(), before, 'a schema without its level matches no request')
 })
 
-t.test('a schema is told whether its level is there', async t => {
+t.test('the status of a flow schema says whether its priority level exists', async t => {
   const server = await build(t, { limits: { priorityAndFairness: true } })
   const condition = async (name: string, status: string): Promise<Json> => {
     for (;;) {
@@ -206,7 +206,7 @@ t.test('a schema is told whether its level is there', async t => {
   await server.post(`${GROUP}/prioritylevelconfigurations`, level('nowhere', 10, 4), MASTER)
   await condition('lost', 'False')
   const { json } = await server.get(`${GROUP}/flowschemas/lost`, MASTER)
-  t.equal(json['metadata'].generation, 1, 'a status is no change of what is desired')
+  t.equal(json['metadata'].generation, 1, 'a status update does not change the generation')
   t.ok(json['metadata'].managedFields.some((one: Json) => one['manager'] === 'api-priority-and-fairness-config-consumer-v1' && one['subresource'] === 'status' && one['apiVersion'] === 'flowcontrol.apiserver.orch.io/v1beta2'))
 })
 
@@ -221,7 +221,7 @@ t.test('a watch has a seat while it begins, a connection none', async t => {
   t.ok(await metric(server, /^apiserver_flowcontrol_watch_count_samples_sum\{priority_level="global-default",flow_schema="global-default"\} (\d+)$/m) >= 10, 'a write knows of the watches that it wakes')
 })
 
-t.test('a client that goes while it waits leaves its place', async t => {
+t.test('a request whose client disconnects leaves the queue', async t => {
   const held = gate()
   const server: Listening = await listen(t, { limits: { priorityAndFairness: true, maxRequestsInflight: 300, maxMutatingRequestsInflight: 192 }, authorization: { authorizers: [held.authorizer] } })
   await server.post(`${GROUP}/prioritylevelconfigurations`, level('narrow', 1, 4), MASTER)

@@ -3,10 +3,10 @@ import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 import { estimate, workOfList, workOfWrite } from '../../../plugins/flow-control/work.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 
-t.test('a list is as wide as the objects that it goes through, up to ten seats', t => {
+t.test('the seats of a list follow from the number of objects it reads, up to ten', t => {
   const seats = (objects: number, limit = 0, selects = false): number => workOfList(objects, { limit, selects }).seats
   t.same([0, 1, 100, 101, 250, 1000, 5_000_000].map(objects => seats(objects)), [1, 1, 1, 2, 3, 10, 10])
-  t.equal(seats(5000, 500), 5, 'a page goes through its part')
+  t.equal(seats(5000, 500), 5, 'a page counts its limit')
   t.equal(seats(200, 500), 2)
   t.equal(seats(5000, 500, true), 10, 'and may go through all where it selects')
   t.equal(seats(5000, -3), 10)
@@ -63,7 +63,7 @@ t.test('a write is as wide as its body and what it changes', t => {
   t.equal(seats('create', 0, { 'content-length': '2400' }), 1)
   t.equal(seats('create', 400_000, { 'content-length': '400000' }), 7)
   for (const headers of [{ 'transfer-encoding': 'chunked' }, { 'content-type': 'application/json' }]) t.equal(seats('create', 0, headers), 10, 'of a body of unknown length')
-  t.equal(seats('patch', 400_000, { 'content-length': '50' }), 7, 'what is there')
+  t.equal(seats('patch', 400_000, { 'content-length': '50' }), 7, 'the size of the stored object counts')
   t.equal(seats('delete', 400_000), 7)
   t.equal(seats('update', 3_000_000, { 'content-length': '3000000' }), 10)
   t.end()

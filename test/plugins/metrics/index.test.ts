@@ -94,7 +94,7 @@ t.test('the process is described', async t => {
   t.match(await lines('process_cpu_seconds_total'), [/ [\d.]+$/])
 })
 
-t.test('a disabled metric is left out', async t => {
+t.test('a disabled metric is omitted', async t => {
   const { fastify, lines } = await build(t, { disabled: ['apiserver_request_total', 'process_resident_memory_bytes'] })
   await fastify.inject('/metrics')
   t.strictSame(await lines('apiserver_request_total'), [])

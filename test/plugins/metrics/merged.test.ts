@@ -17,7 +17,7 @@ t.test('counters, histograms and gauges of what each process has are added up', 
   ])
 })
 
-t.test('what all processes know of the same is one of them', async t => {
+t.test('a metric of shared state is reported once for all processes', async t => {
   const of = (count: number): Uint8Array => text('# HELP apiserver_storage_objects O.', '# TYPE apiserver_storage_objects gauge', `apiserver_storage_objects{resource="pods"} ${count}`)
   t.same(lines(of(7), of(9)).slice(2), ['apiserver_storage_objects{resource="pods"} 9'])
 })

@@ -18,10 +18,10 @@ t.test('values of any size are counted', async t => {
   }
 })
 
-t.test('what is older than the age counts for no quantile, but for the sum', async t => {
+t.test('observations older than the age count for the sum, and for no quantile', async t => {
   let now = 0
   const quantiles = new Quantiles({ maxAge: 5000, now: () => now })
-  t.ok(Number.isNaN(quantiles.at(0.5)), 'of nothing there is none')
+  t.ok(Number.isNaN(quantiles.at(0.5)), 'without observations there is no quantile')
   quantiles.observe(100)
   now = 4000
   quantiles.observe(1)
@@ -29,7 +29,7 @@ t.test('what is older than the age counts for no quantile, but for the sum', asy
   const { version } = quantiles
   now = 5500
   quantiles.rotate()
-  t.not(quantiles.version, version, 'whoever kept its lines makes them anew')
+  t.not(quantiles.version, version, 'cached lines become stale')
   t.ok(quantiles.at(0.99) < 2)
   now = 1e9
   quantiles.rotate()

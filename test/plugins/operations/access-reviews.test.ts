@@ -10,7 +10,7 @@ const RULES = `${ROOT}/selfsubjectrulesreviews`
 const pods = { verb: 'list', resource: 'pods', namespace: 'team' }
 const causes = ({ code, json }: Answer): unknown => [code, ...json.details?.causes?.map(({ field }: { field: string }) => field) ?? []]
 
-t.test('a review is answered with what the authorizers would say, whoever asks', async t => {
+t.test('a review answers what the authorizers would decide, regardless of its sender', async t => {
   const asked: Attributes[] = []
   const server = await build(t, {
     authorization: {
@@ -39,7 +39,7 @@ t.test('a review is answered with what the authorizers would say, whoever asks',
   t.same([whole.code, whole.json.kind, whole.json.spec], [201, 'SubjectAccessReview', { groups: ['dev'], resourceAttributes: pods }])
 })
 
-t.test('of a review its metadata alone can be asked for', async t => {
+t.test('a client can request the metadata of a review alone', async t => {
   const server = await build(t)
   for (const [format, type] of [['json', 'application/json'], ['yaml', 'application/yaml']]) {
     const { code, body, headers } = await server.post(ANYBODYS, { spec: { user: 'ann', resourceAttributes: pods } }, { accept: `application/${format};as=PartialObjectMetadata;g=meta.orch.io;v=v1` })
@@ -49,7 +49,7 @@ t.test('of a review its metadata alone can be asked for', async t => {
   }
 })
 
-t.test('a review of oneself is about who asks', async t => {
+t.test('a self-review is about its sender', async t => {
   const server = await build(t, {
     authentication: { tokens: 'secret,bob,1,dev\n' },
     authorization: {
@@ -62,7 +62,7 @@ t.test('a review of oneself is about who asks', async t => {
   t.equal((await server.post(ONES, body)).json.status.allowed, false)
 })
 
-t.test('what a review asks must be one thing, of somebody, and have no name', async t => {
+t.test('a review needs exactly one kind of attributes, a user, and no name', async t => {
   const server = await build(t)
   const other = { path: '/', verb: 'get' }
   t.same(causes(await server.post(ANYBODYS, { spec: { user: 'ann' } })), [422, 'spec.resourceAttributes'])

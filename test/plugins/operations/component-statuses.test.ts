@@ -20,7 +20,7 @@ t.test('the health of the store can be read, with a warning', async t => {
   t.match((await server.get('/api/v1')).json.resources.find(({ name }: { name: string }) => name === 'componentstatuses'), { verbs: ['get', 'list'], shortNames: ['cs'] })
 })
 
-t.test('a store that does not answer is told of', async t => {
+t.test('a store that does not answer is reported as unhealthy', async t => {
   const well = { backend: { status: async () => ({ revision: 1, size: 1 }) as never } }
   const away = { backend: { status: async () => { throw new Error('connection refused', { cause: new Error('ECONNREFUSED') }) } } }
   const found = await componentStatuses({ all: () => [well, away, well] })()

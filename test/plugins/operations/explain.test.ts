@@ -19,16 +19,16 @@ async function start (t: Test): Promise<{ server: Client, why: (spec: Json) => P
   return { server, why: async spec => (await server.post(`${REVIEWS}/subjectaccessreviews`, { metadata: { annotations: EXPLAIN }, spec }, ROOT)).json['status'].reason as string }
 }
 
-t.test('what allows is named: the binding, the role and the rule', async t => {
+t.test('an explanation of an allowance names the binding, the role and the rule', async t => {
   const { why } = await start(t)
   t.equal(await why({ user: 'ann', resourceAttributes: { verb: 'list', resource: 'pods' } }),
     'Node: no opinion | RBAC: allowed by ClusterRoleBinding "ann-reads" of ClusterRole "reader" to User "ann", by the rule {APIGroups:[""], Resources:["pods"], Verbs:["get","list"]}')
   t.match(await why({ groups: ['devs'], resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'team' } }), /allowed by RoleBinding "team-reads\/team" of ClusterRole "reader" to Group "devs"/)
   t.match(await why({ groups: ['system:masters'], resourceAttributes: { verb: 'delete', resource: 'nodes' } }), /RBAC: allowed, as system:masters may do everything/)
-  t.equal(await why({ user: 'system:node:n1', groups: ['system:nodes'], resourceAttributes: { verb: 'list', resource: 'services' } }), 'Node: allowed', 'modes behind the one that decides are not asked')
+  t.equal(await why({ user: 'system:node:n1', groups: ['system:nodes'], resourceAttributes: { verb: 'list', resource: 'services' } }), 'Node: allowed', 'modes after the deciding one are not evaluated')
 })
 
-t.test('what comes nearest is named with the one thing it lacks', async t => {
+t.test('the closest rule is named with the one thing it lacks', async t => {
   const { why } = await start(t)
   for (const [spec, lack] of [
     [{ user: 'ann', resourceAttributes: { verb: 'delete', resource: 'pods' } }, /looked at 1 binding with 3 rules; nearest is ClusterRoleBinding "ann-reads" .*lacks just the verb "delete"$/],
@@ -45,7 +45,7 @@ t.test('what comes nearest is named with the one thing it lacks', async t => {
   ] as const) t.match(await why(spec), lack)
 })
 
-t.test('only who may ask about others is told, and only where it is asked for', async t => {
+t.test('only users who may review others get an explanation, and only on request', async t => {
   const { server } = await start(t)
   const spec = { user: 'ann', resourceAttributes: { verb: 'delete', resource: 'pods' } }
   const ask = (url: string, metadata: Json, body: Json = spec) => server.post(`${REVIEWS}/${url}`, { metadata, spec: body }, ROOT)

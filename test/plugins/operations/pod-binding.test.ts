@@ -18,7 +18,7 @@ t.test('a binding puts a pod on a node, once', async t => {
   const { json } = await server.get(`${PODS}/p`)
   t.equal(json.spec.nodeName, 'n1')
   t.same(json.metadata.annotations, { a: '1', b: '2' })
-  t.same(json.metadata.managedFields, managedFields, 'which nobody owns')
+  t.same(json.metadata.managedFields, managedFields, 'the annotations have no owner')
   t.match(json.status.conditions, [{ type: 'PodScheduled', status: 'True', lastTransitionTime: /Z$/ }])
   t.match(await server.post(`${PODS}/p/binding`, binding('p')), { code: 409, json: { reason: 'Conflict', message: /already assigned to node "n1"/ } })
 })

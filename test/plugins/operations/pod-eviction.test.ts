@@ -19,7 +19,7 @@ async function withBudget (server: Client, name: string, status: Json, selector:
 const evict = (server: Client, name: string, more: Json = {}, query = ''): Promise<Answer> => server.post(`${PODS}/${name}/eviction${query}`, { metadata: { name }, ...more })
 const leaves = async (server: Client, name: string): Promise<boolean> => (await server.get(`${PODS}/${name}`)).json.metadata?.deletionTimestamp !== undefined
 
-t.test('an eviction takes a disruption from the budget of the pod, and the pod goes', async t => {
+t.test('an eviction uses one disruption of the budget and deletes the pod', async t => {
   const server = await build(t)
   await withPod(server, 'p', READY)
   await withBudget(server, 'b', { disruptionsAllowed: 1 })
@@ -38,7 +38,7 @@ t.test('a budget without room refuses with 429 and says why', async t => {
   await withBudget(server, 'b', { currentHealthy: 1 })
   const refused = await evict(server, 'p')
   t.match(refused, { code: 429, json: { reason: 'TooManyRequests', message: "Cannot evict pod as it would violate the pod's disruption budget.", details: { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget b needs 1 healthy pods and has 1 currently' }] } } })
-  t.equal(refused.headers['retry-after'], undefined, 'clients that try again by themselves would not tell of it')
+  t.equal(refused.headers['retry-after'], undefined, 'clients that retry automatically would not report it')
   t.notOk(await leaves(server, 'p'))
 })
 
@@ -49,7 +49,7 @@ t.test('a budget its controller has not looked at since it changed refuses until
   t.match(await evict(server, 'p'), { code: 429, headers: { 'retry-after': '10' }, json: { details: { retryAfterSeconds: 10, causes: [{ message: 'The disruption budget b is still being processed by the server.' }] } } })
 })
 
-t.test('as many pods go at once as the budget allows, and no more', async t => {
+t.test('concurrent evictions succeed as often as the budget allows', async t => {
   const server = await build(t)
   const names = Array.from({ length: 8 }, (_, index) => `p${index}`)
   for (const name of names) await withPod(server, name, READY)
@@ -59,7 +59,7 @@ t.test('as many pods go at once as the budget allows, and no more', async t => {
   t.equal(Object.keys((await server.get(`${BUDGETS}/b`)).json.status.disruptedPods).length, 3)
 })
 
-t.test('pods that disrupt nothing go without asking: pending, ended, going already', async t => {
+t.test('pods that disrupt nothing are evicted without a budget: pending, finished, terminating', async t => {
   const server = await build(t)
   await withBudget(server, 'b', {})
   for (const phase of ['Pending', 'Succeeded', 'Failed']) {
@@ -71,7 +71,7 @@ t.test('pods that disrupt nothing go without asking: pending, ended, going alrea
   t.equal((await evict(server, 'going')).code, 201)
 })
 
-t.test('a pod that is not ready goes where enough others are, and only then', async t => {
+t.test('a pod that is not ready is evicted only if enough others are healthy', async t => {
   const server = await build(t)
   await withPod(server, 'p', { phase: 'Running' })
   await withBudget(server, 'b', { currentHealthy: 0 })
@@ -121,12 +121,12 @@ t.test('options of the deletion hold: preconditions, grace period, dry run in ei
   t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptionsAllowed, 1)
   t.notOk(await leaves(server, 'p'))
   t.equal((await evict(server, 'p', { deleteOptions: { gracePeriodSeconds: 0 } })).code, 201)
-  t.equal((await server.get(`${PODS}/p`)).code, 404, 'no grace, so it is gone')
+  t.equal((await server.get(`${PODS}/p`)).code, 404, 'without a grace period it is removed at once')
   await withPod(server, 'q', { phase: 'Failed' })
   t.equal((await evict(server, 'q', { deleteOptions: { preconditions: { uid: 'another' } } })).code, 409)
 })
 
-t.test('in a namespace that is being deleted nothing is evicted, and the refusal says so', async t => {
+t.test('nothing is evicted in a terminating namespace, and the refusal names it', async t => {
   const server = await build(t)
   await server.post('/api/v1/namespaces', { metadata: { name: 'n' }, spec: {} })
   const pods = '/api/v1/namespaces/n/pods'

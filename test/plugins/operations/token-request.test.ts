@@ -40,7 +40,7 @@ t.test('stock clients, which call the group by another name, get their answer un
   t.equal((await ask('authentication.k8s.io/v1beta1')).code, 400)
 })
 
-t.test('audiences and expiration are those asked for, within bounds', async t => {
+t.test('audiences and expiration are as requested, within bounds', async t => {
   const server = await withAccount(t)
   const ask = (spec: object) => server.post(`${ACCOUNT}/token`, { spec })
   t.match(claimsOf(await ask({ audiences: ['a', 'b'], expirationSeconds: 600 })), { aud: ['a', 'b'] })
@@ -52,7 +52,7 @@ t.test('audiences and expiration are those asked for, within bounds', async t =>
   t.match(await ask({ audiences: ['x'.repeat(20_000)] }), { code: 422, json: { details: { causes: [{ field: 'spec.audiences' }] } } })
 })
 
-t.test('a longer life than the most is shortened, with a warning', async t => {
+t.test('a lifetime over the maximum is shortened, with a warning', async t => {
   const server = await withAccount(t, { authentication: { serviceAccounts: { maxExpirationSeconds: 3600 } } })
   const answer = await server.post(`${ACCOUNT}/token`, { spec: { expirationSeconds: 7200 } })
   t.match(answer, { code: 201, json: { spec: { expirationSeconds: 3600 } }, headers: { warning: /shortened to 3600 seconds/ } })
@@ -104,7 +104,7 @@ t.test('admission sees a request for a token, and may change or refuse it', asyn
   t.same(seen[0], ['CREATE', 'serviceaccounts', 'TokenRequest', 'robot'])
 })
 
-t.test('what is said to be nothing is the default', async t => {
+t.test('null fields get their defaults', async t => {
   const server = await withAccount(t)
   for (const body of [{ spec: null }, { spec: { audiences: null, expirationSeconds: null, boundObjectRef: null } }, { metadata: null }]) {
     t.match(await server.post(`${ACCOUNT}/token`, body), { code: 201, json: { spec: { audiences: [ISSUER], expirationSeconds: 3600 } } })
@@ -115,7 +115,7 @@ t.test('tokens that are injected into pods last a year and say when they should 
   const extended = async (server: Client, spec: Json): Promise<unknown[]> => {
     const answer = await server.post(`${ACCOUNT}/token`, { spec })
     const { exp, iat, 'orch.io': { warnafter } } = claimsOf(answer)
-    t.equal(Date.parse(answer.json['status'].expirationTimestamp), (iat + spec['expirationSeconds']) * 1000, 'the client renews as it asked to')
+    t.equal(Date.parse(answer.json['status'].expirationTimestamp), (iat + spec['expirationSeconds']) * 1000, 'the client sees the expiration it requested')
     return [exp - iat, warnafter === undefined ? undefined : warnafter - iat]
   }
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'p' }

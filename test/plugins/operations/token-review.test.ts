@@ -23,7 +23,7 @@ t.test('a token is looked up where tokens of requests are', async t => {
   t.same(await review('mine'), { authenticated: true, user: { username: 'eve', groups: ['system:authenticated'], extra: { k: ['v'] } }, audiences: OWN })
   t.match(await review('broken'), { authenticated: undefined, user: {}, error: '[invalid bearer token, the issuer does not answer]' })
   t.same(await review('nobodys'), { user: {}, error: 'invalid bearer token' })
-  t.equal((await review('secret', { audiences: ['elsewhere'] })).authenticated, undefined, 'a token of this server is for nobody else')
+  t.equal((await review('secret', { audiences: ['elsewhere'] })).authenticated, undefined, 'a token of this server is not valid for other audiences')
   t.equal((await server.post(REVIEWS, { spec: {} })).code, 400)
   const known = await build(t, {
     authentication: {
@@ -36,11 +36,11 @@ t.test('a token is looked up where tokens of requests are', async t => {
   t.match(await judged('secret'), { authenticated: true, audiences: ['api', 'aliases'] }, 'without audiences those of the server are meant')
   t.match(await judged('secret', 'elsewhere', 'aliases'), { authenticated: true, audiences: ['aliases'] })
   t.equal((await judged('secret', 'elsewhere')).authenticated, undefined)
-  t.match(await judged('far', 'elsewhere', 'aliases'), { authenticated: true, user: { username: 'far' }, audiences: ['elsewhere'] }, 'a method that knows of audiences is asked for any')
+  t.match(await judged('far', 'elsewhere', 'aliases'), { authenticated: true, user: { username: 'far' }, audiences: ['elsewhere'] }, 'an authenticator that supports audiences gets all of them')
   t.equal((await judged('far')).authenticated, undefined)
   const answer = await server.post(REVIEWS, { spec: { token: 'secret' } })
   t.same([answer.code, answer.json.kind, answer.json.spec], [201, 'TokenReview', { token: 'secret' }])
   const binary = await server.post(REVIEWS, { spec: { token: 'secret' } }, { accept: PROTOBUF })
   t.equal(binary.raw.subarray(0, 3).toString(), 'k8s')
-  t.equal((await server.get('/api/v1/namespaces', { authorization: 'Bearer nobodys' })).code, 401, 'requests are judged as before')
+  t.equal((await server.get('/api/v1/namespaces', { authorization: 'Bearer nobodys' })).code, 401, 'requests are authenticated as before')
 })

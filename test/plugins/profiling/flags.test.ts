@@ -26,8 +26,8 @@ t.test('the flags are listed, and no others exist', async t => {
   t.match(await server.call('PUT', '/debug/flags/vmodule', 'a=1'), { code: 404 })
 })
 
-t.test('it is authorized like any path, and a host has to ask for it', async t => {
-  const server = await build(t, { profiling: { setVerbosity: () => { t.fail('nobody may') } }, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'ann,ann,1\n' } })
+t.test('it is authorized like any path, and a host has to enable it', async t => {
+  const server = await build(t, { profiling: { setVerbosity: () => { t.fail('the level was changed') } }, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'ann,ann,1\n' } })
   t.match(await server.call('PUT', '/debug/flags/v', '5', { authorization: 'Bearer ann' }), { code: 403, json: { message: /cannot put path "\/debug\/flags\/v"/ } })
   t.equal((await server.get('/debug/flags', { authorization: 'Bearer ann' })).code, 403)
   for (const options of [{}, { profiling: {} }]) t.equal((await (await build(t, options)).call('PUT', '/debug/flags/v', '5')).code, 404)

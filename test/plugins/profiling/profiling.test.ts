@@ -55,7 +55,7 @@ t.test('one profile is taken at a time, and for no longer than a request lasts',
   t.match(await server.get('/debug/pprof/profile?seconds=16'), { code: 400, json: { message: /15 seconds at most/ } })
 })
 
-t.test('what the server is doing is told in columns of a terminal', async t => {
+t.test('the activity of the server is printed in columns that fit a terminal', async t => {
   const server = await listen(t, { profiling: {} })
   await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' } })
   const { code, body } = await server.get('/debug/pprof/goroutine')
@@ -69,7 +69,7 @@ t.test('what the server is doing is told in columns of a terminal', async t => {
   t.equal((await server.get('/debug/pprof/none')).code, 404)
 })
 
-t.test('watch caches are a table, or JSON where that is asked for', async t => {
+t.test('watch caches are listed as a table, or as JSON on request', async t => {
   const server = await listen(t, { profiling: {} })
   await server.post('/api/v1/namespaces/default/secrets', { metadata: { name: 'hidden' } })
   const table = await server.get('/debug/caches', { accept: 'application/json, */*' })
@@ -82,12 +82,12 @@ t.test('watch caches are a table, or JSON where that is asked for', async t => {
   t.match(await server.get('/debug/caches?format=xml'), { code: 400, json: { message: 'format must be text or json' } })
 })
 
-t.test('the delay of the event loop is measured where it is asked for', async t => {
+t.test('the delay of the event loop is measured if contention profiling is on', async t => {
   const server = await build(t, { profiling: { contention: true } })
   t.match((await server.get('/debug/pprof/block')).body, /^p99 +[\d.]+ ms$/m)
 })
 
-t.test('it is authorized like any path, and a host has to ask for it', async t => {
+t.test('it is authorized like any path, and a host has to enable it', async t => {
   const server = await build(t, { profiling: {}, authorization: { modes: ['RBAC'] }, authentication: { tokens: 'ann,ann,1\n' } })
   for (const path of ['/debug/pprof', '/debug/pprof/', '/debug/pprof/profile', '/debug/pprof/heap', '/debug/pprof/goroutine', '/debug/pprof/cmdline', '/debug/caches']) t.equal((await server.get(path, { authorization: 'Bearer ann' })).code, 403, path)
   const bare = await build(t)

@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import orch from '../../../app.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
 
-t.test('a back end of the host is used by its servers, and closed by nobody but the host', async t => {
+t.test('a host\'s back end is used by its servers, and closed by the host alone', async t => {
   const backend = await openMemory()
   const url = '/api/v1/namespaces/default/configmaps'
   const first = Fastify()

@@ -10,7 +10,7 @@ const STRATEGIC = 'application/strategic-merge-patch+json'
 const labelled = (name: string, labels: Json): Json => ({ metadata: { name, labels: Object.fromEntries(Object.entries(labels).map(([key, level]) => [LABEL + key, level])) } })
 const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`
 
-t.test('what PodSecurity judges and whom it passes over is counted', async t => {
+t.test('evaluations and exemptions of PodSecurity are counted', async t => {
   const value = { apiVersion: GROUP, kind: 'PodSecurityConfiguration', exemptions: { usernames: ['ann'], runtimeClasses: ['sandboxed'] } }
   const served = await serve(t, { disabled: ['ServiceAccount', 'RuntimeClass'], configuration: { PodSecurity: { value } } })
   const text = (await served.get('/metrics')).body
@@ -25,7 +25,7 @@ t.test('what PodSecurity judges and whom it passes over is counted', async t => 
   await served.made('/api/v1/namespaces/held/replicationcontrollers', { metadata: { name: 'c' }, spec: { selector: { a: 'b' }, template: { metadata: { labels: { a: 'b' } }, spec: { hostPID: true, containers: [container()] } } } })
   t.equal((await served.as('ann', 'POST', podsOf('held'), pod('anns', { hostPID: true }))).code, 201)
   t.equal((await served.post(podsOf('held'), pod('boxed', { runtimeClassName: 'sandboxed' }))).code, 201)
-  t.equal((await served.as('root', 'PATCH', `${podsOf('held')}/fine`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200, 'what brings nothing in is not judged')
+  t.equal((await served.as('root', 'PATCH', `${podsOf('held')}/fine`, { metadata: { labels: { a: 'b' } } }, MERGE)).code, 200, 'an update that adds nothing relevant is not evaluated')
 
   const evaluated = (decision: string, level: string, version: string, mode: string, request: string): string =>
     `pod_security_evaluations_total{decision="${decision}",policy_level="${level}",policy_version="${version}",mode="${mode}",${request}} 1`
@@ -45,7 +45,7 @@ t.test('what PodSecurity judges and whom it passes over is counted', async t => 
   ].sort())
 })
 
-t.test('labels of a namespace from before that nobody understands are counted as an error that is not fatal', async t => {
+t.test('invalid labels from before the plugin was enabled are counted as an error that is not fatal', async t => {
   const storage = { kind: 'embedded', directory: t.testdir() } as const
   const before = await serve(t, { disabled: ['ServiceAccount', 'PodSecurity'] }, { storage })
   await before.made('/api/v1/namespaces', labelled('odd', { audit: 'strict' }))

@@ -54,7 +54,7 @@ const HOSTILE: Record<string, (stream: ServerHttp2Stream) => void> = {
 }
 
 for (const [what, answer] of Object.entries(HOSTILE)) {
-  t.test(`a receiver that ${what} is told of once a minute, and requests are answered`, async t => {
+  t.test(`a receiver that ${what} is logged at most once a minute, and requests are answered`, async t => {
     const { endpoint, calls } = await receiver(t, answer)
     const said = t.capture(console, 'error')
     const hangs = what === 'never answers'
@@ -71,7 +71,7 @@ for (const [what, answer] of Object.entries(HOSTILE)) {
   })
 }
 
-t.test('nobody there, and somebody who speaks another protocol, are told of in the same way', async t => {
+t.test('a missing receiver and one with another protocol are logged in the same way', async t => {
   const junk = createServer(socket => {
     socket.on('error', () => {})
     socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
@@ -93,7 +93,7 @@ t.test('nobody there, and somebody who speaks another protocol, are told of in t
   }
 })
 
-t.test('what waits for a receiver that is slow is bounded, and goes to it in the end', async t => {
+t.test('spans that wait for a slow receiver are bounded, and sent in the end', async t => {
   const held: ServerHttp2Stream[] = []
   let hold = true
   const { endpoint, spans } = await receiver(t, stream => { if (hold) held.push(stream); else take(stream) })

@@ -54,7 +54,7 @@ t.test('a slow request leaves one line with the steps that took long', async t =
   t.match(line, /---\["Mutating admission" \d{3,}ms \(\d\d:\d\d:\d\d\.\d{3}\) ---\["Call mutating webhook" configuration:a,webhook:a\.example\.com,resource:configmaps,subresource:"",operation:CREATE,uid:[0-9a-f-]{36} \d{3,}ms \(\S+\)\]\].* \[\d{3,}ms\] END module=tracing\n$/)
 })
 
-t.test('a client that gives up is told of with what it waited for', async t => {
+t.test('a request that its client abandons is logged with the steps it waited for', async t => {
   const { server, lines } = await logged(t)
   const given = new AbortController()
   const hook = await hookServer(t, async () => {
@@ -76,7 +76,7 @@ t.test('from -v=4 on it has all steps', async t => {
   for (const step of ['Reading, authentication and authorization of the request done', 'Decode', 'Mutating admission', 'Validating admission', 'Store transaction', 'Writing http response done']) t.match(line, `"${step}"`)
 })
 
-t.test('what a client sends stays within its field and its line', async t => {
+t.test('untrusted text stays within its field and its line', async t => {
   const { server, lines } = await logged(t)
   await slowHook(t, server)
   const agent = 'x (total time: 1ms): ---"Fake" 9ms\u001b[31m\u2028,url:/fake'
@@ -121,7 +121,7 @@ t.test('half a second is slow; the time in a queue does not count, and lists may
   t.ok(isSlow(lasted(trace, 501)))
 })
 
-t.test('a step is shown when it took its share of half a second, with what is within it', async t => {
+t.test('a step is logged if it took its share of half a second, with its parts', async t => {
   const trace = lasted(new Trace(), 1000)
   const { startedAt } = trace
   const part = lasted(trace.start('part'), 600)
@@ -132,7 +132,7 @@ t.test('a step is shown when it took its share of half a second, with what is wi
   t.match(slowLine(trace, 'List', {}, true), /---"short" 10ms/)
 })
 
-t.test('what is not kept of very many steps is counted', async t => {
+t.test('steps beyond the limit are counted', async t => {
   const trace = new Trace()
   for (let count = 0; count < 1000; count++) trace.start('part').step('step')
   lasted(trace, 1000)

@@ -42,12 +42,12 @@ t.test('a change is one trace: the request, what was decoded, admission and each
   t.match(own.find(({ name }) => name === 'Store transaction')?.attributes, { operation: 'create' })
   for (const [index, name] of ['Call mutating webhook', 'Call validating webhook'].entries()) {
     const call = own.find(span => span.name === name)
-    t.equal(hook.asked[index]?.headers['traceparent'], `00-${hex(root.traceId)}-${hex(call?.spanId ?? '')}-01`, 'the hook is told which span asks')
+    t.equal(hook.asked[index]?.headers['traceparent'], `00-${hex(root.traceId)}-${hex(call?.spanId ?? '')}-01`, 'the webhook receives the span of the call')
   }
   t.notMatch(JSON.stringify(received.spans), /secret/, 'a query may hold secrets')
 })
 
-t.test('what failed says so, without words that may hold a part of the object', async t => {
+t.test('a failed span has the failure, without text that may contain parts of the object', async t => {
   const { server, received, close } = await traced(t, 1_000_000)
   const hook = await hookServer(t, (_review, reply) => {
     reply.destroy()
@@ -78,10 +78,10 @@ t.test('a list says how many it has, a read that waits for nothing is one span',
   t.match(received.of('SerializeObject').find(({ traceId }) => traceId === only(received.spans, CONFIGS).traceId)?.attributes, { count: /^\d+$/ })
   t.strictSame(ofTrace(only(received.spans, '/api/v1/namespaces/default')), ['OrchAPI'])
   t.match(only(received.spans, `${CONFIGS}/none`), { attributes: { 'http.status_code': '404' } })
-  t.notMatch(only(received.spans, `${CONFIGS}/none`).status, { code: 2 }, 'a client that asks for what is not there is no failure')
+  t.notMatch(only(received.spans, `${CONFIGS}/none`).status, { code: 2 }, 'a 404 is not an error of the span')
 })
 
-t.test('the trace of a caller who is known goes on, and the caller decides', async t => {
+t.test('an authenticated caller\'s trace is continued, with its sampling decision', async t => {
   for (const rate of [0, 1_000_000]) {
     const { server, received, close } = await traced(t, rate)
     const hook = await hookServer(t)
@@ -93,11 +93,11 @@ t.test('the trace of a caller who is known goes on, and the caller decides', asy
     t.equal(own.filter(({ name }) => name === 'OrchAPI').length, 1, 'one was sampled by its caller, the other was not')
     t.match(own.find(({ name }) => name === 'OrchAPI'), { attributes: { 'http.status_code': '201' }, parentSpanId: Buffer.from(CALLER.span, 'hex').toString('base64') })
     t.match(hook.asked.map(({ headers }) => headers['traceparent']), [new RegExp(`^00-${CALLER.trace}-(?!${CALLER.span})[0-9a-f]{16}-01$`), new RegExp(`^00-${CALLER.trace}-(?!${CALLER.span})[0-9a-f]{16}-00$`)])
-    if (rate === 0) t.equal(received.spans.length, own.length, 'nobody else is sampled')
+    if (rate === 0) t.equal(received.spans.length, own.length, 'no other request is sampled')
   }
 })
 
-t.test('what a stranger says of its trace decides nothing, and is linked to', async t => {
+t.test('an anonymous caller\'s trace does not decide sampling, and is linked', async t => {
   const { server, received, close } = await traced(t, 0)
   await server.get('/version', { traceparent: traceparent() })
   await server.get('/version', { traceparent: traceparent(), authorization: 'Bearer wrong' })
@@ -113,7 +113,7 @@ t.test('what a stranger says of its trace decides nothing, and is linked to', as
   t.match(root.links?.map(({ traceId, spanId }) => [hex(traceId), hex(spanId)]), [[CALLER.trace, CALLER.span]])
 })
 
-t.test('a header that is none begins a trace as if there were none', async t => {
+t.test('an invalid traceparent is ignored', async t => {
   const { server, received, close } = await traced(t, 1_000_000)
   const wrong = ['', 'x', traceparent().toUpperCase(), `ff-${CALLER.trace}-${CALLER.span}-01`, `00-${'0'.repeat(32)}-${CALLER.span}-01`, `00-${CALLER.trace}-${'0'.repeat(16)}-01`,
     `${traceparent()}-more`, `${traceparent()}, ${traceparent()}`, 'a'.repeat(1024 * 1024), `00-${CALLER.trace}-${CALLER.span}`, `01-${CALLER.trace}-${CALLER.span}-01-${'x'.repeat(100_000)}`]
@@ -143,7 +143,7 @@ t.test('with the gate alone callers\' headers are passed on, and with neither th
   }
 })
 
-t.test('of a request with very many parts the first are sent', async t => {
+t.test('the number of spans of one request is bounded', async t => {
   const { server, received, close } = await traced(t, 0)
   for (let count = 0; count < 160; count++) await server.post(CONFIGS, { metadata: { name: `c${count}` } })
   t.equal((await server.call('DELETE', CONFIGS, undefined, { ...ANN, traceparent: traceparent() })).code, 200)

@@ -9,7 +9,7 @@ const { owned } = shapesOf(fromStructural({ group: 'example.com', version: 'v1',
   type: 'object', properties: { spec: { type: 'object', 'x-orch-preserve-unknown-fields': true } }
 }))
 
-t.test('what is open changes with its parts, as what is declared does', async t => {
+t.test('free-form fields change with their parts, as declared ones do', async t => {
   for (const [before, after, changed, removed] of [
     [null, { a: 1 }, ['.spec.x.a'], []],
     [{ a: 1 }, null, [], ['.spec.x.a']],

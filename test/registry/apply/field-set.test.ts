@@ -20,7 +20,7 @@ t.test('a set has the form of the wire and the order of the convention', async t
   t.same(sortElements(['v:true', 'v:null', 'v:"a"', 'v:2', 'k:{"a":1,"b":1}', 'k:{"a":1}', 'f:z']), ['f:z', 'k:{"a":1}', 'k:{"a":1,"b":1}', 'v:2', 'v:"a"', 'v:true', 'v:null'])
 })
 
-t.test('what is no set is refused, and kinds of a later time are skipped', async t => {
+t.test('an invalid field set is refused, and elements of unknown kinds are skipped', async t => {
   for (const [value, says] of [
     ['x', /object/], [[], /object/], [{ 'f:a': 1 }, /object/], [{ 'f:a': { b: {} } }, /colon/], [JSON.parse('{"__proto__":{}}'), /colon/],
     [{ 'k:[]': {} }, /keys/], [{ 'k:{': {} }, /JSON/], [{ 'v:x': {} }, /JSON/], [{ 'i:x': {} }, /index/]

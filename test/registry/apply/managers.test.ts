@@ -13,7 +13,7 @@ t.test('entries are sorted: appliers first, then by age, name, version and subre
   t.equal(entriesOf([]), undefined)
 })
 
-t.test('of more than ten updaters the oldest of a version become one', async t => {
+t.test('of more than ten updaters the oldest of a version are merged', async t => {
   const ten = Array.from({ length: 10 }, (_, at) => updater(`u${at}`, at))
   t.equal(limitManagers(ten), ten)
   const capped = limitManagers([...ten, updater('new', 20)])
@@ -21,22 +21,22 @@ t.test('of more than ten updaters the oldest of a version become one', async t =
   t.match(capped.find(({ manager }) => manager === 'ancient-changes'), { operation: 'Update', apiVersion: 'v1', time: time(1), fields: { 'f:u0': {}, 'f:u1': {} } })
   const again = limitManagers([...capped, updater('newer', 21)])
   t.equal(again.length, 10)
-  t.same(again.find(({ manager }) => manager === 'ancient-changes')?.fields, { 'f:u0': {}, 'f:u1': {}, 'f:u2': {} }, 'what was merged before goes along')
+  t.same(again.find(({ manager }) => manager === 'ancient-changes')?.fields, { 'f:u0': {}, 'f:u1': {}, 'f:u2': {} }, 'earlier merged fields are kept')
   const versions = limitManagers([updater('old', 0, 'v2'), ...ten])
   t.same(versions.filter(({ manager }) => manager === 'ancient-changes').map(({ apiVersion, fields }) => [apiVersion, Object.keys(fields)]), [['v1', ['f:u0', 'f:u1']]])
   t.equal(limitManagers([...ten, { ...updater('applier', 30), operation: 'Apply' }]).length, 11, 'appliers count for themselves')
 })
 
-t.test('of more appliers than an object may have the oldest become one updater of their version', async t => {
+t.test('appliers over the limit are merged into one updater of their version, oldest first', async t => {
   const appliers = Array.from({ length: 32 }, (_, at): Manager => ({ ...updater(`a${at}`, at), operation: 'Apply' }))
   t.equal(limitManagers(appliers), appliers)
   const capped = limitManagers([...appliers, { ...updater('new', 40), operation: 'Apply' }, { ...updater('other', 41, 'v2'), operation: 'Apply' }])
   t.equal(capped.length, 33)
   t.same(capped.filter(({ operation }) => operation === 'Update'), [{ manager: 'ancient-changes', operation: 'Update', apiVersion: 'v1', subresource: '', time: time(1), fields: { 'f:a0': {}, 'f:a1': {} } }])
   const writer: Manager = { ...updater('a', 0), operation: 'Apply' }
-  t.ok(limitManagers([...appliers, writer], writer).includes(writer), 'who writes keeps an entry of its own')
+  t.ok(limitManagers([...appliers, writer], writer).includes(writer), 'the current writer keeps its own entry')
   const again = limitManagers([...capped, { ...updater('newer', 42), operation: 'Apply' }])
-  t.same(again.find(({ operation }) => operation === 'Update')?.fields, { 'f:a0': {}, 'f:a1': {}, 'f:a2': {} }, 'what was merged before goes along')
+  t.same(again.find(({ operation }) => operation === 'Update')?.fields, { 'f:a0': {}, 'f:a1': {}, 'f:a2': {} }, 'earlier merged fields are kept')
 })
 
 t.test('thousands of managers are merged and pruned in time that grows with them', async t => {
@@ -58,7 +58,7 @@ t.test('a time is that of the last change of the set', async t => {
   t.same(put(before, updater('a', 0), {}, () => time(5)), [])
 })
 
-t.test('what a client sends as entries is read anew', async t => {
+t.test('managed fields sent by a client are normalized', async t => {
   const findings: unknown[] = []
   const read = (...entries: object[]) => submitted(entries as Parameters<typeof submitted>[0], finding => { findings.push(finding) })
   const entry = { manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:b': {}, 'f:a': {} } }
@@ -72,7 +72,7 @@ t.test('what a client sends as entries is read anew', async t => {
   t.ok(isReset([]) && isReset([{}]) && !isReset([entry]))
 })
 
-t.test('entries in a version that is not there stay, and disturb nobody', async t => {
+t.test('entries in an unknown version stay and have no effect', async t => {
   const play = new Play()
   play.do({ by: 'a', update: { text: 'x' } })
   play.managers = [...play.managers, { ...updater('gone', 0, 'toys/v0'), fields: { 'f:text': {} } }]

@@ -49,7 +49,7 @@ const ownersOf = ({ metadata: { managedFields = [] } }: ApiObject): string[] => 
   .filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes('"f:replicas"'))
   .map(({ manager, operation, apiVersion, subresource }) => [operation, manager, apiVersion, subresource].join(' ').trim())
 
-t.test('who changes the scale owns the replicas of the object', async t => {
+t.test('the manager that changes the scale owns the replicas of the object', async t => {
   const store = await withDeployment(t)
   const { object } = await change(store, target, { ...context, fieldManager: 'scaler' }, base => {
     const copy = base.copy()

@@ -75,7 +75,7 @@ t.test('a change asks for no newest state where the write itself proves it, and 
   asked = 0
   await update(elsewhere, config('one', { step: '2' }), target('one'), context)
   await update(store, config('one', { step: '1' }), target('one'), context)
-  t.equal(dataOf((await get(store, 'default', 'one', '')).object)['step'], '1', 'what looked like no change was one')
+  t.equal(dataOf((await get(store, 'default', 'one', '')).object)['step'], '1', 'the update was written although the cached object looked equal')
   t.not((await get(store, 'default', 'one', '')).revision, Number(stale.metadata.resourceVersion))
 
   const { entry } = await update(elsewhere, config('one', { step: '3' }), target('one'), context)
@@ -88,7 +88,7 @@ t.test('a change asks for no newest state where the write itself proves it, and 
   t.equal((await remove(store, target('one'), {}, context)).removed, true, 'nor is one missing that the cache has not seen yet')
 })
 
-t.test('of two that create one name, one succeeds', async t => {
+t.test('of concurrent creates of one name one succeeds', async t => {
   const store = configMapStore(t, await laggingBackend())
   await store.open()
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => create(store, config('one'), target(''), context)))
@@ -133,7 +133,7 @@ t.test('a store that fails is a failure of the request, and nothing else', async
   t.equal((await get(store, 'default', 'one', '')).object.metadata.name, 'one')
 })
 
-t.test('a cache that was loaded while others wrote shows all of it at once', async t => {
+t.test('a cache that was loaded during writes has all of them at once', async t => {
   const backend = await openBackend({ kind: 'memory' })
   const writer = configMapStore(t, backend, { windowSize: 0 })
   let written = 0

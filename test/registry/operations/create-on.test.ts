@@ -19,9 +19,9 @@ async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promis
   return { backend, key: '/namespaces/team', revision: done(await backend.create('/namespaces/team', bytes('active'))), holds }
 }
 
-t.test('what a creation was admitted by is compared as it is written, where one store has both', async t => {
+t.test('the precondition of a create is compared in the write, if one store has both', async t => {
   const backend = openMemory()
-  const basis = await basisIn(backend, async () => t.fail('nobody asks again'))
+  const basis = await basisIn(backend, async () => t.fail('the precondition was read again'))
   t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
   done(await backend.update(basis.key, bytes('going'), basis.revision))
   t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
@@ -32,7 +32,7 @@ t.test('stores that time their requests apart are one where they are', async t =
   const backend = openMemory()
   const asked: string[] = []
   const [one, other] = ['one', 'other'].map(name => timed(backend, operation => { asked.push(`${operation} ${name}`) })) as [Backend, Backend]
-  const basis = { ...await basisIn(backend, async () => t.fail('nobody asks again')), backend: one }
+  const basis = { ...await basisIn(backend, async () => t.fail('the precondition was read again')), backend: one }
   t.match(await createOn(basis, other, '/a', bytes('x')), { succeeded: true })
   t.same(asked, ['create other'])
 })
@@ -47,13 +47,13 @@ t.test('in a store of its own it is looked at again when the key is there, and t
   })
   t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
   t.ok(there !== undefined, 'the look comes after the write')
-  t.match(await createOn(basis, backend, '/a', bytes('y')), { succeeded: false, current: { key: '/a' } }, 'what exists stays')
+  t.match(await createOn(basis, backend, '/a', bytes('y')), { succeeded: false, current: { key: '/a' } }, 'an existing object stays')
   holding = false
   t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
   t.equal((await backend.get('/b')).kv, undefined)
 })
 
-t.test('what is taken back goes whatever others made of it meanwhile, and what they created after it stays', async t => {
+t.test('a compensating delete removes the object even if others changed it, and not one they created later', async t => {
   const backend = openMemory()
   const changed: Precondition = {
     ...await basisIn(openMemory(), async () => {
@@ -77,13 +77,13 @@ t.test('what is taken back goes whatever others made of it meanwhile, and what t
   t.equal(Buffer.from((await backend.get('/b')).kv?.value ?? []).toString(), 'theirs')
 })
 
-t.test('when nobody can say whether it still holds, the outcome is unknown', async t => {
+t.test('if the precondition cannot be read the outcome is unknown', async t => {
   const backend = openMemory()
   const basis = await basisIn(openMemory(), async () => { throw new StorageError('Unavailable', 'the store of namespaces is away') })
   await t.rejects(createOn(basis, backend, '/a', bytes('x')), { code: 'UnknownOutcome', key: '/a' })
 })
 
-t.test('a creation whose basis changes is judged anew until it does not, on the object as it was made', async t => {
+t.test('a create whose precondition changes is validated again until it holds, without mutating admission again', async t => {
   const backend = openMemory()
   let revision = done(await backend.create('/namespaces/team', bytes('0')))
   let mutated = 0

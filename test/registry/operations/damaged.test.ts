@@ -64,7 +64,7 @@ async function serves (t: Tap, server: Client): Promise<void> {
 }
 type Tap = Test & typeof t
 
-t.test('a damaged object hides no other, is named, and can be deleted', async t => {
+t.test('a damaged object is named, can be deleted and does not hide others', async t => {
   const server = await build(t, { storage: { kind: 'embedded', directory: await damagedStore(t) } })
   await serves(t as Tap, server)
 })
@@ -74,7 +74,7 @@ t.test('the same without a cache', async t => {
   await serves(t as Tap, server)
 })
 
-t.test('a watch is not told a state that is not whole, and ends when a damaged object goes', async t => {
+t.test('a watch does not start from an incomplete state, and ends when a damaged object is deleted', async t => {
   const server = await listen(t, { storage: { kind: 'embedded', directory: await damagedStore(t) } })
   t.match(await server.get(`${CONFIGS}?watch=1`), damage('(junk|spoilt)'))
   const { json } = await server.get(`${CONFIGS}/z`)
@@ -89,7 +89,7 @@ t.test('a watch is not told a state that is not whole, and ends when a damaged o
   t.match(await server.get(CONFIGS), damage('junk'))
 })
 
-t.test('the log names each damaged object once, and the server gets ready', async t => {
+t.test('the log names each damaged object once, and the server becomes ready', async t => {
   const lines: string[] = []
   const app = Fastify({ logger: { level: 'info', stream: { write: line => { lines.push(line) } } } })
   t.teardown(() => app.close())
@@ -100,7 +100,7 @@ t.test('the log names each damaged object once, and the server gets ready', asyn
   for (const name of ['junk', 'spoilt']) t.equal(lines.filter(line => line.includes(`the object /registry/configmaps/default/${name} is damaged`)).length, 1, name)
 })
 
-t.test('a damaged namespace keeps the server from nothing but what is in it', async t => {
+t.test('a damaged namespace affects only the objects in it', async t => {
   const directory = mkdtempSync(join(tmpdir(), 'orch-damaged-'))
   t.teardown(() => { rmSync(directory, { recursive: true, force: true }) })
   const before = await build(t, { storage: { kind: 'embedded', directory } })

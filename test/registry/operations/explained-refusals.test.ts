@@ -42,7 +42,7 @@ t.test('a conflict names the fields of the version that the client uses', async 
   t.match((await server.put(`${url}/h`, before)).json['message'], /Changed since: \.spec\.behavior\.scaleDown\.stabilizationWindowSeconds by "other"$/)
 })
 
-t.test('a conflict about a scale says nothing of the fields that a scale does not have', async t => {
+t.test('a conflict about a scale omits fields that a scale does not have', async t => {
   const server = await build(t)
   const { json: before } = await server.get(`${URL}/${String((await created(server))['metadata'].name)}/scale`)
   await patchAs(server, 'other', { metadata: { annotations: { private: 'x' } } })
@@ -51,7 +51,7 @@ t.test('a conflict about a scale says nothing of the fields that a scale does no
   t.equal((await patchAs(server, 'o', { metadata: { resourceVersion: before['metadata'].resourceVersion }, spec: { replicas: 2 } }, `${URL}/web/scale`)).json['message'], refused.json['message'])
 })
 
-t.test('an object that was made again says so, and unknown versions say nothing', async t => {
+t.test('a conflict says if the object was created again; unknown versions are not explained', async t => {
   const server = await build(t)
   const before = await created(server)
   await server.delete(`${URL}/web`)
@@ -61,7 +61,7 @@ t.test('an object that was made again says so, and unknown versions say nothing'
   t.equal(json['message'], MODIFIED)
 })
 
-t.test('of an old version the managers are named that the client has not seen', async t => {
+t.test('a conflict names the managers that wrote since the client\'s version', async t => {
   const server = await build(t, { watchCache: { size: 0 } })
   const before = await created(server)
   await patchAs(server, 'scaler', { spec: { replicas: 3 } })
@@ -70,7 +70,7 @@ t.test('of an old version the managers are named that the client has not seen', 
   t.equal((await server.put(`${URL}/web`, before)).json['message'], MODIFIED)
 })
 
-t.test('a delete at an old version says what changed since', async t => {
+t.test('a refused delete at an old version names the changes since', async t => {
   const server = await build(t)
   const before = await created(server)
   await patchAs(server, 'scaler', { spec: { replicas: 3 } })
@@ -134,7 +134,7 @@ async function customType (t: Test): Promise<Client> {
   return server
 }
 
-t.test('names that clients choose are cut, and control no terminal', async t => {
+t.test('names that clients choose are truncated and cannot control a terminal', async t => {
   const server = await customType(t)
   const { json: before } = await server.post(FOOS, { apiVersion: 'x.example.com/v1', kind: 'Foo', metadata: { name: 'a' }, spec: {} })
   await patchAs(server, 'w', { spec: { 'a\u001b[2J\n\u009b': 1, ['x'.repeat(3000)]: { a: 1, b: 1, c: 1, d: 1 } } }, `${FOOS}/a`)

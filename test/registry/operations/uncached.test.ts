@@ -33,7 +33,7 @@ async function listed (store: ResourceStore, request: Partial<ListRequest>): Pro
   })
 }
 
-t.test('with a cache and without every read gives the same answer', async t => {
+t.test('every read gives the same result with and without a cache', async t => {
   const { seed, int } = random()
   t.comment(`seed ${seed}`)
   const backend = await openBackend({ kind: 'memory' })
@@ -73,7 +73,7 @@ t.test('with a cache and without every read gives the same answer', async t => {
   }
 })
 
-t.test('a version to come is waited for, and refused when it does not come', async t => {
+t.test('a read of a future version waits for it, and is refused if it does not come', async t => {
   const backend = await openBackend({ kind: 'memory' })
   const store = configMapStore(t, backend, { windowSize: 0 })
   const now = await backend.revision()
@@ -85,7 +85,7 @@ t.test('a version to come is waited for, and refused when it does not come', asy
   t.equal(await outcome(async () => await list(store, { ...everything, resourceVersion: String(now + 1000), resourceVersionMatch: 'Exact' })), 'FutureRevision')
 })
 
-t.test('a watch begins with the state or a version, shows selectors coming and going, and ends with the store', async t => {
+t.test('a watch starts with the state or a version, follows selectors, and ends with the store', async t => {
   const backend = await openBackend({ kind: 'memory' })
   const store = configMapStore(t, backend, { windowSize: 0 })
   const before = await backend.revision()

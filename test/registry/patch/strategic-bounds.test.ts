@@ -8,7 +8,7 @@ const pod = messageOf('v1', 'Pod')
 const parse = (text: string): Json => JSON.parse(text) as Json
 const env = (count: number, first = 0): Json[] => Array.from({ length: count }, (_, index) => ({ name: `N${first + index}`, value: 'x' }))
 
-t.test('no name leads to what objects inherit', async t => {
+t.test('no name reaches inherited properties', async t => {
   for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
     const content = parse(`{"metadata":{"labels":{"${name}":{"polluted":"yes"}}},"${name}":{"polluted":"yes"}}`)
     for (const before of [{}, { metadata: { labels: {} } }, content]) {
@@ -29,7 +29,7 @@ t.test('no name leads to what objects inherit', async t => {
   }
 })
 
-t.test('what is made shares nothing with the patch', async t => {
+t.test('the result shares nothing with the patch', async t => {
   const patch = { metadata: { labels: { a: '1' } }, spec: { containers: [{ name: 'a', args: ['x'] }], tolerations: [{ key: 'a' }] } }
   const made = await merged(pod, { spec: { tolerations: [] } }, patch)
   made['metadata'].labels.a = '2'
@@ -45,7 +45,7 @@ t.test('long lists are merged in time that grows with their length', async t => 
   t.strictSame(made['spec'].containers[0].env.map(({ name }: Json) => name as string), env(30_000).map(({ name }) => name as string))
 })
 
-t.test('a patch that names one item again and again is stopped', async t => {
+t.test('a patch that names one item repeatedly is stopped', async t => {
   const before = { spec: { containers: [{ name: 'a', env: env(10_000) }] } }
   const again = { spec: { containers: Array.from({ length: 10_000 }, () => ({ name: 'a', env: [{ name: 'N1' }] })) } }
   t.ok(isStatusError(await merged(pod, before, again).catch((error: unknown) => error), 'RequestEntityTooLarge'))
@@ -56,7 +56,7 @@ t.test('a patch that names one item again and again is stopped', async t => {
   t.ok(isStatusError(await merged(pod, { spec: {} }, { spec: many }).catch((error: unknown) => error), 'BadRequest'))
 })
 
-t.test('others have their turn while a long list is merged', async t => {
+t.test('other requests run while a long list is merged', async t => {
   const before = { spec: { containers: Array.from({ length: 20_000 }, (_, index) => ({ name: `c${index}`, env: env(1) })) } }
   let turns = 0
   let going = true

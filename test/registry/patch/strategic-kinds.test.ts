@@ -96,7 +96,7 @@ t.test('schemas, which lie in a list, are merged as they are declared: in places
   t.strictSame((await merged(JSONSchemaProps, { items: [{ type: 'string' }] }, { items: [{ format: 'date' }] }))['items'], [{ format: 'date' }], 'a list of schemas is replaced')
 })
 
-t.test('of every kind an object can be patched with itself, and with nothing', async t => {
+t.test('an object of every kind can be patched with itself and with an empty patch', async t => {
   for (const { message, group, plural, type } of representations.filter(one => !one.type.virtual)) {
     const sample = SAMPLES[`${group}/${plural}`] ?? SAMPLES[`${type.group}/${plural}`]
     const object = { metadata: { name: nameOf(group, plural), labels: { a: 'b' }, finalizers: ['a/b'] }, ...sample }

@@ -107,7 +107,7 @@ t.test('the difference between two objects of any kind makes the second of the f
   t.pass('for all')
 })
 
-t.test('whatever is sent, the patch stays as it is and what comes of it is an object or a refusal', async t => {
+t.test('a random patch is never modified, and yields an object or a refusal', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const directives: Json[] = [{ $patch: 'delete' }, { $patch: 'replace' }, { $patch: 'merge' }, { $patch: 1 }, { $retainKeys: ['metadata', 'name'] }, { $retainKeys: 'x' }, { '$setElementOrder/containers': [{}] }, { $setElementOrder: [] }, { '$deleteFromPrimitiveList/finalizers': ['a', null, {}] }]
@@ -133,7 +133,7 @@ t.test('whatever is sent, the patch stays as it is and what comes of it is an ob
   t.strictSame([...outcomes].sort(), [200, 400, 422])
 })
 
-t.test('of a list of names, those of the patch come in its order, the others in theirs, and none is lost', async t => {
+t.test('the merged list keeps the order of the patch and of the other items, and loses none', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const [pod] = KINDS.filter(({ kind }) => kind === 'Pod')

@@ -9,7 +9,7 @@ const DUAL = { clusterIPRanges: ['10.0.0.0/28', 'fd00::/120'] }
 /** Invalid by itself. */
 const AFFINITY = { sessionAffinity: 'Cookie' }
 
-t.test('of a new service that is wrong in two ways clients are told what it can not have', async t => {
+t.test('of two errors in a new service the one of allocation is reported', async t => {
   const server = await serviceServer(t, PORTS)
   t.equal((await server.make('a', { type: 'NodePort', clusterIP: '10.0.0.5', ports: [{ port: 80, nodePort: 30001 }] })).code, 201)
   const taken = async (): Promise<unknown> => [await server.taken('serviceips'), await server.taken('servicenodeports')]
@@ -34,7 +34,7 @@ t.test('of a new service that is wrong in two ways clients are told what it can 
   t.equal((await server.make('b', { type: 'NodePort' })).code, 201)
 })
 
-t.test('an update that is refused takes nothing and gives nothing back', async t => {
+t.test('a refused update neither allocates nor releases', async t => {
   const server = await serviceServer(t, PORTS)
   const { json: { spec: { healthCheckNodePort } } } = await server.make('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local', clusterIP: '10.0.0.5' })
   await server.make('b', { clusterIP: '10.0.0.6' })
@@ -65,7 +65,7 @@ t.test('a second address is only lost by who wants one', async t => {
   t.same(await server.taken('serviceips'), [...spec.clusterIPs].sort())
 })
 
-t.test('what is allocated by an update belongs to nobody', async t => {
+t.test('addresses and ports that an update allocates have no owner', async t => {
   const server = await serviceServer(t, PORTS)
   await server.make('a', { type: 'ExternalName', externalName: 'a.example.com' })
   const { json } = await server.patch(`${SERVICES}/a`, { spec: { type: 'NodePort' } })

@@ -12,7 +12,7 @@ const RANGE = ['10.0.0.0/28']
 const DUAL = { clusterIPRanges: ['10.0.0.0/28', 'fd00::/120'] }
 const PORTS = { clusterIPRanges: RANGE, nodePorts: { from: 30000, to: 30003 } }
 
-t.test('a service gets an address of the range, and gives it back when it goes', async t => {
+t.test('a service gets an address of the range, which its deletion releases', async t => {
   const server = await serviceServer(t, { clusterIPRanges: RANGE })
   const { code, json: { spec } } = await server.make('a')
   t.equal(code, 201)
@@ -22,17 +22,17 @@ t.test('a service gets an address of the range, and gives it back when it goes',
   t.same(await server.taken('serviceips'), [])
 })
 
-t.test('every address of the range is given once, the first to those who name it, and then the range is full', async t => {
+t.test('every address of the range is allocated once, the first ones on request only, and then the range is full', async t => {
   const server = await serviceServer(t, { clusterIPRanges: RANGE })
   const made = await Promise.all(Array.from({ length: 13 }, (_, index) => server.make(`s${index}`)))
   t.same(new Set(made.map(({ json }) => json.spec.clusterIP)), new Set(Array.from({ length: 13 }, (_, index) => `10.0.0.${index + 2}`)))
   t.match(await server.make('more'), { code: 500, json: { message: /range is full/ } })
   t.equal((await server.make('first', { clusterIP: '10.0.0.1' })).code, 201)
   await server.delete(`${SERVICES}/s3`)
-  t.equal((await server.make('more')).json.spec.clusterIP, made[3]?.json.spec.clusterIP, 'what was given back can be had again')
+  t.equal((await server.make('more')).json.spec.clusterIP, made[3]?.json.spec.clusterIP, 'a released address can be allocated again')
 })
 
-t.test('an address that is asked for is had, or refused with its cause', async t => {
+t.test('a requested address is allocated, or refused with its cause', async t => {
   const server = await serviceServer(t, { clusterIPRanges: RANGE })
   t.equal((await server.make('a', { clusterIP: '10.0.0.5' })).json.spec.clusterIP, '10.0.0.5')
   const refused = async (clusterIP: string, message: RegExp): Promise<void> => {
@@ -46,7 +46,7 @@ t.test('an address that is asked for is had, or refused with its cause', async t
   t.same(await server.taken('serviceips'), ['10.0.0.5'])
 })
 
-t.test('headless services and external names have no address; one that becomes external gives it back, and back again takes one', async t => {
+t.test('headless and external services have no address; becoming external releases it, and returning allocates one', async t => {
   const server = await serviceServer(t, { clusterIPRanges: RANGE })
   t.match((await server.make('headless', { clusterIP: 'None' })).json.spec, { clusterIPs: ['None'], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })
   t.match((await server.make('open', { clusterIP: 'None', selector: null })).json.spec, { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' })
@@ -59,7 +59,7 @@ t.test('headless services and external names have no address; one that becomes e
   t.same(await server.taken('serviceips'), back.json.spec.clusterIPs)
 })
 
-t.test('an update keeps what was given, whoever leaves it out', async t => {
+t.test('an update that omits allocated addresses and ports keeps them', async t => {
   const server = await serviceServer(t, PORTS)
   const { json } = await server.make('a', { type: 'NodePort' })
   const again = await server.put(`${SERVICES}/a`, { metadata: { name: 'a', resourceVersion: json.metadata.resourceVersion, labels: { a: 'b' } }, spec: { type: 'NodePort', selector: { app: 'web' }, ports: [{ port: 80 }] } })
@@ -125,7 +125,7 @@ t.test('an external name has no policy for traffic within the cluster', async t 
   }
 })
 
-t.test('a policy that is taken away stays what it was', async t => {
+t.test('a removed policy keeps its value', async t => {
   for (const ranges of [{ clusterIPRanges: RANGE }, DUAL]) {
     const server = await serviceServer(t, ranges)
     for (const [name, spec] of [['open', { clusterIP: 'None', selector: null }], ['headless', { clusterIP: 'None' }], ['plain', {}]] as const) {
@@ -137,7 +137,7 @@ t.test('a policy that is taken away stays what it was', async t => {
   }
 })
 
-t.test('node ports: given, named, shared by the protocols of a port, given back with the type', async t => {
+t.test('node ports are allocated, requested, shared by the protocols of a port, and released with the type', async t => {
   const server = await serviceServer(t, PORTS)
   const { json: { spec } } = await server.make('dns', { type: 'NodePort', ports: [{ name: 'w', port: 80, nodePort: 30002 }, { name: 'u', port: 53, protocol: 'UDP' }, { name: 't', port: 53 }] })
   const [web, udp, tcp] = spec.ports.map(({ nodePort }: Json) => nodePort)
@@ -155,7 +155,7 @@ t.test('node ports: given, named, shared by the protocols of a port, given back 
   t.same(await server.taken('servicenodeports'), [])
 })
 
-t.test('load balancers have node ports unless they want none, and one for health checks of local traffic', async t => {
+t.test('load balancers have node ports unless disabled, and one for health checks of local traffic', async t => {
   const server = await serviceServer(t, PORTS)
   const { json: { spec } } = await server.make('a', { type: 'LoadBalancer', externalTrafficPolicy: 'Local' })
   t.same((await server.taken('servicenodeports')), [spec.ports[0].nodePort, spec.healthCheckNodePort].sort().map(String))
@@ -165,7 +165,7 @@ t.test('load balancers have node ports unless they want none, and one for health
   t.same(await server.taken('servicenodeports'), [String(spec.ports[0].nodePort)])
 })
 
-t.test('a dry run shows what would be given, and takes nothing', async t => {
+t.test('a dry run returns what would be allocated, and allocates nothing', async t => {
   const server = await serviceServer(t, PORTS)
   const { code, json: { spec } } = await server.post(`${SERVICES}?dryRun=All`, { metadata: { name: 'a' }, spec: { type: 'NodePort', ports: [{ name: 'a', port: 1 }, { name: 'b', port: 2 }] } })
   t.equal(code, 201)
@@ -178,7 +178,7 @@ t.test('a dry run shows what would be given, and takes nothing', async t => {
   t.same([await server.taken('serviceips'), await server.taken('servicenodeports')], [['10.0.0.9'], []])
 })
 
-t.test('what is refused, or there already, keeps nothing; names that are made up take one address', async t => {
+t.test('refused and duplicate creates release their allocations; a generated name takes one address', async t => {
   const server = await serviceServer(t, PORTS, { admission: { plugins: [{ name: 'No', handles: ({ name }) => name === 'no', validate: () => { throw new Error('no') } }] } })
   await server.make('a', { type: 'NodePort' })
   const before = await server.taken('serviceips')
@@ -191,7 +191,7 @@ t.test('what is refused, or there already, keeps nothing; names that are made up
   t.equal((await server.taken('serviceips')).length, 2)
 })
 
-t.test('the flags say which ranges; without them addresses are of 10.0.0.0/24, as convention', async t => {
+t.test('the flags set the ranges; the default is 10.0.0.0/24', async t => {
   const services = async (...flags: string[]) => (await configuration(checkedFlags([`--data-dir=${t.testdir()}`, ...flags]))).options.services
   t.same(await services(), { clusterIPRanges: ['10.0.0.0/24'], nodePorts: { from: 30000, to: 32767 } })
   const server = await serviceServer(t, await services('--service-cluster-ip-range=fd00::/120, 10.9.0.0/24', '--service-node-port-range=40000-40000'))
@@ -200,7 +200,7 @@ t.test('the flags say which ranges; without them addresses are of 10.0.0.0/24, a
   t.throws(() => checkedFlags(['--service-cluster-ip-range=10.0.0.0/30']), /at least 8 addresses/)
 })
 
-t.test('what a host gives no ranges for gets no addresses', async t => {
+t.test('a host without ranges allocates no addresses', async t => {
   const { build } = await import('../../build.js')
   const server = await build(t)
   t.equal((await server.post(SERVICES, { metadata: { name: 'a' }, spec: { ports: [{ port: 80 }] } })).json.spec.clusterIP, undefined)
@@ -215,7 +215,7 @@ t.test('ranges: which addresses they have, how large they may be', async t => {
   for (const bad of ['10.0.0.0/11', 'fd00::/107', '10.0.0.0/30', 'x']) t.type(rangeProblem(bad), 'string', bad)
 })
 
-t.test('pools that know nothing of one another never give the same twice', async t => {
+t.test('pools without knowledge of each other never allocate the same address', async t => {
   const backend: Backend = await openBackend({})
   t.teardown(() => backend.close())
   const pools = Array.from({ length: 3 }, () => new Pool({ backend, scope: '/r/', slots: portValues(1, 300), refresh: 0 }))

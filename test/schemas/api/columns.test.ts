@@ -11,7 +11,7 @@ import { runtimeClasses } from '../../../schemas/api/node/runtimeclasses.js'
 import { priorityClasses } from '../../../schemas/api/scheduling/priorityclasses.js'
 import { made, cellsOf } from './cells.js'
 
-t.test('a certificate signing request shows how far it has come', async t => {
+t.test('a certificate signing request has a column for its condition', async t => {
   const spec = { request: 'QUJD', signerName: 'orch.io/kube-apiserver-client', username: 'jane', usages: ['client auth'] }
   const request = (conditions: string[], more: object = {}) => cellsOf(certificateSigningRequests, { spec, status: { conditions: conditions.map(type => ({ type, status: 'True' })), ...more } })
   t.same(request([]), { Name: 'web', Age: '24h', SignerName: 'orch.io/kube-apiserver-client', Requestor: 'jane', RequestedDuration: '<none>', Condition: 'Pending' })
@@ -28,7 +28,7 @@ t.test('certificate signing requests can be selected by their signer, and not by
   t.throws(() => parseFieldSelector('metadata.namespace=', stored), { message: 'field label not supported: metadata.namespace' })
 })
 
-t.test('who holds a lease', async t => {
+t.test('a lease has a column for its holder', async t => {
   t.same(cellsOf(leases, { spec: { holderIdentity: 'scheduler-1' } }), { Name: 'web', Holder: 'scheduler-1', Age: '24h' })
   t.hasStrict(cellsOf(leases, {}), { Holder: '' })
 })
@@ -71,7 +71,7 @@ t.test('flow schemas and priority levels, in both versions', async t => {
   }
 })
 
-t.test('a storage version shows what each server writes', async t => {
+t.test('a storage version has a column for the version that each server writes', async t => {
   const servers = ['a', 'b', 'c', 'd'].map(id => ({ apiServerID: `server-${id}`, encodingVersion: 'apps/v1' }))
   t.same(cellsOf(storageVersions, { metadata: { name: 'apps.deployments' }, status: { commonEncodingVersion: 'apps/v1', storageVersions: servers } }),
     { Name: 'apps.deployments', CommonEncodingVersion: 'apps/v1', StorageVersions: 'server-a=apps/v1,server-b=apps/v1,server-c=apps/v1 + 1 more...', Age: '24h' })

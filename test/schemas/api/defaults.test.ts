@@ -73,7 +73,7 @@ t.test('amounts of a pod, and what it takes beside its containers, are in thousa
   t.match(spec, { template: { spec: { overhead: { cpu: '1m', memory: '1Mi' }, containers: [{ resources: { limits: { cpu: '1m' } } }] } } })
 })
 
-t.test('the address of a pod is the first of its addresses, whichever of the two is told', async t => {
+t.test('podIP and the first of podIPs are the same, whichever was set', async t => {
   const addresses = (status: object) => {
     const [pod] = pods.representations.map(one => (made(one, { spec: template.spec, status }) as unknown as Pod).status)
     return [pod?.podIP, ...pod?.podIPs?.map(({ ip }) => ip) ?? []]
@@ -85,7 +85,7 @@ t.test('the address of a pod is the first of its addresses, whichever of the two
   t.same(addresses({ podIP: '10.0.0.2', podIPs: [{ ip: '10.0.0.1' }, { ip: '::1' }] }), ['10.0.0.2', '10.0.0.2'], 'the one counts')
 })
 
-t.test('init containers in annotations are not for anybody', async t => {
+t.test('annotations with init containers are dropped', async t => {
   const annotations = { 'pod.beta.orch.io/init-containers': '[]', 'pod.alpha.orch.io/init-container-statuses': '[]', a: 'b' }
   for (const type of [pods, podTemplates]) {
     const metadata = { name: 'web', namespace: 'default', annotations }

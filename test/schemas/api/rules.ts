@@ -83,7 +83,7 @@ export function updated (one: Representation, before: Plain, body: Plain, subres
 
 export async function creates (t: Test, one: Representation, valid: Plain, cases: readonly CreateCase[]): Promise<void> {
   await t.test(`create ${one.apiVersion} ${one.plural}`, async t => {
-    t.same(lines(created(one, valid).errors), [], 'what the table changes is valid')
+    t.same(lines(created(one, valid).errors), [], 'the object that the table changes is valid')
     for (const [title, change, ...findings] of cases) t.same(lines(created(one, merged(valid, change)).errors), [...findings].sort(), title)
   })
 }

@@ -82,7 +82,7 @@ for (const version of ['v1', 'v1beta1']) {
   updates(t, slices, SLICE, [['another type', {}, addresses('IPv6', '2001:db8::1'), 'Invalid addressType']])
 }
 
-t.test('the topology of v1beta1 is told in fields in v1, where the rest of it cannot be written', async t => {
+t.test('topology of v1beta1 becomes fields in v1, where the rest of it is read-only', async t => {
   const [v1, v1beta1] = [served('discovery.orch.io/v1', 'endpointslices'), served('discovery.orch.io/v1beta1', 'endpointslices')]
   const slice = (endpoint: object) => ({ addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'], ...endpoint }] })
   const old = { 'topology.orch.io/zone': 'z', 'example.com/rack': 'r' }
@@ -92,7 +92,7 @@ t.test('the topology of v1beta1 is told in fields in v1, where the rest of it ca
   t.same(created(v1, slice({ zone: 'any zone' })).errors, [], 'a zone is no label there')
   const told = { 'orch.io/hostname': 'n1' }
   const [before, after] = [slice({ topology: told }), slice({ hostname: 'h', deprecatedTopology: told })]
-  t.match(inV1(updated(v1, slice({ deprecatedTopology: told }), after).object), { nodeName: 'n1', deprecatedTopology: undefined }, 'the node it has told so far becomes a field')
+  t.match(inV1(updated(v1, slice({ deprecatedTopology: told }), after).object), { nodeName: 'n1', deprecatedTopology: undefined }, 'the stored hostname becomes the node name')
   t.notMatch(inV1(updated(v1, slice({}), after).object), { nodeName: 'n1' }, 'another does not')
   t.match(inV1(created(v1beta1, before).object), { nodeName: undefined, deprecatedTopology: told })
   const shown = slice({ zone: 'z', deprecatedTopology: { 'example.com/rack': 'r' } })
@@ -100,7 +100,7 @@ t.test('the topology of v1beta1 is told in fields in v1, where the rest of it ca
   t.notMatch(inV1(updated(v1, shown, slice({ zone: 'y', deprecatedTopology: { 'example.com/rack': 'r' } })).object), { deprecatedTopology: {} })
 })
 
-t.test('how many there are is told of what is too many, and of what is too long that bytes count', async t => {
+t.test('errors for too many items state their number, and limits in bytes say so', async t => {
   const many = created(served('discovery.orch.io/v1', 'endpointslices'), { addressType: 'IPv4', endpoints: Array.from({ length: 1001 }, () => ({ addresses: ['10.0.0.1'] })) })
   t.same(many.errors.map(describe), ['Too many: 1001: must have at most 1000 items'])
   const long = created(served('storage.orch.io/v1', 'csinodes'), { spec: { drivers: [{ name: 'a'.repeat(64), nodeID: 'n' }] } })
@@ -137,7 +137,7 @@ t.test('words of single kinds that clients know', async t => {
   const paths = [{ path: '/', backend: { service: { name: 'a', port: { number: 80 } } } }]
   t.same(told('networking.orch.io/v1', 'ingresses', { spec: { rules: [{ http: { paths } }] } }), ['Required value: pathType must be specified'])
   const ports = (port: object) => told('networking.orch.io/v1', 'networkpolicies', { spec: { podSelector: {}, egress: [{ ports: [port] }] } })
-  t.same(ports({ port: 80, endPort: 70 }), ['Invalid value: 80: must be greater than or equal to `port`'], 'the first port is shown')
+  t.same(ports({ port: 80, endPort: 70 }), ['Invalid value: 80: must be greater than or equal to `port`'], 'the value in the message is the first port')
   t.match(ports({ port: '-', endPort: 70 }), ['Invalid value: 70: may not be specified when `port` is non-numeric', 'Invalid value: "-": '])
   t.match(told('storage.orch.io/v1', 'storageclasses', { provisioner: 'A.B/C!' }), ['Invalid value: "a.b/c!": '], 'as it is compared')
   const api = (spec: object) => told('apiregistration.orch.io/v1', 'apiservices', { metadata: { name: 'v1.a' }, spec: { group: 'a', version: 'v1', groupPriorityMinimum: 1, versionPriority: 1, ...spec } })

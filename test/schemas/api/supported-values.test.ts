@@ -6,7 +6,7 @@ const PODS = '/api/v1/namespaces/default/pods'
 const pod = (spec: Json): Json => ({ metadata: { name: 'p' }, spec: { containers: [main], ...spec } })
 const container = (more: Json): Json => pod({ containers: [{ ...main, ...more }] })
 
-t.test('supported values are told in the order that clients know: mostly that of the alphabet', async t => {
+t.test('supported values are listed in the order of upstream, mostly alphabetical', async t => {
   const server = await build(t)
   for (const [url, body, field, ...values] of [
     [PODS, container({ ports: [{ containerPort: 80, protocol: 'x' }] }), 'spec.containers[0].ports[0].protocol', 'SCTP', 'TCP', 'UDP'],

@@ -13,14 +13,14 @@ t.test('large documents come out as small ones do', async t => {
   t.same((await parseYamlBody(Buffer.from('a: 1'))).value, { a: 1 })
 })
 
-t.test('what is wrong with them is told in the same words', async t => {
+t.test('errors of large documents are worded like those of small ones', async t => {
   const bad = Buffer.concat([large(1500), Buffer.from('b: [')])
   t.throws(() => parseYaml(bad), { name: 'DecodeError', message: /not valid YAML/ })
   await t.rejects(parseYamlBody(bad), { name: 'DecodeError', message: /not valid YAML: .* in line \d+/ })
   await t.rejects(parseYamlBody(Buffer.from('a: b: c')), { name: 'DecodeError' })
 })
 
-t.test('many at once are all answered, and the event loop goes on', async t => {
+t.test('concurrent documents are all parsed, while the event loop runs', async t => {
   const bytes = large(1500)
   let turns = 0
   let ended = false

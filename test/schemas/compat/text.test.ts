@@ -103,7 +103,7 @@ t.test('sentences of the server say public names, and repeat what clients wrote'
   ] as const) t.equal(publicWords(own), shown)
 })
 
-t.test('our own groups and media types are asked for under our names', async t => {
+t.test('clients that use our groups and media types get our names', async t => {
   for (const [path, accept, is] of [
     ['/api/v1/pods', undefined, true], ['/apis/rbac.authorization.k8s.io/v1/roles', 'application/json', true], ['/apis/apps/v1', 'application/vnd.kubernetes.protobuf', true], ['/apis/example.com/v1', '*/*', true],
     ['/apis/rbac.authorization.orch.io/v1/roles', undefined, false], ['/apis/rbac.authorization.orch.io', undefined, false], ['/openapi/v3/apis/node.orch.io/v1', undefined, false], ['/api/v1/pods', 'application/vnd.orch.protobuf, */*', false]

@@ -54,7 +54,7 @@ t.test('objects of a structural schema go through the same codec: pruned, with d
   const { take } = widget(SPEC)
   t.equal(take('{"size":0}').spec, '{"colour":"red","nested":{"deep":{"list":[1],"more":"m"}},"on":false,"size":0}')
   const set = '{"any":[1,{"b":null}],"byName":{"k":[{"a":"x"}]},"code":"abc","colour":"","free":{"z":1,"a":[]},"half":{"known":3,"extra":{"x":[9007199254740993]}},"labels":{},"large":9223372036854775807,"matrix":[[],[1,2]],"nested":{"deep":{"list":[],"more":"m"}},"nothing":null,"on":true,"parts":[],"port":80,"ratio":0.5,"size":3,"tags":["a"]}'
-  t.equal(take(set).spec, set, 'zeros, empty lists, null where it may be, and what is preserved')
+  t.equal(take(set).spec, set, 'zeros, empty lists, nullable nulls and preserved fields')
   const pruned = take('{"size":1,"unknown":1,"nested":{"deep":{"list":null,"x":1}},"on":null,"parts":[{"name":"a","y":{}}]}')
   t.same(pruned.findings, ['unknown field "spec.nested.deep.x"', 'unknown field "spec.parts[0].y"', 'unknown field "spec.unknown"'])
   t.equal(pruned.spec, '{"colour":"red","nested":{"deep":{"more":"m"}},"on":false,"parts":[{"name":"a","weight":1}],"size":1}', 'null where it may not be is unset, and defaulted')
@@ -103,7 +103,7 @@ t.test('its rules are held wherever its parts are', async t => {
   t.ok(sameValue(object, take('{"size":1,"parts":[{"name":"a","weight":1}]}').object))
 })
 
-t.test('an expression of whoever may define types cannot hold the event loop', async t => {
+t.test('a pattern in a custom schema cannot hold the event loop', async t => {
   const { take, definition } = widget({ type: 'object', properties: { s: { type: 'string', pattern: '^(a+)+$' } } })
   const started = process.cpuUsage()
   t.same(short(validateObject(definition, take(`{"s":"${'a'.repeat(5000)}!"}`).object as ApiObject)), ['Invalid spec.s'])
@@ -122,7 +122,7 @@ t.test('a schema that is not structural, or has what is not supported, is refuse
   t.throws(() => fromStructural(GVK, { type: 'array' }), { name: 'TypeError', message: /schema\.items: Required value/ })
 })
 
-t.test('it has the JSON Schema, the OpenAPI and the limits of any other declaration', async t => {
+t.test('a custom declaration has the JSON Schema, the OpenAPI and the limits of any other', async t => {
   const { message } = widget(SPEC)
   const inFastify = createRequire(createRequire(createRequire(import.meta.url).resolve('fastify')).resolve('@fastify/ajv-compiler'))
   const ajv = new (inFastify('ajv') as new (options: object) => { compile: (schema: object) => ((value: unknown) => boolean) & { errors?: Array<{ instancePath: string }> } })({ strict: true, useDefaults: true, allErrors: true })

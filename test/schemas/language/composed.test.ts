@@ -42,7 +42,7 @@ t.test('an inlined message keeps its defaults, the inner before the outer', asyn
   t.same(object.volumes, [object.volume])
   t.same(order, ['outer', 'volume', 'outer', 'volume'])
   applyDefaults(Thing, object)
-  t.equal(object.volume.empty?.medium, 'disk', 'what a computed default made is filled the next time')
+  t.equal(object.volume.empty?.medium, 'disk', 'members of a computed default are defaulted in the next pass')
 })
 
 t.test('an inlined message keeps its rules, of every kind', async t => {
@@ -64,7 +64,7 @@ const Right: Message<Right> = message('Right', 'Holds a Left.', {
   colour: string(2, 'A colour.', { default: 'red', closed: true, values: ['red', 'green'] })
 })
 
-t.test('types that hold each other keep their defaults and rules, whichever is asked first', async t => {
+t.test('mutually recursive types keep their defaults and rules, whichever is used first', async t => {
   const Pair = message('Pair', 'Both.', { right: one(1, 'One.', Right, { pointer: true }), left: one(2, 'The other.', Left, { pointer: true }) })
   const { object } = decode(Pair, { right: { left: { right: { left: { right: {} } } } }, left: { right: { colour: 'blue' } } })
   applyDefaults(Pair, object)

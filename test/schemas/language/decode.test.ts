@@ -40,7 +40,7 @@ t.test('a wrong type is refused with its path and what was expected', async t =>
   t.throws(() => decode(configMaps.message, { immutable: 'yes' }), { message: 'ConfigMap.immutable: expected true or false, got a string ("yes")' })
 })
 
-t.test('base64 that is none is refused without showing it', async t => {
+t.test('invalid base64 is refused without repeating it', async t => {
   for (const bad of ['a', 'abc', 'ab=c', '====', 'a-_=', 'YWJj!']) {
     t.throws(() => decode(secrets.message, { data: { key: bad } }), { message: 'Secret.data.key: expected base64 text (standard alphabet, with padding), got other text' }, bad)
   }
@@ -67,7 +67,7 @@ t.test('times become UTC in whole seconds', async t => {
   t.equal(at('0001-01-01T00:00:00Z'), undefined, 'the zero time is unset')
 })
 
-t.test('unknown fields are dropped and told by path, at most a hundred', async t => {
+t.test('unknown fields are dropped and reported by path, at most a hundred', async t => {
   const { object, unknown } = decode(message, { spec: {}, metadata: { labels: { any: 'x' }, foo: 1, managedFields: [{ fieldsV1: { 'f:x': {} }, bar: 2 }] }, subjects: [{ kind: 'User', name: 'u' }, { baz: 1 }], roleRef })
   t.same(unknown, ['metadata.managedFields[0].bar', 'metadata.foo', 'subjects[1].baz', 'spec'])
   t.notOk('spec' in object)
@@ -88,7 +88,7 @@ t.test('embedded messages are always there, pointers only when sent', async t =>
   t.notOk('aggregationRule' in decode(clusterRoles.message, {}).object)
 })
 
-t.test('what comes out shares nothing with what went in', async t => {
+t.test('a decoded object shares nothing with its source', async t => {
   const source = { subjects: [{ kind: 'User', name: 'u' }], metadata: { labels: { a: 'b' } }, roleRef }
   const { object } = decode(message, source)
   object.metadata.labels = { ...object.metadata.labels, c: 'd' }

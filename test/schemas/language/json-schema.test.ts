@@ -74,7 +74,7 @@ t.test('a declaration is JSON Schema', async t => {
   const { properties } = JSON.parse(JSON.stringify(Thing)) as { properties: Record<string, { properties: object, default?: unknown }> }
   t.same(Object.keys(properties), ['apiVersion', 'kind', 'metadata', 'spec'])
   t.match(properties.kind, { const: 'Thing', default: 'Thing' })
-  t.same(Object.keys(properties.spec?.properties ?? {}), ['ports', 'count', 'ratio', 'secret', 'names', 'colour'], 'what is inlined stands in the object')
+  t.same(Object.keys(properties.spec?.properties ?? {}), ['ports', 'count', 'ratio', 'secret', 'names', 'colour'], 'inlined members are properties of the object')
   t.same(properties.spec?.default, {})
   t.match(JSON.parse(JSON.stringify(meta.Time)), { type: 'string', format: 'date-time' })
 })
@@ -85,7 +85,7 @@ t.test('Ajv takes every declared type as it is, in strict mode, all in one', asy
   for (const each of [...declared, Thing, Schema, Holder, Definition, Left, Right]) t.doesNotThrow(() => ajv.compile(each), each[Facts].name)
 })
 
-t.test('what is decoded is what the schema says', async t => {
+t.test('decoded objects satisfy the schema', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const ajv = strict()
@@ -103,7 +103,7 @@ t.test('what is decoded is what the schema says', async t => {
   }
 })
 
-t.test('what is wrong is refused, and defaults are filled in', async t => {
+t.test('invalid objects are refused, and defaults are filled in', async t => {
   const validate = strict({ useDefaults: true }).compile(Thing)
   const thing: Record<string, unknown> = {}
   t.ok(validate(thing))
@@ -114,7 +114,7 @@ t.test('what is wrong is refused, and defaults are filled in', async t => {
   t.notOk(validate({ kind: 'Other' }))
 })
 
-t.test('a type within itself is looked into however deep', async t => {
+t.test('a recursive type is validated at any depth', async t => {
   const ajv = strict()
   for (const [type, wrap] of [[Schema, (value: unknown) => value], [Definition, (value: unknown) => ({ first: {}, second: { others: [value] } })]] as const) {
     const validate = ajv.compile(type)

@@ -29,7 +29,7 @@ const thing = (more: object = {}) => decode(Thing, { metadata: { name: 'n' }, pa
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)
 const of = (definition: Representation, object: unknown) => short(validateObject(definition, object as ApiObject))
 
-t.test('what the declaration says of a field is held wherever its message is', async t => {
+t.test('the rules of a declared field apply wherever its message occurs', async t => {
   t.same(of(things, thing()), [])
   t.same(of(things, thing({ part: {} })), ['Required part.mode'], 'a required text; one that may be empty may')
   t.same(of(things, thing({ part: { mode: 'Up' }, parts: [good, { mode: 'x' }], byName: { a: { mode: '' } } })),
@@ -48,10 +48,10 @@ t.test('immutable fields may not change, nor be set or unset later', async t => 
   t.same(errors(thing({ part: { ...good, fixed: 'b' }, frozen: ['x', 'y'] })), ['Invalid part.fixed', 'Invalid frozen'])
   t.same(errors(thing({ part: good })), ['Invalid part.fixed', 'Invalid frozen'])
   t.same(short(validateUpdate(things, thing({ frozen: [] }) as ApiObject, thing() as ApiObject)), [], 'empty is unset')
-  t.same(errors(thing({ part: { fixed: 'a' }, frozen: ['x'] })), ['Required part.mode'], 'an update finds what a create finds')
+  t.same(errors(thing({ part: { fixed: 'a' }, frozen: ['x'] })), ['Required part.mode'], 'an update is validated like a create')
 })
 
-t.test('of what is ruled its type says all', async t => {
+t.test('the rules of a ruled field are those of its type alone', async t => {
   const Ruled = message('Ruled', 'A part.', {
     mode: string(1, 'A mode.', { values: ['On'], closed: true, required: true, ruled: true }),
     parts: list(2, 'Parts.', Part, { ruled: true }),
@@ -65,7 +65,7 @@ t.test('of what is ruled its type says all', async t => {
   const found = (object: object) => short(validateMessage(Ruled, decode(Ruled, object).object))
   t.same(found({ mode: 'Up' }), [])
   t.same(found({}), [])
-  t.same(found({ parts: [good, { mode: 'Up' }] }), ['NotSupported parts.mode'], 'told where the rule says')
+  t.same(found({ parts: [good, { mode: 'Up' }] }), ['NotSupported parts.mode'], 'reported at the path that the rule names')
   t.same(found({ part: { mode: 'Up' } }), ['Forbidden part'])
 })
 
@@ -91,7 +91,7 @@ t.test('a prefix for names may end in a dash', async t => {
   t.same(prefixed('abc-'), [])
   t.same(prefixed('abc'), [])
   t.same(prefixed('Abc-'), ['Invalid metadata.generateName'])
-  t.same(prefixed('-'), ['Invalid metadata.generateName'], 'what follows does not make it a name')
+  t.same(prefixed('-'), ['Invalid metadata.generateName'], 'the random suffix does not make it valid')
 })
 
 t.test('a namespace is required, or not allowed, as the type says', async t => {
@@ -130,7 +130,7 @@ t.test('the rest of the metadata', async t => {
   t.same(check({ managedFields: [{ operation: 'Apply', manager: 'x'.repeat(129) }] }), ['TooLong metadata.managedFields[0].manager'])
 })
 
-t.test('what of the metadata an update may not change', async t => {
+t.test('immutable fields of the metadata', async t => {
   const meta = { name: 'n', uid: 'u', creationTimestamp: '2021-01-01T00:00:00Z', generation: 2 }
   const old = thing({ metadata: meta })
   const errors = (more: object, before = old) => short(validateUpdate(things, thing({ metadata: { ...meta, ...more } }) as ApiObject, before as ApiObject))

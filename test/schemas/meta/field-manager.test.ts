@@ -14,7 +14,7 @@ t.test('a name has at most 128 bytes, all of printable characters', async t => {
   t.ok(findings('\n'.repeat(100_000)).length < 200, 'so many findings say no more')
 })
 
-t.test('of any text a name takes what fits', async t => {
+t.test('the manager\'s name is the printable text that fits', async t => {
   t.equal(managerOf('a\tb\u00a0c'), 'abc')
   t.equal(managerOf(`${'x'.repeat(127)}üy`), 'x'.repeat(127))
 })

@@ -16,7 +16,7 @@ t.test('a quantity is written with the largest unit that needs no fraction', asy
   ] as const) t.equal(canonicalQuantity(sent), kept, sent)
 })
 
-t.test('what is no quantity is none', async t => {
+t.test('invalid quantities have no canonical form', async t => {
   for (const text of ['', ' ', '.', '-', 'x', '1x', '1 Gi', '1KI', '1ki', '1mi', '1e', '1e+', '1.2.3', '--1', '0x10', '1e9999999', '1'.repeat(2000), 'Infinity', 'NaN', '1Gi1', '1_000']) {
     t.equal(canonicalQuantity(text), undefined, text.slice(0, 20))
   }

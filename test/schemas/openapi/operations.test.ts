@@ -77,7 +77,7 @@ t.test('operations have the names, paths, methods and parameters that generated 
   t.ok(compared > 450, `${compared} operations are compared`)
 })
 
-t.test('what later clients have no more is there too', async t => {
+t.test('operations that later clients lack are there too', async t => {
   const expected: Record<string, string> = {
     deleteCoreV1CollectionNamespacedConfigMap: 'delete /api/v1/namespaces/{namespace}/configmaps',
     watchCoreV1NamespacedPod: 'get /api/v1/watch/namespaces/{namespace}/pods/{name}',

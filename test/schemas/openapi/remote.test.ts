@@ -13,7 +13,7 @@ function * given (spec: remote.RemoteSpec): Steps<remote.RemoteSpec> { return sp
 const steps = (specs: readonly remote.RemoteSpec[]): Array<Steps<remote.RemoteSpec>> => specs.map(given)
 const ROOT = '/apis/a.example.com/v1'
 
-t.test('what lies below the group version is taken, with the definitions that it needs and its parameters in place', t => {
+t.test('paths below the group version are merged, with the definitions they need and their parameters inlined', t => {
   const document = {
     swagger: '2.0',
     paths: { [`${ROOT}/`]: { get: {} }, [`${ROOT}/things`]: { get: { responses: { 200: { schema: ref('Thing') } } }, parameters: [{ $ref: '#/parameters/pretty' }] }, '/apis/a.example.com/v10/things': {}, '/version/': {}, [`${ROOT}/text`]: 'text' },
@@ -27,7 +27,7 @@ t.test('what lies below the group version is taken, with the definitions that it
   t.end()
 })
 
-t.test('what cannot be merged is an error', t => {
+t.test('a document that cannot be merged is an error', t => {
   let deep: unknown = 1
   for (let level = 0; level < 5000; level++) deep = [deep]
   for (const document of [null, [], {}, { paths: [] }, { paths: { [`${ROOT}/x`]: ref('None') } }, { paths: { [`${ROOT}/x`]: ref('__proto__') } }, { paths: { [`${ROOT}/x`]: { deep } } },
@@ -75,7 +75,7 @@ t.test('definitions that both have are shared if they are the same, and otherwis
   t.end()
 })
 
-t.test('one that a format cannot express is left out of it, and does no harm', t => {
+t.test('an unexpected document is left out of the formats that cannot express it', t => {
   const resources = representations.slice(0, 2)
   const info = { title: 'a', version: 'v1' }
   const odd = [

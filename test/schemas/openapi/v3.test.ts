@@ -56,6 +56,6 @@ t.test('schemas say more than a reference, several types, null and what is depre
   t.equal(read('apis/batch/v1')['components'].schemas['io.orch.api.batch.v1.CronJob'].deprecated, undefined)
 })
 
-t.test('what there is not is undefined', async t => {
+t.test('an unknown document is undefined', async t => {
   for (const name of ['', 'apis/apps/v9', 'constructor']) t.equal(documents.json(name), undefined, name)
 })

@@ -17,7 +17,7 @@ t.test('fields that must be equal are known', async t => {
   t.match(parseFieldSelector('', configMaps), { empty: true, text: '' })
 })
 
-t.test('fields the type does not offer are refused in the words of the type', async t => {
+t.test('unknown fields are refused in the words of the type', async t => {
   t.throws(() => parseFieldSelector('spec.x=1', clusterRoleBindings), { name: 'DecodeError', message: '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"' })
   t.throws(() => parseFieldSelector('spec.x=1', namespaces), { name: 'DecodeError', message: 'field label not supported: spec.x' })
   t.throws(() => parseFieldSelector('metadata.namespace=x', namespaces), { message: 'field label not supported: metadata.namespace' })
@@ -26,7 +26,7 @@ t.test('fields the type does not offer are refused in the words of the type', as
   t.ok(parseFieldSelector('status.phase=Active', namespaces).matches(fieldValues(namespaces, { ...object, status: { phase: 'Active' } } as ApiObject)))
 })
 
-t.test('bad text is refused', async t => {
+t.test('invalid text is refused', async t => {
   for (const text of ['metadata.name', '=x', 'metadata.name=a=b', 'metadata.name=a\\', 'metadata.name=a\\b', '!metadata.name', 'metadata.name=a\\\\\\']) {
     t.throws(() => parseFieldSelector(text, configMaps), { name: 'DecodeError' }, text)
   }

@@ -41,7 +41,7 @@ const BOTH = [...Object.entries(LABELS).map(([name, text]) => [`labels: ${name}`
 /** Maximum bytes that one watch holds for its selectors. */
 const MAX_BYTES = 11 * 1024
 
-t.test('whatever is asked, what is held stays within a bound or is refused', async t => {
+t.test('every parsed selector stays within a bound of memory or is refused', async t => {
   for (const [name, hold, text] of BOTH) {
     for (const length of [LENGTH, 6000, 800]) {
       // Other work in the process only adds to the measurement, so the minimum of some rounds counts.

@@ -30,7 +30,7 @@ class Process {
   }
 }
 
-t.test('sums of counters do not go down when a process ends, whichever process is asked', t => {
+t.test('summed counters do not decrease when a process ends, in a scrape of any process', t => {
   const [one, two, three] = [new Process('1'), new Process('2'), new Process('3')]
   let all = [one, two, three]
   const collections = new Collections(() => all)
@@ -65,7 +65,7 @@ t.test('a process that ends during a collection is counted once, and not waited 
   t.end()
 })
 
-t.test('of a process that does not answer in time its last counters count', async t => {
+t.test('the last known counters of a process that does not answer in time count', async t => {
   const [one, two] = [new Process('1'), new Process('2')]
   const collections = new Collections(() => [one, two])
   two.count = 5

@@ -35,7 +35,7 @@ t.test('a process is given one connection at a time', async t => {
   t.equal(one.taken.length, 3)
 })
 
-t.test('what a process that died has not taken goes to the others', async t => {
+t.test('connections that a dead process has not accepted are given to the others', async t => {
   const connections = new Connections()
   const one = taker(connections)
   const other = taker(connections)
@@ -47,7 +47,7 @@ t.test('what a process that died has not taken goes to the others', async t => {
   t.same(connections.counts, [6])
 })
 
-t.test('a silent process gets no connection until it answers, and what waits for it goes to the others', async t => {
+t.test('an unresponsive process gets no connection until it answers, and those waiting for it go to the others', async t => {
   const connections = new Connections()
   const one = taker(connections)
   const other = taker(connections)
@@ -55,7 +55,7 @@ t.test('a silent process gets no connection until it answers, and what waits for
   connections.silent(one)
   for (let number = 0; number < 4; number++) connections.give(connection())
   for (let number = 0; number < 20; number++) other.accept()
-  t.equal(one.taken.length, 1, 'only what it was given before')
+  t.equal(one.taken.length, 1, 'only its first connection')
   t.equal(other.taken.length, 9)
   connections.answers(one)
   one.accept()

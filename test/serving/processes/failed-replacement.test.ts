@@ -5,7 +5,7 @@ import { ask, CONFIGS, eventually, kept, processesIn, several } from './server.j
 
 const POLICY = 'apiVersion: audit.orch.io/v1\nkind: Policy\nrules: [{level: Metadata}]\n'
 
-t.test('a process that cannot be replaced leaves the others alone, and is replaced when it can be', { timeout: 300_000 }, async t => {
+t.test('a process that cannot be replaced does not affect the others, and is replaced later', { timeout: 300_000 }, async t => {
   const folder = t.testdir()
   const policy = join(folder, 'policy.yaml')
   writeFileSync(policy, POLICY)

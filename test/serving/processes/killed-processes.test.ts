@@ -53,7 +53,7 @@ t.test('processes that are killed are replaced, and their connections end and no
   const { text = '' } = await ask(port, 'GET', CONFIGS) ?? {}
   const list = JSON.parse(text) as { metadata: { resourceVersion: string }, items: Array<{ metadata: { name: string, resourceVersion: string } }> }
   const stored = new Map(list.items.map(({ metadata: { name, resourceVersion } }) => [name, Number(resourceVersion)]))
-  t.same([...acknowledged].filter(([name, version]) => stored.get(name) !== version), [], 'what was acknowledged is there')
+  t.same([...acknowledged].filter(([name, version]) => stored.get(name) !== version), [], 'acknowledged objects are stored')
   const newest = Math.max(...stored.values())
   await eventually('all watches have seen all', () => followers.every(({ last }) => last >= newest))
   const expected = [...stored.values()].filter(version => version > from).sort((a, b) => a - b)
@@ -75,7 +75,7 @@ t.test('processes that are killed are replaced, and their connections end and no
   t.match(server.log(), /ERROR serving process 3 \(pid \d+\) ended by SIGKILL: 5 processes ended within a minute, the server ends\n$/)
 })
 
-t.test('a start that cannot be is said once, with the exit code of one process', async t => {
+t.test('a start that fails is reported once, with the exit code of one process', async t => {
   const folder = t.testdir({ 'audit.yaml': 'nonsense' })
   for (const [flags, message] of [
     [[`--audit-policy-file=${folder}/audit.yaml`], /^orch-apiserver: --audit-policy-file=.*\n$/],
@@ -100,7 +100,7 @@ t.test('a store that another server has ends the start with one line', { timeout
   t.equal(second.code, 1)
   t.match(second.err, /(^|\n)orch-apiserver: --data-dir=\S+: the directory .* is in use[^\n]*\n$/)
   t.equal(second.err.match(/orch-apiserver:/g)?.length, 1)
-  t.equal((await ask(server.port, 'GET', CONFIGS))?.code, 200, 'the first goes on')
+  t.equal((await ask(server.port, 'GET', CONFIGS))?.code, 200, 'the first server still answers')
 })
 
 async function failed (args: readonly string[]): Promise<{ code: number | null, err: string }> {

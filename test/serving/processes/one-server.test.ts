@@ -25,7 +25,7 @@ t.test('several processes are one server', { timeout: 300_000 }, async t => {
     t.ok(shares.every(share => Math.abs(share - 60 / COUNT) <= 0.2 * 60 / COUNT), `${shares.join(', ')}`)
   })
 
-  await t.test('what one process has written another reads, newer or not at all', async t => {
+  await t.test('a write through one process is visible in reads through another', async t => {
     const agents = Array.from({ length: COUNT }, () => kept(t))
     for (let round = 0; round < 30; round++) {
       const writer = agents[round % COUNT]

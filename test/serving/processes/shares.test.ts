@@ -5,7 +5,7 @@ import { ask, CONFIGS, eventually, kept, several } from './server.js'
 
 const NAMESPACE = '/api/v1/namespaces/default'
 
-t.test('what is counted for the whole server is counted once', { timeout: 300_000 }, async t => {
+t.test('resources of the whole server are counted once', { timeout: 300_000 }, async t => {
   const server = await several(t, 3, ['--service-cluster-ip-range=10.9.0.0/28', '--advertise-address=10.8.0.1', '--max-requests-inflight=30', '--max-mutating-requests-inflight=30', '--enable-priority-and-fairness=false'])
   const { port } = server
   const agents = Array.from({ length: 12 }, () => kept(t))

@@ -56,7 +56,7 @@ t.test('chunks that are taken leave as they are, and the connection serves on', 
   for (const path of ['/a', '/b']) t.match(await ask(socket, [path], '0\r\n\r\n'), `\r\n\r\n2\r\n${path}\r\n0\r\n\r\n`)
 })
 
-t.test('a body of known length goes to the connection unframed', async t => {
+t.test('a body of known length is written to the connection unframed', async t => {
   const { port } = await serve(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 4 }).flushHeaders()
     t.notOk(startRawChunks(response))
@@ -79,7 +79,7 @@ t.test('a response that waits behind another one, or has no connection, keeps it
   t.notOk(startRawChunks(new ServerResponse({ method: 'GET' } as IncomingMessage)))
 })
 
-t.test('a connection tells whether it is answering', async t => {
+t.test('the current response of a connection is known', async t => {
   const { port } = await serve(t, (request, response) => {
     const { socket } = request
     t.equal(currentResponse(socket), response)

@@ -8,7 +8,7 @@ const entry = (size = 10): Entry => new Entry('k', 1, ownBytes(JSON.stringify({ 
 t.afterEach(() => {
   sweep()
   sweep()
-  t.match(cachedRepresentations(), { holders: 0, bytes: 0 }, 'nothing is held that nobody uses')
+  t.match(cachedRepresentations(), { holders: 0, bytes: 0 }, 'unused representations are dropped')
 })
 
 t.test('a form is made once while it is used', async t => {
@@ -22,7 +22,7 @@ t.test('a form is made once while it is used', async t => {
   t.equal(one.object, one.object, 'and so is the parsed object')
 })
 
-t.test('a form that nobody used for two spans is let go and made again when asked for', async t => {
+t.test('a representation unused for two periods is dropped and made again on demand', async t => {
   const one = entry()
   const before = one.object
   sweep()
@@ -47,8 +47,8 @@ t.test('all forms together stay within their bound', async t => {
   }
   t.ok(cachedRepresentations().bytes > 60 * 1024 * 1024, 'the room is used')
   const kept = (one: Entry | undefined): boolean => one?.derived !== undefined
-  t.ok(kept(entries[0]), 'what is there stays')
-  t.notOk(kept(entries.at(-1)), 'what comes too late is made and not kept')
+  t.ok(kept(entries[0]), 'cached representations stay')
+  t.notOk(kept(entries.at(-1)), 'over the limit a representation is made and not cached')
   sweep()
   sweep()
   entries.at(-1)?.derive('form', () => Buffer.alloc(500_000))

@@ -28,7 +28,7 @@ t.test('a store that continues from another shares the entries that have not cha
   for (const store of [one, other]) {
     t.equal(cacheOf(store).get(KEY('a')), a, 'the same entry')
     t.not(cacheOf(store).get(KEY('b')), b)
-    t.strictSame(cacheOf(store).get(KEY('b'))?.copy(), b?.copy(), 'what the original no longer has is decoded')
+    t.strictSame(cacheOf(store).get(KEY('b'))?.copy(), b?.copy(), 'entries that the original has dropped are decoded')
   }
   await change(one, target('a'), context, () => config('a', { n: 'one' }))
   t.match(cacheOf(one).get(KEY('a'))?.copy(), { data: { n: 'one' } })

@@ -46,7 +46,7 @@ async function memoryStore (t: Test, windowSize?: number): Promise<ResourceStore
   return store
 }
 
-t.test('history and cache tell the same story, of all, of a namespace and of one object', async t => {
+t.test('history and cache give the same events, for a resource, a namespace and one object', async t => {
   const store = await memoryStore(t)
   const after = await store.backend.revision()
   await busy(store)
@@ -65,7 +65,7 @@ t.test('history and cache tell the same story, of all, of a namespace and of one
   t.equal(cacheOf(store).subscribers, 4 + 1, 'closed feeds leave nothing behind')
 })
 
-t.test('only those whom a change concerns are woken, once until they look', async t => {
+t.test('a change wakes only the feeds it concerns, once until they are read', async t => {
   const store = await memoryStore(t)
   const woken: string[] = []
   const feeds = [store.scope(''), store.scope('default'), store.scope('other'), store.key('default', 'one'), store.key('default', 'two')].map(scope =>
@@ -93,7 +93,7 @@ t.test('a narrow feed never loses its place, however much happens elsewhere', as
   t.equal(drain(feed).length, 1)
 })
 
-t.test('what comes behind a part that was taken is not shown for being the newest', async t => {
+t.test('an event out of scope that follows a partial take is not delivered', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
   const feed = cacheFeed(cache, cache.revision, store.scope('default'), quiet)
@@ -105,7 +105,7 @@ t.test('what comes behind a part that was taken is not shown for being the newes
   t.equal(feed.revision(), cache.revision)
 })
 
-t.test('a place that fell off the window says so', async t => {
+t.test('a position that fell off the window is an error', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
   const feed = cacheFeed(cache, cache.revision, store.scope(''), quiet)
@@ -129,7 +129,7 @@ function counted (backend: Backend): { backend: Backend, open: () => number, ask
   return { backend: new Proxy(backend, { get: (of, name) => name === 'watch' ? watch : Reflect.get(of, name, of) }), open: () => open, asked }
 }
 
-t.test('a feed of history goes over to the window without a gap or a repeat while writes go on', async t => {
+t.test('a feed of history moves to the window without a gap or a repeat during writes', async t => {
   const store = await memoryStore(t)
   const { backend, open } = counted(store.backend)
   const after = await store.backend.revision()
@@ -191,7 +191,7 @@ t.test('a window forgets the oldest, knows since when it is whole, and finds rev
   t.equal(window.at(window.begin - 1), undefined)
   t.equal(window.at(window.firstAfter(5000))?.revision, 5001)
   t.equal(window.firstAfter(5005), window.end)
-  t.not(window.serial, new EventWindow(5, 100).serial, 'windows are told apart')
+  t.not(window.serial, new EventWindow(5, 100).serial, 'each window has its own serial')
 })
 
 t.test('recent events stay for a minute though more than the least come, within bounds', async t => {

@@ -12,7 +12,7 @@ function leavesOf (map: OrderedMap<Entry>): Array<readonly Entry[]> {
   return leaves
 }
 
-t.test('a leaf is joined when it is listed again, shared, and let go of when nobody lists it', async t => {
+t.test('the JSON of a leaf is joined at its second listing, shared, and dropped when unused', async t => {
   const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b', 'c'].map(key => [key, entry(key)])))
   t.equal(leafJson(leaf), undefined, 'once is no use')
   const joined = leafJson(leaf)

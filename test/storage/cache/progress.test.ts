@@ -4,7 +4,7 @@ import { update } from '../../../registry/operations/update.js'
 import { laggingBackend } from '../lagging-backend.js'
 import { cacheOf, config, configMapStore, context, target } from '../store.js'
 
-t.test('however many reads wait, the store is asked for its progress by one at a time', async t => {
+t.test('however many reads wait, one request for progress is sent at a time', async t => {
   const lagging = await laggingBackend()
   let asked = 0
   let silent = false
@@ -32,5 +32,5 @@ t.test('however many reads wait, the store is asked for its progress by one at a
   await Promise.all(waiting)
   const polls = (performance.now() - since) / 24 // an unanswered request is repeated every 25 ms
   t.ok(asked <= polls + 1, `${asked} questions of 50 that waited for ${changes} changes, in the time of ${polls.toFixed()}`)
-  t.ok(asked > 0, 'and it is asked')
+  t.ok(asked > 0, 'and at least one request is sent')
 })

@@ -15,7 +15,7 @@ import { config, configMapStore, context, target } from '../store.js'
 
 const entry = (bytes: number): Entry => new Entry('/k', 7, Buffer.alloc(bytes), undefined, [])
 
-t.test('what is written over another is there for the next change, and what is new is read from its bytes', async t => {
+t.test('an updated object is kept decoded for the next change, and a new one is read from its bytes', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   const made = await create(store, config('a', { n: '0' }), target(''), context)
@@ -30,11 +30,11 @@ t.test('what is written over another is there for the next change, and what is n
     return config('a', { n: '2' })
   })
   t.equal(seen, kept)
-  t.equal(changed.decoded, undefined, 'nobody begins with it any more')
+  t.equal(changed.decoded, undefined, 'the replaced entry no longer keeps it')
   t.strictSame(again.copy(), JSON.parse(JSON.stringify(store.readStored(again))))
 })
 
-t.test('what is empty and said something while it was judged is not kept, as it is not stored', async t => {
+t.test('a decoded object with an empty member that is not stored is not kept', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
   await create(store, config('a'), target(''), context)
@@ -57,7 +57,7 @@ t.test('the last five hundred are kept, less of large ones, and none that is ver
   t.equal(huge.decoded, undefined)
 })
 
-t.test('what is kept of any object is what its bytes say', async t => {
+t.test('kept objects equal their stored bytes, for every type', async t => {
   const dice = random()
   t.comment(`seed ${dice.seed}`)
   const backend = openMemory()

@@ -6,17 +6,17 @@ const head = '{"metadata":{"name":"ä-😀",'
 const tail = '"creationTimestamp":null},"data":{"k":"ö"}}'
 const whole = (revision: number | string): string => `${head}"resourceVersion":"${revision}",${tail}\n`
 
-t.test('it becomes the JSON of any revision, whatever there was room for', async t => {
+t.test('it becomes the JSON of any revision, however many digits it had room for', async t => {
   for (const order of [[7, 8, 7], [9, 10, 9], [123_456_789, 1], [Number.MAX_SAFE_INTEGER, 42]]) {
     const json = new UnversionedJson({ head, tail })
     const made = order.map(revision => json.at(revision))
     t.strictSame(made.map(String), order.map(whole))
-    t.strictSame(made.map(String), order.map(whole), 'and what was given out before stays as it was')
+    t.strictSame(made.map(String), order.map(whole), 'and earlier results are unchanged')
     t.equal(new Set(made.map(({ buffer }) => buffer)).size, made.length, 'each in memory of its own')
   }
 })
 
-t.test('it knows the bytes that show the same object, whatever their version', async t => {
+t.test('it recognizes the bytes of the same object at any version', async t => {
   for (const room of [7, 123_456]) {
     new UnversionedJson({ head, tail }).at(room) // the next has room for as much
     const json = new UnversionedJson({ head, tail })

@@ -94,7 +94,7 @@ async function wrongIn (backend: Backend, there: Map<string, { revision: number,
   return wrong
 }
 
-t.test('whatever page is damaged, and however, the start is refused in one line or shows what was written', async t => {
+t.test('with any damaged page the start is refused in one line, or reads return what was written', async t => {
   const { directory, there } = await filled(600)
   const whole = await readFile(fileOf(directory))
   const { seed, int } = random()
@@ -159,7 +159,7 @@ t.test('whatever word of a header of the file is changed, the start is refused o
   t.ok(counts.refused > 50 && counts.opened > 50, JSON.stringify(counts))
 })
 
-t.test('a lock file that can not be opened is told, as LMDB would end the process by it', async t => {
+t.test('a lock file that cannot be opened is an error, before LMDB can end the process', async t => {
   const directory = fresh()
   await mkdir(`${fileOf(directory)}-lock`, { recursive: true })
   await t.rejects(openEmbedded(directory), { code: 'Corrupt', message: /data\.mdb-lock/ })
@@ -175,7 +175,7 @@ async function spoil (directory: string, text: string): Promise<void> {
   await handle.close()
 }
 
-t.test('one damaged value is told of that object alone, which can be deleted', async t => {
+t.test('a damaged value is reported with its object alone, which can be deleted', async t => {
   const directory = fresh()
   let backend = await openEmbedded(directory)
   const revisions = []
@@ -234,7 +234,7 @@ const versionKey = (revision: number, created: number, key: string): Buffer => {
   return bytes
 }
 
-t.test('a store of the first format opens, is gone on with, and is checked from then on', async t => {
+t.test('a store of the first format opens, accepts writes and is checked from then on', async t => {
   const directory = fresh()
   await mkdir(directory)
   const raw = await table(directory)
@@ -272,7 +272,7 @@ t.test('a store of the first format opens, is gone on with, and is checked from 
   await t.rejects(openEmbedded(directory), { message: /has 1 versions of objects where there are to be 2/ })
 })
 
-t.test('where a start died while it opened the store, the next one reads all of it and says so', async t => {
+t.test('after a start that died while it opened the store the next one checks all of it and logs that', async t => {
   const { directory } = await filled(50)
   t.notOk(existsSync(path.join(directory, 'opening')))
   await writeFile(path.join(directory, 'opening'), '')

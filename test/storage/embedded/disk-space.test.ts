@@ -24,7 +24,7 @@ function disk (minFree: number) {
   return { held, space: new DiskSpace({ directory: '/d', minFree, freeBytes, reusable: () => held.reusable, now: () => held.now }) }
 }
 
-t.test('values are taken down to the floor, what makes room down to an eighth of it, and it ends by itself', async t => {
+t.test('values are written down to the floor, deletions down to an eighth of it, and the refusal ends by itself', async t => {
   const { held, space } = disk(16 * MIB)
   held.free = 16 * MIB
   t.doesNotThrow(() => space.admit(5 * MIB, true))
@@ -40,11 +40,11 @@ t.test('values are taken down to the floor, what makes room down to an eighth of
   held.free = 18 * MIB
   t.equal(space.refusal, undefined)
   t.doesNotThrow(() => space.admit(MIB, true))
-  t.throws(() => space.admit(17 * MIB, true), { code: 'NoSpace' }, 'what would fill the disk by itself is refused')
-  t.equal(space.refusal, undefined, 'which stands in the way of nothing smaller')
+  t.throws(() => space.admit(17 * MIB, true), { code: 'NoSpace' }, 'a write that would fill the disk is refused')
+  t.equal(space.refusal, undefined, 'and smaller writes are still accepted')
 })
 
-t.test('with plenty of room the disk is asked now and then, and what was written meanwhile is counted', async t => {
+t.test('with plenty of room the disk is checked occasionally, and writes in between are counted', async t => {
   const { held, space } = disk(MIB)
   held.free = 1000 * MIB
   for (let i = 0; i < 100; i++) space.admit(MIB, true)
@@ -117,7 +117,7 @@ t.test('a compaction that finds the disk full is finished when there is room', a
   await table.close()
 })
 
-t.test('a disk too full to start on is said in one line', async t => {
+t.test('a disk too full to start on is reported in one line', async t => {
   await t.rejects(openEmbedded(fresh(), { freeBytes: () => 1000 }), { code: 'NoSpace', message: /disk of the directory .* is full: 0 MiB are free, a start needs 1 MiB/ })
 })
 
@@ -195,7 +195,7 @@ t.test('a real small disk is filled, by the store and by others, again and again
   t.ok(report.reopened)
 })
 
-t.test('the disk is asked for what an ordinary user may write', async t => {
+t.test('free space is what an ordinary user may write', async t => {
   const { bavail, bsize } = await statfs(root)
   await writeFile(path.join(root, 'x'), 'x')
   const backend = await openEmbedded(fresh(), { minFree: bavail * bsize * 2 })

@@ -15,7 +15,7 @@ t.teardown(() => rm(root, { recursive: true, force: true }))
 let directories = 0
 const fresh = () => path.join(root, `store-${++directories}`)
 
-t.test('what was written is there after a restart: values, history, change log, compaction', async t => {
+t.test('a restart keeps values, history, change log and compaction', async t => {
   const directory = fresh()
   let backend = await openEmbedded(directory)
   const first = done(await backend.create('/a', bytes('1')))
@@ -45,7 +45,7 @@ t.test('what was written is there after a restart: values, history, change log, 
   await backend.close()
 })
 
-t.test('a lease goes on with what was left of it', async t => {
+t.test('after a restart a lease continues with its remaining time', async t => {
   const directory = fresh()
   const clock = new FakeClock()
   let backend = await openEmbedded(directory, { clock })
@@ -118,7 +118,7 @@ t.test('a compaction that was cut short is finished by the next start and brings
   await backend.close()
   const after = table()
   const versions = [...after.getKeys({ start: Buffer.of(2), end: Buffer.of(4) })]
-  t.equal(versions.length, 2, 'the versions that somebody can still see')
+  t.equal(versions.length, 2, 'the versions that are still readable')
   await after.close()
 })
 

@@ -42,7 +42,7 @@ async function contender (t: Test, directory: string, wrapper: readonly string[]
   }
 }
 
-t.test('what somebody holds outside of the folder keeps nobody from locking it', async t => {
+t.test('an occupied abstract socket of the same name does not prevent locking the folder', async t => {
   const directory = await fresh()
   const { dev, ino } = await stat(directory)
   const squatter = net.createServer().listen({ path: `\0orch-store-${dev}-${ino}` })
@@ -64,7 +64,7 @@ t.test('a server in another network namespace is seen', async t => {
   await (await lockDirectory(directory)).release()
 })
 
-t.test('of those that start together on what a killed server left, one gets the lock', async t => {
+t.test('of several starts after a kill one gets the lock', async t => {
   const directory = await fresh()
   for (let round = 0; round < 3; round++) {
     const contenders = await Promise.all(Array.from({ length: 6 }, () => contender(t, directory)))

@@ -56,7 +56,7 @@ t.test('a state is readable for the time, over restarts, and not for longer', as
   await kept.pass(backend, 60)
   const ago = (minutes: number): Revision => kept.written[kept.written.length - minutes] ?? 0
   t.equal((await backend.get('/a', ago(58))).kv?.modRevision, ago(58))
-  t.ok(backend.compactedRevision() <= ago(60) && backend.compactedRevision() >= ago(62), 'what was the state an hour ago is the oldest')
+  t.ok(backend.compactedRevision() <= ago(60) && backend.compactedRevision() >= ago(62), 'the state of an hour ago is the oldest')
   await t.rejects(backend.get('/a', ago(62)), { code: 'Compacted' })
   t.equal(statSync(join(kept.directory, RETENTION_FILE)).mode & 0o777, 0o600)
   t.same(kept.notes, [])
@@ -103,5 +103,5 @@ t.test('restarts between marks do not prolong a history limited by bytes', async
     await backend.close()
   }
   const marks = JSON.parse(readFileSync(join(kept.directory, RETENTION_FILE), 'utf8')) as Array<{ written: number }>
-  t.ok((marks.at(-1)?.written ?? 0) >= 35_000, 'what was written between the last mark and the restart is counted')
+  t.ok((marks.at(-1)?.written ?? 0) >= 35_000, 'bytes written between the last mark and the restart count')
 })

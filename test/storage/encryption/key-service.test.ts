@@ -17,7 +17,7 @@ async function memory (t: Test): Promise<Backend> {
   return store
 }
 
-t.test('the service encrypts a key for each value, and is not asked for keys in memory', async t => {
+t.test('the service encrypts a key for each value, and keys in memory need no call', async t => {
   const service = await keyServiceOf(t)
   const store = await memory(t)
   const server = await serve(t, store, configurationOf([kms(service)]))
@@ -80,7 +80,7 @@ t.test('a service that comes later: the server starts, other types are served, S
   t.notMatch(server.log.join(''), /the text|dGhlIHRleHQ/)
 })
 
-t.test('a service that goes: what is in memory is read, deleted, and not written', async t => {
+t.test('without the service values with keys in memory can be read and deleted, and nothing written', async t => {
   const service = await keyServiceOf(t)
   const store = await memory(t)
   const server = await serve(t, store, configurationOf([kms(service)]))

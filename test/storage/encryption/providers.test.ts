@@ -44,7 +44,7 @@ t.test('the first key of the first provider writes, and all read', async t => {
   }
 })
 
-t.test('a key rotates: both keys read, the new one first writes, the old one goes', async t => {
+t.test('keys rotate: both keys read, the first one writes, the old one can be removed', async t => {
   const store = await memory(t)
   for (const provider of [gcm, cbc, box]) {
     await write(t, store, [provider(key('old', 1))], 'text')

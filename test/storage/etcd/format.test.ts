@@ -26,7 +26,7 @@ const mark = async (): Promise<string | undefined> => {
   return kv && Buffer.from(kv.value).toString()
 }
 
-t.test('of servers that start together one marks the store, and later starts write nothing', async t => {
+t.test('of concurrent starts one marks the store, and later starts write nothing', async t => {
   const servers = Array.from({ length: 8 }, () => opened(1))
   await Promise.all(servers.map(({ backend }) => backend.revision()))
   t.equal(await mark(), '1')
@@ -49,7 +49,7 @@ t.test('an older release reads and writes nothing, and names the way out', async
   const why = /^the store below --etcd-prefix=\/p is of format 2, this release reads up to format 1: start the release that wrote it, or a newer one, or name another --etcd-prefix$/
   const first = backend.get('/p/a').catch(() => { heard.push('a call failed') })
   await first
-  t.match(heard, [/^refused /, 'a call failed'], 'whoever ends the process hears of it before any call fails')
+  t.match(heard, [/^refused /, 'a call failed'], 'the refusal is reported before any call fails')
   const before = await plain.revision()
   for (const call of [
     (): Promise<unknown> => backend.get('/p/a'), () => backend.list({ start: '/p/', end: '/p0' }), () => backend.count('/p/', '/p0'), () => backend.create('/p/a', Buffer.from('x')), () => backend.update('/p/a', Buffer.from('x'), 1),
@@ -83,7 +83,7 @@ t.test('while etcd is away calls fail as ever, and the check is made when it is 
 type Calls = ConstructorParameters<typeof CheckedConnection>[0]
 const kv = (format: string, modRevision: number) => ({ key: KEY, value: Buffer.from(format), createRevision: 1, modRevision })
 
-t.test('a store that takes no writes is read, and one whose answer is lost is asked again', async t => {
+t.test('a store that refuses writes is read, and a check whose answer is lost is repeated', async t => {
   const answer = { revision: 1, kvs: [], more: false, count: 0 }
   const heard: string[] = []
   const checked = (txn: Calls['txn']): CheckedConnection => new CheckedConnection({ range: async () => answer, txn, failingSince: undefined, close: () => {} } as unknown as Calls, // nothing else is called

@@ -60,7 +60,7 @@ function read (name: string, framed: Buffer): Record<string, unknown> {
   return message
 }
 
-t.test('requests say to etcd what was meant', async t => {
+t.test('requests to etcd encode their arguments', async t => {
   for (let i = 0; i < 300; i++) {
     const [start, end, limit, revision, countOnly] = [key(), key(), number(), number(), below(2) === 0]
     t.same(read('RangeRequest', encodeRange({ key: start, rangeEnd: end, limit, revision, countOnly })), {
@@ -102,7 +102,7 @@ type WireKv = ReturnType<typeof wireKv>
 const plain = (kv: { key: string, value: Uint8Array, createRevision: number, modRevision: number } | undefined) => kv && [kv.key, Buffer.from(kv.value).toString('base64'), kv.createRevision, kv.modRevision]
 const wanted = (kv: WireKv) => [kv.key.toString(), kv.value.toString('base64'), kv.create_revision, kv.mod_revision]
 
-t.test('answers of etcd are understood', async t => {
+t.test('responses of etcd are decoded', async t => {
   for (let i = 0; i < 300; i++) {
     const [head, kvs, more, count] = [header(), Array.from({ length: below(4) }, wireKv), below(2) === 0, number()]
     const range = decodeRange(encoded('RangeResponse', { header: head, kvs, more, count }))

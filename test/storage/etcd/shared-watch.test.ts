@@ -85,7 +85,7 @@ class Played {
   }
 }
 
-t.test('where answers come behind events, one question brings a feed to where the store is', async t => {
+t.test('where progress follows events, one request brings a feed up to the store', async t => {
   const etcd = new Played(t, 'ordered')
   etcd.revision = 15
   etcd.feed.catchUpTo(15)
@@ -93,10 +93,10 @@ t.test('where answers come behind events, one question brings a feed to where th
   t.same(etcd.told, [{ keys: [], revision: 15 }])
   etcd.feed.catchUpTo(12)
   await pass(LONG)
-  t.same([etcd.asked, etcd.marks], [1, 0], 'and nothing is written, and nothing asked that is known')
+  t.same([etcd.asked, etcd.marks], [1, 0], 'and nothing is written, and known progress is not requested')
 })
 
-t.test('where answers may overtake events they are not believed: a key is written, and its event is the proof', async t => {
+t.test('where progress may overtake events it is not trusted: a key is written, and its event is the proof', async t => {
   const etcd = new Played(t, 'early')
   let release = () => {}
   etcd.held = new Promise(resolve => { release = resolve })
@@ -104,17 +104,17 @@ t.test('where answers may overtake events they are not believed: a key is writte
   etcd.feed.catchUpTo(15)
   await until('a key to be written', () => etcd.marks === 1)
   t.equal(etcd.feed.position, START, 'the answer to the first request did not count')
-  t.equal(etcd.asked, 0, 'and it is not asked again')
+  t.equal(etcd.asked, 0, 'and it is not requested again')
   etcd.event('/a/queued', 14)
   t.equal(etcd.feed.position, 14)
   release()
   await until('the feed to be there', () => etcd.feed.position === 16)
-  t.same(etcd.told, [{ keys: ['/a/queued'], revision: 14 }, { keys: [], revision: 16 }], 'watches are not told of the key')
+  t.same(etcd.told, [{ keys: ['/a/queued'], revision: 14 }, { keys: [], revision: 16 }], 'watches do not see the key')
   etcd.revision = 20
   etcd.feed.catchUpTo(20)
   etcd.feed.catchUpTo(20)
   await until('the feed to be there', () => etcd.feed.position === 21)
-  t.equal(etcd.marks, 2, 'one write for all who wait')
+  t.equal(etcd.marks, 2, 'one write for all waiting feeds')
 })
 
 t.test('an event that is on its way saves the question and the write', async t => {
@@ -132,7 +132,7 @@ t.test('an event that is on its way saves the question and the write', async t =
   }
 })
 
-t.test('a server that does not answer is asked again, then a key is written', async t => {
+t.test('an unanswered request for progress is repeated, then a key is written', async t => {
   const etcd = new Played(t, 'mute')
   etcd.revision = 15
   etcd.feed.catchUpTo(15)
@@ -146,7 +146,7 @@ t.test('a server that does not answer is asked again, then a key is written', as
   t.equal(etcd.marks, 1, 'and as soon as it answers, that is enough')
 })
 
-t.test('each connection tells anew which kind of server it leads to', async t => {
+t.test('the kind of server is detected again for each connection', async t => {
   const etcd = new Played(t, 'ordered')
   await until('a stream', () => etcd.streams === 1)
   etcd.cut()

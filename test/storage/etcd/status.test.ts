@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { openEtcd } from '../../../storage/etcd/backend.js'
 import { encoded } from './protocol.js'
 
-t.test('an etcd that tells its size to its root user alone is well all the same', async t => {
+t.test('an etcd that reveals its size to its root user alone is healthy', async t => {
   const body = encoded('RangeResponse', { header: { revision: 7 } })
   const prefix = Buffer.alloc(5)
   prefix.writeUInt32BE(body.length, 1)

@@ -9,7 +9,7 @@ const MARK = '/.progress'
 
 const eventOf = (key: string, revision: number) => ({ type: 0, kv: { key: Buffer.from(key), mod_revision: revision, create_revision: revision, version: 1 } })
 
-t.test('who asks for progress is told of it though what brings the feed there is an event of its own', async t => {
+t.test('a request for progress is answered even if an event brings the feed there', async t => {
   let listener: StreamListener | undefined
   let seen = 10
   const say = (message: Record<string, unknown>): void => { listener?.message(encoded('WatchResponse', message)) }

@@ -95,7 +95,7 @@ t.test('parts that are left out, repeated, swapped or added are refused', async 
   t.equal((await read(Buffer.concat([MAGIC, ...parts]))).objects.length, 4)
 })
 
-t.test('what is no snapshot, and one of a newer format, is refused by name', async t => {
+t.test('a file that is no snapshot, or of a newer format, is refused by name', async t => {
   await t.rejects(read(Buffer.from('apiVersion: v1\nkind: List')), { message: 'it is not a snapshot' })
   await t.rejects(read(Buffer.concat([Buffer.from('orch-snapshot 2\n'), small.subarray(MAGIC.length)])), { message: 'it is of version 2 of the format, this release reads version 1: use the release that wrote it, or a newer one' })
   await t.rejects(read(Buffer.from('orch-snapshot 12\nx')), { message: /^it is of version 12 / })

@@ -54,13 +54,13 @@ async function restored (t: Test, to: WholeStore, contents: StoreReader): Promis
 }
 
 for (const kind of ['embedded', 'etcd'] as const) {
-  t.test(`${kind}: whoever knew the store that was copied gets Compacted, whatever the revision, and goes on from a new list`, async t => {
+  t.test(`${kind}: clients of the copied store get Compacted at any revision, and continue from a new list`, async t => {
     const to = kind === 'embedded' ? newFolder() : newPrefix()
     const prefix = to.kind === 'etcd' ? to.prefix : '/p'
     const contents = made([object(`${prefix}/a`, 7), object(`${prefix}/b`, 100)])
     const backend = await restored(t, to, contents)
     const newest = await backend.revision()
-    t.ok(newest >= firstRevision(contents, contents.takenAt), 'beyond what its server may have written meanwhile')
+    t.ok(newest >= firstRevision(contents, contents.takenAt), 'beyond any revision its server may have written meanwhile')
     for (const after of [1, 7, 99, 100, 101, 5000, 999_999_999]) {
       const observed = new Observed(backend, `${prefix}/`, `${prefix}0`, after)
       t.match(await observed.ended(), { code: 'Compacted' }, `a watch after ${after}`)
@@ -79,7 +79,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     if (kind === 'embedded') t.strictSame(a, { key: '/p/a', value: Buffer.from('/p/a'), createRevision: 1, modRevision: 7 }, 'versions of objects are kept')
   })
 
-  t.test(`${kind}: a lease goes on for its time, and what ends within a minute is left out`, async t => {
+  t.test(`${kind}: a lease continues for its time, and objects that expire within a minute are omitted`, async t => {
     const to = kind === 'embedded' ? newFolder() : newPrefix()
     const prefix = to.kind === 'etcd' ? to.prefix : '/p'
     const [long, short] = [{ ttlSeconds: 3600, expires: Date.now() + 1_800_000 }, { ttlSeconds: 3600, expires: Date.now() + 50_000 }]
@@ -96,7 +96,7 @@ for (const kind of ['embedded', 'etcd'] as const) {
     t.equal(leases.get(`${prefix}/stays`), undefined)
   })
 
-  t.test(`${kind}: a store that is there is refused and stays, and one that is not finished is in nobody's way`, async t => {
+  t.test(`${kind}: an existing store is refused and kept, and an unfinished one can be replaced`, async t => {
     const to = kind === 'embedded' ? newFolder() : newPrefix()
     const prefix = to.kind === 'etcd' ? to.prefix : '/p'
     const target = await openWriter(to, made([]))
@@ -201,7 +201,7 @@ t.test('an interrupted restore into a folder keeps servers out until it is repea
   t.notOk(existsSync(join(to.directory, 'data.mdb.partial')))
 })
 
-t.test('a store that grows too far while it is read is let go, also while nobody asks for more', { timeout: 60_000 }, async t => {
+t.test('a read of a store that grows too far is ended, also while its reader is idle', { timeout: 60_000 }, async t => {
   const { directory } = newFolder()
   // In another process, because LMDB allows one environment in each.
   const child = spawn(process.execPath, ['--input-type=module', '-e', `

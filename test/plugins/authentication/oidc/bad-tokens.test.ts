@@ -60,7 +60,7 @@ const claims = (issuer: Issuer, more: object = {}): Record<string, unknown> => (
 const sign = async (payload: object, header: object = {}, key = rsa.privateKey): Promise<string> => await new SignJWT(payload as Record<string, unknown>).setProtectedHeader({ alg: 'RS256', kid: 'rsa', ...header }).sign(key)
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-t.test('what is no good token of the issuer is 401', async t => {
+t.test('invalid tokens are 401', async t => {
   const issuer = await runIssuer(t)
   const { as } = await serve(t, issuer, { algorithms: ['RS256', 'ES256'], requiredClaims: new Map([['sub', 'ann']]) })
   t.equal(await as(await sign(claims(issuer))), 200)
@@ -111,7 +111,7 @@ t.test('what is no good token of the issuer is 401', async t => {
   }
   issuer.asked.length = 0
   for (const [title, token] of Object.entries(bad)) t.equal(await as(token), 401, title)
-  t.ok(issuer.asked.length <= 1, 'and it is hardly asked for keys, whatever tokens say')
+  t.ok(issuer.asked.length <= 1, 'and bad tokens cause at most one request for keys')
   t.notOk(issuer.asked.includes('/evil'))
 })
 
@@ -127,7 +127,7 @@ t.test('a token that names no key is tried with some of those that may fit', asy
   t.equal(await (await serve(t, issuer)).as(await sign(claims(issuer))), 200)
 })
 
-t.test('an issuer that does not behave is 401 for its tokens, and asked no more than now and then', async t => {
+t.test('tokens of a misbehaving issuer are 401, and it is contacted rarely', async t => {
   const document = '/.well-known/openid-configuration'
   const endless: Handler = (_request, reply) => {
     const more = (): void => { while (!reply.destroyed && reply.write(Buffer.alloc(65_536, ' '))); }

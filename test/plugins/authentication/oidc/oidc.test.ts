@@ -11,7 +11,7 @@ async function serve (t: Test, issuer: string, flags: readonly string[] = [], mo
   return { ...server, as: token => server.code(undefined, { authorization: `Bearer ${token}` }) }
 }
 
-t.test('who has logged in is known by the token, with groups, and the provider is asked for its keys alone', async t => {
+t.test('a token authenticates its user with groups, and the provider gets requests for its keys alone', async t => {
   const provider = await runProvider(t)
   const { as, seen, get } = await serve(t, provider.issuer, ['--oidc-groups-claim=groups', '--oidc-groups-prefix=oidc:'])
   const token = await provider.login('ann')
@@ -45,7 +45,7 @@ t.test('user names are those of the claim and the prefix that the flags name', a
   }
 })
 
-t.test('an address that is not verified is nobody', async t => {
+t.test('an email address that is not verified authenticates nobody', async t => {
   const provider = await runProvider(t, 'RS256', { email_verified: false })
   const token = await provider.login('ann')
   t.equal(await (await serve(t, provider.issuer, ['--oidc-username-claim=email'])).as(token), 401)
@@ -61,7 +61,7 @@ t.test('every algorithm that may be allowed is understood, and only what is allo
   }
 })
 
-t.test('keys that the provider changes are taken up without a restart, and it is asked for them once', async t => {
+t.test('rotated keys of the provider are used without a restart, after one request for them', async t => {
   const provider = await runProvider(t)
   let now = 0
   const folder = t.testdir({ ...SERVER_FILES, 'ca.crt': ca.certificate })

@@ -74,7 +74,7 @@ t.test('a status that says nothing of metadata leaves it alone, others change it
   await stored(t, server, 'v1 pods/status', [['owners stay, and nobody begins a deletion', {}, { metadata: { ownerReferences: [owner], deletionTimestamp: '2030-01-01T00:00:00Z' } }, { metadata: { ownerReferences: undefined, deletionTimestamp: undefined } }]])
 })
 
-t.test('finalizers are not added to what is going', async t => {
+t.test('finalizers cannot be added to a terminating object', async t => {
   const server = await build(t)
   const { url } = await given(server, 'v1 configmaps', { metadata: { finalizers: ['example.com/hold'] } })
   await server.delete(url)

@@ -38,7 +38,7 @@ t.test('controllers of pods', async t => {
   await judged(t, server, 'apps/v1 controllerrevisions', [['other data, and below nothing', {}, { data: { other: true }, revision: -1 }, 'Invalid data', 'Invalid revision'], ['another revision', {}, { revision: 2 }]])
 })
 
-t.test('what they tell', async t => {
+t.test('the status', async t => {
   const server = await build(t)
   for (const kind of ['apps/v1 deployments', 'apps/v1 replicasets', 'apps/v1 statefulsets', 'v1 replicationcontrollers']) {
     await judged(t, server, `${kind}/status`, [

@@ -57,7 +57,7 @@ for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigu
     ['a place that is told twice is not looked at', webhook({ clientConfig: { ...WEBHOOK.clientConfig, service: {} } }), `Required ${AT}.clientConfig`]
   ])
   updates(t, configurations, webhook({}), [['what is new', {}, webhook({ sideEffects: 'Unknown' }), `NotSupported ${AT}.sideEffects`]])
-  t.test(`${plural} are refused in the words clients know`, async t => {
+  t.test(`invalid ${plural} are refused in the words of upstream`, async t => {
     const { errors } = created(configurations, { webhooks: [{ ...WEBHOOK, sideEffects: 'Some', clientConfig: { url: 'http://u:p@/?q#f' }, rules: [{ apiGroups: ['*', 'a'], apiVersions: ['*', 'b'], operations: ['*', 'READ'], resources: ['a/*', '*/b', 'a/b', '*', 'c'] }] }] })
     t.same(errors.map(({ value, detail }) => [value, detail]), [
       [['*', 'READ'], "if '*' is present, must not specify other operations"],

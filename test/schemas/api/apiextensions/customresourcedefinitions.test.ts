@@ -80,7 +80,7 @@ t.test('an independent reader finds the schema under its numbers, and what it wr
   t.equal(toJson(JSONSchemaProps, again), toJson(JSONSchemaProps, object))
 })
 
-t.test('what a schema does not know is told with its path, in whatever form the schema stands', async t => {
+t.test('unknown fields of a schema are reported by path, wherever the schema occurs', async t => {
   const { unknown } = decode(JSONSchemaProps, {
     items: { a: 1 }, additionalProperties: { items: [{}, { b: 2, properties: { x: { c: 3 } } }] }, dependencies: { y: { d: 4 } }
   })
@@ -100,7 +100,7 @@ t.test('nothing in the place of a schema is nothing', async t => {
   t.equal(toJson(JSONSchemaProps, decodeMessage(JSONSchemaProps, encodeMessage(JSONSchemaProps, object))), toJson(JSONSchemaProps, object))
 })
 
-t.test('a choice stands for itself too', async t => {
+t.test('a schema-or-list and a schema-or-bool can be decoded by themselves', async t => {
   const { object, unknown } = decode(JSONSchemaPropsOrArray, [{ type: 'string', x: 1 }])
   t.same(unknown, ['[0].x'])
   t.equal(toJson(JSONSchemaPropsOrArray, object), '[{"type":"string"}]')

@@ -102,7 +102,7 @@ updates(t, definitions, { ...VALID, ...established }, [
   ['accepted names', {}, { status: { acceptedNames: { plural: '_', kind: 'A' } } }, 'Invalid status.acceptedNames.plural']
 ], 'status')
 
-t.test('what is wrong with a definition', async t => {
+t.test('the errors of an invalid definition', async t => {
   const told = (body: Plain) => created(definitions, body).errors.map(error => `${error.field}: ${describe(error)}`)
   t.same(told({ metadata: { name: 'x' }, spec: { names: { kind: 'A'.repeat(64) }, versions: [{ name: 'v1', served: true, storage: true }] } }), [
     'metadata.name: Invalid value: "x": must be spec.names.plural+"."+spec.group',

@@ -15,7 +15,7 @@ const Selector = 'app=web,tier in (back,front)'
 t.test('a deployment', async t => {
   t.same(cellsOf(deployments, { spec, status: { replicas: 4, readyReplicas: 2, updatedReplicas: 1, availableReplicas: 2 } }),
     { Name: 'web', Ready: '2/3', 'Up-to-date': 1, Available: 2, Age: '24h', ...containers, Selector })
-  t.hasStrict(cellsOf(deployments, { spec: { selector, template } }), { Ready: '0/1', 'Up-to-date': 0, Available: 0 }, 'that nobody has looked at yet')
+  t.hasStrict(cellsOf(deployments, { spec: { selector, template } }), { Ready: '0/1', 'Up-to-date': 0, Available: 0 }, 'a deployment without a status')
   t.hasStrict(cellsOf(deployments, { spec: { template, selector: {} } }), { Selector: '' })
   t.hasStrict(cellsOf(deployments, { spec: { template, selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } } }), { Selector: '<invalid>' })
 })
@@ -37,7 +37,7 @@ t.test('a daemon set', async t => {
   t.hasStrict(cellsOf(daemonSets, { spec: { selector, template } }), { Desired: 0, 'Up-to-date': 0, 'Node Selector': '<none>' })
 })
 
-t.test('a controller revision says whose it is', async t => {
+t.test('a controller revision has a column for its controller', async t => {
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'u' }
   t.same(cellsOf(controllerRevisions, { metadata: { name: 'web-5c4', ownerReferences: [{ ...owner, name: 'other' }, { ...owner, controller: true }] }, revision: 2 }),
     { Name: 'web-5c4', Controller: 'statefulset.apps/web', Revision: 2, Age: '24h' })

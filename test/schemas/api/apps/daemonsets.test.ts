@@ -12,7 +12,7 @@ const set = {
   }
 }
 
-t.test('what a daemon set needs', async t => {
+t.test('the rules of a new daemon set', async t => {
   creates(t, daemonSets, set, [
     [{}],
     [{ 'spec.selector': undefined }, `Invalid ${T}.metadata.labels`],
@@ -27,7 +27,7 @@ t.test('what a daemon set needs', async t => {
   ])
 })
 
-t.test('either the old pod goes first or the new one comes first', async t => {
+t.test('a rolling update has either maxUnavailable or maxSurge', async t => {
   const s = 'spec.updateStrategy'
   const r = `${s}.rollingUpdate`
   creates(t, daemonSets, set, [
@@ -44,7 +44,7 @@ t.test('either the old pod goes first or the new one comes first', async t => {
   ])
 })
 
-t.test('what may change, and what is told', async t => {
+t.test('mutable fields and the rules of the status', async t => {
   updates(t, daemonSets, set, [
     [{ [`${T}.spec.containers[0].image`]: 'b' }],
     [{ 'spec.selector.matchLabels.b': 'c', [`${T}.metadata.labels.b`]: 'c' }, 'Invalid spec.selector']

@@ -11,7 +11,7 @@ const deployment = {
   }
 }
 
-t.test('what a deployment needs', async t => {
+t.test('the rules of a new deployment', async t => {
   creates(t, deployments, deployment, [
     [{}],
     [{ 'spec.replicas': 0 }],
@@ -78,7 +78,7 @@ t.test('pods are replaced step by step, or all at once', async t => {
   ])
 })
 
-t.test('what may change, and what is told', async t => {
+t.test('mutable fields and the rules of the status', async t => {
   updates(t, deployments, deployment, [
     [{ 'spec.replicas': 3, [`${T}.spec.containers[0].image`]: 'b' }],
     [{ 'spec.selector.matchLabels.more': 'x' }, 'Invalid spec.selector'],

@@ -11,7 +11,7 @@ const set = {
   }
 }
 
-t.test('what a replica set needs', async t => {
+t.test('the rules of a new replica set', async t => {
   creates(t, replicaSets, set, [
     [{}],
     [{ 'spec.replicas': -1, 'spec.minReadySeconds': -1 }, 'Invalid spec.replicas', 'Invalid spec.minReadySeconds'],
@@ -25,7 +25,7 @@ t.test('what a replica set needs', async t => {
   ])
 })
 
-t.test('what may change, and what is told', async t => {
+t.test('mutable fields and the rules of the status', async t => {
   updates(t, replicaSets, set, [
     [{ 'spec.replicas': 3, [`${T}.spec.containers[0].image`]: 'b' }],
     [{ 'spec.selector.matchLabels': { app: 'web', b: 'c' }, [`${T}.metadata.labels.b`]: 'c' }, 'Invalid spec.selector']

@@ -13,7 +13,7 @@ const set = {
   }
 }
 
-t.test('what a stateful set needs', async t => {
+t.test('the rules of a new stateful set', async t => {
   creates(t, statefulSets, set, [
     [{}],
     [{ 'spec.serviceName': '' }],
@@ -33,11 +33,11 @@ t.test('what a stateful set needs', async t => {
   ])
 })
 
-t.test('what is in its pods is judged when they are made', async t => {
+t.test('the contents of the pod template are validated when pods are created', async t => {
   creates(t, statefulSets, set, [[{ [`${T}.spec.containers[0].image`]: '', [`${T}.spec.dnsPolicy`]: 'Never' }]])
 })
 
-t.test('how its pods are replaced', async t => {
+t.test('the rules of its update strategy', async t => {
   const s = 'spec.updateStrategy'
   creates(t, statefulSets, set, [
     [{ [s]: { type: 'OnDelete' } }],
@@ -62,7 +62,7 @@ t.test('few things of a stateful set may change', async t => {
   ])
 })
 
-t.test('what is told of it', async t => {
+t.test('the rules of the status', async t => {
   updates(t, statefulSets, { ...set, status: { replicas: 1, collisionCount: 1 } }, [
     [{ status: { replicas: 3, readyReplicas: 3, currentReplicas: 2, updatedReplicas: 1, availableReplicas: 3, collisionCount: 1 } }],
     [{ 'status.readyReplicas': 2 }, 'Invalid status.readyReplicas'],

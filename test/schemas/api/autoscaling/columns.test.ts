@@ -53,12 +53,12 @@ t.test('metrics of every source', async t => {
   for (const [spec, status, expected] of cases) t.equal(shown([spec], [{ type: (spec as { type: string }).type, ...status }])['Targets'], expected, expected)
 })
 
-t.test('of many metrics two are shown', async t => {
+t.test('two of many metrics are listed, and the rest counted', async t => {
   t.equal(shown([cpu(half), cpu(half)])['Targets'], '<unknown>/50%, <unknown>/50%')
   t.equal(shown([cpu(half), cpu(half), cpu(half), cpu(half)])['Targets'], '<unknown>/50%, <unknown>/50% + 2 more...')
 })
 
-t.test('what can be scaled shows how many pods it has', async t => {
+t.test('a scale has columns for the desired and the available pods', async t => {
   const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
   applyDefaults(Scale, object)
   t.same(scaleColumns.map(({ name, format, type, cell }) => [name, type, format, cell(object, NOW, own => own)]), [['Name', 'string', '', 'web'], ['Desired', 'integer', '', 4], ['Available', 'integer', '', 3], ['Age', 'string', '', '90m']])

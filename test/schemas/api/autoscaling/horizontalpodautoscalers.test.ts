@@ -60,7 +60,7 @@ for (const version of ['v2', 'v2beta2']) {
   ])
 }
 
-t.test('of several metrics of the CPU the target in percent stays, wherever it is', async t => {
+t.test('of several CPU metrics the one in percent becomes the target in v1, at any position', async t => {
   const v2 = served('autoscaling/v2', 'horizontalpodautoscalers')
   const cpu = (target: object) => ({ type: 'Resource', resource: { name: 'cpu', target } })
   const metrics = [cpu({ type: 'AverageValue', averageValue: '300m' }), cpu({ type: 'Utilization', averageUtilization: 70 })]
@@ -72,7 +72,7 @@ t.test('of several metrics of the CPU the target in percent stays, wherever it i
   t.match(updated(v2, { spec: { ...VALID.spec, metrics } }, { spec: { ...VALID.spec, metrics }, status: { currentMetrics: used(10, 20) } }, 'status').object, { status: { currentCPUUtilizationPercentage: 20 } }, 'of those in use the last')
 })
 
-t.test('an annotation that says nothing of the behavior is none', async t => {
+t.test('a behavior annotation without contents is dropped', async t => {
   const { object } = created(served('autoscaling/v1', 'horizontalpodautoscalers'), { metadata: { annotations: { 'autoscaling.alpha.orch.io/behavior': '{"ScaleUp":null}' } }, spec: { scaleTargetRef: target, maxReplicas: 5 } })
   t.equal(object.metadata.annotations, undefined)
 })

@@ -7,7 +7,7 @@ import { made, minutesAgo, cellsOf } from '../cells.js'
 const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'pi', image: 'perl:5.34' }] } }
 const selector = { matchLabels: { 'controller-uid': 'u' } }
 
-t.test('a job shows how much of it is done, and how long it took', async t => {
+t.test('a job has columns for its completions and its duration', async t => {
   t.same(cellsOf(jobs, { spec: { completions: 3, selector, template }, status: { succeeded: 1, startTime: minutesAgo(90) } }),
     { Name: 'web', Completions: '1/3', Duration: '90m', Age: '24h', Containers: 'pi', Images: 'perl:5.34', Selector: 'controller-uid=u' })
   t.hasStrict(cellsOf(jobs, { spec: { template }, status: { succeeded: 1, startTime: minutesAgo(90), completionTime: minutesAgo(85) } }), { Completions: '1/1', Duration: '5m', Selector: '<none>' })
@@ -15,7 +15,7 @@ t.test('a job shows how much of it is done, and how long it took', async t => {
   t.hasStrict(cellsOf(jobs, { spec: { parallelism: 1, template } }), { Completions: '0/1' })
 })
 
-t.test('a cron job shows when it makes jobs', async t => {
+t.test('a cron job has columns for its schedule', async t => {
   const spec = { schedule: '*/5 * * * *', jobTemplate: { spec: { template } } }
   const expected = { Name: 'web', Schedule: '*/5 * * * *', Suspend: 'False', Active: 0, 'Last Schedule': '<none>', Age: '24h', Containers: 'pi', Images: 'perl:5.34', Selector: '<none>' }
   for (const representation of cronJobs.representations) t.same(cellsOf(representation, { spec }), expected, representation.apiVersion)

@@ -9,7 +9,7 @@ const cronJob = {
   spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template: { spec: { restartPolicy: 'OnFailure', containers: [{ name: 'main', image: 'busybox' }] } } } } }
 }
 
-t.test('what a cron job needs', async t => {
+t.test('the rules of a new cron job', async t => {
   creates(t, cronJobs, cronJob, [
     [{}],
     [{ 'metadata.name': 'x'.repeat(52) }],
@@ -48,7 +48,7 @@ t.test('time zones', async t => {
   ])
 })
 
-t.test('all of a cron job may change, and old names stay', async t => {
+t.test('every field of a cron job is mutable, and old names stay valid', async t => {
   updates(t, cronJobs, { ...cronJob, metadata: { ...cronJob.metadata, name: 'x'.repeat(60) }, spec: { ...cronJob.spec, timeZone: 'Mars/Phobos' } }, [
     [{ 'spec.schedule': '@daily', [`${J}.template.spec.containers[0].image`]: 'b', 'spec.suspend': true }],
     [{ 'spec.timeZone': 'Mars/Deimos' }, 'Invalid spec.timeZone'],

@@ -10,7 +10,7 @@ const job = {
 }
 const create = (object: Parameters<NonNullable<typeof jobs.strategy.prepareForCreate>>[0]) => jobs.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)
 
-t.test('what a job needs', async t => {
+t.test('the rules of a new job', async t => {
   creates(t, jobs, job, [
     [{}],
     [{ 'spec.parallelism': 0, 'spec.completions': 0, 'spec.backoffLimit': 0, 'spec.activeDeadlineSeconds': 0, 'spec.ttlSecondsAfterFinished': 0 }],
@@ -61,7 +61,7 @@ t.test('pods are known by the uid of their job', async t => {
 
 const selected = { ...job, spec: { manualSelector: true, completions: 2, selector: { matchLabels: { app: 'x' } }, template: { metadata: { labels: { app: 'x' } }, spec: job.spec.template.spec } } }
 
-t.test('what a job runs stays', async t => {
+t.test('the template, completions and selector of a job are immutable', async t => {
   updates(t, jobs, selected, [
     [{ 'spec.parallelism': 5, 'spec.suspend': true, 'spec.backoffLimit': 1, 'spec.ttlSecondsAfterFinished': 3, 'spec.activeDeadlineSeconds': 3 }],
     [{ 'spec.completions': 3 }, 'Invalid spec.completions'],
@@ -100,7 +100,7 @@ t.test('where a job will run may change until it begins', async t => {
   updates(t, jobs, placed, [[{ [`${T}.spec.affinity`]: undefined }]])
 })
 
-t.test('what is told of a job', async t => {
+t.test('the rules of the status', async t => {
   updates(t, jobs, selected, [
     [{ status: { active: 1, succeeded: 1, failed: 0, ready: 1, uncountedTerminatedPods: { succeeded: ['a'], failed: ['b'] } } }],
     [{ status: { active: -1, succeeded: -1, failed: -1, ready: -1 } }, 'Invalid status.active', 'Invalid status.succeeded', 'Invalid status.failed', 'Invalid status.ready'],

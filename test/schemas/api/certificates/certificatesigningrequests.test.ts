@@ -61,7 +61,7 @@ updates(t, requests, VALID, [
   ['it is left as it is', conditions(approved), conditions({ ...approved, message: 'x' })]
 ], 'status')
 
-t.test('what is asked for stays, and who asks is whom the server knows', async t => {
+t.test('the spec is immutable, and the server sets the requestor', async t => {
   t.match(updated(requests, VALID, spec({ ...VALID.spec, signerName: 'example.com/other' })), { errors: [], object: VALID })
   const { object } = created(requests, spec({ ...VALID.spec, username: 'root', groups: ['system:masters'], extra: { a: ['b'] } }))
   t.notMatch(object, { spec: { username: 'root' } })
@@ -70,7 +70,7 @@ t.test('what is asked for stays, and who asks is whom the server knows', async t
   t.match(object, { spec: user })
 })
 
-t.test('a decision is not changed by what came of it', async t => {
+t.test('an update of the status does not change decisions', async t => {
   const before = conditions({ ...approved, reason: 'Fine', lastUpdateTime: '2026-01-02T03:04:05Z', lastTransitionTime: '2026-01-02T03:04:05Z' })
   t.match(updated(requests, { ...VALID, ...before }, { ...VALID, ...conditions({ type: 'Failed', status: 'True' }, { ...approved, reason: 'Other' }) }, 'status').object, { status: { conditions: [{ type: 'Failed' }, before.status.conditions[0]] } })
 })
@@ -82,6 +82,6 @@ t.test('a text in which much begins and nothing ends is read once', async t => {
   t.ok(ownTime() - start < 1000)
 })
 
-t.test('conditions tell when they were written', async t => {
+t.test('conditions get the time of their update', async t => {
   t.match(updated(requests, VALID, { ...VALID, ...conditions(approved) }, 'approval').object, { status: { conditions: [{ lastUpdateTime: /^\d{4}-/, lastTransitionTime: /^\d{4}-/ }] } })
 })

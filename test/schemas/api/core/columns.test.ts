@@ -9,7 +9,7 @@ import { made, minutesAgo, cellsOf } from '../cells.js'
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'nginx:1.21' }, { name: 'log', image: 'fluentd:v1' }] } }
 
-t.test('a replication controller shows how far it is, and wide what it runs', async t => {
+t.test('a replication controller has columns for its counts, and wide ones for its containers', async t => {
   const controller = { spec: { replicas: 3, template }, status: { replicas: 2, readyReplicas: 1 } }
   t.same(cellsOf(replicationControllers, controller), { Name: 'web', Desired: 3, Current: 2, Ready: 1, Age: '24h', Containers: 'web,log', Images: 'nginx:1.21,fluentd:v1', Selector: 'app=web' })
   t.hasStrict(cellsOf(replicationControllers, { spec: {} }), { Desired: 1, Current: 0, Ready: 0, Containers: '', Images: '', Selector: '<none>' })
@@ -17,11 +17,11 @@ t.test('a replication controller shows how far it is, and wide what it runs', as
   t.ok(parseFieldSelector('status.replicas=2', replicationControllers.stored).matches(values))
 })
 
-t.test('a pod template shows what pods are made of it', async t => {
+t.test('a pod template has columns for its containers and labels', async t => {
   t.same(cellsOf(podTemplates, { template }), { Name: 'web', Containers: 'web,log', Images: 'nginx:1.21,fluentd:v1', 'Pod Labels': 'app=web' })
 })
 
-t.test('a quota shows what is used of it, requests apart from limits', async t => {
+t.test('a quota has columns for used and hard amounts, requests and limits apart', async t => {
   const status = { hard: { pods: '10', 'limits.memory': '2Gi', 'requests.cpu': '2', 'limits.cpu': '4' }, used: { pods: '3', 'limits.memory': '512Mi', 'limits.cpu': '1500m' } }
   t.same(cellsOf(resourceQuotas, { status }), { Name: 'web', Age: '24h', Request: 'pods: 3/10, requests.cpu: 0/2', Limit: 'limits.cpu: 1500m/4, limits.memory: 512Mi/2Gi' })
   t.hasStrict(cellsOf(resourceQuotas, { status: { hard: { constructor: '1' } } }), { Request: 'constructor: 0/1', Limit: '' })

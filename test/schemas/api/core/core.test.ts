@@ -25,7 +25,7 @@ t.test('a namespace carries its name as a label and is Active', async t => {
 t.test('finalizers and phases of a namespace', async t => {
   t.same(check(namespaces, { spec: { finalizers: ['orch', 'example.com/x'] } }), [])
   t.same(check(namespaces, { spec: { finalizers: ['other'] } }), ['Invalid spec.finalizers'])
-  t.same(check(namespaces, { status: { phase: 'Gone' } }), [], 'of a status its own rules tell')
+  t.same(check(namespaces, { status: { phase: 'Gone' } }), [], 'the status has rules of its own')
 })
 
 t.test('a created namespace is held by the server, its status is not the client\'s', async t => {
@@ -49,7 +49,7 @@ t.test('a ConfigMap holds at most one MiB', async t => {
   t.same(check(configMaps, { data: { a: half }, binaryData: { b: base64(`${half}x`) } }), ['TooLong []'])
 })
 
-t.test('what is immutable stays so', async t => {
+t.test('immutable config maps and secrets cannot be changed', async t => {
   const update = (definition: Representation, object: Record<string, unknown>, old: Record<string, unknown>) => short(validateUpdate(definition, make(definition, object), make(definition, old)))
   t.same(update(configMaps, { data: { a: '2' } }, { data: { a: '1' } }), [])
   t.same(update(configMaps, { data: { a: '1' }, immutable: true }, { data: { a: '1' } }), [])
@@ -90,6 +90,6 @@ t.test('a ServiceAccount refers to secrets by name', async t => {
   t.same(object.secrets, [{ name: 's' }])
   const empty: Static<typeof serviceAccounts.message> = make(serviceAccounts, { secrets: [{}] })
   serviceAccounts.type.strategy.prepareForCreate?.(empty, undefined, DEFAULT_GATES)
-  t.strictSame(empty.secrets, [{}], 'one without a name is nobody, and no null')
+  t.strictSame(empty.secrets, [{}], 'a reference without a name is empty, not null')
   t.same(check(serviceAccounts, { metadata: { name: 'A' } }), ['Invalid metadata.name'])
 })

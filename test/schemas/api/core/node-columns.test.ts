@@ -15,7 +15,7 @@ t.test('a node that runs pods', async t => {
   })
 })
 
-t.test('a node nothing is known of yet', async t => {
+t.test('a node without a status', async t => {
   t.same(cellsOf(nodes, { metadata: { name: 'node-2' } }), {
     Name: 'node-2', Status: 'Unknown', Roles: '<none>', Age: '24h', Version: '',
     'Internal-IP': '<none>', 'External-IP': '<none>', 'OS-Image': '<unknown>', 'Kernel-Version': '<unknown>', 'Container-Runtime': '<unknown>'
@@ -28,7 +28,7 @@ t.test('a node that is cordoned, one that is ill, one that has an address outsid
   t.hasStrict(cellsOf(nodes, { status: { addresses: [...addresses, { type: 'ExternalIP', address: '203.0.113.9' }] } }), { 'External-IP': '203.0.113.9' })
 })
 
-t.test('of conditions that are there twice the last one counts', async t => {
+t.test('of repeated conditions the last one counts', async t => {
   t.hasStrict(cellsOf(nodes, { status: { conditions: [ready, { ...ready, status: 'False' }] } }), { Status: 'NotReady' })
 })
 

@@ -20,18 +20,18 @@ t.test('a running pod', async t => {
   })
 })
 
-t.test('a pod that no node has taken', async t => {
+t.test('an unscheduled pod', async t => {
   t.same(cellsOf(pods, { spec: { containers: [container('web')] }, status: { phase: 'Pending', nominatedNodeName: 'node-2' } }), {
     Name: 'web', Ready: '0/1', Status: 'Pending', Restarts: '0', Age: '24h', IP: '<none>', Node: '<none>', 'Nominated Node': 'node-2', 'Readiness Gates': '<none>'
   })
 })
 
-t.test('what keeps containers from running is the status of the pod', async t => {
+t.test('the status column has the reason why containers are not running', async t => {
   const crashing = status('web', waiting('CrashLoopBackOff'), { restartCount: 3, lastState: terminated(1, 'Error', 5) })
   t.hasStrict(cellsOf(pods, pod('Running', [crashing, status('log', running)])), { Ready: '1/2', Status: 'CrashLoopBackOff', Restarts: '3 (5m ago)' })
   t.hasStrict(cellsOf(pods, pod('Pending', [status('web', waiting('ContainerCreating'))])), { Ready: '0/1', Status: 'ContainerCreating' })
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running), status('log', waiting('ImagePullBackOff'))])), { Ready: '1/2', Status: 'ImagePullBackOff' })
-  t.hasStrict(cellsOf(pods, pod('Running', [status('web', waiting('ErrImagePull')), status('log', terminated(1, 'Error'))])), { Status: 'ErrImagePull' }, 'the first container is heard')
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', waiting('ErrImagePull')), status('log', terminated(1, 'Error'))])), { Status: 'ErrImagePull' }, 'the first container decides')
   t.hasStrict(cellsOf(pods, pod('Failed', [status('web', terminated(137, 'OOMKilled'))])), { Status: 'OOMKilled' })
   t.hasStrict(cellsOf(pods, pod('Failed', [status('web', terminated(3))])), { Status: 'ExitCode:3' })
   t.hasStrict(cellsOf(pods, pod('Failed', [status('web', { terminated: { exitCode: 137, signal: 9 } })])), { Status: 'Signal:9' })
@@ -40,7 +40,7 @@ t.test('what keeps containers from running is the status of the pod', async t =>
   t.hasStrict(cellsOf(pods, pod('', [status('web', waiting(''))])), { Status: '' })
 })
 
-t.test('restarts of all containers count, and the latest of them is told', async t => {
+t.test('the restarts of all containers are summed, with the time of the latest', async t => {
   const containers = [status('web', running, { restartCount: 2, lastState: terminated(1, 'Error', 300) }), status('log', running, { restartCount: 1, lastState: terminated(0, 'Completed', 30) })]
   t.hasStrict(cellsOf(pods, pod('Running', containers)), { Restarts: '3 (30m ago)' })
 })
@@ -56,12 +56,12 @@ t.test('init containers come first', async t => {
   t.hasStrict(starting([done, status('migrate', terminated(2))]), { Status: 'Init:ExitCode:2' })
   t.hasStrict(starting([done, status('migrate', { terminated: { exitCode: 137, signal: 9 } })]), { Status: 'Init:Signal:9' })
   t.hasStrict(starting([status('fetch', waiting('CrashLoopBackOff'), { restartCount: 4, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:CrashLoopBackOff', Restarts: '4 (2m ago)' })
-  t.hasStrict(starting([status('fetch', running, { restartCount: 1 }), status('migrate', waiting('PodInitializing'), { restartCount: 7, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:0/2', Restarts: '1' }, 'and what is behind them waits')
+  t.hasStrict(starting([status('fetch', running, { restartCount: 1 }), status('migrate', waiting('PodInitializing'), { restartCount: 7, lastState: terminated(1, 'Error', 2) })]), { Status: 'Init:0/2', Restarts: '1' }, 'and later containers do not count')
   t.hasStrict(starting([status('fetch', {}), done]), { Status: 'Init:0/2' }, 'a container without a state')
   t.hasStrict(starting([done, status('migrate', terminated(0, 'Completed'))]), { Status: 'PodInitializing', Restarts: '9' }, 'then the others have their say')
 })
 
-t.test('a pod that has ended', async t => {
+t.test('a finished pod', async t => {
   t.hasStrict(cellsOf(pods, pod('Succeeded', [status('web', terminated(0, 'Completed'))])), { Ready: '0/1', Status: 'Completed' })
   const half = [status('web', terminated(0, 'Completed')), status('log', running)]
   t.hasStrict(cellsOf(pods, pod('Running', half)), { Ready: '1/2', Status: 'Running' }, 'not while another container is running')
@@ -69,10 +69,10 @@ t.test('a pod that has ended', async t => {
   t.hasStrict(cellsOf(pods, { spec: { containers: [container('web')] }, status: { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.' } }), { Ready: '0/1', Status: 'Evicted' })
 })
 
-t.test('a pod that is to go', async t => {
+t.test('a terminating pod', async t => {
   const metadata = { deletionTimestamp: minutesAgo(0), deletionGracePeriodSeconds: 30 }
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata })), { Ready: '1/1', Status: 'Terminating' })
-  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })), { Status: 'Unknown' }, 'its node is not heard of')
+  t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { metadata, status: { reason: 'NodeLost' } })), { Status: 'Unknown' }, 'its node is lost')
 })
 
 t.test('readiness gates are counted', async t => {
@@ -82,7 +82,7 @@ t.test('readiness gates are counted', async t => {
   t.hasStrict(cellsOf(pods, pod('Running', [status('web', running)], { spec, status: { conditions: [...conditions, { type: 'example.com/b', status: 'True' }] } })), { 'Readiness Gates': '1/2' }, 'each by the first condition of its type')
 })
 
-t.test('rows of pods that have ended say so', async t => {
+t.test('rows of finished pods have a condition', async t => {
   const conditions = (phase: string) => tableRow(pods.stored, made(pods.stored, { spec: { containers: [container('web')] }, status: { phase } }), NOW).conditions
   t.same(conditions('Running'), [])
   t.same(conditions('Succeeded'), [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }])

@@ -14,7 +14,7 @@ const pod = {
   }
 }
 
-t.test('of a pod images, deadline and tolerations may change', async t => {
+t.test('images, the deadline and tolerations of a pod are mutable', async t => {
   updates(t, pods, pod, [
     [{}],
     [{ 'spec.containers[0].image': 'nginx:2', 'spec.initContainers[0].image': 'busybox:2' }],
@@ -49,7 +49,7 @@ t.test('a grace period that was negative may become 1', async t => {
   ])
 })
 
-t.test('what has ended does not run again, and addresses are of two families', async t => {
+t.test('terminated containers do not run again, and pod addresses are of two families', async t => {
   const ended = (exitCode: number) => ({ name: 'main', ready: false, restartCount: 0, image: 'i', imageID: 'i', state: { terminated: { exitCode } } })
   const running = { name: 'main', ready: true, restartCount: 0, image: 'i', imageID: 'i', state: { running: {} } }
   const withStatus = { ...pod, status: { containerStatuses: [ended(0)], initContainerStatuses: [ended(1)], ephemeralContainerStatuses: [ended(1)] } }
@@ -87,7 +87,7 @@ t.test('ephemeral containers are added and stay', async t => {
   ], 'ephemeralcontainers')
 })
 
-t.test('the last to be evicted is what is limited in all and asks for as much', async t => {
+t.test('the QoS class is Guaranteed if every container has limits equal to its requests', async t => {
   const classOf = (...resources: object[]) => {
     const object = made(pods, { ...pod, spec: { containers: resources.map((each, index) => ({ name: `c${index}`, image: 'i', resources: each })) }, status: { phase: 'Running', podIP: '10.0.0.1' } })
     pods.strategy.prepareForCreate?.(object, undefined, DEFAULT_GATES)

@@ -7,7 +7,7 @@ const T = 'spec.template'
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'main', image: 'nginx' }] } }
 const controller = { metadata: { name: 'web', namespace: 'default' }, spec: { selector: { app: 'web' }, template } }
 
-t.test('what a replication controller needs', async t => {
+t.test('the rules of a new replication controller', async t => {
   creates(t, replicationControllers, controller, [
     [{}],
     [{ 'spec.selector': undefined }],
@@ -22,7 +22,7 @@ t.test('what a replication controller needs', async t => {
   ])
 })
 
-t.test('all of it may change, and what is told fits together', async t => {
+t.test('every field is mutable, and the counts of the status are consistent', async t => {
   updates(t, replicationControllers, controller, [
     [{ 'spec.selector': { b: 'c' }, [`${T}.metadata.labels`]: { b: 'c' }, 'spec.replicas': 3 }],
     [{ 'spec.selector': { b: 'c' } }, `Invalid ${T}.metadata.labels`]

@@ -124,7 +124,7 @@ updates(t, services, ADDRESSED, [
   ['the state of its ports', {}, { status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ports: [{ port: 80, protocol: 'X' }] }] }, conditions: [{}] } }]
 ], 'status')
 
-t.test('what clients leave out of a service stays as it was allocated', async t => {
+t.test('an update of a service that omits allocated fields keeps them', async t => {
   t.match(created(services, { spec: { ...VALID.spec, clusterIP: 'None' } }).object, { spec: { clusterIPs: ['None'] } }, 'the one address is a list of one')
   const before = { spec: { ...ADDRESSED.spec, type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 31000, ports: [{ name: 'a', port: 80, nodePort: 30000 }, { name: 'b', port: 81, nodePort: 30001 }] } }
   const { object } = updated(services, before, { spec: { ...VALID.spec, type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports: [{ name: 'b', port: 81 }, { name: 'c', port: 82 }] } })
@@ -136,6 +136,6 @@ t.test('what clients leave out of a service stays as it was allocated', async t 
   t.match(updated(services, before, { spec: renumbered }).object, { spec: { ports: [{ nodePort: 30000 }, { nodePort: undefined }, { nodePort: undefined }, { nodePort: 30001 }] } }, 'ports go by their names')
   const balanced = { ...before, status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] }, conditions: [{ type: 'A' }] } }
   const { object: unbalanced } = updated(services, balanced, { spec: { ...before.spec, type: 'NodePort' } })
-  t.match(unbalanced, { status: { loadBalancer: { ingress: undefined }, conditions: [{ type: 'A' }] } }, 'where the balancer was is told no more')
+  t.match(unbalanced, { status: { loadBalancer: { ingress: undefined }, conditions: [{ type: 'A' }] } }, 'the status of the load balancer is cleared')
   t.match(updated(services, balanced, { spec: before.spec }).object, { status: balanced.status })
 })

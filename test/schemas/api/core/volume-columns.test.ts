@@ -25,5 +25,5 @@ t.test('a claim', async t => {
   t.hasStrict(cellsOf(persistentVolumeClaims, bound), { Status: 'Bound', Volume: 'pv-1', Capacity: '10Gi', 'Access Modes': 'RWO' })
   t.hasStrict(cellsOf(persistentVolumeClaims, { ...bound, metadata }), { Status: 'Terminating' })
   t.hasStrict(cellsOf(persistentVolumeClaims, { spec: {} }), { StorageClass: '' })
-  t.hasStrict(cellsOf(persistentVolumeClaims, { spec, metadata: { annotations: { 'volume.beta.orch.io/storage-class': 'slow' } } }), { StorageClass: 'slow' }, 'the annotation goes before the field')
+  t.hasStrict(cellsOf(persistentVolumeClaims, { spec, metadata: { annotations: { 'volume.beta.orch.io/storage-class': 'slow' } } }), { StorageClass: 'slow' }, 'the annotation takes precedence over the field')
 })

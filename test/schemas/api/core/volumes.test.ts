@@ -90,7 +90,7 @@ updates(t, claims, CLAIM, [
   ['less than nothing', {}, { status: { capacity: { storage: '-1' } } }, 'Invalid status.capacity[storage]']
 ], 'status')
 
-t.test('what a claim is filled from is told in both fields', async t => {
+t.test('the data source of a claim is set in both fields', async t => {
   const copy = { kind: 'PersistentVolumeClaim', name: 'a' }
   t.match(created(claims, { spec: { ...CLAIM.spec, dataSource: copy } }).object, { spec: { dataSource: copy, dataSourceRef: copy } })
   const any = { apiGroup: 'example.com', kind: 'Image', name: 'a' }

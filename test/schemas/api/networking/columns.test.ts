@@ -14,7 +14,7 @@ t.test('an ingress', async t => {
   t.same(cellsOf(ingresses, { spec: { defaultBackend: { service: { name: 'web', port: { number: 80 } } } } }), { Name: 'web', Class: '<none>', Hosts: '*', Address: '', Ports: '80', Age: '24h' })
 })
 
-t.test('of many hosts an ingress shows three', async t => {
+t.test('three hosts of an ingress are listed, and the rest counted', async t => {
   const hosts = (...names: string[]) => cellsOf(ingresses, { spec: { rules: rules(...names) } })['Hosts']
   t.equal(hosts('a', 'b', 'c'), 'a,b,c')
   t.equal(hosts('a', 'b', 'c', 'd', 'e'), 'a,b,c + 2 more...')
@@ -31,7 +31,7 @@ t.test('an ingress class', async t => {
   t.hasStrict(cellsOf(ingressClasses, { spec: { ...spec, parameters: { kind: 'ConfigMap', name: 'outside' } } }), { Parameters: 'ConfigMap/outside' })
 })
 
-t.test('a network policy shows what pods it is for', async t => {
+t.test('a network policy has a column for its pod selector', async t => {
   const policy = (podSelector: object) => cellsOf(networkPolicies, { spec: { podSelector } })
   t.same(policy({ matchLabels: { app: 'web' } }), { Name: 'web', 'Pod-Selector': 'app=web', Age: '24h' })
   t.hasStrict(policy({}), { 'Pod-Selector': '<none>' })

@@ -33,7 +33,7 @@ for (const version of ['v1', 'v1beta1']) {
   ], 'status')
 }
 
-t.test('an empty selector is every pod in v1 and none in v1beta1; without one it is none in both', async t => {
+t.test('an empty selector matches every pod in v1 and none in v1beta1; a missing one matches none in both', async t => {
   const [v1, v1beta1] = [served('policy/v1', 'poddisruptionbudgets'), served('policy/v1beta1', 'poddisruptionbudgets')]
   const shownIn = (one: typeof v1, selector: object | undefined) => (version: typeof v1): unknown => {
     const { object } = created(one, { spec: { minAvailable: 1, selector } })

@@ -89,7 +89,7 @@ t.test('escalation is allowed unless a policy says otherwise', async t => {
   t.match(updated(policies, VALID, { spec: { ...VALID.spec, allowPrivilegeEscalation: false } }).object, spec({ allowPrivilegeEscalation: false }))
 })
 
-t.test('findings come in the words that clients know', async t => {
+t.test('findings have the wording of upstream', async t => {
   const { errors } = created(policies, {
     ...annotated(APPARMORS, 'runtime/default,mine'), spec: {
       ...VALID.spec, runAsGroup: { rule: 'x' }, volumes: ['hostpath'], allowedProcMountTypes: ['x'], allowedUnsafeSysctls: ['A'], runtimeClass: { allowedRuntimeClassNames: [], defaultRuntimeClassName: 'a' }

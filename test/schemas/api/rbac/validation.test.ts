@@ -54,7 +54,7 @@ t.test('roleRef never changes', async t => {
 t.test('subjects are of known kinds and say what their kind needs', async t => {
   const subject = (value: object) => check(clusterRoleBindings, { roleRef: ref, subjects: [value] })
   t.same(subject({ kind: 'User', name: 'any name: even this/%' }), [])
-  t.same(subject({ kind: 'Group', name: 'g', namespace: 'd' }), [], 'a namespace here is for the authorizer to judge')
+  t.same(subject({ kind: 'Group', name: 'g', namespace: 'd' }), [], 'a namespace here is left to the authorizer')
   t.same(subject({ kind: 'ServiceAccount', name: 's', namespace: 'd' }), [])
   t.same(subject({ kind: 'Robot', name: 'r' }), ['NotSupported subjects[0].kind'])
   t.same(subject({ name: 'r' }), ['NotSupported subjects[0].kind'])

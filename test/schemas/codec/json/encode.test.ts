@@ -8,7 +8,7 @@ import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, ser
 const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' }
 const binding = (more: object) => decode(clusterRoleBindings.message, { roleRef, ...more }).object
 
-t.test('members stand in declared order, whatever order they were set in', async t => {
+t.test('members are written in declared order, in whatever order they were set', async t => {
   const object = binding({ subjects: [{ name: 'u', kind: 'User' }] })
   object.metadata.uid = 'u-1'
   object.metadata.name = 'n'
@@ -17,7 +17,7 @@ t.test('members stand in declared order, whatever order they were set in', async
     '{"kind":"ClusterRoleBinding","apiVersion":"rbac.authorization.orch.io/v1","metadata":{"name":"n","uid":"u-1","creationTimestamp":"2021-01-01T00:00:00Z"},"subjects":[{"kind":"User","name":"u"}],"roleRef":{"apiGroup":"rbac.authorization.orch.io","kind":"ClusterRole","name":"view"}}')
 })
 
-t.test('what is always written is written when unset: null lists, null times, empty messages, required zeros', async t => {
+t.test('required members are written when unset: null lists, null times, empty messages, zeros', async t => {
   t.equal(toJson(clusterRoles.message, decode(clusterRoles.message, {}).object),
     '{"kind":"ClusterRole","apiVersion":"rbac.authorization.orch.io/v1","metadata":{"creationTimestamp":null},"rules":null}')
   t.equal(toJson(clusterRoles.message, decode(clusterRoles.message, { rules: [] }).object),
@@ -30,7 +30,7 @@ t.test('what is always written is written when unset: null lists, null times, em
     '{"kind":"ClusterRoleBinding","apiVersion":"rbac.authorization.orch.io/v1","metadata":{"creationTimestamp":null},"roleRef":{"apiGroup":"","kind":"","name":""}}')
 })
 
-t.test('what may be left out is left out when empty; pointers keep their zero', async t => {
+t.test('optional members are omitted when empty; pointers keep their zero', async t => {
   const text = (object: object) => toJson(configMaps.message, decode(configMaps.message, object).object)
   const head = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"creationTimestamp":null}'
   t.equal(text({ data: {}, binaryData: {}, metadata: { labels: {}, finalizers: [] } }), `${head}}`)

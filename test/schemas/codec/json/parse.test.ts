@@ -7,13 +7,13 @@ const parse = (text: string | Uint8Array) => parseJson(typeof text === 'string' 
 const refused = (t: { throws: typeof import('tap')['throws'] }, input: string | Uint8Array, expected: RegExp) =>
   t.throws(() => parse(input), { name: 'DecodeError', message: expected })
 
-t.test('values come out as JSON.parse makes them', async t => {
+t.test('values are those of JSON.parse', async t => {
   for (const text of ['{}', '[]', 'null', '1.5e3', '"x"', '{"a":[{"b":"c\\"}{,:[]"},1,true,null]}', ' {"a" : {"b" : [ ] } } ']) {
     t.same(parse(text), { value: JSON.parse(text), duplicates: [] }, text)
   }
 })
 
-t.test('what is no JSON is refused, the text not repeated', async t => {
+t.test('invalid JSON is refused, and the text is not repeated', async t => {
   for (const [text, expected] of [
     ['', /not valid JSON: it is empty/],
     ['{"a":', /it ends in the middle of a value/],
@@ -47,23 +47,23 @@ t.test('deep nesting is refused at once, a thousand levels are not', async t => 
   t.ok(parse(`"${'['.repeat(100_000)}"`), 'brackets in text nest nothing')
 })
 
-t.test('repeated keys are told by path; the last one counts', async t => {
+t.test('repeated keys are reported by path; the last one counts', async t => {
   t.same(parse('{"a":1,"a":2}'), { value: { a: 2 }, duplicates: ['a'] })
   t.same(parse('{"x":{"y":[{"k":1},{"k":1,"\\u006b" : {"z":1,"z":[]}, "k":"}{"}]},"m":{"k":1}}').duplicates, ['x.y[1].k', 'x.y[1].k.z', 'x.y[1].k'])
   t.same(parse('{"__proto__":1,"__proto__":2}').duplicates, ['__proto__'])
   t.same(parse('{"1":1,"2":2,"1":3}').duplicates, ['1'])
-  t.same(parse('{"a":{"b":1},"c":{"b":1}}').duplicates, [], 'the same key elsewhere is none')
+  t.same(parse('{"a":{"b":1},"c":{"b":1}}').duplicates, [], 'the same key in another object is no duplicate')
   t.equal(parse(`{${'"a":1,'.repeat(1000)}"a":1}`).duplicates.length, 100, 'at most a hundred')
 })
 
-t.test('keys nobody knows stand among them as they are read', async t => {
+t.test('unknown and repeated keys are reported in the order of the text', async t => {
   const told = (text: string, unknown: string[]) => inOrderOfText(text, unknown).map(([finding, path]) => `${finding} ${path}`)
   t.same(told('{"z":1,"a":[{"k":1,"x":2,"k":3}],"x":{"k":1,"k":2},"x":3,"a":[]}', ['a[0].x', 'x']), ['unknown a[0].x', 'duplicate a[0].k', 'unknown x', 'duplicate a'])
   const long = 'x'.repeat(2000)
   t.same(told(`{"${long}":1,"a":1,"a":2}`, [long]), ['duplicate a', `unknown ${long}`], 'long ones come last')
 })
 
-t.test('what is looked for among deep keys takes no time to speak of', async t => {
+t.test('the search for keys in deeply nested text takes little time', async t => {
   const deep = `${'{"d":'.repeat(900)}[${'{"kk":1},'.repeat(40_000)}{}]${'}'.repeat(900)}`
   const started = process.cpuUsage()
   t.equal(inOrderOfText(`{"data":${deep},"a":1,"a":2,"${'u'.repeat(999)}":1}`, ['u'.repeat(999), 'kk']).length, 3)

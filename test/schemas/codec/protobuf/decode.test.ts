@@ -21,7 +21,7 @@ const sample = decode(message, {
   roleRef: { apiGroup: 'g', kind: 'ClusterRole', name: 'view' }
 }).object
 
-t.test('what was encoded comes back', async t => {
+t.test('an encoded object decodes to itself', async t => {
   t.same(decodeProtobuf(message, encodeProtobuf(message, sample)), { object: sample, unknown: [], duplicates: [] })
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', details: { name: 'x', causes: [{ field: 'f' }], retryAfterSeconds: -1 }, code: 500 }
   t.same(decodeProtobuf(Status, encodeProtobuf(Status, status)).object, status)
@@ -32,7 +32,7 @@ t.test('the magic prefix is required', async t => {
   t.equal(decodeProtobuf(message, MAGIC).object.kind, 'ClusterRoleBinding', 'an empty envelope holds an empty object')
 })
 
-t.test('kind and apiVersion of the envelope are judged like those of JSON', async t => {
+t.test('kind and apiVersion of the envelope are checked like those of JSON', async t => {
   const raw = encodeMessage(message, sample)
   t.equal(decodeProtobuf(message, enveloped(raw)).object.kind, 'ClusterRoleBinding')
   t.throws(() => decodeProtobuf(message, enveloped(raw, { kind: 'Role' })), { message: 'kind: expected "ClusterRoleBinding", got "Role"' })
@@ -49,7 +49,7 @@ t.test('an envelope may hold JSON; other contents and encodings are refused by n
   t.match(openEnvelope(enveloped(Buffer.from('x'), { kind: 'K', apiVersion: 'g/v' })), { kind: 'K', apiVersion: 'g/v' })
 })
 
-t.test('fields nobody knows are stepped over, of every wire type', async t => {
+t.test('unknown fields of every wire type are skipped', async t => {
   const bytes = build(writer => {
     writer.uint32(2000 << 3).uint64(7).uint32(2000 << 3 | 1).double(1).uint32(2000 << 3 | 5).float(1).uint32(2000 << 3 | 2).string('x')
     writer.uint32(2000 << 3 | 3).uint32(8).int32(1).uint32(2000 << 3 | 4)
@@ -64,7 +64,7 @@ t.test('canonical, whatever was sent: zeros dropped, required filled, repeated s
   t.same(decodeMessage(configMaps.message, build(writer => writer.uint32(18).fork().ldelim())), { metadata: {}, data: { '': '' } }, 'an entry without key and value')
 })
 
-t.test('what is cut short, overlong or mistyped is refused', async t => {
+t.test('truncated, overlong and mistyped input is refused', async t => {
   const whole = encodeProtobuf(message, sample)
   for (let length = 4; length < whole.length - 4; length++) {
     try {

@@ -34,7 +34,7 @@ t.test('in quotes, in blocks, and as text by their tag, they are text', async t 
   t.equal(valueOf('!!timestamp 2021-01-01'), '2021-01-01')
 })
 
-t.test('what no JSON holds, and what is not of its tag, is refused by its place', async t => {
+t.test('values that JSON cannot hold or that contradict their tag are refused by position', async t => {
   for (const [text, why] of [['.inf', 'infinity'], ['-.INF', 'infinity'], ['.NaN', 'infinity'], ['!!int x', 'is no int'], ['!!bool 1', 'is no bool'], ['9'.repeat(400), '300 digits']] as const) t.throws(() => valueOf(text), { name: 'DecodeError', message: new RegExp(`^a: .*${why}`) }, text)
 })
 

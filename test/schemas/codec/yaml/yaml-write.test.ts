@@ -19,7 +19,7 @@ function value (depth: number): unknown {
   }
 }
 
-t.test('what is written is read again as it was, by YAML 1.2 and by 1.1', async t => {
+t.test('written YAML is read back unchanged, by YAML 1.2 and by 1.1', async t => {
   t.comment(`seed ${dice.seed}`)
   let agreed = 0
   for (let run = 0; run < 3000; run++) {
@@ -34,7 +34,7 @@ t.test('what is written is read again as it was, by YAML 1.2 and by 1.1', async 
   t.equal(agreed, 3000)
 })
 
-t.test('it reads as people write it', async t => {
+t.test('the layout is the usual one', async t => {
   t.equal(toYaml({ kind: 'ConfigMap', metadata: { name: 'system:a', labels: {} }, list: [{ a: 1, b: ['x'] }, []], script: '#!/bin/sh\necho hello\n', yes: 'yes' }),
     'kind: ConfigMap\nmetadata:\n  name: system:a\n  labels: {}\nlist:\n- a: 1\n  b:\n  - x\n- []\nscript: |\n  #!/bin/sh\n  echo hello\n"yes": "yes"\n')
   t.equal(toYaml('text'), 'text\n')

@@ -4,7 +4,7 @@ import { parseYaml, toYaml } from '../../../../schemas/index.js'
 const parse = (text: string) => parseYaml(Buffer.from(text))
 const refused = (t: { throws: typeof import('tap')['throws'] }, text: string, message: RegExp) => t.throws(() => parse(text), { name: 'DecodeError', message })
 
-t.test('what JSON can say comes out as JSON would', async t => {
+t.test('YAML that JSON can express gives the same values', async t => {
   t.same(parse('a: 1\nb: [x, 2.5, true, null, ~]\nc: {d: "e", f: }\ng: |\n  two\n  lines\n').value, { a: 1, b: ['x', 2.5, true, null, null], c: { d: 'e', f: null }, g: 'two\nlines\n' })
   t.same(parse('{"a": {"b": [1]}}').value, { a: { b: [1] } })
   t.same(parse('{a: b, c: [d]}').value, { a: 'b', c: ['d'] }, 'flow style that is no JSON')
@@ -20,7 +20,7 @@ t.test('keys become text', async t => {
   refused(t, '? [a, b]\n: c', /key that is a list or map/)
 })
 
-t.test('repeated keys are told by path; the last one counts', async t => {
+t.test('repeated keys are reported by path; the last one counts', async t => {
   t.same(parse('a:\n  - b: 1\n    b: 2\nc: 1\nc: 3'), { value: { a: [{ b: 2 }], c: 3 }, duplicates: ['a[0].b', 'c'], lines: ['line 3: key "b" already set in map', 'line 5: key "c" already set in map'] })
   t.same(parse('{"a": 1, "a": 2}').duplicates, ['a'])
 })
@@ -44,7 +44,7 @@ t.test('maps are merged into others, which say what counts', async t => {
   refused(t, bomb, /too large a YAML document once its aliases are followed/)
 })
 
-t.test('what JSON does not know is refused', async t => {
+t.test('YAML that JSON cannot express is refused', async t => {
   refused(t, 'a: .inf', /infinity/)
   refused(t, 'a: .nan', /not-a-number/)
   refused(t, 'a: 1\n---\nb: 2', /more than one YAML document/)
