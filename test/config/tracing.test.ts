@@ -1,13 +1,10 @@
 /** The file that `--tracing-config-file` names. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { tracingOptions } from '../../config/tracing.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'orch-tracing-'))
-t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-const FILE = join(folder, 'tracing.yaml')
+const FILE = join(t.testdir(), 'tracing.yaml')
 const HEAD = 'apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfiguration\n'
 
 function read (text: string) {

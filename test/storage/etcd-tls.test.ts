@@ -1,6 +1,5 @@
 import t from 'tap'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { certify } from '../../serving/certify.js'
@@ -17,10 +16,7 @@ const client = certify({ commonName: 'server of ours', uses: ['client'], issuer,
 const renewed = certify({ commonName: 'server of ours, renewed', uses: ['client'], issuer, from, until })
 const stranger = certify({ commonName: 'stranger', uses: ['client'], authority: true, from, until })
 
-// Not a folder of tap's: another process with several test files has one of the same name.
-const folder = mkdtempSync(join(tmpdir(), 'orch-etcd-tls-'))
-t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-for (const [name, text] of Object.entries({ 'ca.crt': authority.certificate, 'server.crt': server.certificate, 'server.key': server.key })) writeFileSync(join(folder, name), text)
+const folder = t.testdir({ 'ca.crt': authority.certificate, 'server.crt': server.certificate, 'server.key': server.key })
 const etcd = await startEtcd(t, { ca: `${folder}/ca.crt`, certificate: `${folder}/server.crt`, key: `${folder}/server.key`, clientAuth: true })
 
 t.test('with its authority and a client certificate everything works, encrypted', async t => {
