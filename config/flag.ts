@@ -4,6 +4,7 @@
  * @see interface, 'Server start-up options' and the flag tables of its other parts
  */
 import { isIP } from 'node:net'
+import { escapeControls, shorten } from '../schemas/quote.js'
 import { didYouMean } from './suggestions.js'
 
 export interface Flag<T> {
@@ -42,9 +43,7 @@ const NAMED: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** Escapes control characters and limits the length. */
 export function printable (text: string, limit = 300): string {
-  // eslint-disable-next-line no-control-regex -- these are the characters that must not reach a terminal
-  const escaped = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => NAMED[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return escaped.length > limit ? `${escaped.slice(0, limit)}…` : escaped
+  return shorten(escapeControls(text.replace(/[\n\r\t]/g, character => NAMED[character] ?? character)), limit)
 }
 
 /** Describes an invalid value; undefined if valid. */

@@ -3,6 +3,7 @@
  * among the recent events of the cache, which have the state before it. Otherwise the managers whose entries the client has not seen are named.
  */
 import type { ApiObject } from '../../schemas/index.js'
+import { escapeControls, shorten } from '../../schemas/quote.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
@@ -20,9 +21,6 @@ const MAX_EVENTS = 1000
 const MAX_NAMED = 5
 /** Maximum characters of a field's path: clients choose the names in it. */
 const MAX_PATH = 200
-/** Terminals would obey them. */
-// eslint-disable-next-line no-control-regex -- matches control characters
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/g
 
 /**
  * @param current the object that the client's version is not
@@ -68,14 +66,11 @@ function changes ({ representation: { message } }: ResourceStore, old: ApiObject
 }
 
 function * fieldTexts ({ changed, removed }: Changes, managers: readonly Manager[]): Generator<string> {
-  for (const path of paths(changed)) yield `${shown(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`
-  for (const path of paths(removed)) yield `${shown(path)} (removed)`
+  for (const path of paths(changed)) yield `${readable(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`
+  for (const path of paths(removed)) yield `${readable(path)} (removed)`
 }
 
-function shown (path: readonly string[]): string {
-  const text = pathText(path).replace(CONTROLS, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return text.length > MAX_PATH ? `${text.slice(0, MAX_PATH)}…` : text
-}
+const readable = (path: readonly string[]): string => shorten(escapeControls(pathText(path)), MAX_PATH)
 
 const nameOf = ({ manager }: Manager): string => JSON.stringify(manager)
 const byWhom = ([first, ...more]: readonly Manager[]): string => first === undefined ? '' : ` by ${nameOf(first)}${more.length === 0 ? '' : ' and others'}`
