@@ -63,15 +63,15 @@ export const named = ({ exchanges }: TestServer): string[] => exchanges.find({ v
 export const wrongFault: Fault = { status: 418 }
 // @ts-expect-error -- a test server has a store of its own
 export const stored = async (): Promise<TestServer> => await testServer({ server: { storage: { kind: 'memory' } } })
-// @ts-expect-error -- a member that there is not
+// @ts-expect-error -- an unknown option
 export const unknownMember: ServerOptions = { storge: { kind: 'memory' } }
-// @ts-expect-error -- a kind that there is not
+// @ts-expect-error -- an unknown kind
 export const unknownKind: ServerOptions = { storage: { kind: 'memry' } }
-// @ts-expect-error -- a member that may be missing, but is not undefined
+// @ts-expect-error -- an optional member may not be undefined
 export const undefinedMember: ServerOptions = { storage: undefined }
-// @ts-expect-error -- the decorators of the server stay inside
+// @ts-expect-error -- the decorators of the server are not public
 export const decorators = (fastify: FastifyInstance): unknown => fastify.orch
-// @ts-expect-error -- metadata is no number
+// @ts-expect-error -- metadata is not a number
 export const wrong: Lease = { kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata: 1 }
 `
 

@@ -56,7 +56,7 @@ function stateAt (cache: WatchCache | undefined, key: string, version: Revision)
   return undefined
 }
 
-/** What may be named; a text is made only once it is. */
+/** Texts are made when they are read. */
 interface Findings { readonly count: number, readonly texts: Iterable<string> }
 
 function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): Findings {

@@ -44,7 +44,7 @@ export async function podNames (baseUrl: string, namespace: string): Promise<Arr
   return data?.items.map(pod => pod.metadata?.name) ?? []
 }
 
-// @ts-expect-error -- its types are no mere any
+// @ts-expect-error -- the generated types are not any
 export const wrong = () => createClient<paths>({ baseUrl: '' }).GET('/api/v1/namespaces/{namespace}/pods', { params: { path: { namespace: 1 } } })
 `
 t.test('a client that is generated from the document of the core group compiles and lists pods', async t => {

@@ -1,4 +1,4 @@
-/** The front page: to whom it is sent, what each reader sees of it, and that nothing of it is more than text or costs more than a look into memory. */
+/** The front page: which clients get it and what each reader may see. It escapes all text, and reads only what is in memory. */
 import t from 'tap'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'

@@ -1,4 +1,4 @@
-/** What holds for all applies and updates, whoever makes them. */
+/** Properties of every apply and update, by any manager. */
 import t from 'tap'
 import { compare } from '../../../registry/apply/compare.js'
 import { EMPTY, difference, equals, intersection, isEmpty, union } from '../../../registry/apply/field-set.js'

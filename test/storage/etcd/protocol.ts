@@ -1,4 +1,4 @@
-/** etcd's own protocol file, from etcd3, read by an independent implementation. It judges messages, and simulated etcds speak it. */
+/** etcd's own protocol file, from etcd3, read by an independent implementation. Tests check messages with it, and simulated etcds use it. */
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import protobuf from 'protobufjs'
