@@ -3,6 +3,7 @@
  * An environment variable lists the files, because tap derives folder names from arguments.
  */
 import t from 'tap'
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { FILES, MARK } from './batches.js'
@@ -14,5 +15,7 @@ t.testdirName = `${t.testdirName}-${process.pid}`
 for (const file of process.env[FILES]?.split(' ') ?? []) {
   t.comment(`${MARK}${file}`)
   await import(pathToFileURL(resolve(file)).href)
+  // A test may have changed something global, such as the clock, which the next file must not see when it is loaded.
+  if (!t.idle) await once(t, 'idle')
 }
 t.end()
