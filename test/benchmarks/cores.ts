@@ -160,6 +160,6 @@ async function startTimes (scale: Scale): Promise<void> {
 }
 
 export async function cores (scale: Scale): Promise<void> {
-  for (const store of ['embedded', 'etcd'] as const) await withStore(scale, store)
+  for (const store of scale.stores) await withStore(scale, store)
   await startTimes(scale)
 }

@@ -148,10 +148,10 @@ async function writing (all: Versions, scale: Scale): Promise<void> {
   const count = scale.writes / 2
   await all.compareFresh(`create, the first ${count.toLocaleString('en')} of a process`, scale, node => coldCreates(count, [], node))
   await using ends = new Ends()
-  const { url } = await startEtcd(ends)
-  for (const store of ['embedded', 'etcd']) {
+  const etcd = scale.stores.includes('etcd') ? await startEtcd(ends) : undefined
+  for (const store of scale.stores) {
     const servers: Launched[] = []
-    for (const [at, node] of all.nodes.entries()) servers.push(ends.add(await launch([...UNBOUNDED, ...(store === 'etcd' ? [`--etcd-servers=${url}`, `--etcd-prefix=/on-${at}`] : [])], undefined, [], node)))
+    for (const [at, node] of all.nodes.entries()) servers.push(ends.add(await launch([...UNBOUNDED, ...(store === 'etcd' ? [`--etcd-servers=${etcd?.url}`, `--etcd-prefix=/on-${at}`] : [])], undefined, [], node)))
     for (const server of servers) await fill(server, 10)
     const pairs = await paired(servers, ends, 1)
     const from = new Map<Child, number>()

@@ -17,6 +17,8 @@ export interface Scale {
   readonly starts: number
   /** Numbers of processes of a server, one first. */
   readonly processes: readonly number[]
+  /** Stores of comparisons that run on each. */
+  readonly stores: ReadonlyArray<'embedded' | 'etcd'>
   /** Idle milliseconds before memory is read. */
   readonly pause: number
   /** Single events per round. */
@@ -26,8 +28,8 @@ export interface Scale {
   readonly deliveries: number
 }
 
-export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, writes: 10_000, watchers: 1_000, crowd: 10_000, sizes: [1_000, 10_000, 100_000], starts: 5, processes: [1, 2, 4], pause: 1_000, events: 20, burst: 200, deliveries: 50 }
+export const FULL: Scale = { rounds: 7, gets: 20_000, objects: 5_000, lists: 30, writes: 10_000, watchers: 1_000, crowd: 10_000, sizes: [1_000, 10_000, 100_000], starts: 5, processes: [1, 2, 4], stores: ['embedded', 'etcd'], pause: 1_000, events: 20, burst: 200, deliveries: 50 }
 /** Enough to see a slowdown of a tenth, in three minutes. */
 export const CHECK: Scale = { ...FULL, rounds: 5, gets: 4_000, objects: 2_000, lists: 4, writes: 4_000, watchers: 300, starts: 2, events: 10, burst: 50, deliveries: 5 }
 /** Shows only that the benchmarks work; the figures mean nothing. */
-export const TINY: Scale = { rounds: 1, gets: 3, objects: 20, lists: 1, writes: 20, watchers: 2, crowd: 10, sizes: [20], starts: 1, processes: [1, 2], pause: 10, events: 1, burst: 4, deliveries: 2 }
+export const TINY: Scale = { rounds: 1, gets: 3, objects: 20, lists: 1, writes: 20, watchers: 2, crowd: 10, sizes: [20], starts: 1, processes: [1, 2], stores: ['embedded'], pause: 10, events: 1, burst: 4, deliveries: 2 }

@@ -22,6 +22,8 @@ const ALONE = [
   'serving/processes/killed-processes', 'serving/processes/one-server', 'serving/processes/over-etcd', 'serving/processes/shares', 'serving/service-accounts', 'storage/embedded/disk', 'storage/embedded/lock', 'storage/embedded/disk-space', 'storage/etcd.'
 ]
 const MAX_FILES = 14
+/** Batches that start in these folders begin first: they wait for other programs most of the time, so others run beside them, and none is left alone at the end. */
+const FIRST = ['etcd-outage', 'soak', 'storage/']
 
 /** Servers of batches that start in these folders, and of the second run of conformance/, share the routes of all resources: a start takes a third of the CPU. */
 const SHARED_ROUTES = ['admission/', 'auth/', 'bad-input/', 'config/', 'controllers/', 'registry/', 'storage/']
@@ -41,12 +43,13 @@ export const MARK = 'test file: '
 
 export interface Batch { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>> }
 
-/** In order: files that may share a process together, all others alone. Tests of the interface also run without admission plugins. */
+/** Files that may share a process together, all others alone. Tests of the interface also run without admission plugins. */
 export function batchesOf (files: readonly string[]): Batch[] {
+  const isFirst = ({ files: [file] }: Batch): boolean => FIRST.some(place => file?.startsWith(`dist/test/${place}`))
   return [
     ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none', ...SHARE_ROUTES } })),
     ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: SHARED_ROUTES.some(folder => batch[0]?.startsWith(`dist/test/${folder}`)) ? SHARE_ROUTES : {} }))
-  ]
+  ].sort((one, other) => Number(isFirst(other)) - Number(isFirst(one)))
 }
 
 const titleOf = (files: readonly string[]): string => files.length === 1 ? files.join() : `${files.length} files, ${files[0]} to ${files.at(-1)},`
