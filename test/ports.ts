@@ -1,18 +1,18 @@
 /**
  * Ports for programs that cannot choose one: the secure port is never 0, and members of an etcd cluster name each other's ports before they start.
- * The ports are below those that the kernel gives to others, and each belongs to one test process until it ends.
+ * The ports are below those that the kernel gives to others, and each belongs to one test process of this user until it ends, in whatever run.
  */
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const FIRST = 15_000
 /** The kernel's own ports begin at 32768. */
 const COUNT = 17_000
 
-const folder = join(tmpdir(), 'orch-test-ports')
+/** Not in the folder for temporary files, of which each run has its own. */
+const folder = `/tmp/orch-test-ports-${process.getuid?.() ?? 0}`
 const own: string[] = []
 let next = Math.floor(Math.random() * COUNT)
 
