@@ -1,3 +1,4 @@
+import { resourceRequest } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { AdmissionTools } from './options.js'
 
@@ -6,7 +7,7 @@ export async function isSignerAllowed (authorize: AdmissionTools['authorize'], u
   if (user === undefined) return true
   const [domain = ''] = signer.split('/')
   for (const name of [signer, `${domain}/*`]) {
-    const { decision } = await authorize({ user, info: { path: '', isResourceRequest: true, verb, group: 'certificates.orch.io', version: '*', resource: 'signers', subresource: '', namespace: '', name } })
+    const { decision } = await authorize({ user, info: resourceRequest({ verb, group: 'certificates.orch.io', version: '*', resource: 'signers', name }) })
     if (decision === 'Allow') return true
   }
   return false

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
-import type { RequestInfo } from '../auth/request-info.js'
+import { pathRequest, type RequestInfo } from '../auth/request-info.js'
 import { translatePath, translateQuery, usesPublicNames } from '../schemas/compat/text.js'
 import { isBuiltInGroup } from '../schemas/resources.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
@@ -29,9 +29,7 @@ const ofNamespace = (segment: string): boolean => segment === 'status' || segmen
 /** True for segments that cannot be names: such a path is a non-resource path, not a collection. */
 const unnamed = (segment: string): boolean => segment === '' || segment === '.' || segment === '..'
 
-const nonResource = (method: string, path: string): RequestInfo => ({
-  path, isResourceRequest: false, verb: method.toLowerCase(), group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
-})
+const nonResource = (method: string, path: string): RequestInfo => pathRequest(path, method.toLowerCase())
 
 /**
  * kubectl from 1.27 lists this path before it creates an object of a type without PATCH, and fails on an error. Served and authorized as the

@@ -5,7 +5,7 @@
  * @see interface, 'Authorization flags', 'Errors' 7
  */
 import type { Attributes, Authorizer, Rules, Ruling } from '../authorizer.js'
-import type { RequestInfo } from '../request-info.js'
+import { resourceRequest, type RequestInfo } from '../request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { ApiObject } from '../../schemas/index.js'
 import type { Follow, Followed, FollowedResource, ObjectName } from '../follow.js'
@@ -21,8 +21,8 @@ const MASTERS = 'system:masters'
 /** Kinds of roles, and what their readers may list. */
 const KINDS = [{ kind: 'ClusterRole', resources: ['clusterroles', 'clusterrolebindings'] }, { kind: 'Role', resources: ['roles', 'rolebindings'] }] as const
 
-const listing = (resource: string, namespace: string): RequestInfo => ({
-  path: `/apis/${GROUP}/v1/${namespace === '' ? '' : `namespaces/${namespace}/`}${resource}`, isResourceRequest: true, verb: 'list', group: GROUP, version: 'v1', resource, subresource: '', namespace, name: ''
+const listing = (resource: string, namespace: string): RequestInfo => resourceRequest({
+  path: `/apis/${GROUP}/v1/${namespace === '' ? '' : `namespaces/${namespace}/`}${resource}`, verb: 'list', group: GROUP, version: 'v1', resource, namespace
 })
 
 const ALLOW: Ruling = { decision: 'Allow' }

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Ruling } from '../../auth/authorizer.js'
 import { refusal } from '../../auth/refusal.js'
-import type { RequestInfo } from '../../auth/request-info.js'
+import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import { translate } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
@@ -21,7 +21,7 @@ const PATH = '/impersonate'
 
 /** The authorizer request for a permission. Users and groups have no version, as upstream. */
 const requestInfoOf = ({ group, resource, subresource = '', namespace = '', name }: Permission): RequestInfo =>
-  ({ path: PATH, isResourceRequest: true, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name })
+  resourceRequest({ path: PATH, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name })
 
 function headersOf (rawHeaders: readonly string[]): Impersonation {
   try {

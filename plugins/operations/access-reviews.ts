@@ -3,7 +3,7 @@
  * of the caller, or of any user in the review's namespace.
  */
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
-import type { RequestInfo } from '../../auth/request-info.js'
+import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../../schemas/api/authorization/accessreviews.js'
 import { sameValue, type ApiObject, type FieldError } from '../../schemas/index.js'
@@ -60,9 +60,9 @@ const userOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectAccessR
 
 function infoOf ({ resourceAttributes, nonResourceAttributes }: AccessAttributes): RequestInfo {
   const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' }: ResourceAttributes = resourceAttributes ?? {}
-  if (resourceAttributes !== undefined) return { path: '', isResourceRequest: true, verb, group, version, resource, subresource, namespace, name }
-  const other: NonResourceAttributes = nonResourceAttributes ?? {}
-  return { path: other.path ?? '', isResourceRequest: false, verb: other.verb ?? '', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }
+  if (resourceAttributes !== undefined) return resourceRequest({ verb, group, version, resource, subresource, namespace, name })
+  const { path = '', verb: action = '' }: NonResourceAttributes = nonResourceAttributes ?? {}
+  return pathRequest(path, action)
 }
 
 function findings ({ resourceAttributes, nonResourceAttributes }: AccessAttributes): FieldError[] {

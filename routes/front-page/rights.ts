@@ -1,6 +1,6 @@
 /** What the reader of the page may see, decided as for a request of their own. */
 import type { Authorizer } from '../../auth/authorizer.js'
-import type { RequestInfo } from '../../auth/request-info.js'
+import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import type { Representation } from '../../schemas/index.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
@@ -21,14 +21,14 @@ export class Rights {
   /** Whether the reader may GET the path, which names no resource. */
   get (path: string): Promise<boolean> {
     let known = this.#paths.get(path)
-    if (known === undefined) this.#paths.set(path, known = this.#may({ path, isResourceRequest: false, verb: 'get', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' }))
+    if (known === undefined) this.#paths.set(path, known = this.#may(pathRequest(path, 'get')))
     return known
   }
 
   /** Whether the reader may list the resource in all namespaces. */
   list (representation: Representation): Promise<boolean> {
     const { group, version, plural } = representation
-    return this.#may({ path: `${versionPath(representation)}/${plural}`, isResourceRequest: true, verb: 'list', group, version, resource: plural, subresource: '', namespace: '', name: '' })
+    return this.#may(resourceRequest({ path: `${versionPath(representation)}/${plural}`, verb: 'list', group, version, resource: plural }))
   }
 
   async #may (info: RequestInfo): Promise<boolean> {
