@@ -26,7 +26,7 @@ const MAX_FILES = 14
 const FIRST = ['etcd-outage', 'soak', 'storage/']
 
 /** Servers of batches that start in these folders, and of the second run of conformance/, share the routes of all resources: a start takes a third of the CPU. */
-const SHARED_ROUTES = ['admission/', 'auth/', 'bad-input/', 'config/', 'controllers/', 'registry/', 'storage/']
+const SHARED_ROUTES = ['admission/', 'auth/', 'bad-input/', 'config/', 'controllers/', 'plugins/', 'registry/', 'storage/']
 const SHARE_ROUTES = { ORCH_TEST_ROUTES: 'shared' }
 
 /** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
