@@ -40,12 +40,13 @@ const historyRetention: Option<NonNullable<Own<'embedded'>['historyRetention']>>
 }
 
 const servers: Option<readonly string[]> = fromFlag(flags['etcd-servers'])
+const folder = string(value => value === '' ? 'must be a folder' : undefined)
 const resource = (name: string): string | undefined => resourceProblem(name, groupAndPlural)
 
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'shared' | 'etcd']: Table<Own<K>> } = {
   memory: {},
-  embedded: { directory: required(string()), minFree: wholeNumber(), historyRetention, note: callback() },
-  shared: { directory: required(string()) },
+  embedded: { directory: required(folder), minFree: wholeNumber(), historyRetention, note: callback() },
+  shared: { directory: required(folder) },
   etcd: { servers: required(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
 }
 
