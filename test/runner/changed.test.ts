@@ -19,6 +19,7 @@ t.test('tests that import a changed file are chosen, directly or not', async t =
   t.same(testsOf(['schemas/a.ts'], graph), ['test/routes/b.test.ts'])
   t.same(testsOf(['test/other.test.ts'], graph), ['test/other.test.ts'])
   t.same(testsOf(['docs/operations.md'], graph), ['test/documents.test.ts'])
+  t.same(testsOf(['README.md'], graph), ['test/documents.test.ts', 'test/readme.test.ts'])
   t.same(testsOf(['package.json'], graph), ['test/routes/b.test.ts', 'test/other.test.ts', 'test/documents.test.ts'])
   t.same(testsOf(['examples/nothing.txt'], graph), [])
 })
