@@ -1,10 +1,11 @@
 #!/usr/bin/env -S node --min-semi-space-size=24 --max-semi-space-size=32 --no-allocation-site-pretenuring
 /**
  * The command's entry: runs the bundled `cli.ts` with V8's code cache. Parsing and compiling 2.5 MB is a third of the start's CPU. V8 can cache
- * scripts but not modules, so the launcher is bundled as a script. `code-cache.js` writes a cache for the Node that builds; its name contains V8's
- * version and flags. Without a matching cache the start is slower. The flags in the first line must equal those of `npm start`;
+ * scripts but not modules, so the launcher is bundled as a script. `code-cache.js` writes a cache for the Node that builds; its name contains Node's
+ * version and V8's flags. Without a matching cache the start is slower. The flags in the first line must equal those of `npm start`;
  * `test/package.test.ts` compares them.
  */
+import './node-version.js' // first, before an old Node parses anything it does not support
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -12,18 +13,10 @@ import { fileURLToPath } from 'node:url'
 import { cachedDataVersionTag } from 'node:v8'
 import { Script } from 'node:vm'
 
-/** Keep in sync with `engines` of package.json. Checked here, before an old Node parses anything it does not support. */
-const [MAJOR, MINOR] = [20, 19]
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < MAJOR || (major === MAJOR && minor < MINOR)) {
-  process.stderr.write(`orch-apiserver: needs Node ${MAJOR}.${MINOR} or newer, this is ${process.versions.node}\n`)
-  process.exit(1)
-}
-
 const beside = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
-/** The code cache file. */
-export const cache = beside(`./cli.${cachedDataVersionTag()}.cache`)
+/** The code cache file. V8's tag is the same for all releases of Node 20, but the cache of another release ends the process with SIGSEGV. */
+export const cache = beside(`./cli.${process.version}-${cachedDataVersionTag()}.cache`)
 
 function cached (): { cachedData?: Buffer } {
   try {

@@ -17,7 +17,8 @@ export function imports () {
   return new Map(files.map(file => {
     const found = [...readFileSync(resolve(root, file), 'utf8').matchAll(IMPORTS)].flatMap(([text, , type, specifier, later]) => {
       const path = posix.join(posix.dirname(file), specifier ?? later)
-      const to = path.endsWith('.proto') ? `${path}.d.ts` : `${path}.ts` // generated modules only have types
+      // Generated modules only have types. What build/ shares is JavaScript.
+      const to = path.endsWith('.proto') ? `${path}.d.ts` : path.startsWith('build/') ? `${path}.js` : `${path}.ts`
       const ofTypes = type !== undefined || /^import \{(?:\s*type \w+(?: as \w+)?,?)+\s*\}/.test(text)
       return ofTypes && groupOf(file) !== undefined && groupOf(file) === groupOf(to) ? [] : [to]
     })

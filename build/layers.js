@@ -42,7 +42,7 @@ const MAY_IMPORT = {
 const EXEMPT = ['test', 'examples']
 
 /** Shared files of plugins/. No plugin may import any other file of another plugin. */
-const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths', 'connections/responses', 'connections/upgrade', 'context', 'debug-table', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'outgoing-metrics', 'queued-responses', 'rate-limited', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
+const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths', 'connections/responses', 'connections/upgrade', 'context', 'debug-table', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'outgoing-metrics', 'queued-responses', 'rate-limited', 'repeated-failures', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
 
 /** Modules that may import each back end. */
 const BACK_ENDS = {

@@ -4,6 +4,7 @@
  * Messages are objects with camel-case fields; missing fields are not written, and read messages have all fields. A field with the option
  * `lazy` is the bytes of its message. Bytes are views of the input. An int64 is a number; beyond 2^53 it is a RangeError.
  */
+import './node-version.js'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -6,6 +6,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { packageVersion, RELEASE_NAME } from '../schemas/meta/release.js'
 import { FlagError, Problem, printable, type Flag } from './flag.js'
+import { didYouMean } from './suggestions.js'
 import { FLAGS, isFlagName, SECTIONS, type FlagName, type Values } from './flags/index.js'
 
 export interface Parsed {
@@ -52,6 +53,7 @@ export const SERVE: CommandForm = {
 
 /** First arguments that run a command of `config/commands/` instead of the server. `fsck` is another one, in `fsck.ts`. */
 export const STORE_COMMANDS = ['snapshot', 'restore', 'migrate', 'compact'] as const
+const COMMANDS = ['fsck', ...STORE_COMMANDS, 'dev']
 export type StoreCommand = (typeof STORE_COMMANDS)[number]
 
 const WIDTH = 100
@@ -81,6 +83,11 @@ export function parseCommand (args: readonly string[], form: CommandForm): Parse
   const { operands = [] } = form
   const stray = args.includes('--') ? '--' : parser.args[operands.length]
   if (stray === 'help' || stray === 'version') throw new ArgumentError(`unexpected argument "${stray}": did you mean --${stray}?`)
+  if (stray !== undefined && form === SERVE) {
+    if (COMMANDS.some(name => name === stray)) throw new ArgumentError(`unexpected argument "${stray}": a command comes before all flags`)
+    const near = didYouMean(stray, COMMANDS)
+    if (near !== '') throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}${near}`)
+  }
   if (stray !== undefined) throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: ${operands.length > 0 ? `only ${operands.join(' and ')} is no flag` : 'the server takes flags only'}, a flag begins with -- and its value follows = or a space (a bool is set by --flag=value)`)
   const values = Object.fromEntries(Object.entries(flagsOf(form)).map(([name, flag]) => [name, given.has(name) ? given.get(name)?.value : flag.default]))
   const missing = values.help === true ? undefined : operands.find((_, at) => (parser.args[at] ?? '') === '')

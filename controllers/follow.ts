@@ -49,7 +49,7 @@ class FollowedResources implements Followed {
           break
         } catch (error) {
           if (this.#closed || isStorageError(error, 'Closed')) return
-          if (!failed) this.#log(`${what} could not be loaded, retrying until they are`, error)
+          if (!failed) this.#log(`${what} could not be loaded, retrying`, error)
           failed = true
           await new Promise(resolve => { setTimeout(resolve, RETRY_MS).unref() })
         }

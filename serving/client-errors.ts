@@ -1,6 +1,7 @@
-/** The response to bytes that are not valid HTTP/1. */
+/** The responses to bytes that are not valid HTTP/1, and to HTTP without TLS. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { currentResponse } from './wire/pipelines.js'
 import { ACTIVE, LATEST, type Counted } from './active-responses.js'
 import { badRequestBody } from './refusals.js'
@@ -45,4 +46,17 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
   const body = badRequestBody(code, reason, message)
   socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy())
   socket.setTimeout(REFUSAL_TIMEOUT, () => socket.destroy()) // the client may never read it
+}
+
+/**
+ * Ends a connection whose TLS handshake failed. A client that speaks HTTP without TLS gets the answer of the convention, in plain text: a URL that begins with
+ * `http:` is a common mistake.
+ */
+export function endHandshake (error: Error & { code?: string }, socket: Duplex & { readonly _parent?: Duplex }): void {
+  const { _parent: connection } = socket // below TLS
+  if (error.code === 'ERR_SSL_HTTP_REQUEST' && connection?.writable === true) {
+    connection.end('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n', () => { socket.destroy() })
+  } else {
+    socket.destroy() // Node leaves this to the listener; the connection would stay open
+  }
 }

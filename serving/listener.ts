@@ -12,6 +12,7 @@ import { afterPoll } from '../storage/batching.js'
 import { stopAccepting } from './wire/stop-accepting.js'
 import { serveUpgrade } from './wire/upgrades.js'
 import { ACTIVE, LAST_ENDED_AT, LATEST, type Counted } from './active-responses.js'
+import { endHandshake } from './client-errors.js'
 import { GracefulGoaway } from './goaway.js'
 import { originForm, overHttp1, refusalOf, refuse, UNMET, type Refusal } from './refusals.js'
 import { serveSessions } from './sessions.js'
@@ -171,7 +172,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
   server.on('tlsClientError', (error, socket) => {
     options.onConnectionError?.(error)
     options.onHandshakeError?.()
-    socket.destroy() // Node leaves this to the listener; the connection would stay open
+    endHandshake(error, socket)
   })
   // Raw connections, including those before the TLS handshake.
   const accepted = new Set<Socket>()

@@ -320,14 +320,15 @@ t.test('the certificate of --tls-cert-file is served', async t => {
   response.resume()
 })
 
-t.test('an older Node ends with one line; the oldest supported version is that of package.json', t => {
+t.test('an older Node ends with one line, the build too; the oldest supported version is that of package.json', t => {
   const { engines } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as { engines: { node: string } }
   t.equal(engines.node, '>=20.19')
-  const versionAs = (node: string): { status: number | null, stdout: string, stderr: string } => {
+  const versionAs = (node: string, program = CLI): { status: number | null, stdout: string, stderr: string } => {
     const preload = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${node}' } })`
-    return spawnSync(process.execPath, ['--import', preload, CLI, '--version'], { encoding: 'utf8' })
+    return spawnSync(process.execPath, ['--import', preload, program, '--version'], { encoding: 'utf8' })
   }
   for (const old of ['18.20.8', '20.18.3']) t.match(versionAs(old), { status: 1, stdout: '', stderr: `orch-apiserver: needs Node 20.19 or newer, this is ${old}\n` })
+  t.match(versionAs('18.20.8', fileURLToPath(new URL('../../build/protobuf.js', import.meta.url))), { status: 1, stderr: 'orch-apiserver: needs Node 20.19 or newer, this is 18.20.8\n' })
   for (const fine of ['20.19.0', '24.0.0']) t.match(versionAs(fine), { status: 0, stdout: /^orch-apiserver / })
   t.end()
 })

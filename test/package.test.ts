@@ -66,6 +66,9 @@ t.test('the build leaves the launcher compiled for the Node it ran on, with the 
     const out = execFileSync(process.execPath, [...flags, '--input-type=module', '-e', ask], { cwd: root, encoding: 'utf8', timeout: 20_000 })
     t.match(out, /^orch-apiserver .*\nfalse\n$/)
   }
+  const caches = readdirSync(`${root}dist/bundle`).filter(file => file.endsWith('.cache'))
+  t.equal(caches.length, 2)
+  for (const file of caches) t.match(file, `cli.${process.version}-`, 'no other release of Node loads it: V8 would crash where its tag is the same')
 })
 
 t.test('a host that embeds the plugin loads nothing of the launcher', async t => {

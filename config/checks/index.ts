@@ -27,6 +27,15 @@ type Group<K extends keyof ServerOptions> = NonNullable<ServerOptions[K]>
 const boolean = fromFlag(bool(false, ''))
 const port = { min: 1, max: 65535 }
 
+/** One that does nothing is a mistyped one. */
+const admissionPlugin = option<AdmissionPlugin>(value => {
+  const { name, handles, mutate, validate } = Object(value) as Partial<AdmissionPlugin>
+  const acts = [mutate, validate].filter(method => method !== undefined)
+  if (typeof name !== 'string' || !(Array.isArray(handles) || typeof handles === 'function') || acts.length === 0 || acts.some(method => typeof method !== 'function')) {
+    throw new Problem('must be an object with a name, handles (rules or a function), and the method mutate or validate')
+  }
+})
+
 const OPTIONS: Table<ServerOptions> = {
   storage,
   watchCache,
@@ -35,7 +44,7 @@ const OPTIONS: Table<ServerOptions> = {
   admission: members<AdmissionOptions>({
     enabled: fromFlag(features['enable-admission-plugins']),
     disabled: fromFlag(features['disable-admission-plugins']),
-    plugins: each(object<AdmissionPlugin>()),
+    plugins: each(admissionPlugin),
     configuration: record(members<NonNullable<AdmissionOptions['configuration']>[string]>({ value: anything, file: string(), folder: string() }), admissionProblem),
     tolerationSeconds: members<NonNullable<AdmissionOptions['tolerationSeconds']>>({
       notReady: required(fromFlag(cluster['default-not-ready-toleration-seconds'])),

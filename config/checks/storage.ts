@@ -3,10 +3,10 @@ import type { StorageOptions, WatchCacheOptions } from '../../plugins/storage/in
 import type { Backend } from '../../storage/backend.js'
 import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/open.js'
 import { encryptionProblem } from '../encryption.js'
-import { choice } from '../flag.js'
+import { choice, Problem } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
 import { didYouMean } from '../suggestions.js'
-import { fromFlag, callback, checkMembers, members, required, object, OptionError, record, string, wholeNumber, type Option, type Table } from '../option.js'
+import { fromFlag, callback, checkMembers, members, required, object, option, OptionError, record, string, wholeNumber, type Option, type Table } from '../option.js'
 import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
 import { certificateBytes, privateKeyBytes } from './files.js'
 
@@ -40,12 +40,13 @@ const historyRetention: Option<NonNullable<Own<'embedded'>['historyRetention']>>
 }
 
 const servers: Option<readonly string[]> = fromFlag(flags['etcd-servers'])
+const folder = option<string>(value => { if (typeof value !== 'string' || value === '') throw new Problem('must be a folder') })
 const resource = (name: string): string | undefined => resourceProblem(name, groupAndPlural)
 
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'shared' | 'etcd']: Table<Own<K>> } = {
   memory: {},
-  embedded: { directory: required(string()), minFree: wholeNumber(), historyRetention, note: callback() },
-  shared: { directory: required(string()) },
+  embedded: { directory: required(folder), minFree: wholeNumber(), historyRetention, note: callback() },
+  shared: { directory: required(folder) },
   etcd: { servers: required(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
 }
 

@@ -68,7 +68,7 @@ export class FlowDefaults extends AtStart {
     if (this.closing.aborted) return
     this.#cancel = (this.options.clock ?? systemClock).after(INTERVAL, () => {
       super.start().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) this.options.log('the defaults of priority and fairness could not be looked after, retrying in a minute', error)
+        if (!isStorageError(error, 'Closed')) this.options.log('the defaults of priority and fairness could not be restored, retrying in a minute', error)
       }).finally(() => { this.#scheduleNext() })
     })
   }

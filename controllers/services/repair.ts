@@ -73,7 +73,7 @@ export class ServiceRepair implements Controller {
     this.#cancel = this.#clock.after(Math.max(this.#options.interval ?? INTERVAL, duration * TIME_DIVISOR), () => {
       const began = this.#clock.elapsed()
       this.run().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) this.#options.log('the addresses and node ports of services could not be looked through', error)
+        if (!isStorageError(error, 'Closed')) this.#options.log('the addresses and node ports of services could not be checked', error)
       }).finally(() => { if (!this.#closed) this.#schedule(this.#clock.elapsed() - began) })
     })
   }

@@ -17,6 +17,7 @@ import type { IdentitySettings } from '../../controllers/identity-lease.js'
 import type { OwnServiceSettings } from '../../controllers/services/own-service.js'
 import { publishesStorageVersions } from '../../schemas/api/internal/published.js'
 import { failureFields } from '../../storage/errors.js'
+import { withoutRepeats } from '../repeated-failures.js'
 import { observeQueues } from './queue-metrics.js'
 
 const RETRY_MS = 1000
@@ -50,7 +51,7 @@ interface Started {
 
 export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, leadership, identityLease, quotas = true }) => {
   const { resources, health, services: allocation, settings: { featureGates, disabledApis } } = fastify.orch
-  const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
+  const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const options = { resources, log, observeQueue: observeQueues(fastify.orch.metrics) }
   const own: Controller[] = [new NamespaceController({ ...options, remote: fastify.orch.aggregation.contents })]
   if (orchService !== undefined) {
@@ -66,21 +67,21 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
     first.push(lease)
     all.push(
       { name: STORAGE_VERSIONS_HOOK, task: 'the storage versions could not be published', after: 'bootstrap-system-namespaces', controllers: [publisher] },
-      { name: 'bootstrap-controller', task: 'the namespaces and the service orch could not be looked after', controllers: own }
+      { name: 'bootstrap-controller', task: 'the namespaces and the service orch could not be reconciled', controllers: own }
     )
   } else first.push(...own, ...lease === undefined ? [] : [lease])
   all.push(
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
-    ...quotas ? [{ task: 'the quotas could not be looked after', controllers: [new ResourceQuotas(options)] }] : [],
+    ...quotas ? [{ task: 'the quotas could not be reconciled', controllers: [new ResourceQuotas(options)] }] : [],
     { everywhere: true, name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: featureGates })] },
     { everywhere: true, name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orch.aggregation.controllers },
     { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
-    { task: 'what each namespace has could not be looked after', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
+    { task: 'the defaults of namespaces could not be made', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
   )
   const { signer, certificateAuthority } = fastify.orch.serviceAccountTokens
   if (signer !== undefined) {
     const { TokenSecrets } = await import('../../controllers/token-secrets.js')
-    all.push({ task: 'the controller of token secrets could not start', controllers: [new TokenSecrets({ ...options, tokens: { signer, certificateAuthority } })] })
+    all.push({ task: 'the Secrets of tokens could not be reconciled', controllers: [new TokenSecrets({ ...options, tokens: { signer, certificateAuthority } })] })
   }
   if (fastify.orch.rbac !== undefined) {
     const [{ DefaultRoles }, { RoleAggregation }] = await Promise.all([import('../../controllers/rbac/default-roles.js'), import('../../controllers/rbac/aggregation.js')])
@@ -98,12 +99,12 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
   const { publishedAuthentication } = fastify.orch
   if (publishedAuthentication !== undefined) {
     const { AuthenticationPublisher } = await import('../../controllers/published-authentication.js')
-    all.push({ name: 'start-cluster-authentication-info-controller', task: 'how clients are verified could not be published', after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, publishedAuthentication)] })
+    all.push({ name: 'start-cluster-authentication-info-controller', task: 'the authorities of clients could not be published', after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, publishedAuthentication)] })
   }
   if (allocation !== undefined) {
     const { ServiceRepair } = await import('../../controllers/services/repair.js')
     const warn = (text: string): void => { fastify.log.warn(text) }
-    all.push({ task: 'the addresses and node ports of services could not be looked through', controllers: [new ServiceRepair({ ...options, allocation, note: warn })] })
+    all.push({ task: 'the addresses and node ports of services could not be checked', controllers: [new ServiceRepair({ ...options, allocation, note: warn })] })
   }
   const closing = new AbortController()
 
@@ -117,7 +118,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
           started = true
         } catch (error) {
           if (closing.signal.aborted) return
-          if (!failed) log(`${task}, retrying until they are`, error)
+          if (!failed) log(`${task}, retrying`, error)
           failed = true
           await new Promise(resolve => { setTimeout(resolve, RETRY_MS).unref() })
         }

@@ -104,7 +104,7 @@ function isEmpty (file: string): boolean {
 async function checkFile (directory: string, file: string, { note }: EmbeddedOptions): Promise<void> {
   const marker = path.join(directory, OPENING_MARKER)
   closeSync(openSync(`${file}-lock`, 'a+', 0o600)) // LMDB ends the process if it can't open this file
-  if (isEmpty(file) && !existsSync(marker)) throw new RangeError(`${STORE_FILE} is empty, as it is only during the first start; remove it if nothing was stored`)
+  if (isEmpty(file) && !existsSync(marker)) throw new RangeError(`${STORE_FILE} is empty, as it is only during the first start, and may be removed if nothing was stored`)
   if (existsSync(marker) && existsSync(file)) {
     const { problems, values, empty } = await inspect(file)
     if (problems[0] !== undefined && !empty) throw new RangeError(`${problems[0]} (found as the last start ended while it was opening it)`)

@@ -71,6 +71,9 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ tracing: { receiver: { endpoint: 'http://collector:4317' } } }, 'tracing.receiver.endpoint: "http://collector:4317": must have a host and a port: HOST:PORT'],
   [{ tracing: { receiver: { endpoint: 'dns:///collector:4317' } } }, 'tracing.receiver.endpoint: "dns:///collector:4317": must be in the form "collector:4317"'],
   [{ api: { advertiseAddress: 'https://10.0.0.1' } }, 'api.advertiseAddress: "https://10.0.0.1": must be a host name, with a port if need be'],
+  [{ storage: { kind: 'embedded', directory: '' } }, 'storage.directory: "": must be a folder'],
+  [{ admission: { plugins: [{ name: 'Mine', handles: [], validates: () => {} }] } }, 'admission.plugins[0]: an object: must be an object with a name, handles (rules or a function), and the method mutate or validate'],
+  [{ admission: { plugins: [{ name: 'Mine', validate: () => {} }] } }, /^admission\.plugins\[0\]: an object: must be an object with a name, handles/],
   [{ prefix: '/*' }, 'prefix: "/*": must be a path without wildcards'],
   [{ 'line\nbreak': 1 }, /^\["line\\nbreak"\]: is no option; /]
 ]

@@ -102,6 +102,8 @@ t.test('an unknown flag, a stray argument and a missing value are named', async 
   t.throws(() => parseArguments(['--constructor=1']), /unknown flag --constructor/)
   t.throws(() => parseArguments(['serve']), /unexpected argument "serve"/)
   for (const word of ['help', 'version']) t.throws(() => parseArguments([word]), { message: `unexpected argument "${word}": did you mean --${word}?` })
+  t.throws(() => parseArguments(['snapshto', 'file']), { message: 'unexpected argument "snapshto"; did you mean snapshot?' })
+  t.throws(() => parseArguments(['--data-dir=x', 'fsck']), { message: 'unexpected argument "fsck": a command comes before all flags' })
   t.throws(() => parseArguments(['--']), /unexpected argument "--"/)
   t.throws(() => parseArguments(['']), /unexpected argument ""/)
   t.throws(() => parseArguments(['--secure-port']), /--secure-port: needs a value \(int\)/)

@@ -32,8 +32,9 @@ const SHARE_ROUTES = { ORCH_TEST_ROUTES: 'shared' }
 /** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
   'admission/plugins/', 'auth/', 'clients/answer-cache', 'clients/client-certificate', 'clients/http-client', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/',
-  'documents', 'flow-control/', 'lint', 'plugins/audit/', 'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account', 'plugins/authentication/token-use', 'plugins/authentication/two-servers', 'registry/apply/', 'registry/operations/', 'registry/patch/', 'registry/services/allocation-order',
-  'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/', 'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls', 'storage/cache/', 'storage/key', 'storage/turns'
+  'documents', 'files/', 'flow-control/', 'lint', 'plugins/audit/', 'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account', 'plugins/authentication/token-use', 'registry/apply/', 'registry/operations/', 'registry/patch/', 'registry/services/allocation-order',
+  'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/', 'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls', 'storage/cache/', 'storage/key', 'storage/turns',
+  'testing/clock'
 ]
 
 /** Environment variable that names the files to run together. */

@@ -1,8 +1,12 @@
-/** Which tests a change runs, and how coverage is summed up. */
+/** Which tests a change and the quick lane run, and how coverage is summed up. */
 import t from 'tap'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { QUICK } from './batches.js'
 import { importGraph, testsOf } from './changed.js'
 import { byRoom } from './coverage.js'
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 t.test('tests that import a changed file are chosen, directly or not', async t => {
   const graph = new Map([
@@ -15,15 +19,23 @@ t.test('tests that import a changed file are chosen, directly or not', async t =
   t.same(testsOf(['schemas/a.ts'], graph), ['test/routes/b.test.ts'])
   t.same(testsOf(['test/other.test.ts'], graph), ['test/other.test.ts'])
   t.same(testsOf(['docs/operations.md'], graph), ['test/documents.test.ts'])
+  t.same(testsOf(['README.md'], graph), ['test/documents.test.ts', 'test/readme.test.ts'])
   t.same(testsOf(['package.json'], graph), ['test/routes/b.test.ts', 'test/other.test.ts', 'test/documents.test.ts'])
   t.same(testsOf(['examples/nothing.txt'], graph), [])
 })
 
 t.test('the graph has the modules of this project', async t => {
-  const graph = importGraph(fileURLToPath(new URL('../../../', import.meta.url)))
+  const graph = importGraph(root)
   t.ok(graph.get('test/runner/changed.test.ts')?.includes('test/runner/changed.ts'))
   t.ok(testsOf(['schemas/status.ts'], graph).length > 50)
   t.ok(testsOf(['test/runner/changed.ts'], graph).includes('test/runner/changed.test.ts'))
+})
+
+t.test('the quick lane has tests of every layer', async t => {
+  const [, layers = ''] = /```\n(cli\.ts[^`]*)```/.exec(readFileSync(`${root}docs/architecture.md`, 'utf8')) ?? []
+  const folders = [...layers.matchAll(/[\w-]+\//g)].map(([folder]) => folder)
+  t.equal(folders.length, 14)
+  for (const folder of folders) t.ok(QUICK.some(part => part.startsWith(folder)), folder)
 })
 
 t.test('coverage is summed up by folder', async t => {

@@ -29,5 +29,6 @@ export function testsOf (changed: readonly string[], graph: ReadonlyMap<string, 
   const affected = new Set(changed)
   for (const file of affected) for (const importer of importers.get(file) ?? []) affected.add(importer) // a set also visits elements that are added meanwhile
   if (changed.some(file => file.endsWith('.md'))) affected.add('test/documents.test.ts')
+  if (changed.includes('README.md')) affected.add('test/readme.test.ts')
   return [...affected].filter(isTest)
 }

@@ -44,6 +44,13 @@ t.test('a connection that never begins TLS, or never ends its handshake, is clos
   t.equal(await readAll(await raw(t, port, 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).then(text => text.split('\r\n')[0]), 'HTTP/1.1 200 OK')
 })
 
+t.test('HTTP without TLS gets a 400 that says so', async t => {
+  const { port, connections } = await listening(t)
+  const socket = await tcp(t, port, Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
+  t.equal(await readAll(socket), 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n')
+  await until('its end', async () => await connections() === 0)
+})
+
 t.test('a connection that does not speak TLS is closed at once', async t => {
   const { port, connections } = await listening(t)
   await tcp(t, port, Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'))
