@@ -7,30 +7,33 @@ import { join } from 'node:path'
 import { root } from './bundling.js'
 import { importTestPackage } from './test-packages.js'
 
-const { Extractor, ExtractorConfig } = await importTestPackage('@microsoft/api-extractor')
+const { CompilerState, Extractor, ExtractorConfig } = await importTestPackage('@microsoft/api-extractor')
 const dist = join(root, 'dist')
 const { compilerOptions: { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes } } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
 const compilerOptions = { target, lib, module, moduleResolution, types, strict, exactOptionalPropertyTypes, skipLibCheck: true, typeRoots: [join(root, 'node_modules/@types')] }
+const QUIET = { default: { logLevel: 'none' } }
 
-/** @param entry path of its declarations @returns the declarations of all its exports */
-function bundled (entry, into) {
-  const quiet = { default: { logLevel: 'none' } }
-  const { succeeded } = Extractor.invoke(ExtractorConfig.prepare({
-    packageJsonFullPath: join(root, 'package.json'),
-    configObject: {
-      projectFolder: root,
-      mainEntryPointFilePath: entry,
-      newlineKind: 'lf',
-      compiler: { overrideTsconfig: { compilerOptions, files: [entry] } },
-      dtsRollup: { enabled: true, untrimmedFilePath: into },
-      apiReport: { enabled: false },
-      docModel: { enabled: false },
-      tsdocMetadata: { enabled: false },
-      messages: { compilerMessageReporting: { default: { logLevel: 'error' } }, extractorMessageReporting: quiet, tsdocMessageReporting: quiet }
-    }
-  }), { localBuild: true, messageCallback: message => { if (message.messageId.startsWith('console-')) message.handled = message.logLevel !== 'error' } })
-  if (!succeeded) throw new Error(`the declarations of ${entry} were not bundled`)
-  return readFileSync(into, 'utf8')
+/** The settings for an entry, the path of its declarations. */
+const configFor = (entry, into) => ExtractorConfig.prepare({
+  packageJsonFullPath: join(root, 'package.json'),
+  configObject: {
+    projectFolder: root,
+    mainEntryPointFilePath: entry,
+    newlineKind: 'lf',
+    compiler: { overrideTsconfig: { compilerOptions, files: [entry] } },
+    dtsRollup: { enabled: true, untrimmedFilePath: into },
+    apiReport: { enabled: false },
+    docModel: { enabled: false },
+    tsdocMetadata: { enabled: false },
+    messages: { compilerMessageReporting: { default: { logLevel: 'error' } }, extractorMessageReporting: QUIET, tsdocMessageReporting: QUIET }
+  }
+})
+
+/** @returns the declarations of all exports of an entry */
+function bundled (config, compilerState) {
+  const { succeeded } = Extractor.invoke(config, { compilerState, localBuild: true, messageCallback: message => { if (message.messageId.startsWith('console-')) message.handled = message.logLevel !== 'error' } })
+  if (!succeeded) throw new Error(`the declarations of ${config.mainEntryPointFilePath} were not bundled`)
+  return readFileSync(config.untrimmedFilePath, 'utf8')
 }
 
 /** Writes derived types out in full, so that the published types do not need the declaration language. */
@@ -52,10 +55,10 @@ try {
     if (file.endsWith('.d.ts')) writeFileSync(join(plain, file), writtenOut(readFileSync(join(plain, file), 'utf8')))
   }
   const made = join(work, 'types')
-  for (const [name, entry] of Object.entries({ app: join(plain, 'app.d.ts'), schemas: join(dist, 'schemas/public.d.ts'), testing: join(plain, 'testing/index.d.ts') })) {
-    const into = join(made, `${name}.d.ts`)
-    writeFileSync(into, `/// <reference types="node" />\n\n${bundled(entry, into)}`)
-  }
+  const configs = Object.entries({ app: join(plain, 'app.d.ts'), schemas: join(dist, 'schemas/public.d.ts'), testing: join(plain, 'testing/index.d.ts') }).map(([name, entry]) => configFor(entry, join(made, `${name}.d.ts`)))
+  // One analysis of the types for all entries.
+  const state = CompilerState.create(configs[0], { additionalEntryPoints: configs.map(({ mainEntryPointFilePath }) => mainEntryPointFilePath) })
+  for (const config of configs) writeFileSync(config.untrimmedFilePath, `/// <reference types="node" />\n\n${bundled(config, state)}`)
   rmSync(join(dist, 'types'), { recursive: true, force: true })
   renameSync(made, join(dist, 'types'))
 } finally {

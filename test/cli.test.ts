@@ -123,14 +123,6 @@ t.test('SIGTERM right after the first connection is accepted shuts down cleanly'
   t.match(await ended, { code: 0, signal: null, err: /SIGTERM: shutting down\n[^]*shutdown complete/ })
 })
 
-t.test('a second server on the same data is refused, and the first one is named', async t => {
-  const { folder, process: first } = await serve(t)
-  const port = await freePort()
-  const { code, err } = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
-  t.equal(code, 1)
-  t.match(err, new RegExp(`^orch-apiserver: --data-dir=[^\n]*data: [^\n]*in use[^\n]*${first.pid}[^\n]*\n$`))
-})
-
 t.test('a port that is in use is named', async t => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
@@ -140,29 +132,6 @@ t.test('a port that is in use is named', async t => {
   const ended = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
   t.equal(ended.code, 1)
   t.match(ended.err, new RegExp(`^orch-apiserver: --secure-port=${port}: the port is in use[^\n]*\n$`))
-})
-
-t.test('the start logs the address and the store, and warns when everybody may do everything', async t => {
-  const { err, process: child, ended, port, folder } = await serve(t)
-  t.match(err(), `serving on https://127.0.0.1:${port}, store: embedded in ${folder}/data, authorization: AlwaysAllow`)
-  t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
-  t.ok(existsSync(join(folder, 'certs', 'apiserver.key')))
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 0, signal: null })
-})
-
-t.test('SIGUSR1 makes it report its activity, and SIGHUP does not end it', async t => {
-  const { err, process: child, ended, port } = await serve(t)
-  const said = async (what: RegExp): Promise<void> => { while (!what.test(err())) await new Promise(resolve => { setTimeout(resolve, 10) }) }
-  child.kill('SIGUSR1')
-  await said(/INFO {2}diagnostic report uptimeSeconds=\d+ rss=\d+ /)
-  await said(/INFO {2}diagnostic report cache=namespaces loaded=true objects=\d+ revision=\d+ watches=\d+/)
-  child.kill('SIGHUP')
-  await said(/INFO {2}SIGHUP: ignored/)
-  t.equal((await call(port, '/readyz')).status, 200)
-  t.notMatch(err(), /Debugger listening/)
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 0, signal: null })
 })
 
 t.test('the start warns of AlwaysAllow even behind another mode, because it decides', async t => {
@@ -223,23 +192,59 @@ t.test('flags of the connection reach the listener', async t => {
   t.strictSame([...new Set(goaways)], [0], 'clients get GOAWAY')
 })
 
-t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {
-  const { process: child, ended, port } = await serve(t)
-  const path = '/api/v1/namespaces?watch=1&resourceVersion=0'
-  const watching = httpsRequest({ port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: true }) })
-  watching.end()
-  const [first] = await once(watching, 'response') as [IncomingMessage]
-  const events = first[Symbol.asyncIterator]()
-  await events.next()
-  const h2 = await session(t, port)
-  const stream = h2.request({ ':path': path })
-  const pieces = stream[Symbol.asyncIterator]()
-  await pieces.next()
-  child.kill('SIGTERM')
-  while ((await events.next()).done !== true); // a cut connection would reject here
-  while ((await pieces.next()).done !== true);
-  t.equal(stream.rstCode, 0)
-  t.match(await ended, { code: 0, signal: null })
+t.test('a server without further flags', async t => {
+  const { err, process: child, ended, port, folder } = await serve(t)
+
+  await t.test('the start logs the address and the store, and warns when everybody may do everything', async t => {
+    t.match(err(), `serving on https://127.0.0.1:${port}, store: embedded in ${folder}/data, authorization: AlwaysAllow`)
+    t.match(err(), /WARN {2}.*everybody who reaches this address may do everything/)
+    t.ok(existsSync(join(folder, 'certs', 'apiserver.key')))
+  })
+
+  await t.test('a path that cannot be decoded is answered with a Status', async t => {
+    for (const path of ['/api/v1/%zz', '/%', `/api/v1/namespaces/${'x'.repeat(3000)}`]) {
+      const { status, body, headers } = await call(port, path)
+      t.ok(status >= 400 && status < 500, `${path.slice(0, 30)} ${status}`)
+      t.match(JSON.parse(body), { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status })
+      t.equal(headers['cache-control'], 'no-cache, private')
+    }
+  })
+
+  await t.test('a second server on the same data is refused, and the first one is named', async t => {
+    const port = await freePort()
+    const { code, err } = await launch(t, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--data-dir=${folder}/data`, `--cert-dir=${folder}/certs`).ended
+    t.equal(code, 1)
+    t.match(err, new RegExp(`^orch-apiserver: --data-dir=[^\n]*data: [^\n]*in use[^\n]*${child.pid}[^\n]*\n$`))
+  })
+
+  await t.test('SIGUSR1 makes it report its activity, and SIGHUP does not end it', async t => {
+    const said = async (what: RegExp): Promise<void> => { while (!what.test(err())) await new Promise(resolve => { setTimeout(resolve, 10) }) }
+    child.kill('SIGUSR1')
+    await said(/INFO {2}diagnostic report uptimeSeconds=\d+ rss=\d+ /)
+    await said(/INFO {2}diagnostic report cache=namespaces loaded=true objects=\d+ revision=\d+ watches=\d+/)
+    child.kill('SIGHUP')
+    await said(/INFO {2}SIGHUP: ignored/)
+    t.equal((await call(port, '/readyz')).status, 200)
+    t.notMatch(err(), /Debugger listening/)
+  })
+
+  await t.test('SIGTERM ends watches cleanly on both versions of HTTP, finishes, and exits 0', async t => {
+    const path = '/api/v1/namespaces?watch=1&resourceVersion=0'
+    const watching = httpsRequest({ port, host: '127.0.0.1', path, rejectUnauthorized: false, agent: new Agent({ keepAlive: true }) })
+    watching.end()
+    const [first] = await once(watching, 'response') as [IncomingMessage]
+    const events = first[Symbol.asyncIterator]()
+    await events.next()
+    const h2 = await session(t, port)
+    const stream = h2.request({ ':path': path })
+    const pieces = stream[Symbol.asyncIterator]()
+    await pieces.next()
+    child.kill('SIGTERM')
+    while ((await events.next()).done !== true); // a cut connection would reject here
+    while ((await pieces.next()).done !== true);
+    t.equal(stream.rstCode, 0)
+    t.match(await ended, { code: 0, signal: null })
+  })
 })
 
 t.test('during the delay the server serves and is unready; a second signal ends it at once', async t => {
@@ -294,16 +299,6 @@ t.test('the audit log is written to a file, and -v=3 logs a line per request', a
   await ended
   t.match(readFileSync(join(folder, 'audit.log'), 'utf8'), /"requestURI":"\/version\?[^\n]*"code":200/)
   t.match(err(), /INFO {2}request method=GET url="\/version\?access_token=…" status=200/)
-})
-
-t.test('a path that cannot be decoded is answered with a Status', async t => {
-  const { port } = await serve(t)
-  for (const path of ['/api/v1/%zz', '/%', `/api/v1/namespaces/${'x'.repeat(3000)}`]) {
-    const { status, body, headers } = await call(port, path)
-    t.ok(status >= 400 && status < 500, `${path.slice(0, 30)} ${status}`)
-    t.match(JSON.parse(body), { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status })
-    t.equal(headers['cache-control'], 'no-cache, private')
-  }
 })
 
 t.test('the certificate of --tls-cert-file is served', async t => {

@@ -245,14 +245,16 @@ t.test('the packed package compiles and runs in another strict project', async t
   const others = ['fastify', '@kubernetes/client-node', '@types/node'].map(name => [name, versionOf(name)])
   // The client library needs types of ws, which it does not install.
   write('package.json', JSON.stringify({ type: 'module', dependencies: { 'orch-apiserver': `file:../${filename}`, '@types/ws': '^8', ...Object.fromEntries(others) } }))
-  write('tsconfig.json', JSON.stringify({ compilerOptions: { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, module: 'nodenext', target: 'es2022' }, include: ['*.ts'] }))
+  write('tsconfig.json', JSON.stringify({ compilerOptions: { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, skipDefaultLibCheck: true, module: 'nodenext', target: 'es2022' }, include: ['*.ts'] }))
+  write('tsconfig.host.json', JSON.stringify({ extends: './tsconfig.json', compilerOptions: { lib: ['es2022'] }, include: ['host.ts'] }))
   write('host.ts', HOST)
   write('host.test.ts', TEST)
   await run('npm', ['install', '--no-package-lock'], { cwd: project, env })
   t.notOk(readdirSync(join(project, 'node_modules/orch-apiserver')).includes('node_modules'), 'it shares the packages of the project')
 
-  for (const compiler of ['typescript', 'typescript-native']) {
-    const compiled = await run(process.execPath, [join(dirname(fileURLToPath(import.meta.resolve(`${compiler}/package.json`))), 'bin/tsc'), '--project', project]).catch((error: unknown) => error as { stdout: string })
+  // The older compiler takes five times the CPU: it compiles only what uses the package's types.
+  for (const [compiler, config] of [['typescript', 'tsconfig.host.json'], ['typescript-native', 'tsconfig.json']] as const) {
+    const compiled = await run(process.execPath, [join(dirname(fileURLToPath(import.meta.resolve(`${compiler}/package.json`))), 'bin/tsc'), '--project', join(project, config)]).catch((error: unknown) => error as { stdout: string })
     t.equal(compiled.stdout, '', `it compiles with ${compiler} ${versionOf(compiler)}`)
   }
 

@@ -1,15 +1,15 @@
 import t from 'tap'
 import { execFileSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8')
-const manifest = JSON.parse(read('package.json')) as { version: string, license: string, scripts: { start: string }, bin: Record<string, string>, dependencies: Record<string, string>, devDependencies: Record<string, string>, peerDependencies: Record<string, string> }
+const manifest = JSON.parse(read('package.json')) as { version: string, license: string, scripts: Record<string, string> & { start: string }, bin: Record<string, string>, dependencies: Record<string, string>, devDependencies: Record<string, string>, peerDependencies: Record<string, string> }
 
 const forTests = JSON.parse(read('test/package.json')) as { dependencies: Record<string, string> }
-interface Lock { packages: Record<string, { dev?: boolean, version: string, integrity?: string, optional?: boolean }> }
+interface Lock { packages: Record<string, { dev?: boolean, version: string, integrity?: string, optional?: boolean, dependencies?: Record<string, string> }> }
 
 /** How the kernel splits the first line of a script: a program and at most one argument. */
 const [, program = '', argument = ''] = /^#!(\S+) (.*)\n/.exec(read('build/bin.ts')) ?? []
@@ -140,4 +140,17 @@ t.test('the packages of the tests are installed again when their lock has change
   t.ok(installed(), 'one for another system')
   lock(changed(packages => { delete packages['node_modules/tap'] }))
   t.notOk(installed(), 'one less')
+})
+
+t.test('the tests install their packages in a clone, once', async t => {
+  const folder = t.testdir({ 'package.json': '{ "type": "module" }', test: { 'package.json': '{ "dependencies": { "one": "file:one" } }', one: { 'package.json': '{ "name": "one", "version": "1.0.0" }' } } })
+  for (const file of ['bundling.js', 'install.js', 'test-packages.js']) cpSync(`${root}build/${file}`, join(folder, 'build', file))
+  execFileSync('npm', ['install', '--package-lock-only', '--offline'], { cwd: join(folder, 'test'), stdio: 'ignore' })
+  const install = (): string => execFileSync(process.execPath, ['build/install.js'], { cwd: folder, encoding: 'utf8' })
+  t.match(install(), /^installing what the tests need in test\/node_modules$/m)
+  t.ok(existsSync(join(folder, 'test/node_modules/one/package.json')))
+  t.equal(install(), '')
+  for (const command of ['build:tests', 'lint', 'prepack']) t.match(manifest.scripts[command], /^node build\/install\.js && /, command)
+  for (const command of ['test', 'test:quick']) t.match(manifest.scripts[command], /^npm run build:tests && /, command)
+  t.strictSame((JSON.parse(read('test/package-lock.json')) as Lock).packages['']?.dependencies, forTests.dependencies, 'the lock is of the manifest')
 })

@@ -82,6 +82,7 @@ export function inputSeries (before: string, after: string, wanted: ReadonlySet<
       const was = first.get(name)?.samples.get(series) ?? 0
       const total = /_bucket\{/.test(series) ? samples.get(series.replace(/le="[^"]+"/, 'le="+Inf"')) ?? 0 : 0
       const totalBefore = first.get(name)?.samples.get(series.replace(/le="[^"]+"/, 'le="+Inf"')) ?? 0
+      if (total === totalBefore && series.includes('_bucket{')) continue // adds nothing to any rate; most series are of stores that were not asked
       const { value = type === 'gauge' ? now : was, increase = type === 'gauge' ? 0 : now - was } = edit(series, now, now - was, total - totalBefore) ?? {}
       all.push({ series: series.includes('{') ? series.replace('{', `{${LABELS},`) : `${series}{${LABELS}}`, values: `${value}+${increase}x${minutes}` })
     }

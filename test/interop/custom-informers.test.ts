@@ -3,7 +3,7 @@ import t from 'tap'
 import { CustomObjectsApi, KubeConfig, makeInformer, type Informer, type KubernetesListObject, type KubernetesObject, type ObjectCache } from '@kubernetes/client-node'
 import type { Json } from '../build.js'
 import { definitionOf, definitions, objects, pathOf } from './custom-plays.js'
-import { RunningServer, until } from './server.js'
+import { keepingAgent, RunningServer, until } from './server.js'
 
 const CRDS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
 const NEW = 'v9'
@@ -12,8 +12,11 @@ const ROUNDS = 4
 
 type Followed = Informer<KubernetesObject> & ObjectCache<KubernetesObject>
 
+/** There are hundreds of requests, whose handshakes would take most of the time. */
+const agent = keepingAgent(t)
+
 async function ask (server: RunningServer, path: string, method = 'GET', body?: object): Promise<Json> {
-  const { code, body: text } = await server.ask(path, method, body)
+  const { code, body: text } = await server.ask(path, method, body, agent)
   if (code >= 300 || code === 0) throw new Error(`${method} ${path} was ${code}: ${text}`)
   return JSON.parse(text) as Json
 }
@@ -23,7 +26,7 @@ async function change (server: RunningServer, path: string, make: (object: Json)
   for (;;) {
     const object = await ask(server, path)
     make(object)
-    const { code, body } = await server.ask(path, 'PUT', object)
+    const { code, body } = await server.ask(path, 'PUT', object, agent)
     if (code === 200) return
     if (code !== 409) throw new Error(`${path} was ${code}: ${body}`)
   }
@@ -90,7 +93,7 @@ t.test('an informer has what a list has, each event once, whatever becomes of th
     })
     await Promise.all([served, rounds()])
     const newPath = path.replace(`/${apiVersion}/`, `/${group}/${NEW}/`)
-    await until(`${kind} to be served in ${NEW}`, async () => (await server.ask(newPath)).code === 200)
+    await until(`${kind} to be served in ${NEW}`, async () => (await server.ask(newPath, 'GET', undefined, agent)).code === 200)
     await rounds()
 
     const last = await ask(server, path)

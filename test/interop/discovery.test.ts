@@ -38,19 +38,19 @@ const DEEP: ReadonlyArray<readonly [string, RegExp]> = [
   ['clusterrolebindings.subjects', /namespace.*<string>/]
 ]
 
-for (const program of programs()) {
-  t.test(`kubectl ${program.version}`, async t => {
-    const server = await RunningServer.start(t)
+t.test('one server for kubectl of both releases, which only read', async t => {
+  const server = await RunningServer.start(t)
+  for (const program of programs()) {
     const kubectl = new Kubectl(t, program, server.tokenConfig())
 
-    await t.test('lists the resources of the release with their properties', async t => {
+    await t.test(`kubectl ${program.version} lists the resources of the release with their properties`, async t => {
       const shown = await kubectl.ok('api-resources', '--no-headers', '--sort-by=name')
       const rows = shown.split('\n').map(line => line.trim().split(/ +/))
       const byName = (one: string[], other: string[]): number => one.join() < other.join() ? -1 : 1
       t.same(rows.sort(byName), table().sort(byName))
     })
 
-    await t.test('explains kinds, with all their fields', async t => {
+    await t.test(`kubectl ${program.version} explains kinds, with all their fields`, async t => {
       for (const [resource = '', ...cells] of table().filter(([resource = '']) => ALL || SAMPLE.has(resource))) {
         const [apiVersion = '', , kind = ''] = cells.slice(-3)
         const explained = await kubectl.ok('explain', resource, `--api-version=${apiVersion}`, '--recursive')
@@ -59,5 +59,5 @@ for (const program of programs()) {
       }
       for (const [path, pattern] of DEEP) t.match(await kubectl.ok('explain', path), pattern, path)
     })
-  })
-}
+  }
+})

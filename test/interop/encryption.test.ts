@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { openBackend } from '../../storage/open.js'
 import { startEtcd } from '../etcd-process.js'
 import { keyServiceOf } from '../key-service.js'
+import { freePort } from '../ports.js'
 import { key } from '../storage/encryption/configured.js'
-import { Kubectl, programs } from './kubectl.js'
+import { Kubectl, programs, type Program } from './kubectl.js'
 import { RunningServer } from './server.js'
 
 const CLI = fileURLToPath(new URL('../../bundle/cli.js', import.meta.url))
@@ -34,57 +35,55 @@ const isIn = (folder: string, text: string): boolean => readdirSync(folder, { wi
   return bytes.includes(text) || bytes.includes(Buffer.from(text).toString('base64').slice(0, -4))
 })
 
-for (const program of programs()) {
-  t.test(`kubectl ${program.version}: on, rotated by rewriting, and off`, async t => {
-    const { flag, write } = configured(t)
-    write({ aesgcm: { keys: [OLD] } }, { identity: {} })
-    const server = await RunningServer.start(t, [flag])
-    const data = join(server.folder, 'data')
-    const kubectl = new Kubectl(t, program, server.tokenConfig())
-    const restart = async (...providers: object[]): Promise<void> => {
-      write(...providers)
-      await server.stop()
-      await server.start()
-    }
-    const rewrite = async (): Promise<void> => {
-      const all = kubectl.file('secrets.json', await kubectl.ok('get', 'secrets', '--all-namespaces', '--output=json'))
-      t.match(await kubectl.ok('replace', `--filename=${all}`), /^secret\/one replaced/m)
-    }
-    const text = async (): Promise<string> => Buffer.from(await kubectl.ok('get', 'secret', 'one', '--output=jsonpath={.data.text}'), 'base64').toString()
-    const form = async (): Promise<string> => {
-      await server.stop()
-      const backend = await openBackend({ kind: 'embedded', directory: data })
-      const { kv } = await backend.get('/registry/secrets/default/one')
-      await backend.close()
-      t.match(spawnSync(process.execPath, [CLI, 'fsck', `--data-dir=${data}`], { encoding: 'utf8' }), { status: 0, stdout: /^clean: / })
-      await server.start()
-      return /^orch:enc:[a-z]+:v1:[a-z]+:/.exec(Buffer.from(kv?.value ?? '').toString('latin1'))?.[0] ?? 'plain'
-    }
+const [older, newer] = programs() as [Program, Program] // there are two
 
-    await kubectl.ok('create', 'secret', 'generic', 'one', `--from-literal=text=${TEXT}`)
-    await kubectl.ok('label', 'secret', 'one', 'changed=true')
-    t.equal(await text(), TEXT)
-    t.equal(await form(), 'orch:enc:aesgcm:v1:old:')
-    t.notOk(isIn(data, TEXT), 'no file of the store has it, free pages included')
+t.test(`kubectl ${newer.version}: on, rotated by rewriting, and off`, async t => {
+  const { flag, write } = configured(t)
+  write({ aesgcm: { keys: [OLD] } }, { identity: {} })
+  const server = await RunningServer.start(t, [flag])
+  const data = join(server.folder, 'data')
+  const kubectl = new Kubectl(t, newer, server.tokenConfig())
+  const rewrite = async (): Promise<void> => {
+    const all = kubectl.file('secrets.json', await kubectl.ok('get', 'secrets', '--all-namespaces', '--output=json'))
+    t.match(await kubectl.ok('replace', `--filename=${all}`), /^secret\/one replaced/m)
+  }
+  const text = async (): Promise<string> => Buffer.from(await kubectl.ok('get', 'secret', 'one', '--output=jsonpath={.data.text}'), 'base64').toString()
+  const restart = async (...providers: object[]): Promise<void> => {
+    await server.stop()
+    write(...providers)
+    await server.start()
+  }
+  /** The form in the store, which is read while no server has it. It starts with other providers. */
+  const form = async (...providers: object[]): Promise<string> => {
+    await server.stop()
+    const backend = await openBackend({ kind: 'embedded', directory: data })
+    const { kv } = await backend.get('/registry/secrets/default/one')
+    await backend.close()
+    t.match(spawnSync(process.execPath, [CLI, 'fsck', `--data-dir=${data}`], { encoding: 'utf8' }), { status: 0, stdout: /^clean: / })
+    await restart(...providers)
+    return /^orch:enc:[a-z]+:v1:[a-z]+:/.exec(Buffer.from(kv?.value ?? '').toString('latin1'))?.[0] ?? 'plain'
+  }
 
-    await restart({ aesgcm: { keys: [NEW, OLD] } })
-    t.equal(await text(), TEXT)
-    await rewrite()
-    t.equal(await form(), 'orch:enc:aesgcm:v1:new:')
-    await restart({ aesgcm: { keys: [NEW] } })
-    t.equal(await text(), TEXT)
-    t.equal(await kubectl.ok('get', 'secrets', '--all-namespaces', '--output=name'), 'secret/one')
-    t.notOk(isIn(data, TEXT))
+  await kubectl.ok('create', 'secret', 'generic', 'one', `--from-literal=text=${TEXT}`)
+  await kubectl.ok('label', 'secret', 'one', 'changed=true')
+  t.equal(await text(), TEXT)
+  t.equal(await form({ aesgcm: { keys: [NEW, OLD] } }), 'orch:enc:aesgcm:v1:old:')
+  t.notOk(isIn(data, TEXT), 'no file of the store has it, free pages included')
 
-    await restart({ identity: {} }, { aesgcm: { keys: [NEW] } })
-    await rewrite()
-    t.equal(await form(), 'plain')
-    t.ok(isIn(data, TEXT))
-    await restart({ identity: {} })
-    t.equal(await text(), TEXT)
-    t.notMatch(server.log, new RegExp(`${TEXT}|${Buffer.from(TEXT).toString('base64')}|${OLD.secret}|${NEW.secret}`))
-  })
-}
+  t.equal(await text(), TEXT)
+  await rewrite()
+  t.equal(await form({ aesgcm: { keys: [NEW] } }), 'orch:enc:aesgcm:v1:new:')
+  t.equal(await text(), TEXT)
+  t.equal(await kubectl.ok('get', 'secrets', '--all-namespaces', '--output=name'), 'secret/one')
+  t.notOk(isIn(data, TEXT))
+
+  await restart({ identity: {} }, { aesgcm: { keys: [NEW] } })
+  await rewrite()
+  t.equal(await form({ identity: {} }), 'plain')
+  t.ok(isIn(data, TEXT))
+  t.equal(await text(), TEXT)
+  t.notMatch(server.log, new RegExp(`${TEXT}|${Buffer.from(TEXT).toString('base64')}|${OLD.secret}|${NEW.secret}`))
+})
 
 t.test('etcd, with servers of their own for Secrets and a key service', async t => {
   const [etcd, own] = [await startEtcd(t), await startEtcd(t)]
@@ -92,7 +91,7 @@ t.test('etcd, with servers of their own for Secrets and a key service', async t 
   const { flag, write } = configured(t)
   write({ kms: { name: 'local', endpoint: service.endpoint } })
   const server = await RunningServer.start(t, [flag, `--etcd-servers=${etcd.url}`, `--etcd-servers-overrides=/secrets#${own.url}`])
-  const kubectl = new Kubectl(t, programs()[0] as ReturnType<typeof programs>[0], server.tokenConfig()) // there are two
+  const kubectl = new Kubectl(t, older, server.tokenConfig())
   await kubectl.ok('create', 'secret', 'generic', 'one', `--from-literal=text=${TEXT}`)
   await kubectl.ok('create', 'configmap', 'one', '--from-literal=text=plain')
   const backend = await openBackend({ kind: 'etcd', servers: [own.url] })
@@ -113,7 +112,7 @@ t.test('a start with a wrong configuration ends with one line without the secret
   write({ secretbox: { keys: [{ name: 'a', secret: OLD.secret.slice(0, -4) }] } })
   const folder = mkdtempSync(join(tmpdir(), 'orch-refused-'))
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  const { status, stderr } = spawnSync(process.execPath, [CLI, flag, `--data-dir=${folder}/data`, `--cert-dir=${folder}`], { encoding: 'utf8', timeout: 30_000 })
+  const { status, stderr } = spawnSync(process.execPath, [CLI, flag, `--secure-port=${await freePort()}`, `--data-dir=${folder}/data`, `--cert-dir=${folder}`], { encoding: 'utf8', timeout: 30_000 })
   t.equal(status, 1)
   t.match(stderr, /^orch-apiserver: --encryption-provider-config=.*: resources\[0\]\.providers\[0\]\.secretbox\.keys\[0\]\.secret: Invalid value: "REDACTED": [^\n]*\n$/)
   t.notMatch(stderr, new RegExp(OLD.secret.slice(0, 12)))

@@ -20,7 +20,8 @@ for (const program of programs()) {
   t.test(`kubectl ${program.version}`, async t => {
     const server = await RunningServer.start(t)
     const kubectl = new Kubectl(t, program, server.tokenConfig())
-    const create = (name: string, more = {}): Promise<string> => kubectl.ok('create', `--filename=${kubectl.file(`${name}.json`, binding(name, more))}`)
+    const createAll = (names: readonly string[], more = (_name: string): object => ({})): Promise<string> => kubectl.ok('create', ...names.map(name => `--filename=${kubectl.file(`${name}.json`, binding(name, more(name)))}`))
+    const create = (name: string, more = {}): Promise<string> => createAll([name], () => more)
 
     await t.test('finds out what the server serves', async t => {
       const { serverVersion } = await kubectl.json('version')
@@ -56,7 +57,7 @@ for (const program of programs()) {
 
     await t.test('creates, gets, selects and pages', async t => {
       t.equal(await create('get-0', { metadata: { labels: { part: 'get', first: 'yes' } } }), `clusterrolebinding.${RBAC}/get-0 created`)
-      for (const name of ['get-1', 'get-2', 'get-3', 'get-4']) await create(name, { metadata: { labels: { part: 'get' } } })
+      await createAll(['get-1', 'get-2', 'get-3', 'get-4'], () => ({ metadata: { labels: { part: 'get' } } }))
       t.match(await kubectl.ok('create', `--filename=${kubectl.file('dry.json', binding('dry'))}`, '--dry-run=server'), /dry created \(server dry run\)/)
       t.match(await kubectl.refused('get', KIND, 'dry'), /NotFound/)
       t.match(await kubectl.refused('create', `--filename=${kubectl.file('again.json', binding('get-0'))}`), /AlreadyExists.*clusterrolebindings\.rbac\.authorization\.orch\.io "get-0" already exists/)
@@ -183,7 +184,7 @@ for (const program of programs()) {
     })
 
     await t.test('waits and deletes', async t => {
-      for (const name of ['gone-0', 'gone-1', 'gone-2', 'gone-3', 'gone-4']) await create(name, { metadata: { labels: { part: name < 'gone-3' ? 'one' : 'two' } } })
+      await createAll(['gone-0', 'gone-1', 'gone-2', 'gone-3', 'gone-4'], name => ({ metadata: { labels: { part: name < 'gone-3' ? 'one' : 'two' } } }))
       t.match(await kubectl.ok('delete', KIND, 'gone-0'), /"gone-0" deleted/)
       t.match(await kubectl.ok('delete', `--filename=${kubectl.file('gone-1.json', binding('gone-1'))}`), /"gone-1" deleted/)
       t.match(await kubectl.refused('delete', KIND, 'gone-0'), /NotFound/)

@@ -6,20 +6,26 @@ import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import type { Readable } from 'node:stream'
 import type { Json, Test } from '../build.js'
-import { kubectlPrograms, SHORT_LIVED } from '../tools.js'
+import { kubectlPrograms } from '../tools.js'
 import { until } from './server.js'
 
 /** Timeout of a call; the slowest take a few seconds on a busy machine. */
 const TIMEOUT = 60_000
+/** It seldom needs that much before it ends; collecting garbage would be a tenth of its CPU. */
+const COLLECTS_LATE = { GOGC: 'off', GOMEMLIMIT: '300MiB' }
 
 export interface Program { readonly path: string, readonly minor: number, readonly version: string }
 
+let found: readonly Program[] | undefined
+
+/** The older one first. */
 export function programs (): Program[] {
-  return kubectlPrograms().map(path => {
+  found ??= kubectlPrograms().map(path => {
     const { stdout } = spawnSync(path, ['version', '--client', '--output=json'], { encoding: 'utf8', timeout: TIMEOUT })
     const { clientVersion } = JSON.parse(stdout) as { clientVersion: { minor: string, gitVersion: string } }
     return { path, minor: Number.parseInt(clientVersion.minor, 10), version: clientVersion.gitVersion }
   })
+  return [...found]
 }
 
 export interface Result { readonly code: number, readonly out: string, readonly err: string }
@@ -35,7 +41,7 @@ export class Kubectl {
     this.minor = program.minor
     this.#home = mkdtempSync(join(tmpdir(), 'orch-kubectl-'))
     t.teardown(() => { rmSync(this.#home, { recursive: true, force: true }) })
-    this.#env = { PATH: process.env.PATH, HOME: this.#home, KUBECONFIG: kubeconfig, ...SHORT_LIVED }
+    this.#env = { PATH: process.env.PATH, HOME: this.#home, KUBECONFIG: kubeconfig, ...COLLECTS_LATE }
   }
 
   /** Writes a file, objects as JSON, and returns its path. */

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { listen, type Client } from '../build.js'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -14,18 +14,48 @@ const tool = async <T>(name: string): Promise<T> => await import(name) as T
 interface Parser { default: { validate: (document: object, options: object) => Promise<unknown> } }
 interface Generator { default: (document: object, options: object) => Promise<unknown>, astToString: (tree: unknown) => string }
 
+/** Of version 3. */
+interface Document { readonly paths: Record<string, unknown>, readonly components: Record<string, Record<string, unknown>> }
+
 async function documents (server: Client): Promise<Array<readonly [string, object]>> {
   const { paths } = (await server.get('/openapi/v3')).json as { paths: Record<string, { serverRelativeURL: string }> }
   const urls = ['/openapi/v2', ...Object.values(paths).map(({ serverRelativeURL }) => serverRelativeURL)]
   return await Promise.all(urls.map(async url => [url.split('?', 1)[0] ?? '', (await server.get(url)).json] as const))
 }
 
+/** Every `$ref` of a document. */
+const references = (value: unknown): string[] => typeof value !== 'object' || value === null ? [] : Object.entries(value).flatMap(([name, each]) => name === '$ref' && typeof each === 'string' ? [each] : references(each))
+
+/** The documents of version 3 as one, because most types are in many of them, and then have to be the same. */
+function merged (t: Test, all: ReadonlyArray<readonly [string, Document]>): Document {
+  const whole: Document = { ...all[0]?.[1] as Document, paths: {}, components: {} }
+  const add = (name: string, from: object, to: Record<string, unknown>): void => {
+    for (const [key, value] of Object.entries(from)) {
+      if (JSON.stringify(to[key] ?? value) !== JSON.stringify(value)) t.strictSame(value, to[key], `${name} has another ${key}`)
+      to[key] = value
+    }
+  }
+  for (const [name, { paths, components, ...rest }] of all) {
+    t.same({ ...whole, ...rest }, whole, `${name} begins like the others`)
+    const known = Object.keys(components.schemas ?? {}).map(key => `#/components/schemas/${key}`)
+    t.same(references({ paths, components }).filter(to => !known.includes(to)), [], `${name} refers to types that it has`)
+    add(name, paths, whole.paths)
+    for (const [kind, values] of Object.entries(components)) add(name, values, whole.components[kind] ??= {})
+  }
+  return whole
+}
+
 t.test('a validator finds no fault in any document, neither in its form nor in what it means', async t => {
   const { default: parser } = await tool<Parser>('@apidevtools/swagger-parser')
-  const validate = (document: object): Promise<unknown> => parser.validate(document, { dereference: { circular: 'ignore' } })
-  for (const [name, document] of await documents(await listen(t, { api: { disabled: [] } }))) {
-    await t.rejects(validate({ ...document, info: {} }), /title/, `${name}: one that has a fault is refused`)
-    await t.resolves(validate(document), name)
+  const validate = (document: object, dereference: object): Promise<unknown> => parser.validate(document, { dereference })
+  const [second, ...third] = await documents(await listen(t, { api: { disabled: [] } }))
+  t.ok(third.length > 20)
+  for (const [name, document, dereference] of [
+    ['version 2', second?.[1] as object, { circular: 'ignore' }],
+    ['version 3', merged(t, third as Array<[string, Document]>), { excludedPathMatcher: () => true }] // or each type is checked again wherever it is used
+  ] as const) {
+    await t.rejects(validate({ ...document, info: {}, paths: {} }, dereference), /title/, `${name}: one that has a fault is refused`)
+    await t.resolves(validate(document, dereference), name)
   }
 })
 

@@ -5,10 +5,11 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn, type SpawnOptionsWithStdioTuple, type StdioNull, type StdioPipe } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../serving/authority.js'
 import type { Test } from '../build.js'
@@ -47,12 +48,28 @@ export async function until (what: string | (() => string), done: () => boolean 
 
 export interface Answer { readonly code: number, readonly body: string }
 
-/** One HTTPS request on a new connection; code 0 without a response. */
-export function ask (url: string, options: { method?: string, body?: object, ca?: string, token?: string, accept?: string } = {}): Promise<Answer> {
-  const { method = 'GET', body, ca, token, accept } = options
+/** By authority. Making one takes as long as a handshake. */
+const contexts = new Map<string | undefined, SecureContext>()
+function contextFor (ca: string | undefined): SecureContext {
+  const made = contexts.get(ca) ?? createSecureContext(ca === undefined ? {} : { ca })
+  contexts.set(ca, made)
+  return made
+}
+
+/** Keeps connections open for many requests, until the end of the test. */
+export function keepingAgent (t: Test): Agent {
+  const agent = new Agent({ keepAlive: true })
+  t.teardown(() => { agent.destroy() })
+  return agent
+}
+
+/** One HTTPS request, on a new connection unless there is an agent; code 0 without a response. */
+export function ask (url: string, options: { method?: string, body?: object, ca?: string, token?: string, accept?: string, agent?: Agent } = {}): Promise<Answer> {
+  const { method = 'GET', body, ca, token, accept, agent = false } = options
   return new Promise(resolve => {
     const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...(accept === undefined ? {} : { accept }) }
-    const asked = request(url, { method, headers, agent: false, ...(ca === undefined ? {} : { ca }) }, response => {
+    const connection = { agent, secureContext: contextFor(ca) }
+    const asked = request(url, { method, headers, ...connection }, response => {
       let text = ''
       response.setEncoding('utf8').on('data', (piece: string) => { text += piece })
       response.on('end', () => { resolve({ code: response.statusCode ?? 0, body: text }) })
@@ -145,7 +162,7 @@ export class RunningServer {
    * Sends a request as the user of the token. If the certificate cannot be read yet, returns no answer after a moment, because callers that poll
    * must let timers run.
    */
-  async ask (path: string, method = 'GET', body?: object): Promise<Answer> {
+  async ask (path: string, method = 'GET', body?: object, agent?: Agent): Promise<Answer> {
     let ca: string
     try {
       ca = this.ca
@@ -153,7 +170,7 @@ export class RunningServer {
       await new Promise(resolve => { setTimeout(resolve, PAUSE) })
       return { code: 0, body: '' }
     }
-    return await ask(`${this.url}${path}`, { method, ca, token: TOKEN, ...(body === undefined ? {} : { body }) })
+    return await ask(`${this.url}${path}`, { method, ca, token: TOKEN, ...(body === undefined ? {} : { body }), ...(agent === undefined ? {} : { agent }) })
   }
 
   /** Writes a kubeconfig for that user, which verifies the server by its own certificate. Returns its path. */

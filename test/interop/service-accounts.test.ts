@@ -13,39 +13,46 @@ import { ask, RunningServer } from './server.js'
 const CREATES_TOKENS = 24
 
 t.test('a token that kubectl creates is good, after a restart too', async t => {
+  const server = await RunningServer.start(t)
+  const robots = []
   for (const program of programs()) {
-    const server = await RunningServer.start(t)
     const kubectl = new Kubectl(t, program, server.tokenConfig())
-    await kubectl.ok('create', 'serviceaccount', 'robot')
-    const path = '/api/v1/namespaces/default/serviceaccounts/robot/token'
+    const robot = `robot-${program.minor}`
+    await kubectl.ok('create', 'serviceaccount', robot)
+    const path = `/api/v1/namespaces/default/serviceaccounts/${robot}/token`
     const token = program.minor < CREATES_TOKENS
       ? (JSON.parse((await server.ask(path, 'POST', { kind: 'TokenRequest' })).body) as { status: { token: string } }).status.token
-      : await kubectl.ok('create', 'token', 'robot', '--duration=20m')
-    const asRobot = ['--token', token, `--server=${server.url}`, `--certificate-authority=${server.caFile}`, '--kubeconfig=/dev/null', 'get', 'serviceaccount', 'robot', '--output=name'] as const
-    t.equal(await kubectl.ok(...asRobot), 'serviceaccount/robot', program.version)
-    t.equal(statSync(join(server.folder, 'service-account.key')).mode & 0o777, 0o600)
-    await server.stop()
-    await server.start()
-    t.equal(await kubectl.ok(...asRobot), 'serviceaccount/robot', `${program.version}, after a restart`)
-    await kubectl.ok('delete', 'serviceaccount', 'robot')
+      : await kubectl.ok('create', 'token', robot, '--duration=20m')
+    const asRobot = ['--token', token, `--server=${server.url}`, `--certificate-authority=${server.caFile}`, '--kubeconfig=/dev/null', 'get', 'serviceaccount', robot, '--output=name'] as const
+    t.equal(await kubectl.ok(...asRobot), `serviceaccount/${robot}`, program.version)
+    robots.push({ kubectl, robot, token, asRobot, version: program.version })
+  }
+  t.equal(robots.length, 2)
+  t.equal(statSync(join(server.folder, 'service-account.key')).mode & 0o777, 0o600)
+  await server.stop()
+  await server.start()
+  for (const { kubectl, robot, token, asRobot, version } of robots) {
+    t.equal(await kubectl.ok(...asRobot), `serviceaccount/${robot}`, `${version}, after a restart`)
+    await kubectl.ok('delete', 'serviceaccount', robot)
     t.match(await kubectl.refused(...asRobot), /Unauthorized|must be logged in/)
     t.notMatch(server.log, token, 'the log has no token')
   }
 })
 
 t.test('a Secret that kubectl applies gets a token and what is needed to use it', async t => {
+  const server = await RunningServer.start(t)
   for (const program of programs()) {
-    const server = await RunningServer.start(t)
     const kubectl = new Kubectl(t, program, server.tokenConfig())
-    await kubectl.ok('create', 'serviceaccount', 'robot')
-    await kubectl.ok('apply', `--filename=${kubectl.file('secret.json', { apiVersion: 'v1', kind: 'Secret', type: 'orch.io/service-account-token', metadata: { name: 's', annotations: { 'orch.io/service-account.name': 'robot' } } })}`)
+    const [robot, name] = [`robot-${program.minor}`, `s-${program.minor}`]
+    await kubectl.ok('create', 'serviceaccount', robot)
+    await kubectl.ok('apply', `--filename=${kubectl.file('secret.json', { apiVersion: 'v1', kind: 'Secret', type: 'orch.io/service-account-token', metadata: { name, annotations: { 'orch.io/service-account.name': robot } } })}`)
     // By a list: for one named object kubectl does not print the change with which its watch begins.
-    const secret = kubectl.begin(t, 'get', 'secrets', '--field-selector=metadata.name=s', '--watch', '--output=jsonpath={.data.token}{"\\n"}')
+    const secret = kubectl.begin(t, 'get', 'secrets', `--field-selector=metadata.name=${name}`, '--watch', '--output=jsonpath={.data.token}{"\\n"}')
     await secret.shows(/^[\w+/=]{100,}$/m)
-    const { data } = await kubectl.json('get', 'secret', 's')
+    const { data } = await kubectl.json('get', 'secret', name)
     const text = (key: string): string => Buffer.from(data[key], 'base64').toString()
-    const found = await kubectl.ok('--token', text('token'), `--server=${server.url}`, `--certificate-authority=${kubectl.file('ca.crt', text('ca.crt'))}`, '--kubeconfig=/dev/null', `--namespace=${text('namespace')}`, 'get', 'secret', 's', '--output=name')
-    t.equal(found, 'secret/s', program.version)
+    const found = await kubectl.ok('--token', text('token'), `--server=${server.url}`, `--certificate-authority=${kubectl.file('ca.crt', text('ca.crt'))}`, '--kubeconfig=/dev/null', `--namespace=${text('namespace')}`, 'get', 'secret', name, '--output=name')
+    t.equal(found, `secret/${name}`, program.version)
   }
 })
 
