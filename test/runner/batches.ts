@@ -8,7 +8,7 @@ const SHARED = [
   ['conformance/'],
   ['admission/'],
   ['bad-input/'],
-  ['auth/abac', 'auth/rbac', 'auth/node/graph', 'clients/', 'controllers/aggregation/', 'controllers/custom/', 'flow-control/', 'properties/', 'storage/encryption/'],
+  ['auth/abac', 'auth/rbac', 'clients/', 'controllers/aggregation/', 'controllers/custom/', 'flow-control/', 'properties/', 'storage/encryption/'],
   ['config/', 'controllers/'],
   ['examples/', 'interop/'],
   ['plugins/'],
@@ -26,12 +26,12 @@ const MAX_FILES = 14
 const FIRST = ['etcd-outage', 'soak', 'storage/']
 
 /** Servers of batches that start in these folders, and of the second run of conformance/, share the routes of all resources: a start takes a third of the CPU. */
-const SHARED_ROUTES = ['admission/', 'auth/abac', 'auth/rbac', 'auth/node/graph', 'bad-input/', 'config/', 'controllers/', 'plugins/', 'registry/', 'storage/']
+const SHARED_ROUTES = ['admission/', 'auth/abac', 'auth/rbac', 'bad-input/', 'config/', 'controllers/', 'plugins/', 'registry/', 'storage/']
 const SHARE_ROUTES = { ORCH_TEST_ROUTES: 'shared' }
 
 /** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
-  'admission/plugins/limit', 'admission/plugins/node', 'admission/plugins/other', 'admission/plugins/pod', 'admission/plugins/s', 'auth/abac', 'auth/rbac', 'auth/node/graph', 'clients/answer-cache', 'clients/client-certificate', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/repair',
+  'admission/plugins/limit', 'admission/plugins/node', 'admission/plugins/other', 'admission/plugins/pod', 'admission/plugins/s', 'auth/abac', 'auth/rbac', 'clients/answer-cache', 'clients/client-certificate', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/repair',
   'documents', 'files/', 'flow-control/', 'lint', 'plugins/audit/policy', 'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account', 'plugins/authentication/token-use', 'registry/apply/', 'registry/operations/', 'registry/patch/', 'registry/services/allocation-order',
   'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/', 'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls', 'storage/cache/', 'storage/key', 'storage/turns',
   'testing/clock'
