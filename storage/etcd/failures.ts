@@ -58,7 +58,7 @@ export function failureOf (error: CallError, since?: number): StorageError {
   if (details.includes('required revision is a future revision')) return new StorageError('FutureRevision', 'Too large resource version: it is newer than the newest of etcd', { cause: error })
   if (details.includes('requested lease not found')) return new StorageError('NotFound', 'the lease does not exist or has ended', { cause: error })
   if (/request is too large|larger than max/.test(details)) return new StorageError('TooLarge', 'the object is larger than etcd takes in one request; raise its --max-request-bytes', { cause: error })
-  return new StorageError('Unavailable', `etcd did not do it: ${message}`, { since, cause: error })
+  return new StorageError('Unavailable', `a call to etcd failed: ${message}`, { since, cause: error })
 }
 
 /** Whether etcd denied permission to an authenticated user. */

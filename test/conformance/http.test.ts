@@ -133,7 +133,9 @@ t.test('one port, two protocols, one behaviour', async t => {
       t.match(socket.getProtocol(), /^TLSv1\.[23]$/)
       socket.destroy()
     }
-    await t.rejects(fetch(`http://127.0.0.1:${server.port}/livez`), 'plain text is not answered')
+    const plain = await fetch(`http://127.0.0.1:${server.port}/livez`)
+    t.equal(plain.status, 400)
+    t.match(await plain.text(), /HTTP request to an HTTPS server/)
   })
 
   t.test('objects survive a restart', async t => {
