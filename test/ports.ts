@@ -10,6 +10,7 @@ import { join } from 'node:path'
 const FIRST = 15_000
 /** The kernel's own ports begin at 32768. */
 const COUNT = 17_000
+const RETRY = 200
 
 /** Not in the folder for temporary files, of which each run has its own. */
 const folder = `/tmp/orch-test-ports-${process.getuid?.() ?? 0}`
@@ -25,6 +26,12 @@ export async function freePort (): Promise<number> {
     const port = FIRST + next++ % COUNT
     if (claims(join(folder, String(port))) && await isFree(port)) return port
   }
+}
+
+/** Waits until no other test has this port, which a document names. */
+export async function claimPort (port: number): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  while (!claims(join(folder, String(port)))) await new Promise(resolve => { setTimeout(resolve, RETRY) })
 }
 
 export async function freePorts (count: number): Promise<number[]> {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkedFlags } from '../config/options.js'
+import { claimPort } from './ports.js'
 import { kubectlPrograms } from './tools.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -54,6 +55,7 @@ t.test('a clone, its one command, and the session that follows', async t => {
   execFileSync('bash', ['-c', 'tar -c --ignore-failed-read -T - | tar -x -C "$0"', folder], { cwd: root, input: files.join('\n'), stdio: ['pipe', 'ignore', 'ignore'] })
 
   t.equal(run?.text, 'npm ci && npm start')
+  await claimPort(6443)
   const server = spawn('bash', ['-c', `exec 2>&1; ${run?.text}`], { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
   const ended = once(server, 'exit')
   t.teardown(async () => {
