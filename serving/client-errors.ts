@@ -1,4 +1,4 @@
-/** The responses to bytes that are not valid HTTP/1, and to HTTP without TLS. */
+/** Responses to clients that send invalid HTTP/1, or HTTP without TLS to the TLS port. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'

@@ -12,7 +12,7 @@ const OWN_LABELS: ReadonlySet<string> = new Set([
 /** Domains of labels that node agents may set; the second is upstream's with only the domain renamed. */
 const OWN_DOMAINS = ['node-agent.orch.io', 'kubelet.orch.io', 'node.orch.io']
 const SYSTEM = 'orch.io'
-/** Of labels that have no other name. */
+/** Domains whose labels are reserved too where public names are served, because such a label has no other name here. */
 const PUBLIC_SYSTEM = ['kubernetes.io', 'k8s.io']
 const PUBLIC_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 /** Reserved for administrators, to isolate workloads. */

@@ -17,7 +17,7 @@ export interface Scale {
   readonly starts: number
   /** Numbers of processes of a server, one first. */
   readonly processes: readonly number[]
-  /** Stores of comparisons that run on each. */
+  /** The stores on which `cores`, `nodes` and `structured` are measured, one after the other. */
   readonly stores: ReadonlyArray<'embedded' | 'etcd'>
   /** Idle milliseconds before memory is read. */
   readonly pause: number

@@ -53,7 +53,7 @@ t.test(`kubectl ${newer.version}: on, rotated by rewriting, and off`, async t =>
     write(...providers)
     await server.start()
   }
-  /** The form in the store, which is read while no server has it. It starts with other providers. */
+  /** Stops the server, reads how the Secret is stored, and starts the server again with these providers. */
   const form = async (...providers: object[]): Promise<string> => {
     await server.stop()
     const backend = await openBackend({ kind: 'embedded', directory: data })
