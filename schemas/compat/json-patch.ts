@@ -4,6 +4,9 @@ import type { Place } from './places.js'
 import { translate } from './text.js'
 import { extensionName, translateValue, valueOf, type Form } from './values.js'
 
+/** Of a list's item, or its end. */
+const INDEX = /^(?:\d+|-)$/
+
 /** In place; operations that are none stay for the server to refuse. */
 export function translateJsonPatch (root: Place, patch: unknown, form: Form): unknown {
   if (!Array.isArray(patch)) return patch
@@ -43,6 +46,10 @@ function step (place: Place, name: string, form: Form): [name: string, place: Pl
       const { places, extensions, typed } = place.members
       if (typed && name === 'apiVersion') return [name, { kind: 'text', of: translate, list: false }]
       return [extensions ? extensionName(name) : name, places.get(name)]
+    }
+    case 'union': {
+      const chosen = place.placeOf(INDEX.test(name) ? [] : {})
+      return chosen === undefined ? [name, undefined] : step(chosen, name, form)
     }
   }
 }

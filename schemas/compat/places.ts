@@ -2,16 +2,20 @@
  * Where declared types hold names. Fields are listed by name, with the messages that have them where not all do; everything else, such as the data of a
  * ConfigMap, arguments and images of containers, and fields of custom resources, is the client's own text.
  */
-import { perPlan, planFor, type Plan, type PlannedField } from '../language/plan.js'
+import { alternativeOf, perPlan, planFor, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration } from '../language/types.js'
 import { bounded, translate, translateFieldPath, translateLabelSelector, translatePath } from './text.js'
 
-/** `text`: a name, or text with names; `keys`: a map whose keys are names; `struct`: an object of a message; `items`: a list or map of such. */
+/**
+ * `text`: a name, or text with names; `keys`: a map whose keys are names; `struct`: an object of a message; `items`: a list
+ * or map of such; `union`: a value whose type tells which of several places it is.
+ */
 export type Place =
   | { readonly kind: 'text', readonly of: (text: string) => string, readonly list: boolean }
   | { readonly kind: 'keys' }
   | { readonly kind: 'struct', readonly members: Members }
   | { readonly kind: 'items', readonly item: Place, readonly map: boolean }
+  | { readonly kind: 'union', readonly placeOf: (value: unknown) => Place | undefined }
 
 export interface Members {
   readonly places: ReadonlyMap<string, Place>
@@ -67,9 +71,21 @@ function placeOf (field: PlannedField, message: string): Place | undefined {
   if (shape === 'map' && listed(KEYS, name, message)) return { kind: 'keys' }
   const { message: inner, special } = field.innermost
   if (inner === undefined || special !== undefined) return undefined
-  let item: Place = { kind: 'struct', get members () { return membersOf(field.innermost.plan) } } // on demand: types may contain themselves
+  let item: Place = placeOfMessage(field.innermost)
   for (let each: PlannedField | undefined = field; each !== undefined; each = each.element) if (each.shape === 'list' || each.shape === 'map') item = { kind: 'items', item, map: each.shape === 'map' }
   return item
+}
+
+/** Members are found on demand: types may contain themselves. */
+function placeOfMessage (field: PlannedField): Place {
+  if (!field.alternatives) return { kind: 'struct', get members () { return membersOf(field.plan) } }
+  return {
+    kind: 'union',
+    placeOf: value => {
+      const chosen = alternativeOf(field.plan, value)
+      return chosen === undefined ? undefined : membersOf(field.plan).places.get(chosen.name)
+    }
+  }
 }
 
 /** The places of a message; those of structs are found when they are visited. */

@@ -23,7 +23,7 @@ export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** An extension of JSON Schema by its other name; other members as they are. */
 export function extensionName (name: string): string {
-  const prefix = /^x-(?:kubernetes|orch)-/.exec(name)?.[0]
+  const prefix = name.startsWith('x-') ? /^x-(?:kubernetes|orch)-/.exec(name)?.[0] : undefined
   return prefix === undefined ? name : OTHER_PREFIX[prefix] + name.slice(prefix.length)
 }
 
@@ -38,18 +38,30 @@ export function translateValue (place: Place, value: unknown, form: Form): unkno
     case 'items': {
       if (typeof value !== 'object' || value === null || Array.isArray(value) === place.map) return value
       if (Array.isArray(value)) for (let at = 0; at < value.length; at++) value[at] = translateValue(place.item, value[at], form)
-      else for (const key of Object.keys(value)) setMember(value, key, translateValue(place.item, (value as Plain)[key], form))
+      else {
+        for (const key of Object.keys(value)) {
+          const before = (value as Plain)[key]
+          const after = translateValue(place.item, before, form)
+          if (after !== before) setMember(value, key, after)
+        }
+      }
       return value
     }
     case 'struct': return isObject(value) ? translateStruct(place.members, value, form) : value
+    case 'union': {
+      const chosen = place.placeOf(value)
+      return chosen === undefined ? value : translateValue(chosen, value, form)
+    }
   }
 }
 
 export function translateStruct ({ places, requirement, extensions, typed }: Members, value: Plain, form: Form): Plain {
   if (requirement && typeof value['key'] === 'string' && isNamingKey(value['key']) && Array.isArray(value['values'])) value['values'] = value['values'].map(one => typeof one === 'string' ? translate(one) : one)
-  for (const [name, place] of places) {
+  for (const name of Object.keys(value)) {
+    const place = places.get(name)
     const before = value[name]
-    if (before !== undefined && before !== null && Object.hasOwn(value, name)) value[name] = translateValue(place, before, form)
+    if (place === undefined || before === undefined || before === null) continue
+    value[name] = translateValue(place, before, form)
   }
   if (typed && typeof value['apiVersion'] === 'string') value['apiVersion'] = translate(value['apiVersion'])
   if (form.patch) for (const name of Object.keys(value)) if (DIRECTIVE.test(name)) translateDirective(places.get(name.slice(name.indexOf('/') + 1)), value, name, form)
@@ -98,6 +110,10 @@ export function translateFields (place: Place | undefined, tree: unknown): unkno
       const { places, extensions } = place.members
       const made = withChanged(tree, Object.keys(tree), key => places.get(key.slice(2)))
       return extensions ? renamed(made, key => key.startsWith('f:') ? `f:${extensionName(key.slice(2))}` : key) : made
+    }
+    case 'union': {
+      const hasFields = Object.keys(tree).some(key => key.startsWith('f:'))
+      return translateFields(place.placeOf(hasFields ? {} : []), tree)
     }
   }
 }

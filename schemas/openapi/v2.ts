@@ -2,7 +2,7 @@
  * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first request, in
  * steps, so that other requests proceed in between.
  */
-import { publicDefinition, publicPiece } from '../compat/openapi.js'
+import { publicDefinition, publicPiece, publicSchema } from '../compat/openapi.js'
 import { translatePath } from '../compat/text.js'
 import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
@@ -38,7 +38,12 @@ export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name:
 
 /** @param resources with their served subresources; @param remotes merged into the document, except those that cannot be merged */
 export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo, written: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Parts<K>> {
-  const form: Form<K> = publicNames ? { path: item => written.path(publicPiece(item) as Plain), definition: schema => written.definition(publicPiece(schema) as Plain) } : written
+  const form: Form<K> = !publicNames
+    ? written
+    : {
+        path: item => written.path(publicPiece(item) as Plain),
+        definition: schema => written.definition(publicSchema(schema))
+      }
   const set = new DefinitionSet(SWAGGER, resources, form.definition, enums)
   const paths: Array<readonly [string, K]> = []
   const add = (route: Route): void => { paths.push([publicNames ? translatePath(route.path) : route.path, form.path(pathItem(route, set))]) }

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.0 documents: one for each group version, and for discovery. Definitions are shared among them. */
-import { publicDefinition, publicPiece } from '../compat/openapi.js'
+import { publicDefinition, publicPiece, publicSchema } from '../compat/openapi.js'
 import { translatePath } from '../compat/text.js'
 import type { Plain } from '../language/types.js'
 import { apiVersionOf } from '../groups.js'
@@ -22,11 +22,15 @@ export class OpenApi3 {
   constructor (resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo) {
     this.#info = { title, version }
     this.#publicNames = publicNames
-    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, schema => this.#written(schema), enums)
+    const written = (schema: Plain): string => JSON.stringify(publicNames ? publicSchema(schema) : schema)
+    this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, written, enums)
     this.#routes = new Map(documents(resources, issuer))
   }
 
-  #written (piece: Plain): string { return JSON.stringify(this.#publicNames ? publicPiece(piece) : piece) }
+  #path (route: Route): string {
+    const item = pathItem3(route, this.#definitions)
+    return JSON.stringify(this.#publicNames ? publicPiece(item) : item)
+  }
 
   /** Paths of the documents, below `/openapi/v3/`, under our names. */
   get names (): string[] { return [...this.#routes.keys()] }
@@ -35,7 +39,9 @@ export class OpenApi3 {
   json (name: string): Buffer | undefined {
     const routes = this.#routes.get(name)?.()
     if (routes === undefined) return undefined
-    const paths = routes.map(route => [this.#publicNames ? translatePath(route.path) : route.path, this.#written(pathItem3(route, this.#definitions))] as const).sort(([one], [other]) => one < other ? -1 : 1)
+    const shown = this.#publicNames ? translatePath : (path: string) => path
+    const written = routes.map(route => [shown(route.path), this.#path(route)] as const)
+    const paths = written.sort(([one], [other]) => one < other ? -1 : 1)
     const taken = this.#definitions.take()
     const schemas = this.#publicNames ? taken.map(([name, schema]) => [publicDefinition(name), schema] as const) : taken
     const head: Plain = { openapi: '3.0.0', info: this.#info }

@@ -295,6 +295,60 @@ t.test('hostile values in renamed fields do no harm and stay unchanged', async t
   for (const version of ['v1', 'v2']) t.match(await cells(`/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`), ['h', 'Deployment/kubernetes', '<unknown>/7%'], version)
 })
 
+t.test('a definition keeps its extensions at every depth, and the data in it', async t => {
+  const server = await compat(t)
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const keyed = { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }
+  const port = { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] }
+  const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+  const item = { type: 'object', required: ['name'], properties: { name: { type: 'string' }, port } }
+  const atomic = { type: 'array', 'x-kubernetes-list-type': 'atomic', items: free }
+  const example = { 'x-orch-map-type': 'x' }
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          'x-orch-map-type': { type: 'string' },
+          list: { ...keyed, items: item },
+          map: { type: 'object', additionalProperties: atomic },
+          any: { type: 'array', items: { ...free, default: { 'x-kubernetes-map-type': 'kube-system' }, example } }
+        }
+      }
+    }
+  }
+  const sent = {
+    metadata: { name: 'things.example.com' },
+    spec: {
+      group: 'example.com',
+      names: { kind: 'Thing', plural: 'things' },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }]
+    }
+  }
+  const created = await server.post(`${definitions}?fieldValidation=Strict`, sent)
+  t.equal(created.code, 201, created.body)
+  t.strictSame(created.json['spec'].versions[0].schema.openAPIV3Schema, schema)
+  const stored = await server.get(`${definitions.replace('k8s', 'orch')}/things.example.com`)
+  t.notMatch(stored.body, /"x-kubernetes-(?!map-type":"kube-system")/)
+  await established(server, 'things.example.com')
+  const list = [{ name: 'a', port: 'http' }, { name: 'b', port: 5 }]
+  const values = { list, map: { k: [{ free: true }] }, any: [{ b: { c: 1 } }] }
+  const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec: values }
+  const made = await server.post('/apis/example.com/v1/namespaces/default/things?fieldValidation=Strict', object)
+  t.match(made, { code: 201, json: { spec: values } }, made.body)
+  const { spec } = (await server.get('/openapi/v2')).json['definitions']['com.example.v1.Thing'].properties
+  t.ok(spec.properties['x-orch-map-type'], 'names of properties are their own in OpenAPI too')
+  t.strictSame(spec.properties.any.items.example, { 'x-orch-map-type': 'x' })
+  const at = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties'
+  const patched = await server.patch(`${definitions}/things.example.com`, [
+    { op: 'test', path: `${at}/any/items/x-kubernetes-preserve-unknown-fields`, value: true },
+    { op: 'add', path: `${at}/map/additionalProperties/items/x-kubernetes-embedded-resource`, value: true }
+  ], 'application/json-patch+json')
+  t.match(patched.body, '"x-kubernetes-embedded-resource":true')
+})
+
 t.test('a type may be called kubernetes', async t => {
   const server = await compat(t)
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } } }

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { translateDecoded, translateJson, translatePatch, publicStatus } from '../../../schemas/compat/objects.js'
+import { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
+import { planOf } from '../../../schemas/language/plan.js'
 import { findResource } from '../../../schemas/resources.js'
 import type { Message } from '../../../schemas/index.js'
 import type { Json } from '../../build.js'
@@ -93,6 +95,79 @@ t.test('roles, bindings and definitions', async t => {
   const own = translateJson(DEFINITIONS, copy(definition))
   t.strictSame(own['spec'].versions[0].schema.openAPIV3Schema, { default: { 'x-kubernetes-int-or-string': 'kube-system' }, properties: { 'x-kubernetes-list-type': { 'x-orch-int-or-string': true } }, 'x-orch-preserve-unknown-fields': true })
   t.strictSame(translateJson(DEFINITIONS, own), definition)
+})
+
+const schemaIn = (openAPIV3Schema: Json): Json => ({ spec: { versions: [{ schema: { openAPIV3Schema } }] } })
+const DATA = { 'x-kubernetes-int-or-string': 'kube-system' }
+const extensions = (prefix: string): Json => ({
+  type: 'object',
+  properties: {
+    'x-kubernetes-list-type': { [`${prefix}int-or-string`]: true, default: DATA, enum: [DATA], example: [DATA] },
+    a: {
+      items: {
+        [`${prefix}preserve-unknown-fields`]: true,
+        additionalProperties: { items: { items: { properties: { b: { not: { [`${prefix}int-or-string`]: true } } } } } }
+      },
+      [`${prefix}list-type`]: 'map'
+    },
+    c: {
+      additionalProperties: {
+        [`${prefix}int-or-string`]: true,
+        allOf: [{ items: { anyOf: [{ [`${prefix}validations`]: [{ rule: 'self' }] }] } }]
+      },
+      [`${prefix}map-type`]: 'atomic'
+    },
+    d: {
+      items: [{ [`${prefix}int-or-string`]: true }, { type: 'string' }],
+      additionalItems: { [`${prefix}int-or-string`]: true },
+      dependencies: { e: { [`${prefix}int-or-string`]: true }, f: ['x-kubernetes-map-type'] }
+    },
+    g: { additionalProperties: true, items: 'x-kubernetes-a', additionalItems: false }
+  }
+})
+
+t.test('extensions in schemas are translated at every depth, and data never', async t => {
+  const definition = schemaIn(extensions('x-kubernetes-'))
+  const own = translateJson(DEFINITIONS, copy(definition))
+  t.strictSame(own, schemaIn(extensions('x-orch-')))
+  t.strictSame(translateJson(DEFINITIONS, copy(own)), definition)
+  t.strictSame(translatePatch(DEFINITIONS, 'application/merge-patch+json', copy(definition)), own)
+  const at = '/spec/versions/0/schema/openAPIV3Schema/properties'
+  t.strictSame(translatePatch(DEFINITIONS, 'application/json-patch+json', [
+    { op: 'add', path: `${at}/x-kubernetes-list-type/items/x-kubernetes-int-or-string`, value: true },
+    { op: 'add', path: `${at}/a/items`, value: { 'x-kubernetes-int-or-string': true } },
+    { op: 'add', path: `${at}/d/items/0`, value: { 'x-kubernetes-int-or-string': true } },
+    { op: 'add', path: `${at}/d/items/0/additionalProperties/x-kubernetes-map-type`, value: 'x-kubernetes-map-type' },
+    { op: 'add', path: `${at}/d/items/default/x-kubernetes-map-type`, value: { 'x-kubernetes-map-type': true } }
+  ]), [
+    { op: 'add', path: `${at}/x-kubernetes-list-type/items/x-orch-int-or-string`, value: true },
+    { op: 'add', path: `${at}/a/items`, value: { 'x-orch-int-or-string': true } },
+    { op: 'add', path: `${at}/d/items/0`, value: { 'x-orch-int-or-string': true } },
+    { op: 'add', path: `${at}/d/items/0/additionalProperties/x-orch-map-type`, value: 'x-kubernetes-map-type' },
+    { op: 'add', path: `${at}/d/items/default/x-kubernetes-map-type`, value: { 'x-kubernetes-map-type': true } }
+  ])
+  const owned = (prefix: string): Json => {
+    const items = { [`f:${prefix}map-type`]: {}, 'f:additionalProperties': { [`f:${prefix}int-or-string`]: {} } }
+    const schema = { 'f:openAPIV3Schema': { 'f:properties': { 'f:x-kubernetes-a': { 'f:items': items } } } }
+    const fieldsV1 = { 'f:spec': { 'f:versions': { 'k:{"name":"v1"}': { 'f:schema': schema } } } }
+    return { metadata: { managedFields: [{ fieldsV1 }] } }
+  }
+  t.strictSame(translateJson(DEFINITIONS, owned('x-kubernetes-')), owned('x-orch-'))
+})
+
+t.test('extensions in every field of a schema that holds schemas', async t => {
+  const LEAF = { 'x-kubernetes-int-or-string': true }
+  const { fields } = planOf(JSONSchemaProps as Message)
+  const holding = fields.filter(({ message }) => message?.name.includes('JSONSchema') === true)
+  t.equal(holding.length, 11)
+  for (const { name, shape, message } of holding) {
+    const one = message?.name.endsWith('OrArray') === true ? [[LEAF], LEAF] : [LEAF]
+    for (const value of one) {
+      const schema = { [name]: shape === 'map' ? { a: value } : shape === 'list' ? [value] : value }
+      const own = translateJson(DEFINITIONS, copy(schemaIn(schema)))
+      t.equal(JSON.stringify(own), JSON.stringify(schemaIn(schema)).replace('x-kubernetes-', 'x-orch-'), name)
+    }
+  }
 })
 
 t.test('values of other types than declared stay for the server to refuse', async t => {
