@@ -1,7 +1,7 @@
 /** What would allow a refused request: roles that exist, and the smallest rule. Its cost is bounded, as refusals may come in floods. */
 import type { RequestInfo } from '../request-info.js'
 import { quote } from '../refusal.js'
-import { ruleAllows, type Rule } from './rules.js'
+import { ruleAllows, sizeOf, type Rule } from './rules.js'
 
 /** Maximum number of roles to name. */
 const MAX_NAMED = 3
@@ -35,9 +35,6 @@ function granting (info: RequestInfo, { kind, roles }: Candidates): Found[] {
   }
   return found
 }
-
-const sizeOf = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Rule): number =>
-  1 + (verbs?.length ?? 0) + (apiGroups?.length ?? 0) + (resources?.length ?? 0) + (resourceNames?.length ?? 0) + (nonResourceURLs?.length ?? 0)
 
 /** Small roles first; those of the system, and those that allow everything, last. */
 function rankOf (name: string, { verbs = [], resources = [], nonResourceURLs = [] }: Rule, rules: readonly Rule[]): number {

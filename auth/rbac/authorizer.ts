@@ -6,13 +6,14 @@
  */
 import type { Attributes, Authorizer, Rules, Ruling } from '../authorizer.js'
 import { resourceRequest, type RequestInfo } from '../request-info.js'
+import { MAX_VALUES } from '../../schemas/limits.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { ApiObject } from '../../schemas/index.js'
 import type { Follow, Followed, FollowedResource, ObjectName } from '../follow.js'
 import { advice, type Candidates } from './advice.js'
 import { explanation, grantText, type Resolved as Explained } from './explain.js'
 import { type Binding, type Grant, Grants } from './grants.js'
-import { type Rule, ruleAllows } from './rules.js'
+import { distinctRules, type Rule, ruleAllows, sizeOf } from './rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 /** Members may do everything, regardless of roles. */
@@ -32,8 +33,11 @@ export interface RbacOptions {
   readonly follow: Follow
 }
 
-/** The rules of a grant, or why they cannot be resolved. */
-type Resolved = readonly Rule[] | string
+/** The rules of a grant's role, always the same list. */
+type Resolved = readonly Rule[]
+
+/** Maximum number of bindings that cannot be resolved to name. */
+const MAX_PROBLEMS = 20
 
 export class RbacAuthorizer implements Authorizer {
   readonly name = 'RBAC'
@@ -71,19 +75,22 @@ export class RbacAuthorizer implements Authorizer {
   authorize ({ user, info }: Attributes): Ruling {
     if (user.groups.includes(MASTERS)) return ALLOW
     if (this.#followed?.loaded !== true) return NOT_LOADED
-    let problems: string[] | undefined
-    for (const grant of this.#grantsOf(user, info.isResourceRequest ? info.namespace : '')) {
+    const grants = this.#grantsOf(user, info.isResourceRequest ? info.namespace : '')
+    const seen = new Set<Resolved>()
+    for (const grant of grants) {
       const rules = this.#resolve(grant)
-      if (typeof rules === 'string') (problems ??= []).push(rules)
-      else if (rules.some(rule => ruleAllows(rule, info))) return { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` }
+      if (rules === undefined || seen.has(rules)) continue
+      if (rules.some(rule => ruleAllows(rule, info))) return { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` }
+      seen.add(rules)
     }
-    return problems === undefined ? NO_RULE : { decision: 'NoOpinion', reason: `RBAC: ${[...new Set(problems)].join(', ')}` }
+    const problems = this.#problems(grants)
+    return problems.length === 0 ? NO_RULE : { decision: 'NoOpinion', reason: `RBAC: ${problems.join(', ')}` }
   }
 
   explain ({ user, info }: Attributes): string {
     if (user.groups.includes(MASTERS)) return `allowed, as ${MASTERS} may do everything`
     const namespace = info.isResourceRequest ? info.namespace : ''
-    const resolved = (grants: Grant[]): Explained[] => grants.map(grant => ({ grant, rules: this.#resolve(grant) }))
+    const resolved = (grants: Grant[]): Explained[] => grants.map(grant => ({ grant, rules: this.#resolve(grant) ?? this.#problem(grant) }))
     return explanation(user, info, resolved(this.#grantsOf(user, namespace)), info.isResourceRequest ? resolved(this.#grants.elsewhere(user, namespace)) : [])
   }
 
@@ -110,10 +117,12 @@ export class RbacAuthorizer implements Authorizer {
   rules (user: UserInfo, namespace: string): Rules {
     const { rules, problems } = this.rulesOf(user, namespace)
     const masters: Rule[] = user.groups.includes(MASTERS) ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['*'], nonResourceURLs: ['*'] }] : []
-    const all = [...masters, ...rules]
+    let left = MAX_VALUES
+    const listed = [...masters, ...rules].filter(rule => (left -= sizeOf(rule)) >= 0)
+    if (left < 0) problems.push(`the rules hold more than ${MAX_VALUES} values, of which these are the first`)
     return {
-      resourceRules: all.flatMap(({ verbs = [], apiGroups = [], resources = [], resourceNames }) => resources.length === 0 ? [] : [{ verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }]),
-      nonResourceRules: all.flatMap(({ verbs = [], nonResourceURLs = [] }) => nonResourceURLs.length === 0 ? [] : [{ verbs, nonResourceURLs }]),
+      resourceRules: listed.flatMap(({ verbs = [], apiGroups = [], resources = [], resourceNames }) => resources.length === 0 ? [] : [{ verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }]),
+      nonResourceRules: listed.flatMap(({ verbs = [], nonResourceURLs = [] }) => nonResourceURLs.length === 0 ? [] : [{ verbs, nonResourceURLs }]),
       incomplete: problems.length > 0,
       ...(problems.length === 0 ? {} : { evaluationError: new Error(problems.join(', ')) })
     }
@@ -121,14 +130,9 @@ export class RbacAuthorizer implements Authorizer {
 
   /** All rules of a user in a namespace, or with '' cluster-wide, and the problems in resolving them. */
   rulesOf (user: UserInfo, namespace: string): { rules: Rule[], problems: string[] } {
-    const rules: Rule[] = []
-    const problems: string[] = []
-    for (const grant of this.#grantsOf(user, namespace)) {
-      const found = this.#resolve(grant)
-      if (typeof found === 'string') problems.push(found)
-      else rules.push(...found)
-    }
-    return { rules, problems }
+    const grants = this.#grantsOf(user, namespace)
+    const distinct = new Set(grants.flatMap(grant => [this.#resolve(grant) ?? []]))
+    return { rules: [...distinct].flat(), problems: this.#problems(grants) }
   }
 
   /** The rules of a role; undefined if it does not exist. @param namespace '' for a ClusterRole */
@@ -142,17 +146,34 @@ export class RbacAuthorizer implements Authorizer {
     return this.#grants.of(user, namespace)
   }
 
-  #resolve ({ roleRef: { kind, name }, namespace, fault }: Grant): Resolved {
+  #resolve ({ roleRef: { kind, name }, namespace, fault }: Grant): Resolved | undefined {
+    if (fault !== undefined) return undefined
+    if (kind === 'ClusterRole') return this.#roles.get('')?.get(name)
+    return kind === 'Role' && namespace !== '' ? this.#roles.get(namespace)?.get(name) : undefined
+  }
+
+  /** Why the rules of grants cannot be resolved: the first few reasons, as a namespace may hold thousands of bindings without a role. */
+  #problems (grants: readonly Grant[]): string[] {
+    const problems = new Set<string>()
+    let more = 0
+    for (const grant of grants) {
+      if (this.#resolve(grant) !== undefined) continue
+      if (problems.size < MAX_PROBLEMS) problems.add(this.#problem(grant))
+      else more++
+    }
+    return more === 0 ? [...problems] : [...problems, `and ${more} more bindings that cannot be resolved`]
+  }
+
+  #problem ({ roleRef: { kind, name }, namespace, fault }: Grant): string {
     if (fault !== undefined) return fault
-    if (kind === 'ClusterRole') return this.#roles.get('')?.get(name) ?? `clusterrole.${GROUP} ${JSON.stringify(name)} not found`
-    if (kind === 'Role' && namespace !== '') return this.#roles.get(namespace)?.get(name) ?? `role.${GROUP} ${JSON.stringify(name)} not found`
-    return `unsupported role reference kind ${JSON.stringify(kind)}`
+    const isKnown = kind === 'ClusterRole' || (kind === 'Role' && namespace !== '')
+    return isKnown ? `${kind.toLowerCase()}.${GROUP} ${JSON.stringify(name)} not found` : `unsupported role reference kind ${JSON.stringify(kind)}`
   }
 
   #setRole ({ metadata: { namespace = '', name = '' }, rules }: ApiObject & { rules?: Rule[] | null }): void {
     let byName = this.#roles.get(namespace)
     if (byName === undefined) this.#roles.set(namespace, byName = new Map())
-    byName.set(name, rules ?? [])
+    byName.set(name, distinctRules(rules ?? []))
   }
 }
 

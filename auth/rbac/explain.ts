@@ -12,6 +12,8 @@ export interface Resolved {
 
 /** Maximum number of unresolvable bindings to list. */
 const MAX_NAMED = 5
+/** Maximum number of rules to look for the nearest in, some 10 ms. */
+const MAX_COMPARED = 20_000
 const quoted = (text: string): string => JSON.stringify(text)
 
 /** `ClusterRoleBinding "b" of ClusterRole "r" to User "u"`. */
@@ -31,11 +33,17 @@ export function explanation (user: UserInfo, info: RequestInfo, applicable: read
     ? `no binding names User ${quoted(user.username)} or one of the groups ${user.groups.map(quoted).join(', ')}`
     : `looked at ${countText(applicable, 'binding')} with ${applicable.reduce((sum, { rules }) => sum + (typeof rules === 'string' ? 0 : rules.length), 0)} rules`
   const faults = applicable.flatMap(({ grant, rules }) => typeof rules === 'string' ? [`${grantText(grant)} gives nothing: ${rules}`] : []).slice(0, MAX_NAMED)
-  const closest = nearest(info, applicable, elsewhere)
+  const closest = nearest(info, comparable(applicable), comparable(elsewhere))
   return ['no opinion', looked, ...faults, ...(closest === undefined ? [] : [`nearest is ${closest}`])].join('; ')
 }
 
 const countText = (list: readonly unknown[], what: string): string => `${list.length} ${what}${list.length === 1 ? '' : 's'}`
+
+/** Those that hold as many rules as may be compared. */
+function comparable (resolved: readonly Resolved[]): readonly Resolved[] {
+  let left = MAX_COMPARED
+  return resolved.filter(({ rules }) => typeof rules !== 'string' && (left -= rules.length) >= 0)
+}
 
 /** Describes a rule that fails in only one property. */
 function nearest (info: RequestInfo, applicable: readonly Resolved[], elsewhere: readonly Resolved[]): string | undefined {

@@ -1,4 +1,7 @@
-/** Grants of roles by subject, so that a decision reads only the user's own. */
+/**
+ * Grants of roles by namespace, subject and role, so that a decision looks once at each role that is bound to its user, cluster-wide or in its
+ * namespace, and a change of a binding looks at that binding's own grants.
+ */
 import type { ClusterRoleBinding } from '../../schemas/api/rbac/clusterrolebindings.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -16,17 +19,35 @@ export interface Grant {
   readonly fault: string | undefined
 }
 
-const USER = 'u:'
-const GROUP = 'g:'
-/** Key of invalid subjects; their faults are reported to every user. */
-const UNKNOWN = '?'
+/** A subject's grants by role, then by binding; most roles are bound to it once. */
+type Roles = Map<string, Grant | Map<string, Grant>>
+/** In place of the role of void grants: one fault of a subject is enough to name. */
+const VOID = ''
+const roleOf = ({ roleRef: { kind, name }, fault }: Grant): string => fault === undefined ? `${kind}/${name}` : VOID
 
-function keyOf ({ kind, name, namespace }: Subject, at: string): string {
-  switch (kind) {
-    case 'User': return USER + name
-    case 'Group': return GROUP + name
-    case 'ServiceAccount': return `${USER}system:serviceaccount:${namespace || at}:${name}`
-    default: return UNKNOWN
+/** Maximum number of namespaces to look for a user's other grants in. */
+const MAX_ELSEWHERE = 5_000
+
+/** So many groups are looked up once each; fewer cost less than making them distinct. */
+const MANY_GROUPS = 50
+
+/** The grants in one namespace, or the cluster-wide ones. */
+class Scope {
+  readonly users = new Map<string, Roles>()
+  readonly groups = new Map<string, Roles>()
+  /** Grants to unknown kinds of subjects, whose faults are reported to every user. */
+  readonly unknown = new Map<string, Roles>()
+
+  get isEmpty (): boolean { return this.users.size + this.groups.size + this.unknown.size === 0 }
+
+  /** Where a subject's grants are. */
+  placeOf ({ namespace: at, subject: { kind, name, namespace } }: Grant): [subjects: Map<string, Roles>, key: string] {
+    switch (kind) {
+      case 'User': return [this.users, name]
+      case 'Group': return [this.groups, name]
+      case 'ServiceAccount': return [this.users, `system:serviceaccount:${namespace || at}:${name}`]
+      default: return [this.unknown, '']
+    }
   }
 }
 
@@ -37,60 +58,97 @@ function faultOf ({ kind, name, namespace }: Subject, at: string): string | unde
 }
 
 export class Grants {
-  readonly #bySubject = new Map<string, Grant[]>()
-  /** Subject keys by the binding's key in the store. */
-  readonly #byBinding = new Map<string, string[]>()
+  readonly #scopes = new Map<string, Scope>()
+  /** By the binding's key in the store. */
+  readonly #bindings = new Map<string, readonly Grant[]>()
+  /** Number of grants looked at so far, which tests bound. */
+  looked = 0
 
   /** @param key the binding's key in the store */
   set (key: string, { metadata: { name = '', namespace = '' }, roleRef, subjects = [] }: Binding): void {
     this.delete(key)
-    const keys: string[] = []
+    let scope = this.#scopes.get(namespace)
+    if (scope === undefined) this.#scopes.set(namespace, scope = new Scope())
+    const grants: Grant[] = []
     for (const subject of subjects) {
-      const of = keyOf(subject, namespace)
       const grant: Grant = { binding: name, namespace, roleRef, subject, fault: faultOf(subject, namespace) }
-      const grants = this.#bySubject.get(of)
-      if (grants === undefined) this.#bySubject.set(of, [grant])
-      else grants.push(grant)
-      keys.push(of)
+      if (this.#add(scope, grant)) grants.push(grant)
     }
-    this.#byBinding.set(key, keys)
-    this.#owners.set(key, { name, namespace })
+    this.#bindings.set(key, grants)
+    if (scope.isEmpty) this.#scopes.delete(namespace)
   }
-
-  readonly #owners = new Map<string, { name: string, namespace: string }>()
 
   delete (key: string): void {
-    const owner = this.#owners.get(key)
-    if (owner === undefined) return
-    for (const of of new Set(this.#byBinding.get(key))) {
-      const remaining = this.#bySubject.get(of)?.filter(({ binding, namespace }) => binding !== owner.name || namespace !== owner.namespace) ?? []
-      if (remaining.length > 0) this.#bySubject.set(of, remaining)
-      else this.#bySubject.delete(of)
-    }
-    this.#byBinding.delete(key)
-    this.#owners.delete(key)
+    for (const grant of this.#bindings.get(key) ?? []) this.#remove(grant)
+    this.#bindings.delete(key)
   }
 
-  /** All grants of a user in other namespaces. */
-  elsewhere ({ username, groups }: UserInfo, namespace: string): Grant[] {
-    return [USER + username, ...groups.map(group => GROUP + group)]
-      .flatMap(key => this.#bySubject.get(key) ?? [])
-      .filter(grant => grant.namespace !== '' && grant.namespace !== namespace)
+  /** False if the binding has granted this to the same subject before. */
+  #add (scope: Scope, grant: Grant): boolean {
+    this.looked++
+    const [subjects, key] = scope.placeOf(grant)
+    const role = roleOf(grant)
+    const roles = subjects.get(key)
+    const granted = roles?.get(role)
+    if (roles === undefined) subjects.set(key, new Map([[role, grant]]))
+    else if (granted === undefined) roles.set(role, grant)
+    else if (granted instanceof Map) {
+      if (granted.has(grant.binding)) return false
+      granted.set(grant.binding, grant)
+    } else {
+      if (granted.binding === grant.binding) return false
+      roles.set(role, new Map([[granted.binding, granted], [grant.binding, grant]]))
+    }
+    return true
   }
 
-  /** The cluster-wide grants of a user, then those in the namespace, if given. */
-  of ({ username, groups }: UserInfo, namespace: string): Grant[] {
-    const clusterWide: Grant[] = []
-    const inNamespace: Grant[] = []
-    const collect = (key: string): void => {
-      for (const grant of this.#bySubject.get(key) ?? []) {
-        if (grant.namespace === '') clusterWide.push(grant)
-        else if (grant.namespace === namespace) inNamespace.push(grant)
-      }
+  #remove (grant: Grant): void {
+    this.looked++
+    const scope = this.#scopes.get(grant.namespace)
+    if (scope === undefined) return
+    const [subjects, key] = scope.placeOf(grant)
+    const roles = subjects.get(key)
+    const role = roleOf(grant)
+    const granted = roles?.get(role)
+    if (granted instanceof Map && granted.size > 1) { granted.delete(grant.binding); return }
+    roles?.delete(role)
+    if (roles?.size === 0) subjects.delete(key)
+    if (scope.isEmpty) this.#scopes.delete(grant.namespace)
+  }
+
+  /** Grants of a user in other namespaces, one for each role; only some of them, if the cluster has many namespaces. */
+  elsewhere (user: UserInfo, namespace: string): Grant[] {
+    const found: Grant[] = []
+    let left = MAX_ELSEWHERE
+    for (const [other, scope] of this.#scopes) {
+      if (left-- === 0) break
+      if (other !== '' && other !== namespace) this.#collect(scope, user, found)
     }
-    collect(USER + username)
-    for (const group of groups) collect(GROUP + group)
-    collect(UNKNOWN)
-    return inNamespace.length === 0 ? clusterWide : [...clusterWide, ...inNamespace]
+    return found
+  }
+
+  /** The cluster-wide grants of a user, then those in the namespace, if given: one for each role and subject. */
+  of (user: UserInfo, namespace: string): Grant[] {
+    const found: Grant[] = []
+    this.#collect(this.#scopes.get(''), user, found)
+    if (namespace !== '') this.#collect(this.#scopes.get(namespace), user, found)
+    return found
+  }
+
+  #collect (scope: Scope | undefined, { username, groups }: UserInfo, found: Grant[]): void {
+    if (scope === undefined) return
+    this.#first(scope.users.get(username), found)
+    // A review may name the same group many times.
+    for (const group of groups.length > MANY_GROUPS ? new Set(groups) : groups) this.#first(scope.groups.get(group), found)
+    this.#first(scope.unknown.get(''), found)
+  }
+
+  #first (roles: Roles | undefined, found: Grant[]): void {
+    if (roles === undefined) return
+    for (const granted of roles.values()) {
+      this.looked++
+      const [first] = granted instanceof Map ? granted.values() : [granted]
+      if (first !== undefined) found.push(first)
+    }
   }
 }

@@ -25,6 +25,26 @@ function withoutStars (pattern: string): string {
   return pattern.slice(0, end)
 }
 
+/** Without repetitions, in the rules and in their lists: a role may hold thousands, which every decision would read. */
+export function distinctRules (rules: readonly Rule[]): readonly Rule[] {
+  const byText = new Map<string, Rule>()
+  for (const rule of rules) {
+    const distinct: Rule = { ...rule }
+    for (const list of LISTS) {
+      const values = rule[list]
+      if (values !== undefined && values.length > 1) distinct[list] = [...new Set(values)]
+    }
+    const text = JSON.stringify(LISTS.map(list => [...distinct[list] ?? []].sort()))
+    if (!byText.has(text)) byText.set(text, distinct)
+  }
+  return [...byText.values()]
+}
+
+const LISTS = ['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const
+
+/** How many values a decision may have to read. */
+export const sizeOf = (rule: Rule): number => LISTS.reduce((sum, list) => sum + (rule[list]?.length ?? 0), 1)
+
 export function ruleAllows (rule: Rule, info: RequestInfo): boolean {
   if (!names(rule.verbs, info.verb)) return false
   if (!info.isResourceRequest) return namesPath(rule.nonResourceURLs, info.path)

@@ -83,6 +83,23 @@ t.test('an unresolvable binding is named in a refusal and does not prevent an al
   t.equal((await as('ann').get('/api/v1/nodes')).code, 200)
 })
 
+t.test('a namespace full of bindings without a role, or of rules, is answered with the first of them', async t => {
+  const { as } = await start(t)
+  const root = as('root')
+  for (let at = 0; at < 30; at++) await root.post(`${RBAC}/namespaces/team/rolebindings`, binding(`b${at}`, { kind: 'Role', name: `missing-${at}` }, user('eve')))
+  const { message } = (await as('eve').get('/api/v1/namespaces/team/secrets')).json as { message: string }
+  t.equal(message.match(/not found/g)?.length, 20)
+  t.match(message, /, and 10 more bindings that cannot be resolved$/)
+  for (let at = 0; at < 5; at++) {
+    await root.post(`${RBAC}/namespaces/team/roles`, role(`large-${at}`, Array.from({ length: 3000 }, (_, index) => rule('get', '', `r${index}`, [`n${at}`]))))
+    await root.post(`${RBAC}/namespaces/team/rolebindings`, binding(`large-${at}`, { kind: 'Role', name: `large-${at}` }, user('ann')))
+  }
+  const { status } = (await as('ann').post('/apis/authorization.orch.io/v1/selfsubjectrulesreviews', { spec: { namespace: 'team' } })).json as { status: Json }
+  t.match(status, { incomplete: true, evaluationError: 'the rules hold more than 50000 values, of which these are the first' })
+  t.ok(status['resourceRules'].length > 9_000 && status['resourceRules'].length < 10_000)
+  t.equal((await as('ann').get('/api/v1/namespaces/team/r2999/n4')).code, 404, 'they all apply')
+})
+
 t.test('the default roles and bindings exist, and aggregated roles are filled', async t => {
   const { as } = await start(t)
   const root = as('root')

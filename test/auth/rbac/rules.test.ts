@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ruleAllows, uncovered, type Rule } from '../../../auth/rbac/rules.js'
+import { distinctRules, ruleAllows, uncovered, type Rule } from '../../../auth/rbac/rules.js'
 
 const urls = (...nonResourceURLs: string[]): Rule => ({ verbs: ['get'], nonResourceURLs })
 const resources = (...resources: string[]): Rule => ({ verbs: ['get'], apiGroups: [''], resources })
@@ -20,4 +20,12 @@ t.test('a rule\'s resource ends at its first slash', async t => {
   t.ok(covered(resources('*/a/b'), resources('foo/a/b')))
   t.notOk(covered(resources('pods/log'), resources('pods/log/more')))
   t.notOk(covered(resources('*/scale'), resources('*')))
+})
+
+t.test('rules and their members are kept once, whatever their order', async t => {
+  const many = Array.from({ length: 5400 }, (_, at): Rule => ({ verbs: at % 2 === 0 ? ['get', 'list'] : ['list', 'get', 'get'], apiGroups: [''], resources: ['pods'] }))
+  t.same(distinctRules([...many, { verbs: ['get'], apiGroups: [''], resources: ['pods', 'pods'], resourceNames: ['a'] }]), [
+    { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods'] },
+    { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: ['a'] }
+  ])
 })
