@@ -1,6 +1,6 @@
 /** The resource types of a server and the versions it serves of them. Types can be added and removed at run time. */
 import { compareVersions, compareGroups, type Subresource, type Representation, type ApiObject, type ResourceType, type Message } from '../schemas/index.js'
-import { ResourceStore, type ResourceStoreOptions } from './resource-store.js'
+import { ResourceStore, type ResourceStoreOptions, type Siblings } from './resource-store.js'
 import { isServed } from '../schemas/resource.js'
 import type { Backend } from '../storage/backend.js'
 import { type Clock, systemClock } from '../storage/clock.js'
@@ -8,7 +8,7 @@ import type { Allocation } from './operations/allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
 import type { Target, WriteContext } from './operations/context.js'
 
-export interface RegistryOptions extends Omit<ResourceStoreOptions, 'type' | 'backend' | 'windowSize' | 'allocation' | 'observer'> {
+export interface RegistryOptions extends Omit<ResourceStoreOptions, 'type' | 'backend' | 'windowSize' | 'allocation' | 'siblings' | 'observer'> {
   /** As `windowSize` of a store. */
   readonly windowSizeOf: (group: string, plural: string) => number
   /** The back end of a resource, `--etcd-servers-overrides`. */
@@ -33,6 +33,13 @@ export interface VirtualOperation {
 
 /** Lists the objects of a readable virtual resource; called on each read. */
 export type Source = () => readonly ApiObject[] | Promise<readonly ApiObject[]>
+
+/** How the versions of a type are converted, if a webhook does. */
+export interface WebhookVersions {
+  readonly siblings: Siblings
+  /** Wraps the resource's back end to convert what is stored in other versions; the type is then not cached. */
+  readonly wrapBackend?: ((backend: Backend) => Backend) | undefined
+}
 
 /** A resource as requests name it. */
 export interface ResourceName { readonly group: string, readonly version: string, readonly resource: string }
@@ -66,15 +73,11 @@ export class ResourceRegistry {
     return () => { this.#listeners.delete(listener) }
   }
 
-  /**
-   * Registers a type without serving it.
-   * @param wrapBackend wraps the resource's back end; the type is then not cached
-   * @throws TypeError if it exists
-   */
-  add (type: ResourceType, wrapBackend?: (backend: Backend) => Backend): ResourceStore {
+  /** Registers a type without serving it. @throws TypeError if it exists */
+  add (type: ResourceType, versions?: WebhookVersions): ResourceStore {
     const name = `${type.group}/${type.plural}`
     if (this.#stores.has(name)) throw new TypeError(`resource ${name} is there already`)
-    const store = this.#storeOf(type, wrapBackend)
+    const store = this.#storeOf(type, versions)
     this.#stores.set(name, store)
     // Stores added later load their caches at once; earlier requests wait for that.
     if (this.#opened) store.open().catch((error: unknown) => { this.#options.log(`${type.plural} could not be loaded`, error) })
@@ -86,8 +89,8 @@ export class ResourceRegistry {
    * are those of the type.
    * @returns a function that removes it
    */
-  serveConvertedVersion (type: ResourceType, wrapBackend: (backend: Backend) => Backend): () => void {
-    const store = this.#storeOf(type, wrapBackend)
+  serveConvertedVersion (type: ResourceType, versions: WebhookVersions): () => void {
+    const store = this.#storeOf(type, versions)
     const { stored } = type
     this.#enter(type.plural, store)
     return () => {
@@ -96,7 +99,7 @@ export class ResourceRegistry {
     }
   }
 
-  #storeOf (type: ResourceType, wrapBackend?: (backend: Backend) => Backend): ResourceStore {
+  #storeOf (type: ResourceType, { siblings, wrapBackend }: Partial<WebhookVersions> = {}): ResourceStore {
     const { backendOf, windowSizeOf, allocationOf, observerOf, ...rest } = this.#options
     const { group, plural } = type
     const backend = backendOf(group, plural)
@@ -106,6 +109,7 @@ export class ResourceRegistry {
       backend: wrapBackend?.(backend) ?? backend,
       windowSize: type.virtual || wrapBackend !== undefined ? 0 : windowSizeOf(group, plural),
       allocation: allocationOf?.(group, plural),
+      siblings,
       observer: type.virtual ? undefined : observerOf?.(type)
     })
   }

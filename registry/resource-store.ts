@@ -26,6 +26,13 @@ import { EventLease } from './event-lease.js'
 
 const EMPTY_READER: AdmissionReader = { get: async () => undefined, list: async () => [] }
 
+/** The versions of a type that a webhook converts; each is a type with a store of its own. */
+export interface Siblings {
+  readonly representations: readonly Representation[]
+  /** Converts objects as JSON has them. @throws StatusError 500 */
+  readonly convert: (objects: readonly object[], apiVersion: string) => Promise<readonly object[]>
+}
+
 export interface ResourceStoreOptions {
   readonly type: ResourceType
   readonly backend: Backend
@@ -46,6 +53,8 @@ export interface ResourceStoreOptions {
   readonly garbageCollection?: boolean | undefined
   /** Allocates unique values of the objects. Default none. */
   readonly allocation?: Allocation | undefined
+  /** Default: the representations of the type, which it converts itself. */
+  readonly siblings?: Siblings | undefined
   /** Observes the store. Default none. */
   readonly observer?: StoreObserver | undefined
   /** Default: those of the release. */
@@ -77,6 +86,7 @@ export class ResourceStore {
   readonly admission: Admission
   readonly reader: AdmissionReader
   readonly allocation: Allocation | undefined
+  readonly siblings: Siblings | undefined
   readonly observer: StoreObserver | undefined
   readonly gates: Gates
   readonly gated: GatedFields
@@ -111,6 +121,7 @@ export class ResourceStore {
     this.admission = options.admission
     this.reader = options.reader ?? EMPTY_READER
     this.allocation = options.allocation
+    this.siblings = options.siblings
     this.observer = observer
     this.gates = options.gates ?? DEFAULT_GATES
     this.gated = of?.gated ?? new GatedFields(type.stored.message, this.gates)

@@ -34,11 +34,14 @@ export function refuseForce (query: URLSearchParams): void {
   if (bool(query, 'force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
 }
 
+/** Owns the changes of clients that name neither a manager nor, in their user agent, a program. */
+const UNKNOWN_MANAGER = 'unknown'
+
 /** The field manager: as requested, else the program name in the user agent. */
 export function fieldManager (query: URLSearchParams, userAgent = ''): string {
   const manager = text(query, 'fieldManager')
   if (manager !== '') return manager
   const end = userAgent.indexOf('/')
   const program = end === -1 ? userAgent : userAgent.slice(0, end)
-  return managerOf(Buffer.from(program, 'latin1').toString()) // Node decodes header bytes as latin1
+  return managerOf(Buffer.from(program, 'latin1').toString()) || UNKNOWN_MANAGER // Node decodes header bytes as latin1
 }

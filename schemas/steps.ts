@@ -1,10 +1,14 @@
 /** Work in steps that each fit into one turn of the event loop. The caller decides whether to yield in between. */
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** Runs all steps at once. */
-export function finish<T> (steps: Steps<T>): T {
+/** Steps that may also wait for a promise between two of them, such as a call to another server. */
+export type WaitingSteps<T> = Generator<Promise<void> | undefined, T, undefined>
+
+/** Runs all steps at once. @throws TypeError if one waits */
+export function finish<T> (steps: WaitingSteps<T>): T {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
+    if (value !== undefined) throw new TypeError('a step waits, but its caller cannot')
   }
 }

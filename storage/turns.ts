@@ -5,7 +5,7 @@
  */
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
-import { finish, type Steps } from '../schemas/steps.js'
+import type { Steps, WaitingSteps } from '../schemas/steps.js'
 
 /** Also the budget of components that measure themselves, such as the queue of watches. */
 export const TURN_MS = 8
@@ -88,16 +88,25 @@ export async function yieldToEventLoop (bytes: number): Promise<void> {
 }
 
 /** Runs all steps, for large objects in separate event loop turns. Hot paths check `isLarge` first. */
-export async function runSteps<T> (steps: Steps<T>, bytes: number): Promise<T> {
-  return isLarge(bytes) ? await runStepsYielding(steps) : finish(steps)
+export async function runSteps<T> (steps: WaitingSteps<T>, bytes: number): Promise<T> {
+  return isLarge(bytes) ? await runStepsYielding(steps) : await runWaiting(steps)
 }
 
 /** Runs each step in a separate event loop turn. */
-export async function runStepsYielding<T> (steps: Steps<T>): Promise<T> {
+export async function runStepsYielding<T> (steps: WaitingSteps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
-    await nextTurn()
+    await (value ?? nextTurn())
+  }
+}
+
+/** Runs all steps at once, except that it waits where they do. Returns a promise only then, which costs hot paths nothing. */
+export function runWaiting<T> (steps: WaitingSteps<T>): T | Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (value !== undefined) return value.then(() => runWaiting(steps))
   }
 }
 

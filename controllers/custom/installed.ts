@@ -5,9 +5,9 @@ import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/c
 import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import type { ResourceType } from '../../schemas/index.js'
 import type { HookCaller } from '../../admission/webhooks/target.js'
-import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import type { Backend } from '../../storage/backend.js'
-import { webhookConversion } from './conversion.js'
+import type { ResourceRegistry, WebhookVersions } from '../../registry/resource-registry.js'
+import type { Siblings } from '../../registry/resource-store.js'
+import { webhookConversion, type PlainObject } from './conversion.js'
 import { convertingBackend } from './converting-backend.js'
 import { isServed } from './names.js'
 
@@ -66,13 +66,26 @@ export class InstalledTypes {
   #serve (definition: CustomResourceDefinition, type: ResourceType, converted: readonly ResourceType[]): Array<() => void> {
     const { spec: { versions = [] }, status: { storedVersions = [] } } = definition
     const isOn = (version: string): boolean => versions.some(({ name, served }) => served && name === version)
-    const wrapBackend = converted.length === 0
-      ? undefined
-      : (version: string) => (backend: Backend) => convertingBackend(backend, webhookConversion(definition, this.#caller, this.#closing.signal), { served: version, stored: type.stored.apiVersion })
+    if (converted.length === 0) {
+      this.#resources.add(type)
+      for (const representation of type.representations) if (isOn(representation.version)) this.#resources.serve(representation)
+      return [() => { this.#resources.remove(type) }]
+    }
+    const convert = webhookConversion(definition, this.#caller, this.#closing.signal)
+    const siblings: Siblings = {
+      representations: [type, ...converted].map(one => one.stored),
+      convert: (objects, apiVersion) => convert(objects as readonly PlainObject[], apiVersion) // JSON of whole objects
+    }
+    const versionsFor = (served: string): Required<WebhookVersions> => ({
+      siblings,
+      wrapBackend: backend => convertingBackend(backend, convert, { served, stored: type.stored.apiVersion })
+    })
     // Objects that may be stored in another version have to be converted, so they are not cached.
-    this.#resources.add(type, storedVersions.some(version => version !== type.stored.version) ? wrapBackend?.(type.stored.apiVersion) : undefined)
-    for (const representation of type.representations) if (isOn(representation.version)) this.#resources.serve(representation)
-    const others = converted.filter(({ stored }) => isOn(stored.version)).map(other => this.#resources.serveConvertedVersion(other, backend => wrapBackend?.(other.stored.apiVersion)(backend) ?? backend))
+    const mixed = storedVersions.some(version => version !== type.stored.version)
+    this.#resources.add(type, mixed ? versionsFor(type.stored.apiVersion) : { siblings })
+    if (isOn(type.stored.version)) this.#resources.serve(type.stored)
+    const others = converted.filter(({ stored }) => isOn(stored.version))
+      .map(other => this.#resources.serveConvertedVersion(other, versionsFor(other.stored.apiVersion)))
     return [() => { this.#resources.remove(type) }, ...others]
   }
 }

@@ -7,7 +7,7 @@ import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from '
 import { merge, type Order } from './merge.js'
 import { prune } from './prune.js'
 import { withoutChangedFields, remaining } from './update.js'
-import type { Steps } from '../../schemas/steps.js'
+import type { Steps, WaitingSteps } from '../../schemas/steps.js'
 import { Comparison, type Versions } from './versions.js'
 
 export interface Application {
@@ -42,7 +42,7 @@ export interface Applied {
 }
 
 /** Runs in steps. @throws TypeError for an unknown version */
-export function * apply ({ versions, live, config, managers, identity, complete, force, now, ignored = EMPTY }: Application): Steps<Applied> {
+export function * apply ({ versions, live, config, managers, identity, complete, force, now, ignored = EMPTY }: Application): WaitingSteps<Applied> {
   const shapes = versions.shapes(identity.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${identity.apiVersion}`)
   const fields = without(fieldsOf(shapes.owned, config), ignored)
@@ -50,7 +50,7 @@ export function * apply ({ versions, live, config, managers, identity, complete,
   const last = managers.find(manager => isSame(manager, identity))
   const others = managers.filter(manager => manager !== last)
   const nextManagers = [...others, { ...identity, time: undefined, fields }]
-  const build = function * (order: Order): Steps<object> {
+  const build = function * (order: Order): WaitingSteps<object> {
     const copy = clone(live)
     yield
     const merged = merge(shapes.whole, copy, config, order) as object // both are objects
@@ -63,22 +63,25 @@ export function * apply ({ versions, live, config, managers, identity, complete,
   const object = yield * build(order)
   yield
 
-  const comparison = new Comparison(versions, identity.apiVersion, live, object, ignored)
-  const changes = comparison.in(identity.apiVersion) ?? UNCHANGED
+  const comparison = new Comparison({ versions, from: identity.apiVersion, before: live, after: object, ignored })
+  const changes = (yield * comparison.in(identity.apiVersion)) ?? UNCHANGED
   yield
   const own = effectiveChanges(changes, fields)
-  const changesIn = (version: string): Changes | undefined => version === identity.apiVersion ? own : comparison.in(version)
+  const changesIn = function * (version: string): WaitingSteps<Changes | undefined> {
+    return version === identity.apiVersion ? own : yield * comparison.in(version)
+  }
   const conflicts: Conflict[] = []
   if (!force) {
     for (const other of others) {
-      conflicts.push(...conflictsWith(other, changesIn(other.apiVersion)))
+      conflicts.push(...conflictsWith(other, yield * changesIn(other.apiVersion)))
       yield
     }
   }
   if (conflicts.length > 0) return { object: live, managers, conflicts }
   const left: Manager[] = []
   for (const manager of managers) {
-    left.push(manager === last ? manager : withoutChangedFields(manager, changesIn(manager.apiVersion)))
+    if (manager === last) left.push(manager)
+    else left.push(...withoutChangedFields(manager, yield * changesIn(manager.apiVersion)))
     yield
   }
   // A change in the order of items alone does not count as a change.

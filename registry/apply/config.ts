@@ -8,7 +8,7 @@ const EXPECTED: Partial<Record<Kind, string>> = { items: 'a list', set: 'a list'
 
 /** Restricts a decoded object to the members of the body. Decoding adds defaults and drops zeros, but an applier owns exactly what it sent, null included. */
 export function appliedValue (shape: Shape, body: unknown, decoded: unknown): unknown {
-  if (decoded === undefined || !isOfKind(shape, body)) return body
+  if (decoded === undefined || body === null || !isOfKind(shape, body)) return body
   switch (shape.kind) {
     case 'struct': return appliedMembers(shape, membersOf(body), membersOf(decoded))
     case 'entries': return appliedMembers(shape, membersOf(body), membersOf(decoded))

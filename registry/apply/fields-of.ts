@@ -4,9 +4,12 @@ import { without, isEmpty, part, asMember, EMPTY, type FieldSet } from './field-
 import { membersOf, memberOf, itemsOf, type Shape } from './shape.js'
 import { isObject } from '../../schemas/language/values.js'
 
-/** The fields that an applier of the object owns: leaves, items, map entries and empty values, but not structs, lists and maps with contents. */
+/**
+ * The fields that an applier of the object owns: leaves, items, map entries, empty maps and structs, but not structs, lists and maps with contents. An
+ * empty list that merges says nothing about its items, so nobody owns it; owning it would conflict with the next applier's items.
+ */
 export function fieldsOf (shape: Shape, object: object): FieldSet {
-  const fields = partOf(shape, object, false)
+  const fields = partOf(shape, object, false) ?? EMPTY
   const { 'f:metadata': metadata } = fields
   return metadata !== undefined && isEmpty(metadata) ? without(fields, METADATA) : fields // decoding always adds metadata
 }
@@ -14,16 +17,17 @@ export function fieldsOf (shape: Shape, object: object): FieldSet {
 const METADATA: FieldSet = { 'f:metadata': EMPTY }
 
 /** The node of an added or removed value: all its fields, containers included. */
-export const wholePart = (shape: Shape, value: unknown): FieldSet => partOf(shape, value, true)
+export const wholePart = (shape: Shape, value: unknown): FieldSet => partOf(shape, value, true) ?? EMPTY
 
-function partOf (shape: Shape, value: unknown, holders: boolean): FieldSet {
+/** Undefined for an applied list without items. */
+function partOf (shape: Shape, value: unknown, holders: boolean): FieldSet | undefined {
   if (value === null) return EMPTY
   switch (shape.kind) {
     case 'leaf': return EMPTY
     case 'struct': return part(holders, declared(shape, value, holders)) ?? EMPTY
     case 'open':
     case 'entries': return isObject(value) ? part(holders, entries(shape, value, Object.keys(value), holders)) ?? EMPTY : EMPTY
-    default: return part(holders, items(shape, value, holders)) ?? EMPTY
+    default: return part(holders, items(shape, value, holders))
   }
 }
 
@@ -34,7 +38,8 @@ function declared (shape: Shape, value: unknown, holders: boolean): Array<[strin
     // An applier does not own fields that decoding adds.
     const own = memberOf(object, field.name)
     const present = holders ? field.present(own) : own
-    if (present !== undefined) found.push([field.element, partOf(field, present, holders)])
+    const fields = present === undefined ? undefined : partOf(field, present, holders)
+    if (fields !== undefined) found.push([field.element, fields])
   }
   return shape.open ? [...found, ...undeclared(shape, object, holders)] : found
 }
@@ -47,7 +52,8 @@ function undeclared (shape: Shape, object: Readonly<Record<string, unknown>>, ho
 function entries (shape: Shape, object: Readonly<Record<string, unknown>>, names: readonly string[], holders: boolean): Array<[string, FieldSet]> {
   return sortElements(names.map(fieldElement)).map(element => {
     const name = element.slice(2)
-    return [element, asMember(partOf(shape.kind === 'entries' ? shape.item : shape.field(name) ?? shape.item, object[name], holders))]
+    const item = shape.kind === 'entries' ? shape.item : shape.field(name) ?? shape.item
+    return [element, asMember(partOf(item, object[name], holders) ?? EMPTY)]
   })
 }
 
@@ -58,7 +64,7 @@ function items (shape: Shape, value: unknown, holders: boolean): Array<[string, 
     const element = shape.elementOf(item)
     const last = found.at(-1)
     if (last?.[0] === element) last[1] = EMPTY
-    else found.push([element, asMember(partOf(shape.item, item, holders))])
+    else found.push([element, asMember(partOf(shape.item, item, holders) ?? EMPTY)])
   }
   return found
 }

@@ -5,8 +5,8 @@ import { isEmpty, intersection, part, childElements, isMember, unionAll, EMPTY, 
 import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
 import { childOf, type Shape } from './shape.js'
-import type { Steps } from '../../schemas/steps.js'
-import type { Versions } from './versions.js'
+import type { WaitingSteps } from '../../schemas/steps.js'
+import { convertOne, type Versions } from './versions.js'
 
 export interface Pruning {
   readonly versions: Versions
@@ -22,7 +22,7 @@ export interface Pruning {
 const IDENTITY: FieldSet = Object.freeze({ 'f:metadata': Object.freeze({ 'f:name': EMPTY }) })
 
 /** Runs in steps. */
-export function * prune ({ versions, merged, apiVersion, last, managers }: Pruning): Steps<object> {
+export function * prune ({ versions, merged, apiVersion, last, managers }: Pruning): WaitingSteps<object> {
   const shapes = last === undefined ? undefined : versions.shapes(last.apiVersion)
   if (last === undefined || shapes === undefined) return merged
   const ownedIn = (version: string): FieldSet => unionAll([IDENTITY, ...managers.filter(manager => manager.apiVersion === version).map(({ fields }) => fields)])
@@ -34,27 +34,29 @@ export function * prune ({ versions, merged, apiVersion, last, managers }: Pruni
   const elsewhere = [...new Set(managers.map(manager => manager.apiVersion))].filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)
   if (last.apiVersion === apiVersion && elsewhere.length === 0) return without(shapes.whole, merged, unownedFields)
 
-  const convert = (object: object, from: string, to: string): object => from === to ? clone(object) : versions.convert(object, from, to)
-  const whole = convert(merged, apiVersion, last.apiVersion)
+  const convert = function * (object: object, from: string, to: string): WaitingSteps<object> {
+    return from === to ? clone(object) : yield * convertOne(versions, object, from, to)
+  }
+  const whole = yield * convert(merged, apiVersion, last.apiVersion)
   yield
   let pruned = without(shapes.whole, clone(whole), unownedFields)
   // Restore fields that other managers own in other versions.
   for (const version of elsewhere) {
     const other = versions.shapes(version)
     if (other === undefined) continue
-    const all = convert(merged, apiVersion, version)
+    const all = yield * convert(merged, apiVersion, version)
     yield
-    const remaining = convert(pruned, last.apiVersion, version)
+    const remaining = yield * convert(pruned, last.apiVersion, version)
     yield
     const { changed, removed } = compare(other.owned, all, remaining)
     yield
     const unownedIn = (fields: FieldSet): FieldSet => unowned(other.whole, fields, ownedIn(version), false)
-    pruned = convert(copyChanges(other.whole, all, remaining, unownedIn(changed), unownedIn(removed)), version, last.apiVersion)
+    pruned = yield * convert(copyChanges(other.whole, all, remaining, unownedIn(changed), unownedIn(removed)), version, last.apiVersion)
   }
   yield
   // Prune only fields that this manager applied; conversion may have removed or defaulted others.
   const { changed, removed } = compare(shapes.owned, whole, pruned)
-  return convert(copyChanges(shapes.whole, whole, pruned, intersection(last.fields, changed), removedFields(last.fields, removed)), last.apiVersion, apiVersion)
+  return yield * convert(copyChanges(shapes.whole, whole, pruned, intersection(last.fields, changed), removedFields(last.fields, removed)), last.apiVersion, apiVersion)
 }
 
 /** Copies changed fields from `other` and deletes removed ones. */

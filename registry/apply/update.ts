@@ -2,7 +2,7 @@
 import { UNCHANGED, type Changes } from './compare.js'
 import { without, union, holds, isEmpty, difference, EMPTY, type FieldSet } from './field-set.js'
 import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
-import type { Steps } from '../../schemas/steps.js'
+import type { WaitingSteps } from '../../schemas/steps.js'
 import { Comparison, type Versions } from './versions.js'
 
 export interface Update {
@@ -18,15 +18,16 @@ export interface Update {
   readonly ignored?: FieldSet
 }
 
-/** Runs in steps. Returns the same managers if no set changed. */
-export function * update ({ versions, before, after, managers, identity, now, ignored = EMPTY }: Update): Steps<readonly Manager[]> {
-  const comparison = new Comparison(versions, identity.apiVersion, before, after, ignored)
-  const changes = comparison.in(identity.apiVersion) ?? UNCHANGED
+/** Runs in steps. Returns the same managers if no set changed; drops those of versions that the type no longer has with the first change. */
+export function * update ({ versions, before, after, managers, identity, now, ignored = EMPTY }: Update): WaitingSteps<readonly Manager[]> {
+  const comparison = new Comparison({ versions, from: identity.apiVersion, before, after, ignored })
+  const changes = (yield * comparison.in(identity.apiVersion)) ?? UNCHANGED
   if (changes === UNCHANGED) return limitManagers(managers) // a client may have sent too many
   yield
   const others: Manager[] = []
   for (const manager of managers) {
-    others.push(isSame(manager, identity) ? manager : withoutChangedFields(manager, comparison.in(manager.apiVersion)))
+    if (isSame(manager, identity)) others.push(manager)
+    else others.push(...withoutChangedFields(manager, yield * comparison.in(manager.apiVersion)))
     yield
   }
   const own = managers.find(manager => isSame(manager, identity))?.fields ?? EMPTY
@@ -37,11 +38,11 @@ export function * update ({ versions, before, after, managers, identity, now, ig
   return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : limitManagers(owners)
 }
 
-/** Removes changed fields from a manager's set. */
-export function withoutChangedFields (manager: Manager, changes: Changes | undefined): Manager {
-  if (changes === undefined) return manager
+/** Removes changed fields from a manager's set. None if the type no longer has the manager's version. */
+export function withoutChangedFields (manager: Manager, changes: Changes | undefined): Manager[] {
+  if (changes === undefined) return []
   const fields = lostFields(manager.fields, changes)
-  return fields === manager.fields ? manager : { ...manager, fields }
+  return [fields === manager.fields ? manager : { ...manager, fields }]
 }
 
 /** A field that changed as one takes along the fields below it: items that became duplicates have no fields of their own. */

@@ -1,41 +1,62 @@
 /** The versions of a type. Each manager's fields use the version they were set in, and are compared in that version. */
-import { compare, type Changes } from './compare.js'
+import type { WaitingSteps } from '../../schemas/steps.js'
+import { compare, UNCHANGED, type Changes } from './compare.js'
 import type { FieldSet } from './field-set.js'
 import type { Shapes } from './shape.js'
 
 export interface Versions {
-  /** Undefined for a version that no longer exists; its field sets stay unchanged. */
+  /** Undefined for a version that the type no longer has. */
   readonly shapes: (apiVersion: string) => Shapes | undefined
-  /** Returns a new object in another version. */
-  readonly convert: (object: object, from: string, to: string) => object
+  /** Returns new objects in another version, in the same order; a promise if a webhook converts. */
+  readonly convert: (objects: readonly object[], from: string, to: string) => readonly object[] | Promise<readonly object[]>
+}
+
+/** Converts one object; waits for a webhook. */
+export function * convertOne (versions: Versions, object: object, from: string, to: string): WaitingSteps<object> {
+  const [converted = object] = yield * converting(versions, [object], from, to)
+  return converted
+}
+
+function * converting ({ convert }: Versions, objects: readonly object[], from: string, to: string): WaitingSteps<readonly object[]> {
+  const made = convert(objects, from, to)
+  if (!(made instanceof Promise)) return made
+  let converted: readonly object[] = []
+  yield made.then(value => { converted = value })
+  return converted
+}
+
+/** What is compared, and for whom. */
+export interface Compared {
+  readonly versions: Versions
+  /** The version of both objects. */
+  readonly from: string
+  readonly before: object
+  readonly after: object
+  /** Fields to skip, in every version. */
+  readonly ignored: FieldSet
 }
 
 /** The differences between two objects, computed per version on demand. */
 export class Comparison {
-  readonly #versions: Versions
-  readonly #from: string
-  readonly #before: object
-  readonly #after: object
-  readonly #ignored: FieldSet
+  readonly #compared: Compared
   readonly #known = new Map<string, Changes | undefined>()
 
-  /** @param from the version of both objects */
-  constructor (versions: Versions, from: string, before: object, after: object, ignored: FieldSet) {
-    this.#versions = versions
-    this.#from = from
-    this.#before = before
-    this.#after = after
-    this.#ignored = ignored
-  }
+  constructor (compared: Compared) { this.#compared = compared }
 
-  /** Undefined for an unknown version. */
-  in (apiVersion: string): Changes | undefined {
-    let changes = this.#known.get(apiVersion)
-    if (changes !== undefined) return changes
-    const shapes = this.#versions.shapes(apiVersion)
-    const convert = (object: object): object => apiVersion === this.#from ? object : this.#versions.convert(object, this.#from, apiVersion)
-    changes = shapes === undefined ? undefined : compare(shapes.owned, convert(this.#before), convert(this.#after), this.#ignored)
+  /** Undefined for a version that the type no longer has. */
+  * in (apiVersion: string): WaitingSteps<Changes | undefined> {
+    if (this.#known.has(apiVersion)) return this.#known.get(apiVersion)
+    const changes = yield * this.#compare(apiVersion)
     this.#known.set(apiVersion, changes)
     return changes
+  }
+
+  * #compare (apiVersion: string): WaitingSteps<Changes | undefined> {
+    const { versions, from, before, after, ignored } = this.#compared
+    const shapes = versions.shapes(apiVersion)
+    if (shapes === undefined) return undefined
+    if (apiVersion === from) return compare(shapes.owned, before, after, ignored)
+    const [older, newer] = yield * converting(versions, [before, after], from, apiVersion)
+    return older === undefined || newer === undefined ? UNCHANGED : compare(shapes.owned, older, newer, ignored)
   }
 }

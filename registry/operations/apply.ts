@@ -15,13 +15,14 @@ import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
 import { reportTooLarge } from './object-limits.js'
 import { runSteps, yieldToEventLoop } from '../../storage/turns.js'
-import type { Steps } from '../../schemas/steps.js'
+import type { Steps, WaitingSteps } from '../../schemas/steps.js'
 import { now, type Target, type WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
-import { fieldsKept, ownersIn, setOwners, versionsOf, managerIdentity } from './ownership.js'
+import { fieldsKept, ownersIn, setOwners, managerIdentity } from './ownership.js'
 import { rewrite } from './rewrite.js'
 import { attempt, type Written } from './update.js'
+import { versionsOf } from './versions-of.js'
 
 export interface ApplyRequest {
   /** The applied configuration in the version of the store; see `appliedValue`. `base` is undefined for a missing object. */
@@ -97,7 +98,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
 }
 
 /** Assigns the fields of an object without managers to `before-first-apply`. */
-function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, identity: ManagerIdentity, ignored: FieldSet): Steps<readonly Manager[]> {
+function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, identity: ManagerIdentity, ignored: FieldSet): WaitingSteps<readonly Manager[]> {
   const managers = ownersIn(store, live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
   return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, identity: { ...identity, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now: () => now(store), ignored })

@@ -2,7 +2,7 @@
  * Maintains managedFields on every write: connects `registry/apply/` to stores and requests. Objects without managers, because they are older or a client
  * reset them, get some with the first apply.
  */
-import { decode, applyDefaults, UNBOUNDED, type Subresource, type Representation, type ApiObject, type FieldError } from '../../schemas/index.js'
+import { type Subresource, type Representation, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { validateManagedFields } from '../../schemas/meta/metadata.js'
 import { fieldElement } from '../apply/elements.js'
 import { setOf, EMPTY, type FieldSet } from '../apply/field-set.js'
@@ -10,35 +10,17 @@ import { stored, entriesOf, submitted, isReset, type Manager, type ManagedFields
 import { reconciled } from '../apply/reconcile.js'
 import { isIdentical, shapesOf, type Shape } from '../apply/shape.js'
 import { update } from '../apply/update.js'
-import type { Versions } from '../apply/versions.js'
+import { convertOne, type Versions } from '../apply/versions.js'
 import type { ResourceStore } from '../resource-store.js'
-import { finish, type Steps } from '../../schemas/steps.js'
+import { finish, type WaitingSteps } from '../../schemas/steps.js'
 import { now, refuse, type WriteContext } from './context.js'
+import { versionsOf } from './versions-of.js'
 
 /** The manager of the server's own writes. */
 const SERVER = 'orch-apiserver'
 
 export function managerIdentity (store: ResourceStore, { fieldManager }: WriteContext, operation: ManagedFieldsOperation, subresource = ''): ManagerIdentity {
   return { manager: fieldManager ?? SERVER, operation, apiVersion: store.representation.apiVersion, subresource }
-}
-
-/** The versions of a store's type. @param raw decode objects before conversion */
-export function versionsOf ({ type }: ResourceStore, raw: boolean): Versions {
-  const find = (apiVersion: string) => type.representations.find(one => one.apiVersion === apiVersion)
-  return {
-    shapes: apiVersion => {
-      const found = find(apiVersion)
-      return found === undefined ? undefined : shapesOf(found.message)
-    },
-    convert: (object, from, to) => {
-      const [source, destination] = [find(from), find(to)]
-      if (source === undefined || destination === undefined) throw new TypeError(`${type.plural} have no version ${source === undefined ? from : to}`)
-      const typed = raw ? decode(source.message, object, UNBOUNDED).object : object as ApiObject // an object of the type
-      const inStore = source.conversion?.toStored(typed) ?? typed
-      if (raw) applyDefaults(type.stored.message, inStore)
-      return destination.conversion?.fromStored(inStore) ?? inStore
-    }
-  }
 }
 
 const keptFieldsCache = new WeakMap<Representation, Map<string, FieldSet>>()
@@ -83,7 +65,7 @@ export function ownersIn (store: ResourceStore, entries: Entries): readonly Mana
 }
 
 /** Sets the entries of a new object, in steps; entries that the client sent are validated but ignored. @throws StatusError 422 for malformed entries */
-export function * trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): Steps<void> {
+export function * trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): WaitingSteps<void> {
   const { metadata } = object
   if (metadata.managedFields !== undefined) read(store, object)
   delete metadata.managedFields
@@ -105,7 +87,7 @@ export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFie
 }
 
 /** Sets the entries of a changed object, in steps. @throws StatusError 422 for malformed entries */
-export function * trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): Steps<void> {
+export function * trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): WaitingSteps<void> {
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
@@ -122,11 +104,24 @@ export function * trackChange (store: ResourceStore, object: ApiObject, old: Api
   else setOwners(object, owners)
 }
 
-function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet): Steps<readonly Manager[]> {
-  const versions = versionsOf(store, false)
-  const inRequestVersion = (object: object): object => store.representation === store.stored || Object.keys(object).length === 0 ? object : versions.convert(object, store.stored.apiVersion, identity.apiVersion)
-  return yield * update({ versions, before: inRequestVersion(before), after: inRequestVersion(after), managers, identity, now: () => now(store), ignored })
+function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet): WaitingSteps<readonly Manager[]> {
+  const versions = tolerant(versionsOf(store, false))
+  const inRequestVersion = function * (object: object): WaitingSteps<object> {
+    if (store.representation === store.stored || Object.keys(object).length === 0) return object
+    return yield * convertOne(versions, object, store.stored.apiVersion, identity.apiVersion)
+  }
+  const states = { before: yield * inRequestVersion(before), after: yield * inRequestVersion(after) }
+  return yield * update({ versions, ...states, managers, identity, now: () => now(store), ignored })
 }
+
+/** An update that needs a webhook only for owners of other versions succeeds without it: they keep their fields. */
+const tolerant = ({ shapes, convert }: Versions): Versions => ({
+  shapes,
+  convert: (objects, from, to) => {
+    const made = convert(objects, from, to)
+    return made instanceof Promise ? made.catch(() => []) : made
+  }
+})
 
 export function setOwners ({ metadata }: ApiObject, owners: readonly Manager[]): void {
   const entries = entriesOf(owners)

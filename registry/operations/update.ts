@@ -6,8 +6,8 @@ import { removeUnstoredEmpty, clone, type ApiObject } from '../../schemas/index.
 import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
-import { finish, type Steps } from '../../schemas/steps.js'
-import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
+import type { WaitingSteps } from '../../schemas/steps.js'
+import { runStepsYielding, runWaiting, isLarge, nextTurn } from '../../storage/turns.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
 import { changedSince } from './changed-since.js'
@@ -24,7 +24,7 @@ import { removeAndRelease, removable, replace, rewrite, type Outcome } from './r
 export type Change = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
 
 /** Sets the managers of the new object, in steps. */
-export type Track = (object: ApiObject, old: ApiObject) => Steps<void>
+export type Track = (object: ApiObject, old: ApiObject) => WaitingSteps<void>
 
 export interface Written {
   readonly entry: Entry
@@ -103,9 +103,8 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context)
   if (!allocates) await validate()
   // Before allocation: the client does not own allocated values.
-  const tracking = track(object, old)
-  if (large) await runStepsYielding(tracking)
-  else finish(tracking)
+  const tracking = large ? runStepsYielding(track(object, old)) : runWaiting(track(object, old))
+  if (tracking !== undefined) await tracking
   store.strategy.settle?.(object, old)
   const write = async (): Promise<Outcome<Entry>> => {
     await store.admission.validate(request)

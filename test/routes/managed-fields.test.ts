@@ -18,8 +18,10 @@ t.test('an entry has a manager, operation, version, time and a set of fields', a
 
 t.test('the manager is the first part of the user agent where none is named', async t => {
   const server = await build(t)
-  for (const [agent, manager] of [['kubectl/v1.24 (linux)', 'kubectl'], ['plain', 'plain'], ['x'.repeat(200), 'x'.repeat(128)]] as const) {
-    const { json } = await server.post(CONFIGS, configMap(`c${manager.length}`, { x: '1' }), as(agent))
+  for (const [index, [agent, manager]] of ([
+    ['kubectl/v1.24 (linux)', 'kubectl'], ['plain', 'plain'], ['x'.repeat(200), 'x'.repeat(128)], ['', 'unknown'], ['/1.0', 'unknown']
+  ] as const).entries()) {
+    const { json } = await server.post(CONFIGS, configMap(`c${index}`, { x: '1' }), as(agent))
     t.equal(json.metadata.managedFields[0].manager, manager)
   }
 })
@@ -80,7 +82,7 @@ t.test('entries that are sent along: kept as they are, written anew, or refused'
     [{ ...entry, fieldsV1: { x: {} } }, 'fieldsV1'], [{ ...entry, fieldsV1: JSON.parse('{"f:data":{"__proto__":{}}}') as object }, 'fieldsV1'], [{ ...entry, fieldsV1: { 'f:x': 1 } }, 'fieldsV1'],
     [{ ...entry, operation: 'Steal' }, 'operation'], [{ ...entry, fieldsType: 'V2' }, 'fieldsType'], [{ ...entry, manager: 'x'.repeat(129) }, 'manager']
   ] as const) t.match(await put([broken], { x: '3' }), { code: 422, json: { details: { causes: [{ field: `metadata.managedFields[0].${field}` }] } } })
-  t.same(ownersOf((await put([{ ...entry, apiVersion: 'gone/v1' }], { x: '4', y: '1' })).json), { 'Apply c': '{"f:data":{"f:x":{},"f:y":{}}}', 'Update b': '{"f:data":{"f:x":{}}}' }, 'an unknown version is kept')
+  t.same(ownersOf((await put([{ ...entry, apiVersion: 'gone/v1' }], { x: '4', y: '1' })).json), { 'Update b': '{"f:data":{"f:x":{}}}' }, 'an unknown version is dropped')
 })
 
 t.test('the creator owns a new object, whatever entries it was sent with', async t => {

@@ -137,3 +137,66 @@ t.test('an unreachable webhook fails only requests that need a conversion', asyn
   await server.delete(`${DEFINITIONS}/widgets.example.com`)
   await until(async () => (await server.get(`${DEFINITIONS}/widgets.example.com`)).code === 404)
 })
+
+/** Renames `spec.replicas` of v1 to `spec.count` of v2. */
+function renamed (object: Json, apiVersion: string): Json {
+  const { replicas, count, ...spec } = (object['spec'] ?? {}) as Json
+  const value = replicas ?? count
+  const moved = value === undefined ? {} : { [apiVersion.endsWith('/v2') ? 'count' : 'replicas']: value as number }
+  return { ...object, apiVersion, spec: { ...spec, ...moved } }
+}
+
+const integers = (...names: string[]): Json => ({ type: 'object', properties: { spec: { type: 'object', properties: Object.fromEntries(names.map(name => [name, { type: 'integer' }])) } } })
+
+/** A type whose versions name one field differently. @returns what converts, to be replaced, and a client that applies */
+async function renaming (t: Test): Promise<{ server: Client, hook: { fails: boolean }, apply: (version: string, manager: string, spec: Json, more?: string) => Promise<{ code: number, json: Json }> }> {
+  const server = await build(t)
+  const hook = { fails: false }
+  const { url } = await hookServer(t, ({ request }) => hook.fails
+    ? { result: { status: 'Failure', message: 'not today' } }
+    : { result: { status: 'Success' }, convertedObjects: request.objects.map((object: Json) => renamed(object, request.desiredAPIVersion as string)) })
+  await install(server, definition({
+    conversion: { strategy: 'Webhook', webhook: { clientConfig: { url, caBundle }, conversionReviewVersions: ['v1'] } },
+    versions: [
+      version('v1', { schema: { openAPIV3Schema: integers('replicas', 'other') } }),
+      version('v2', { storage: false, schema: { openAPIV3Schema: integers('count', 'other') } })
+    ]
+  }))
+  const apply = async (version: string, manager: string, spec: Json, more = ''): Promise<{ code: number, json: Json }> =>
+    await server.call('PATCH', `${at(version)}/a?fieldManager=${manager}${more}`, widget(version, 'a', spec), { 'content-type': APPLY })
+  return { server, hook, apply }
+}
+
+const ownersOf = ({ json: { metadata } }: { json: Json }): string[] =>
+  (metadata.managedFields as Json[]).map(({ manager, apiVersion, fieldsV1 }) => `${manager as string} ${(apiVersion as string).slice(-2)} ${Object.keys(fieldsV1['f:spec'] as Json).filter(name => name !== '.').join()}`)
+
+t.test('an apply in one version conflicts with the owner of the same field in another, in the names of the owner\'s version', async t => {
+  const { server, apply } = await renaming(t)
+  t.equal((await server.post(`${at('v2')}?fieldManager=creator`, widget('v2', 'a', { count: 2 }))).code, 201)
+  t.match(await apply('v1', 'applier', { replicas: 5 }), { code: 409, json: { details: { causes: [{ reason: 'FieldManagerConflict', field: '.spec.count', message: 'conflict with "creator" using example.com/v2' }] } } })
+  t.match((await server.get(`${at('v2')}/a`)).json['spec'], { count: 2 })
+  const forced = await apply('v1', 'applier', { replicas: 5 }, '&force=true')
+  t.same(ownersOf(forced), ['applier v1 f:replicas', 'creator v2 '], 'the creator still owns what holds the field')
+  const dropped = await apply('v2', 'applier', {})
+  t.same(dropped.json['spec'], {}, 'what was applied in one version is removed by an apply in the other')
+})
+
+t.test('an update takes a field from its owners in every version', async t => {
+  const { server, hook, apply } = await renaming(t)
+  await apply('v2', 'applier', { count: 2, other: 1 })
+  t.same(ownersOf(await server.patch(`${at('v1')}/a?fieldManager=updater`, { spec: { replicas: 3 } })), ['applier v2 f:other', 'updater v1 f:replicas'])
+  hook.fails = true
+  const alone = await server.patch(`${at('v1')}/a?fieldManager=updater`, { spec: { other: 2 } })
+  t.equal(alone.code, 200, 'an update in the storage version does not need the webhook')
+  t.match(await apply('v1', 'third', { other: 3 }), { code: 500, json: { message: /not today/ } }, 'an apply cannot tell who owns what')
+})
+
+t.test('owners of versions that the definition no longer has are dropped with the next change', async t => {
+  const { server, apply } = await renaming(t)
+  await apply('v2', 'applier', { other: 1 })
+  await server.patch(`${at('v1')}/a?fieldManager=updater`, { spec: { replicas: 3 } })
+  const { json } = await server.patch(`${DEFINITIONS}/widgets.example.com`, [{ op: 'remove', path: '/spec/versions/1' }, { op: 'replace', path: '/spec/conversion', value: { strategy: 'None' } }], 'application/json-patch+json')
+  t.equal(json['spec'].versions.length, 1)
+  await until(async () => (await server.get(`${at('v2')}/a`)).code === 404)
+  t.same(ownersOf(await server.patch(`${at('v1')}/a?fieldManager=updater`, { spec: { replicas: 4 } })), ['updater v1 f:replicas'])
+})

@@ -72,16 +72,19 @@ t.test('managed fields sent by a client are normalized', async t => {
   t.ok(isReset([]) && isReset([{}]) && !isReset([entry]))
 })
 
-t.test('entries in an unknown version stay and have no effect', async t => {
+t.test('entries in an unknown version have no effect, and the next change drops them', async t => {
+  const gone = { ...updater('gone', 0, 'toys/v0'), fields: { 'f:text': {} } }
   const play = new Play()
   play.do({ by: 'a', update: { text: 'x' } })
-  play.managers = [...play.managers, { ...updater('gone', 0, 'toys/v0'), fields: { 'f:text': {} } }]
-  play.do({ by: 'b', apply: { text: 'y' }, force: true })
-  play.do({ by: 'b', update: { tags: ['t'] } })
-  t.same(play.owners['Update gone toys/v0'], ['.text'])
-  play.managers = play.managers.map(manager => ({ ...manager, apiVersion: 'toys/v0', operation: 'Apply' as const }))
-  play.do({ by: 'gone', apply: { count: 2 } })
-  t.same([play.conflicts, play.owners['Apply gone']], [[], ['.count']])
+  const withGone = (): void => { play.managers = [...play.managers, gone] }
+  withGone()
+  play.do({ by: 'b', update: { text: 'x' } })
+  t.same(play.owners['Update gone toys/v0'], ['.text'], 'nothing has changed')
+  play.do({ by: 'b', update: { text: 'x', tags: ['t'] } })
+  t.same(play.owners, { 'Update a': ['.count', '.text'], 'Update b': ['.tags', '.tags[="t"]'] })
+  withGone()
+  play.do({ by: 'c', apply: { text: 'y' }, force: true })
+  t.same([play.conflicts, play.owners['Update gone toys/v0'], play.owners['Apply c']], [[], undefined, ['.text']])
 })
 
 t.test('an object of a thousand items is compared and applied in time that grows with it', async t => {

@@ -55,11 +55,11 @@ const messageOf = (apiVersion: string): Message<ApiObject> => MESSAGES[apiVersio
 
 export const versions: Versions = {
   shapes: apiVersion => MESSAGES[apiVersion] === undefined ? undefined : shapesOf(messageOf(apiVersion)),
-  convert: (object, from, to) => {
+  convert: (objects, from, to) => objects.map(object => {
     const { text, words, ...rest } = clone(object) as Record<string, unknown>
     const word = from === 'toys/v1' ? text : words
     return settled(messageOf(to), { ...rest, apiVersion: to, ...(word === undefined ? {} : { [to === 'toys/v1' ? 'text' : 'words']: word }) })
-  }
+  })
 }
 
 /** The object as it is stored. */
@@ -97,7 +97,7 @@ export class Play {
     this.#clock++
     const version = step.version ?? 'toys/v1'
     const spoken = messageOf(version)
-    const to = (object: object, from: string, version: string): object => from === version ? object : versions.convert(object, from, version)
+    const to = (object: object, from: string, version: string): object => from === version ? object : (versions.convert([object], from, version) as object[])[0] as object // it waits for nothing
     const identity = { manager: step.by, operation: step.apply === undefined ? 'Update' : 'Apply', apiVersion: version, subresource: step.subresource ?? '' } as const
     const before = to(this.object, 'toys/v1', version)
     const common = { versions, managers: this.managers, identity, now: () => this.now, ignored: setOf((step.ignored ?? []).map(path => path.split('.').map(fieldElement))) }

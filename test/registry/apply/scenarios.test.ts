@@ -20,6 +20,32 @@ const STORIES: readonly Story[] = [
     owners: { 'Apply a': ['.entries.k', '.items[name="i"]', '.items[name="i"].name', '.lines', '.probe', '.tags[="t"]', '.text'] }
   },
   {
+    title: 'an applied empty list that merges is nobody\'s, so the next applier adds to it',
+    steps: [
+      { by: 'a', apply: { text: 'x', items: [], tags: [] } },
+      { by: 'b', apply: { items: [{ name: 'i', ports: [] }], tags: ['t'] } },
+      { by: 'c', apply: { items: [{ name: 'i', ports: [port(1)] }] } }
+    ],
+    object: { count: 1, text: 'x', items: [{ name: 'i', ports: [port(1)] }], tags: ['t'] },
+    owners: {
+      'Apply a': ['.text'],
+      'Apply b': ['.items[name="i"]', '.items[name="i"].name', '.tags[="t"]'],
+      'Apply c': ['.items[name="i"]', '.items[name="i"].name', '.items[name="i"].ports[port=1,protocol="TCP"]', '.items[name="i"].ports[port=1,protocol="TCP"].port', '.items[name="i"].ports[port=1,protocol="TCP"].protocol']
+    }
+  },
+  {
+    title: 'empty maps, empty structs and empty atomic lists are owned',
+    steps: [{ by: 'a', apply: { entries: {}, probe: {}, lines: [] } }],
+    object: { count: 1, probe: { seconds: 10 } },
+    owners: { 'Apply a': ['.entries', '.lines', '.probe'] }
+  },
+  {
+    title: 'what an applier applied to a list is removed when it applies an empty one',
+    steps: [{ by: 'a', apply: { text: 'x', items: [{ name: 'i' }], tags: ['t'] } }, { by: 'a', apply: { text: 'x', items: [], tags: [] } }],
+    object: { count: 1, text: 'x' },
+    owners: { 'Apply a': ['.text'] }
+  },
+  {
     title: 'a changed field moves to who changed it, and the others keep the rest',
     steps: [{ by: 'a', update: { text: 'x', lines: ['1'] } }, { by: 'b', update: { text: 'y', lines: ['1'] } }],
     object: { count: 1, text: 'y', lines: ['1'] },
