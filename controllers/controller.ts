@@ -1,5 +1,5 @@
 /** The interface with which `plugins/controllers/index.ts` starts and stops controllers, and their common parts. */
-import { isStorageError } from '../storage/errors.js'
+import { isUnreadable } from '../storage/errors.js'
 import { current } from '../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -29,7 +29,7 @@ export async function objectExists (store: ResourceStore, key: string): Promise<
   try {
     return await current(store, key) !== undefined
   } catch (error) {
-    if (isStorageError(error, 'Corrupt')) return true
+    if (isUnreadable(error)) return true
     throw error
   }
 }

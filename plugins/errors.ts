@@ -10,7 +10,7 @@ import { isDecodeError } from '../schemas/language/decode-error.js'
 import { ownTypes, publicType, publicStatus } from '../schemas/compat/objects.js'
 import { publicWords } from '../schemas/compat/text.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
-import { isStorageError, reasonOf, type StorageError } from '../storage/errors.js'
+import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
   badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
@@ -42,6 +42,7 @@ function statusOfStorage (error: StorageError, waited: number): StatusError {
     }
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
     case 'Corrupt': return error.key === undefined ? internalError(error) : new StatusError('InternalError', `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or restore the store, the objects beside it are well`, { cause: error })
+    case 'Undecryptable': return new StatusError('InternalError', `Internal error occurred: ${error.message}; the objects beside it are well`, { cause: error })
     case 'KeyService': return new StatusError('InternalError', `Internal error occurred: ${error.message}; nothing was changed`, { cause: error })
     case 'NotFound': return internalError(error) // a lease, which only the server requests
   }
@@ -92,7 +93,7 @@ export default fp(async fastify => {
   let unlogged = 0
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
     const { log, url } = request
-    if (!isStorageError(cause) || cause.code === 'Corrupt') {
+    if (!isStorageError(cause) || isUnreadable(cause)) {
       log.error({ err: cause, url, status }, 'request failed')
     } else if (performance.now() - lastLoggedAt < STORE_LINES_EVERY) {
       unlogged++

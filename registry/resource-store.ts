@@ -16,6 +16,7 @@ import { WatchCache } from '../storage/cache/watch-cache.js'
 import type { Steps } from '../schemas/steps.js'
 import { type Clock, systemClock } from '../storage/clock.js'
 import { isEncrypted } from '../storage/encryption/forms.js'
+import { undecryptable } from '../storage/encryption/providers.js'
 import { StorageError } from '../storage/errors.js'
 import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './operations/allocation.js'
@@ -235,7 +236,7 @@ export class ResourceStore {
   /** Encodes an object without its resourceVersion, which the store sets. */
   encode (object: ApiObject): Uint8Array { return encodeStored(this.type, this.#form, object) }
 
-  /** @throws StorageError 'Corrupt' */
+  /** @throws StorageError 'Corrupt', 'Undecryptable' */
   decode (kv: KeyValue, revision: Revision): Entry {
     // Corrected defaults depend on the server's gates too.
     const known = this.correctDefaults === undefined && kv.damage === undefined ? decodedBefore(kv.value, this.type, kv.key, revision) : undefined
@@ -281,13 +282,25 @@ export class ResourceStore {
 
   #object (kv: KeyValue): ApiObject {
     if (kv.damage !== undefined) throw kv.damage
-    if (isEncrypted(kv.value)) throw new StorageError('Corrupt', `the stored value of ${kv.key} is encrypted, and no provider is configured for it`, { key: kv.key })
+    if (isEncrypted(kv.value)) throw undecryptable(kv.key, kv.value)
+    const object = this.#decoded(kv)
+    if (kv.unbound === true && !this.#isAt(kv.key, object)) throw new StorageError('Corrupt', `the stored value of ${kv.key} is that of another object`, { key: kv.key })
+    return object
+  }
+
+  #decoded ({ key, value }: KeyValue): ApiObject {
     try {
-      const object = decodeStored(this.type, kv.value)
+      const object = decodeStored(this.type, value)
       this.correctDefaults?.(object)
       return object
     } catch (cause) {
-      throw new StorageError('Corrupt', `the stored value of ${kv.key} can't be decoded`, { key: kv.key, cause })
+      throw new StorageError('Corrupt', `the stored value of ${key} can't be decoded`, { key, cause })
     }
+  }
+
+  /** Whether the names that a stored object has are those of its key. */
+  #isAt (key: string, { metadata: { namespace = '', name = '' } }: ApiObject): boolean {
+    if (name === '') return true
+    return namespace === '' ? key.endsWith(`/${keyPart(name)}`) : key === this.key(namespace, name)
   }
 }

@@ -15,8 +15,10 @@ export type StorageErrorCode =
   | 'TooLarge'
   /** The disk is nearly full; nothing was written, and values are refused until there is space. */
   | 'NoSpace'
-  /** The stored value can't be decrypted or decoded. */
+  /** The stored value can't be decoded, or is not that of its key. */
   | 'Corrupt'
+  /** No configured provider reads the stored value, because its key is missing or wrong. With its key it can be read again. */
+  | 'Undecryptable'
   /** The key service of encryption at rest failed; nothing was written. */
   | 'KeyService'
   /** The store or the watch was closed. */
@@ -40,6 +42,10 @@ export class StorageError extends Error {
 export function isStorageError (error: unknown, code?: StorageErrorCode): error is StorageError {
   return error instanceof StorageError && (code === undefined || error.code === code)
 }
+
+/** The failure of a single stored value, which leaves all others readable. */
+export const isUnreadable = (error: unknown): error is StorageError =>
+  isStorageError(error, 'Corrupt') || isStorageError(error, 'Undecryptable')
 
 /** Clients match this message. */
 export const futureRevision = (requested: number, newest: number): StorageError => new StorageError('FutureRevision', `Too large resource version: ${requested}, current: ${newest}`)

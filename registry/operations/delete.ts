@@ -8,7 +8,7 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metad
 import { conflict, invalid, notFound } from '../../schemas/status.js'
 import type { KeyValue } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { isStorageError, type StorageError } from '../../storage/errors.js'
+import { isUnreadable, type StorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest } from './admission-request.js'
 import { changedSince } from './changed-since.js'
@@ -43,7 +43,7 @@ export async function remove (store: ResourceStore, target: Target, request: Del
   try {
     return await rewrite(store, target, context, base => attempt(store, base, target, request, context))
   } catch (error) {
-    if (!isStorageError(error, 'Corrupt')) throw error
+    if (!isUnreadable(error)) throw error
     return await removeDamaged(store, target, request, context, error)
   }
 }
@@ -59,7 +59,7 @@ async function removeDamaged (store: ResourceStore, target: Target, { preconditi
   if (!isDamaged(store, kv)) throw damage
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined || (resourceVersion !== undefined && resourceVersion !== String(kv.modRevision))) {
-    throw conflict(store.resource, target.name, 'Precondition failed: the stored object is damaged, so that its UID cannot be compared and its ResourceVersion is ' + String(kv.modRevision))
+    throw conflict(store.resource, target.name, 'Precondition failed: the stored object cannot be read, so that its UID cannot be compared and its ResourceVersion is ' + String(kv.modRevision))
   }
   const admission = admissionRequest(store, context, target, 'DELETE', undefined, undefined)
   await store.admission.mutate(admission)
@@ -77,7 +77,7 @@ function isDamaged (store: ResourceStore, kv: KeyValue): boolean {
     store.decode(kv, kv.modRevision)
     return false
   } catch (error) {
-    if (isStorageError(error, 'Corrupt')) return true
+    if (isUnreadable(error)) return true
     throw error
   }
 }

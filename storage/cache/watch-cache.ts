@@ -6,7 +6,7 @@
  * that revision.
  */
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
-import { futureRevision, isStorageError, StorageError } from '../errors.js'
+import { futureRevision, isStorageError, isUnreadable, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import { nextTurn, turnIsOver } from '../turns.js'
 import { CacheEvent } from './event.js'
@@ -24,7 +24,7 @@ export interface WatchCacheOptions {
   readonly backend: Backend
   /** The path of all its keys. */
   readonly scope: string
-  /** Decodes a value; throws 'Corrupt'. `revision` becomes the entry's resourceVersion. */
+  /** Decodes a value; throws 'Corrupt' or 'Undecryptable'. `revision` becomes the entry's resourceVersion. */
   readonly decode: (kv: KeyValue, revision: Revision) => Entry
   /** Minimum number of events to keep. */
   readonly windowSize: number
@@ -105,7 +105,7 @@ export class WatchCache {
     return now !== undefined && now > this.#revision ? now : this.#revision
   }
 
-  /** @throws StorageError 'Corrupt' if the object exists but is unreadable */
+  /** @throws StorageError 'Corrupt' or 'Undecryptable' if the object exists but is unreadable */
   get (key: string): Entry | undefined {
     const entry = this.#map.get(key)
     if (entry !== undefined || this.#damaged.size === 0) return entry
@@ -114,7 +114,7 @@ export class WatchCache {
     return undefined
   }
 
-  /** Checks a range before it is listed. @throws StorageError 'Corrupt' with the key of an unreadable object */
+  /** Checks a range before it is listed. @throws StorageError 'Corrupt' or 'Undecryptable' with the key of an unreadable object */
   refuseDamage (start: string, end: string): void {
     for (const [key, damage] of this.#damaged) if (key >= start && key < end) throw damage
   }
@@ -260,7 +260,7 @@ export class WatchCache {
           pairs.push([kv.key, decode(kv, kv.modRevision)])
         } catch (error) {
           // One unreadable object must not hide the others.
-          if (!isStorageError(error, 'Corrupt')) throw error
+          if (!isUnreadable(error)) throw error
           damaged.set(kv.key, error)
         }
         if (turnIsOver()) await nextTurn()
@@ -271,7 +271,8 @@ export class WatchCache {
     }
     if (this.#closed) return
     for (const [key, damage] of damaged) {
-      if (!this.#damaged.has(key)) this.#options.log(`the object ${key} is damaged: it can be deleted and not read, lists that it belongs to fail, all others are served`, damage)
+      const what = damage.code === 'Corrupt' ? 'is damaged: it can be deleted and not read,' : 'cannot be decrypted:'
+      if (!this.#damaged.has(key)) this.#options.log(`the object ${key} ${what} lists that it belongs to fail, all others are served`, damage)
     }
     this.#damaged = damaged
     this.#map = OrderedMap.fromSorted(pairs)

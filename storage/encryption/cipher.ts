@@ -11,6 +11,8 @@ export interface Decrypted {
   readonly value: Uint8Array
   /** True if `encrypt` writes another form. */
   readonly outdated?: boolean
+  /** True if the cipher authenticates the key of the store as well. */
+  readonly bound?: boolean
 }
 
 /** A cipher that needs no service. */
@@ -37,7 +39,7 @@ export function aesGcm (secret: Uint8Array): LocalCipher {
       const end = stored.length - TAG
       if (end < NONCE) throw new Error('the value is too short')
       const cipher = createDecipheriv(algorithm, secret, stored.subarray(0, NONCE), { authTagLength: TAG }).setAAD(Buffer.from(key)).setAuthTag(stored.subarray(end))
-      return { value: Buffer.concat([cipher.update(stored.subarray(NONCE, end)), cipher.final()]) }
+      return { value: Buffer.concat([cipher.update(stored.subarray(NONCE, end)), cipher.final()]), bound: true }
     }
   }
 }

@@ -69,4 +69,7 @@ function decrypted (kv: KeyValue, fromStorage: Providers['fromStorage']): KeyVal
   return plain instanceof Promise ? plain.then(one => decryptedKeyValue(kv, one)) : decryptedKeyValue(kv, plain)
 }
 
-const decryptedKeyValue = (kv: KeyValue, { value, damage }: Plain): KeyValue => damage === undefined ? { ...kv, value } : { ...kv, value, damage }
+function decryptedKeyValue (kv: KeyValue, { value, unbound, damage }: Plain): KeyValue {
+  if (damage !== undefined) return { ...kv, value, damage }
+  return unbound === true ? { ...kv, value, unbound: true } : { ...kv, value }
+}

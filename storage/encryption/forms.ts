@@ -1,5 +1,6 @@
 /** The forms of stored values: one for each configured key, `orch:enc:PROVIDER:v1:NAME:` before the encrypted value. */
 import type { ProviderConfiguration } from '../../schemas/api/apiserver/encryption.js'
+import { quote } from '../../schemas/quote.js'
 import { aesCbc, aesGcm, secretbox, type Cipher } from './cipher.js'
 
 export interface StoredForm {
@@ -24,6 +25,16 @@ export const isOf = ({ prefix, cipher }: StoredForm, stored: Uint8Array): boolea
 const startsWith = (stored: Uint8Array, start: Buffer): boolean => stored.length >= start.length && start.compare(stored, 0, start.length) === 0
 
 const IDENTITY: StoredForm = { prefix: Buffer.alloc(0), cipher: undefined, readLabels: ['identity'], writeLabels: [''] } // as upstream
+
+/** Longer names of keys are cut in errors. */
+const MAX_NAME = 100
+
+/** Names provider and key of an encrypted value, for errors: `aesgcm with the key "one"`. */
+export function keyOf (stored: Uint8Array): string {
+  const start = Buffer.from(stored.buffer, stored.byteOffset, Math.min(stored.length, MAX_NAME + 20)).toString('latin1')
+  const [, , provider = '', , name = ''] = start.split(':')
+  return `${provider} with the key ${quote(Buffer.from(name, 'latin1').toString())}`
+}
 
 /** The forms of a provider, in order of its keys. */
 export async function formsOf ({ aesgcm, aescbc, secretbox: box, kms }: ProviderConfiguration, keyService: (configuration: KeyServiceConfiguration) => Cipher): Promise<StoredForm[]> {

@@ -1,7 +1,7 @@
 /** The providers of a resource, in order of configuration: the first encrypts, and each value is decrypted by the key that its prefix names. */
 import { StorageError } from '../errors.js'
 import type { Decrypted } from './cipher.js'
-import { isOf, type StoredForm } from './forms.js'
+import { isEncrypted, isOf, keyOf, type StoredForm } from './forms.js'
 import { KeyServiceError } from './key-service-error.js'
 import type { Direction, TransformationObserver } from './observer.js'
 
@@ -10,7 +10,9 @@ export interface Plain {
   readonly value: Uint8Array
   /** True if a write of the same value would store another form. */
   readonly outdated: boolean
-  /** 'Corrupt' if the value can't be decrypted; `value` is then empty. */
+  /** As `KeyValue.unbound`. */
+  readonly unbound?: boolean
+  /** 'Undecryptable' or 'Corrupt'; `value` is then empty. */
   readonly damage?: StorageError
 }
 
@@ -48,19 +50,18 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
     },
     fromStorage: (key, stored) => {
       const since = performance.now()
-      const damaged = (why: string, cause?: unknown): Plain =>
-        ({ value: NOTHING, outdated: false, damage: new StorageError('Corrupt', `the stored value of ${key} can't be decrypted${why}`, { key, cause }) })
+      const unreadable = (damage: StorageError): Plain => ({ value: NOTHING, outdated: false, damage })
       const read = (from: number, cause?: unknown): Plain | Promise<Plain> => {
         const index = longestFirst.findIndex((form, at) => at >= from && isOf(form, stored))
         const form = longestFirst[index]
         if (form === undefined) {
-          if (cause !== undefined) return damaged('', cause)
+          if (cause !== undefined) return unreadable(undecryptable(key, stored, cause))
           observe('from_storage', ['unknown'], since, 'no form')
-          return damaged(': no provider reads its form')
+          return unreadable(isEncrypted(stored) ? undecryptable(key, stored) : unencrypted(key))
         }
-        const made = ({ value, outdated = false }: Decrypted): Plain => {
+        const made = ({ value, outdated = false, bound = false }: Decrypted): Plain => {
           observe('from_storage', form.readLabels, since)
-          return { value, outdated: outdated || form !== first }
+          return { value, outdated: outdated || form !== first, unbound: form.cipher !== undefined && !bound }
         }
         const failed = (error: unknown): Plain | Promise<Plain> => {
           observe('from_storage', form.readLabels, since, error)
@@ -87,5 +88,15 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
 }
 
 const statusOf = (error: unknown): string => error instanceof KeyServiceError ? error.status : error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : 'unknown-non-grpc'
+
+/** The error of a value that was encrypted. @param cause why the configured key of that name fails; undefined without such a key */
+export function undecryptable (key: string, stored: Uint8Array, cause?: unknown): StorageError {
+  const why = cause === undefined
+    ? 'which no provider of its resource has: add that key to the encryption configuration'
+    : 'and the configured key of that name does not decrypt it: configure the key that encrypted it, or restore the store if the value was changed'
+  return new StorageError('Undecryptable', `the stored value of ${key} is encrypted by ${keyOf(stored)}, ${why}`, { key, cause })
+}
+
+const unencrypted = (key: string): StorageError => new StorageError('Undecryptable', `the stored value of ${key} is not encrypted, and its resource has no provider identity: add it to the encryption configuration`, { key })
 
 const NOTHING = new Uint8Array(0)

@@ -76,11 +76,11 @@ t.test('a stored value that is no object is reported alone, and can be deleted',
   await server.post(at('v1'), widget('v1', 'a', { size: 1 }))
   const [stored] = (await store.list({ start: '/', end: '0', revision: 0 })).kvs.filter(({ key }) => key.endsWith('/widgets/default/a'))
   const key = stored?.key.replace(/a$/, '') ?? ''
-  for (const [name, value] of [['broken', '{"kind":sesame}'], ['encrypted', 'orch:enc:aesgcm:v1:k:sesame'], ['list', '["sesame"]']] as const) {
+  for (const [name, value, what] of [['broken', '{"kind":sesame}', 'damaged'], ['encrypted', 'orch:enc:aesgcm:v1:k:sesame', 'encrypted by aesgcm'], ['list', '["sesame"]', 'damaged']] as const) {
     t.ok((await store.create(key + name, Buffer.from(value))).succeeded)
     for (const version of ['v1', 'v2']) {
       await until(async () => (await server.get(`${at(version)}/${name}`)).code === 500)
-      t.match((await server.get(`${at(version)}/${name}`)).json['message'], new RegExp(`${key}${name} is damaged`))
+      t.match((await server.get(`${at(version)}/${name}`)).json['message'], new RegExp(`${key}${name} is ${what}`))
       t.equal((await server.get(`${at(version)}/a`)).code, 200, 'the others are served')
     }
     t.equal((await server.delete(`${at('v2')}/${name}`)).code, 200)

@@ -150,7 +150,7 @@ t.test('a service that has lost one key: that object is damaged and can be delet
   const server = await serve(t, store, configurationOf([kms(service)]))
   await server.reach('/readyz', 200)
   t.equal((await server.post(SECRETS, secret('b', 'other'))).code, 201)
-  t.match((await server.get(`${SECRETS}/a`)).json['message'], /the stored object \/registry\/secrets\/default\/a /)
+  t.match((await server.get(`${SECRETS}/a`)).json['message'], /the stored value of \/registry\/secrets\/default\/a is encrypted by kms with the key /)
   t.equal((await server.get(`${SECRETS}/b`)).code, 200)
   t.equal((await server.delete(`${SECRETS}/a`)).code, 200)
   await server.reach(SECRETS, 200)

@@ -60,7 +60,7 @@ t.test('plain values are read where identity is among the providers, and are out
   await store.create(AT, Buffer.from('plain'))
   t.match(await read(t, store, [gcm(key('a', 1)), { identity: {} }]), { value: 'plain', outdated: true })
   t.match(await read(t, store, [{ identity: {} }, gcm(key('a', 1))]), { value: 'plain', outdated: false })
-  t.match(await read(t, store, [gcm(key('a', 1))]), { value: '', damage: `the stored value of ${AT} can't be decrypted: no provider reads its form` })
+  t.match(await read(t, store, [gcm(key('a', 1))]), { value: '', damage: `the stored value of ${AT} is not encrypted, and its resource has no provider identity: add it to the encryption configuration` })
 })
 
 t.test('two keys of one name, of which the second reads the value', async t => {
@@ -79,7 +79,7 @@ t.test('aesgcm refuses a value that was copied to another key', async t => {
   const store = await memory(t)
   await write(t, store, [gcm(key('a', 1))], 'text')
   await store.create('/registry/secrets/other/one', (await store.get(AT)).kv?.value ?? Buffer.alloc(0))
-  t.match(await read(t, store, [gcm(key('a', 1))], '/registry/secrets/other/one'), { value: '', damage: /\/other\/one can't be decrypted/ })
+  t.match(await read(t, store, [gcm(key('a', 1))], '/registry/secrets/other/one'), { value: '', damage: /\/other\/one is encrypted by aesgcm with the key "a", and the configured key of that name does not decrypt it/ })
 })
 
 t.test('damaged, truncated and foreign values are damage, which names the object and nothing of it', async t => {
@@ -95,7 +95,7 @@ t.test('damaged, truncated and foreign values are damage, which names the object
       const at = `${AT}/${length}`
       await store.create(at, whole.subarray(0, length))
       const { kv } = await backend.get(at)
-      t.equal(kv?.damage?.code, 'Corrupt', `${length} of ${whole.length} bytes`)
+      t.equal(kv?.damage?.code, 'Undecryptable', `${length} of ${whole.length} bytes`)
       t.equal(kv?.damage?.key, at)
       t.notMatch(`${kv?.damage?.message ?? ''} ${String(kv?.damage?.cause)}`, /secret text/)
     }
@@ -104,7 +104,7 @@ t.test('damaged, truncated and foreign values are damage, which names the object
       const flipped = Buffer.from(whole)
       flipped[at] = (flipped[at] ?? 0) ^ 1
       await store.create(`${AT}/flipped/${at}`, flipped)
-      t.equal((await backend.get(`${AT}/flipped/${at}`)).kv?.damage?.code, 'Corrupt', `byte ${at}`)
+      t.equal((await backend.get(`${AT}/flipped/${at}`)).kv?.damage?.code, 'Undecryptable', `byte ${at}`)
     }
   }
 })
@@ -116,7 +116,7 @@ t.test('a damaged value stops neither a list nor its deletion', async t => {
   await write(t, store, [gcm(key('a', 1))], 'c', '/s/c')
   const backend = await encrypted(t, store, [gcm(key('a', 1))])
   const { kvs, count } = await backend.list({ start: '/s/', end: '/s0' })
-  t.same(kvs.map(({ key, value, damage }) => [key, text(value), damage?.code]), [['/s/a', 'a', undefined], ['/s/b', '', 'Corrupt'], ['/s/c', 'c', undefined]])
+  t.same(kvs.map(({ key, value, damage }) => [key, text(value), damage?.code]), [['/s/a', 'a', undefined], ['/s/b', '', 'Undecryptable'], ['/s/c', 'c', undefined]])
   t.equal(count, 3)
   t.match(await backend.delete('/s/b', kvs[1]?.modRevision ?? 0), { succeeded: true })
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import { openBackend } from '../../../storage/open.js'
 import { isEncrypted } from '../../../storage/encryption/forms.js'
 import { Watch } from '../../build.js'
+import { keyServiceOf } from '../../key-service.js'
 import { configurationOf, key } from './configured.js'
 import { secret, SECRETS, serve, storedAt, textOf } from './server.js'
 
@@ -80,7 +81,8 @@ t.test('an object that cannot be decrypted is named, can be deleted and concerns
   await server.post(SECRETS, secret('b', 'other text'))
   for (const url of [`${SECRETS}/a`, SECRETS, '/api/v1/secrets']) {
     const { code, json } = await server.get(url)
-    t.match([code, json['reason'], json['message']], [500, 'InternalError', new RegExp(`the stored object ${AT} `)], url)
+    t.match([code, json['reason'], json['message']], [500, 'InternalError', new RegExp(`the stored value of ${AT} is encrypted by aesgcm with the key "one", which no provider of its resource has`)], url)
+    t.notMatch(json['message'], /delete/, 'its key may be found again')
   }
   t.equal((await server.put(`${SECRETS}/a`, secret('a', 'new'))).code, 500)
   t.equal((await server.get(`${SECRETS}/b`)).code, 200)
@@ -101,6 +103,40 @@ t.test('an object that cannot be decrypted is named, can be deleted and concerns
   await server.reach(SECRETS, 200)
 })
 
+t.test('a wrong key under the right name is named, and deletion is not advised', async t => {
+  const store = await openBackend({ kind: 'memory' })
+  t.teardown(() => store.close())
+  const before = await serve(t, store, configurationOf([ONE]))
+  await before.reach('/readyz', 200)
+  await before.post(SECRETS, secret('a', 'the text'))
+  await before.close()
+  const server = await serve(t, store, configurationOf([{ aesgcm: { keys: [key('one', 9)] } }]))
+  await server.reach('/readyz', 200)
+  const { json: { message } } = await server.get(`${SECRETS}/a`)
+  t.match(message, /by aesgcm with the key "one", and the configured key of that name does not decrypt it/)
+  t.notMatch([message, ...server.log].join(''), /delete/)
+})
+
+t.test('a value that was copied under another key is not served', async t => {
+  const service = await keyServiceOf(t)
+  const providers = [TWO, { secretbox: { keys: [key('three', 3)] } }, { kms: { name: 'local', endpoint: service.endpoint } }, ONE]
+  for (const provider of providers) {
+    const store = await openBackend({ kind: 'memory' })
+    const server = await serve(t, store, configurationOf([provider]))
+    await server.reach('/readyz', 200)
+    await server.post(SECRETS, secret('a', 'the text'))
+    const { kv } = await store.get(AT)
+    for (const at of ['/registry/secrets/default/b', '/registry/secrets/other/a']) await store.create(at, kv?.value ?? Buffer.alloc(0))
+    for (const path of [`${SECRETS}/b`, '/api/v1/namespaces/other/secrets/a', '/api/v1/secrets']) {
+      await server.reach(path, 500)
+      t.notMatch((await server.get(path)).body, /dGhlIHRleHQ/, `${Object.keys(provider).join()} ${path}`)
+    }
+    t.equal(textOf((await server.get(`${SECRETS}/a`)).json), 'the text')
+    await server.close()
+    await store.close()
+  }
+})
+
 t.test('without configuration, an encrypted object is named as one', async t => {
   const store = await openBackend({ kind: 'memory' })
   t.teardown(() => store.close())
@@ -110,8 +146,8 @@ t.test('without configuration, an encrypted object is named as one', async t => 
   await before.close()
   const server = await serve(t, store, undefined)
   await server.reach('/readyz', 200)
-  t.match((await server.get(SECRETS)).json['message'], /the stored object \/registry\/secrets\/default\/a /)
-  t.match(server.log.join(''), /is encrypted, and no provider is configured for it/)
+  t.match((await server.get(SECRETS)).json['message'], /the stored value of \/registry\/secrets\/default\/a is encrypted by aesgcm with the key "one"/)
+  t.match(server.log.join(''), /with the key .*the object \/registry\/secrets\/default\/a cannot be decrypted: lists/)
   t.equal((await server.delete(`${SECRETS}/a`)).code, 200)
 })
 
