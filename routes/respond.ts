@@ -4,15 +4,16 @@ import { translateDecoded, translateJson, publicStatus } from '../schemas/compat
 import { publicWords } from '../schemas/compat/text.js'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { rawJson } from '../schemas/codec/json/escape.js'
-import { encodeProtobuf, parseExactly, writeText, stringify, toJson, type Message } from '../schemas/index.js'
+import { encodeProtobuf, parseExactly, writeText, stringify, toJson, type ApiObject, type Message, type Tabular } from '../schemas/index.js'
 import { clone } from '../schemas/language/values.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
+import { finish, type Steps } from '../schemas/steps.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import type { Entry } from '../storage/cache/entry.js'
 import { publicEntry } from '../registry/public-entry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { isLarge } from '../storage/turns.js'
+import { isLarge, runStepsYielding } from '../storage/turns.js'
 import { sendBytes } from './stream.js'
 import { transformed } from './transform.js'
 
@@ -26,17 +27,13 @@ export function warn (request: FastifyRequest, reply: FastifyReply): void {
 export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, stored: Entry, code = 200): FastifyReply {
   const own = store.toVersion(stored)
   const { accept, recorder, publicNames } = request.orch
-  const entry = publicNames ? publicEntry(store, own) : own
   if (request.orch.warnings.length > 0) warn(request, reply)
   if (code !== 200) reply.code(code)
-  if (accept === undefined || (accept.format === 'json' && accept.as === undefined && !accept.pretty)) {
+  if (accept?.as !== undefined) return sendTransformed(request, reply, { tabular: store.representation, bytes: own.json.length, read: () => own.object, code })
+  const entry = publicNames ? publicEntry(store, own) : own
+  if (accept === undefined || (accept.format === 'json' && !accept.pretty)) {
     if (recorder !== undefined) recorder.response(() => own.json.toString())
     return sendBytes(request, reply, JSON_TYPE, entry.json)
-  }
-  if (accept.as !== undefined) {
-    const made = transformed(request, store.representation, accept, own.object)
-    if (!Buffer.isBuffer(made) && isLarge(entry.json.length) && (accept.pretty || accept.format === 'yaml')) return sendWrittenByThread(request, reply, Buffer.from(stringify(made) ?? ''))
-    return sendValue(request, reply, made, code, publicNames ? () => transformed(request, store.representation, { ...accept, format: 'json' }, own.object, false) : undefined)
   }
   if (accept.format === 'protobuf') {
     if (recorder !== undefined) recorder.response(() => own.json.toString())
@@ -44,6 +41,33 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
   }
   if (isLarge(entry.json.length)) return sendWrittenByThread(request, reply, entry.json, own.json)
   return sendValue(request, reply, entry.object, code, () => own.object)
+}
+
+export interface Transformable {
+  readonly tabular: Tabular
+  /** Of its JSON. */
+  readonly bytes: number
+  readonly read: () => ApiObject
+  readonly code?: number
+}
+
+/** Sends a Table or metadata of an object; of a large one in steps. */
+export function sendTransformed (request: FastifyRequest, reply: FastifyReply, { tabular, bytes, read, code = 200 }: Transformable): FastifyReply {
+  const { accept, publicNames } = request.orch
+  if (accept === undefined) throw new TypeError('no form is requested')
+  const ownForm = (): object => finish(transformed(request, tabular, { ...accept, format: 'json' }, read(), false))
+  const send = (made: object | Buffer): void => {
+    if (!Buffer.isBuffer(made) && isLarge(bytes) && (accept.pretty || accept.format === 'yaml')) sendWrittenByThread(request, reply, Buffer.from(stringify(made) ?? ''))
+    else sendValue(request, reply, made, code, publicNames ? ownForm : undefined)
+  }
+  const steps = function * (): Steps<object | Buffer> {
+    const object = read()
+    yield
+    return yield * transformed(request, tabular, accept, object)
+  }
+  if (!isLarge(bytes)) send(finish(steps()))
+  else runStepsYielding(steps()).then(send).catch((error: unknown) => { if (!request.orch.signal.aborted && !reply.sent) void reply.send(error) })
+  return reply
 }
 
 /** Converts a large object to YAML or indented JSON in a worker thread. @param json compact @param own what is recorded */

@@ -2,11 +2,13 @@
 import type { FastifyRequest } from 'fastify'
 import { translateJson } from '../schemas/compat/objects.js'
 import { translate } from '../schemas/compat/text.js'
+import { CellBudget } from '../schemas/cell-budget.js'
 import { partialMetadata, partialMetadataProtobuf } from '../schemas/codec/encodings.js'
 import { tableColumns, tableRow, type Tabular, type ApiObject } from '../schemas/index.js'
 import { clone } from '../schemas/language/values.js'
 import { badRequest } from '../schemas/status.js'
 import { quote } from '../schemas/quote.js'
+import type { Steps } from '../schemas/steps.js'
 
 export interface TransformRequest {
   readonly format: 'json' | 'yaml' | 'protobuf'
@@ -28,13 +30,28 @@ export function includeObject (request: FastifyRequest): IncludeObject {
 /** A copy of an object under public names. */
 export const publicObject = ({ message }: Tabular, object: ApiObject): ApiObject => message === undefined ? object : translateJson(message, clone(object))
 
+/** What a row shows, beside its cells. */
+export interface RowForm {
+  readonly include: IncludeObject
+  readonly publicNames: boolean
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  /** Of all rows of the answer. */
+  readonly budget: CellBudget
+}
+
 /** One row, with the object as requested; null for None, as upstream. Cells show the object as its client sees it. */
-export function row (tabular: Tabular, own: ApiObject, include: IncludeObject, requested: TransformRequest, now: number, publicNames: boolean): object {
-  const object = publicNames ? publicObject(tabular, own) : own
-  const { cells, conditions } = tableRow(tabular, object, now, publicNames ? translate : undefined)
+export function * row (tabular: Tabular, own: ApiObject, { asVersion }: TransformRequest, { include, publicNames, now, budget }: RowForm): Steps<object> {
+  let object = own
+  if (publicNames) {
+    object = publicObject(tabular, own)
+    yield
+  }
+  const { cells, conditions } = tableRow(tabular, object, now, { named: publicNames ? translate : undefined, budget })
+  yield
   const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...made, object: null }
-  return { ...made, object: include === 'Object' ? object : partialMetadata(object, requested.asVersion) }
+  return { ...made, object: include === 'Object' ? object : partialMetadata(object, asVersion) }
 }
 
 /** `columns: false` sets the columns to null instead of an empty list, for watch events after the first. */
@@ -43,11 +60,13 @@ export function table (tabular: Tabular, metadata: object, rows: object[], reque
 }
 
 /** Transforms one object as requested; a Buffer contains protobuf. */
-export function transformed (request: FastifyRequest, tabular: Tabular, requested: TransformRequest, own: ApiObject, publicNames = request.orch.publicNames): object | Buffer {
+export function * transformed (request: FastifyRequest, tabular: Tabular, requested: TransformRequest, own: ApiObject, publicNames = request.orch.publicNames): Steps<object | Buffer> {
   if (requested.as === 'Table') {
     const { resourceVersion } = own.metadata
-    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [row(tabular, own, includeObject(request), requested, request.server.orch.clock.wall(), publicNames)], requested)
+    const form = { include: includeObject(request), publicNames, now: request.server.orch.clock.wall(), budget: new CellBudget() }
+    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [yield * row(tabular, own, requested, form)], requested)
   }
   const object = publicNames ? publicObject(tabular, own) : own
+  yield
   return requested.format === 'protobuf' ? partialMetadataProtobuf(object, requested.asVersion) : partialMetadata(object, requested.asVersion)
 }

@@ -5,9 +5,11 @@
 import type { FastifyRequest } from 'fastify'
 import { publicType, publicStatus } from '../schemas/compat/objects.js'
 import { translate } from '../schemas/compat/text.js'
+import { CellBudget } from '../schemas/cell-budget.js'
 import { partialMetadata, partialMetadataProtobuf, statusToProtobuf } from '../schemas/codec/encodings.js'
-import { decode, encodeProtobuf, protobufWatchFrame, stringify } from '../schemas/index.js'
+import { decode, encodeProtobuf, protobufWatchFrame, stringify, tableColumns } from '../schemas/index.js'
 import type { Status } from '../schemas/status.js'
+import { finish } from '../schemas/steps.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { CacheEvent } from '../storage/cache/event.js'
 import type { VersionedEvent } from '../registry/operations/watch.js'
@@ -17,6 +19,8 @@ import { row, table, includeObject, type TransformRequest, type IncludeObject } 
 import { chunk, chunkContent, chunkEnds } from './watch-sink.js'
 
 export interface WatchEncoder {
+  /** Maximum number of objects to encode in one call, if each takes long. */
+  readonly most?: number
   /** Encodes objects of the initial state, for one watch. */
   added: (entries: readonly Entry[]) => Buffer
   /** Encodes unchanged events; equal ids mean equal events. */
@@ -80,25 +84,29 @@ const framing = (chunked: boolean) => (bytes: Buffer): Buffer => chunked ? chunk
 export function watchForm (request: FastifyRequest, store: ResourceStore): WatchForm {
   const { publicNames } = request.orch
   const requested: TransformRequest = request.orch.accept ?? { format: 'json', as: undefined, asVersion: 'meta.orch.io/v1' }
-  if (requested.as === 'Table') {
-    const include = includeObject(request) // validated before the response begins
-    return { type: 'application/json', encoder: chunked => tableEncoder(store, requested, include, framing(chunked), publicNames) }
-  }
-  const protobuf = requested.format === 'protobuf'
+  const include = requested.as === 'Table' ? includeObject(request) : undefined // validated before the response begins
+  const protobuf = requested.format === 'protobuf' && include === undefined
   const type = protobuf ? 'application/vnd.orch.protobuf;stream=watch' : 'application/json'
   return {
     type: publicNames ? publicType(type) : type,
     encoder (chunked) {
-      const name = `${store.representation.apiVersion} ${requested.format} ${requested.as === undefined ? '' : requested.asVersion}${publicNames ? ' public' : ''}`
+      const form = requested.as === undefined ? '' : `${requested.as} ${requested.asVersion} ${include ?? ''}`
+      const name = `${store.representation.apiVersion} ${protobuf ? 'protobuf' : 'json'} ${form}${publicNames ? ' public' : ''}`
       let byName = encoders.get(store)
       if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
       let encoder = byName.get(key)
-      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, ...encodings(store, requested, protobuf, publicNames), chunked))
-      return encoder
+      if (encoder === undefined) {
+        const made = include === undefined ? encodings(store, requested, protobuf, publicNames) : tableEncodings(store, requested, include, publicNames)
+        byName.set(key, encoder = sharedEncoder(store, name, ...made, chunked))
+      }
+      return include === undefined ? encoder : withColumns({ ...encoder, most: MOST_ROWS }, store, chunked)
     }
   }
 }
+
+/** Each row of a Table may take a millisecond. */
+const MOST_ROWS = 8
 
 /** Shared by all watches of a store with the same format. */
 const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
@@ -198,37 +206,52 @@ function sharedEncoder (store: ResourceStore, encoding: string, one: EncodeOne, 
   }
 }
 
-/** The last matching state with the resourceVersion at which it stopped matching. */
-function lastMatching (store: ResourceStore, { entry, previous = entry, revision }: CacheEvent): Entry['object'] {
-  const { object } = store.toVersion(previous)
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
-}
-
 /** A row whose object has only a resourceVersion. */
 function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, requested: TransformRequest, publicNames: boolean): object {
   const object = bookmarkObject(store, revision)
-  const made = row(store.representation, decode(store.representation.message, object).object, include === 'Object' ? 'None' : include, requested, store.clock.wall(), publicNames)
+  const form = { include: include === 'Object' ? 'None' : include, publicNames, now: store.clock.wall(), budget: new CellBudget() } as const
+  const made = finish(row(store.representation, decode(store.representation.message, object).object, requested, form))
   return include === 'Object' ? { ...made, object: bookmarkObject(store, revision, publicNames) } : made
 }
 
-/** Tables are small and not shared: only the first event of each watch has columns. */
-function tableEncoder (store: ResourceStore, requested: TransformRequest, include: IncludeObject, framed: (bytes: Buffer) => Buffer, publicNames: boolean): WatchEncoder {
+/** For entries of the stored version; the columns are added to the first event of each watch. */
+function tableEncodings (store: ResourceStore, requested: TransformRequest, include: IncludeObject, publicNames: boolean): Encodings {
+  const { representation } = store
+  const made = (revision: number, row: object): object => table(representation, { resourceVersion: String(revision) }, [row], requested, false)
+  const one: EncodeOne = (type, entry) => {
+    const form = { include, publicNames, now: store.clock.wall(), budget: new CellBudget() }
+    return jsonLine(type, made(entry.revision, finish(row(representation, store.toVersion(entry).read(), requested, form))))
+  }
+  const bookmark = (revision: number): Buffer => jsonLine('BOOKMARK', made(revision, bookmarkRow(store, revision, include, requested, publicNames)))
+  return [one, concatenated(one), bookmark, status => jsonLine('ERROR', failureOf(status, publicNames))]
+}
+
+/** The encoder of one watch, whose first event has the columns, beside that of all watches of its kind. */
+function withColumns (shared: WatchEncoder, { representation }: ResourceStore, chunked: boolean): WatchEncoder {
   let first = true
-  const wrapped = (type: string, object: Entry['object'], revision: number): Buffer => {
-    const made = table(store.representation, { resourceVersion: String(revision) }, [row(store.representation, object, include, requested, store.clock.wall(), publicNames)], requested, first)
+  const once = (bytes: Buffer): Buffer => {
+    if (!first || bytes.length === 0) return bytes
     first = false
-    return framed(jsonLine(type, made))
+    return addColumns(bytes, Buffer.from(`"columnDefinitions":${JSON.stringify(tableColumns(representation))}`), chunked)
   }
-  const encodeVersioned: WatchEncoder['encodeVersioned'] = (events, show) => Buffer.concat(events.map(event => {
-    const found = show(event)
-    if (found === undefined) return Buffer.alloc(0)
-    return wrapped(found.type, found.last ? lastMatching(store, event) : store.toVersion(event.entry).object, event.revision)
-  }))
   return {
-    added: entries => Buffer.concat(entries.map(entry => wrapped('ADDED', store.toVersion(entry).object, entry.revision))),
-    encodeVersioned,
-    batch: events => encodeVersioned(events, event => ({ type: event.type, event, last: false })),
-    bookmark: revision => framed(jsonLine('BOOKMARK', table(store.representation, { resourceVersion: String(revision) }, [bookmarkRow(store, revision, include, requested, publicNames)], requested, false))),
-    failure: status => framed(jsonLine('ERROR', failureOf(status, publicNames)))
+    ...shared,
+    added: entries => once(shared.added(entries)),
+    batch: (events, id) => once(shared.batch(events, id)),
+    encodeVersioned: (events, show) => once(shared.encodeVersioned(events, show))
   }
+}
+
+const NO_COLUMNS = '"columnDefinitions":null'
+const CHUNK_TAIL = 2
+
+/** Adds columns to the first of some events; nothing before its own is a client's text. */
+function addColumns (bytes: Buffer, columns: Buffer, chunked: boolean): Buffer {
+  if (chunked) {
+    const start = bytes.indexOf('\n') + 1
+    const end = start + Number.parseInt(bytes.toString('latin1', 0, start), 16)
+    return Buffer.concat([chunk(addColumns(bytes.subarray(start, end), columns, false)), bytes.subarray(end + CHUNK_TAIL)])
+  }
+  const at = bytes.indexOf(NO_COLUMNS)
+  return Buffer.concat([bytes.subarray(0, at), columns, bytes.subarray(at + NO_COLUMNS.length)])
 }

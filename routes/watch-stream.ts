@@ -134,25 +134,28 @@ export class WatchStream implements OpenWatch {
     let seen = 0
     let bytes = 0
     const entries: Entry[] = []
+    const { most = Infinity } = this.#encoder
     map.forEach(this.#from, range.end, (entry: Entry, key) => {
       if (matches(entry)) {
         entries.push(entry)
         bytes += entry.json.length
       }
-      if (bytes < this.#chunkBytes && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
+      if (bytes < this.#chunkBytes && entries.length < most && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
       next = `${key}\0`
       return false
     })
     if (next === undefined) this.#initial = undefined
     else this.#from = next
-    if (isLarge(bytes)) this.#open.tookLong()
+    if (isLarge(bytes) || most !== Infinity) this.#open.tookLong()
     const open = entries.length === 0 || this.#write(this.#encoder.added(entries), entries.length, true)
     if (next !== undefined && open) this.#open.later(this)
     return next === undefined && open
   }
 
   #sendEvents (): void {
-    const { events, id, more } = this.#feed.take(EVENTS_PER_CHUNK, this.#chunkBytes)
+    const { most } = this.#encoder
+    const { events, id, more } = this.#feed.take(most ?? EVENTS_PER_CHUNK, this.#chunkBytes)
+    if (most !== undefined) this.#open.tookLong()
     if (events.length > 0) {
       let sent = 0
       const bytes = this.#unfiltered

@@ -50,9 +50,11 @@ export const join = (values: readonly string[] | undefined): string => (values ?
 
 const FEW = 3
 
-/** The first three values, and how many follow. */
-export function firstThree (values: readonly string[]): string {
-  return join(values.slice(0, FEW)) + (values.length > FEW ? ` + ${values.length - FEW} more...` : '')
+/** The first three values, and how many follow. @param values as many as are read @param count of all values */
+export function firstThree (values: Iterable<string>, count: number): string {
+  const first: string[] = []
+  for (const value of values) if (first.push(value) === FEW) break
+  return join(first) + (count > FEW ? ` + ${count - FEW} more...` : '')
 }
 
 export function labels (map: Readonly<Record<string, string>> | undefined): string {

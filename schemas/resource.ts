@@ -3,6 +3,7 @@
  * `resources.ts` lists the built-in types; a custom resource is the same kind of value. Options default to what nearly every type has.
  */
 import { createHash } from 'node:crypto'
+import type { CellBudget } from './cell-budget.js'
 import type { Gates } from './gates.js'
 import type { UserInfo } from './meta/user-info.js'
 import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
@@ -68,8 +69,11 @@ export interface Column<T> {
   readonly description: string
   /** 0: shown by default; 1: wide output only. */
   readonly priority: 0 | 1
-  /** `now` in milliseconds since the epoch; `named` gives the name of a key of ours in the object. */
-  readonly cell: (object: T, now: number, named: (own: string) => string) => Cell
+  /**
+   * `now` in milliseconds since the epoch; `named` gives the name of a key of ours in the object.
+   * @throws OVER_BUDGET (`cell-budget.ts`) if it costs too much
+   */
+  readonly cell: (object: T, now: number, named: (own: string) => string, budget?: CellBudget) => Cell
 }
 
 export interface Deprecation {

@@ -1,4 +1,5 @@
 /** Objects as rows of printable cells, by the columns of their resource. */
+import { CellBudget, MAX_CELL_TEXT, OVER_BUDGET } from './cell-budget.js'
 import { createdAt, name } from './columns.js'
 import { withoutNulls } from './language/unset.js'
 import type { TableColumnDefinition, TableRowCondition } from './meta/answers.js'
@@ -21,9 +22,28 @@ export interface Row {
 
 const AS_OURS = (own: string): string => own
 
-/** @param now milliseconds since the epoch, for ages @param named the names that our keys have in the object */
-export function tableRow ({ columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject }: Tabular, object: ApiObject, now: number, named = AS_OURS): Row {
+export interface RowView {
+  /** The names that our keys have in the object. */
+  readonly named?: ((own: string) => string) | undefined
+  /** Of the answer; by default that of one row. */
+  readonly budget?: CellBudget | undefined
+}
+
+/** @param now milliseconds since the epoch, for ages */
+export function tableRow (tabular: Tabular, object: ApiObject, now: number, { named = AS_OURS, budget = new CellBudget() }: RowView = {}): Row {
+  const { columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject } = tabular
   const decoded = message === undefined ? object : withoutNulls(message, object)
   const subject = rowSubject === undefined ? decoded : rowSubject(decoded)
-  return { cells: columns.map(column => column.cell(subject, now, named)), conditions: rowConditions?.(subject) ?? [] }
+  budget.startRow()
+  const cellOf = ({ cell }: Column<ApiObject>): Cell => {
+    budget.startCell()
+    try {
+      const made = cell(subject, now, named, budget)
+      return typeof made === 'string' && made.length > MAX_CELL_TEXT ? null : made
+    } catch (error) {
+      if (error === OVER_BUDGET) return null
+      throw error
+    }
+  }
+  return { cells: columns.map(cellOf), conditions: rowConditions?.(subject) ?? [] }
 }

@@ -2,6 +2,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { protobufListParts, indentedItem, writeText, stringify, encodeMessageOnce, listJson, type ApiObject, type Representation } from '../../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
+import { finish, type Steps } from '../../schemas/steps.js'
+import { CellBudget } from '../../schemas/cell-budget.js'
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/codec/encodings.js'
 import { translate } from '../../schemas/compat/text.js'
 import type { Revision } from '../../storage/backend.js'
@@ -16,7 +18,7 @@ import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { ListBytes, bytesOf, type LeafJson } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts, typeFor } from '../stream.js'
-import { table, includeObject, publicObject, row, type TransformRequest } from '../transform.js'
+import { table, includeObject, publicObject, row, type RowForm, type TransformRequest } from '../transform.js'
 
 interface ListMeta { resourceVersion?: string, continue?: string, remainingItemCount?: number }
 
@@ -26,7 +28,7 @@ const MAX_KEPT_BYTES = 16 * 1024 * 1024
 const NOTHING = new Uint8Array(0)
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-/** A part of a response: bytes, or a worker thread's promise of them. */
+/** A part of a response: bytes, or a worker thread's promise of them; NOTHING between two steps of an item. */
 type Part = Uint8Array | Promise<Uint8Array>
 
 /** A list result; virtual lists have no revision. */
@@ -87,7 +89,10 @@ async function writeList (request: FastifyRequest, reply: FastifyReply, store: R
   const { type, parts } = encodeList(request, store, result, requested, size <= MAX_KEPT_BYTES)
   if (size < LARGE_BYTES) {
     const whole: Uint8Array[] = []
-    for (const part of parts) whole.push(Buffer.from(part instanceof Promise ? await part : part)) // copy: the next part may reuse the memory
+    for (const part of parts) {
+      whole.push(Buffer.from(part instanceof Promise ? await part : part)) // copy: the next part may reuse the memory
+      if (turnIsOver()) await nextTurn()
+    }
     return reply.header('content-type', typeFor(request, type)).send(Buffer.concat(whole))
   }
   await sendParts(request, reply, type, parts)
@@ -157,7 +162,7 @@ const representationFor = ({ orch: { publicNames } }: FastifyRequest, { represen
 function encodeList (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, keep: boolean): EncodedList {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
   const { representation } = store
-  if (requested.as !== undefined) return encodeTransformed(request, store, result, requested, objectOf)
+  if (requested.as !== undefined) return encodeTransformed(request, store, result, { requested, objectOf, publicNames: request.orch.publicNames })
   if (requested.format === 'protobuf') {
     const { message } = representation
     const encode = keep
@@ -181,15 +186,17 @@ type Recorder = NonNullable<FastifyRequest['orch']['recorder']>
 async function recordList (request: FastifyRequest, recorder: Recorder, store: ResourceStore, result: VersionedList): Promise<void> {
   if (await bytesOf(result.entries) > MAX_RECORDED_BYTES) return recorder.tooLarge()
   const { as, asVersion = 'meta.orch.io/v1' } = request.orch.accept ?? {}
-  recorder.response(() => {
-    if (as === undefined) {
-      const { head, tail } = listJson(store.representation, metadataOf(result, store))
-      return `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`
-    }
-    let text = ''
-    for (const part of encodeTransformed(request, store, result, { format: 'json', as, asVersion, pretty: false }, entry => entry.read(), false).parts) if (!(part instanceof Promise)) text += Buffer.from(part).toString()
-    return text
-  })
+  if (as === undefined) {
+    const { head, tail } = listJson(store.representation, metadataOf(result, store))
+    return recorder.response(() => `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`)
+  }
+  const { parts } = encodeTransformed(request, store, result, { requested: { format: 'json', as, asVersion, pretty: false }, objectOf: entry => entry.read(), publicNames: false })
+  let text = ''
+  for (const part of parts) {
+    if (!(part instanceof Promise)) text += Buffer.from(part).toString()
+    if (turnIsOver()) await nextTurn()
+  }
+  recorder.response(() => text)
 }
 
 function * mapEntries<T> (entries: readonly Entry[], make: (entry: Entry) => T): Generator<T> {
@@ -230,9 +237,10 @@ function * indented (head: object, name: string, items: Iterable<Part>): Generat
   yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
   let first = true
   for (const item of items) {
-    yield bytes(`${first ? '' : ','}\n    `)
+    const starts = item !== NOTHING
+    if (starts) yield bytes(`${first ? '' : ','}\n    `)
     yield item
-    first = false
+    first &&= !starts
   }
   yield bytes(`${first ? '' : '\n  '}]\n}`)
 }
@@ -241,9 +249,10 @@ function * yaml (head: object, name: string, items: Iterable<Part>): Generator<P
   yield bytes(toYaml(head))
   let first = true
   for (const item of items) {
-    if (first) yield bytes(`${name}:\n`)
+    const starts = item !== NOTHING
+    if (starts && first) yield bytes(`${name}:\n`)
     yield item
-    first = false
+    first &&= !starts
   }
   if (first) yield bytes(`${name}: []\n`)
 }
@@ -252,22 +261,35 @@ function * compact (head: object, name: string, items: Iterable<Part>): Generato
   yield bytes(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
   let first = true
   for (const item of items) {
-    if (!first) yield bytes(',')
+    const starts = item !== NOTHING
+    if (starts && !first) yield bytes(',')
     yield item
-    first = false
+    first &&= !starts
   }
   yield bytes(']}\n')
 }
 
-function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, objectOf: (entry: Entry) => ApiObject, publicNames = request.orch.publicNames): EncodedList {
+interface TransformedList {
+  readonly requested: ListTransform
+  readonly objectOf: (entry: Entry) => ApiObject
+  readonly publicNames: boolean
+}
+
+function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, { requested, objectOf, publicNames }: TransformedList): EncodedList {
   const metadata = metadataOf(result, store)
   const { type, list, item } = writerOf(requested)
   const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), requested) : item(value)
   if (requested.as === 'Table') {
-    const include = includeObject(request)
-    const now = store.clock.wall()
+    const form: RowForm = { include: includeObject(request), publicNames, now: store.clock.wall(), budget: new CellBudget(result.entries.length) }
     const { rows, ...head } = table(store.representation, metadata, [], requested) as { rows: object[] }
-    return { type, parts: list(head, 'rows', mapEntries(result.entries, entry => written(entry, row(store.representation, objectOf(entry), include, requested, now, publicNames)))) }
+    const inSteps = function * (): Generator<Part> {
+      for (const entry of result.entries) {
+        const steps = row(store.representation, objectOf(entry), requested, form)
+        if (!isLarge(entry.json.length)) yield written(entry, finish(steps))
+        else yield written(entry, yield * pausing(steps))
+      }
+    }
+    return { type, parts: list(head, 'rows', inSteps()) }
   }
   const shown = publicNames ? (entry: Entry) => publicObject(store.representation, objectOf(entry)) : objectOf
   const version = requested.asVersion
@@ -276,4 +298,13 @@ function encodeTransformed (request: FastifyRequest, store: ResourceStore, resul
   const items = mapEntries(result.entries, entry => written(entry, partialMetadata(shown(entry), version)))
   const head = { kind: listKind, apiVersion: version, metadata }
   return { type, parts: list(head, 'items', items) }
+}
+
+/** Yields nothing between the steps, so that the response may wait for a later turn. */
+function * pausing<T> (steps: Steps<T>): Generator<Part, T> {
+  for (;;) {
+    yield NOTHING
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
 }

@@ -12,8 +12,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { Facts } from '../../schemas/language/types.js'
 import { decodeBody } from '../body.js'
 import { text } from '../query.js'
-import { sendObject, sendValue, warn } from '../respond.js'
-import { transformed } from '../transform.js'
+import { sendObject, sendTransformed, warn } from '../respond.js'
 import { contextOf, patchOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
@@ -47,7 +46,7 @@ export function sendView (request: FastifyRequest, reply: FastifyReply, store: R
   const object = viewOf(store, view, entry)
   if (accept?.as === undefined) return sendObject(request, reply, view.message, object)
   warn(request, reply)
-  return sendValue(request, reply, transformed(request, view, accept, object), 200, () => transformed(request, view, { ...accept, format: 'json' }, object, false))
+  return sendTransformed(request, reply, { tabular: view, bytes: entry.json.length, read: () => object })
 }
 
 /** @throws StatusError 404 that names the view; as upstream, a view in the core group is reported with the group of its message */

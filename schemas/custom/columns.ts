@@ -1,15 +1,12 @@
 /** Table columns of custom resources, by JSONPath. */
-import type { JSONPathQuery } from 'json-p3'
-import type * as JsonP3 from 'json-p3'
 import type { CustomResourceColumnDefinition } from '../api/apiextensions/customresourcedefinitions.js'
 import { isNumber } from '../api/apiextensions/plain-values.js'
 import { sortedJson } from '../codec/json/escape.js'
+import { CellBudget } from '../cell-budget.js'
 import { ageOf, name } from '../columns.js'
 import { parseTime } from '../meta/time.js'
-import { onDemand } from '../on-demand.js'
 import type { ApiObject, Cell, Column } from '../resource.js'
-
-const jsonPath = onDemand<typeof JsonP3>('json-p3')
+import { finder } from './json-path.js'
 
 const AGE: CustomResourceColumnDefinition = { name: 'Age', type: 'date', description: 'Time of creation.', jsonPath: '.metadata.creationTimestamp' }
 
@@ -19,46 +16,23 @@ export function customColumns (columns: readonly CustomResourceColumnDefinition[
 }
 
 function columnOf ({ name, type, format = '', description = '', priority = 0, jsonPath: path }: CustomResourceColumnDefinition): Column<ApiObject> {
-  let find: ((object: ApiObject) => unknown) | undefined
+  let find: ReturnType<typeof finder> | undefined
   return {
     name,
     type: type as Column<ApiObject>['type'], // validated
     format,
     description: description === '' ? `Custom resource definition column (in JSONPath format): ${path}` : description,
     priority: priority as 0 | 1, // clients show columns above 0 only in wide tables
-    cell: (object, now) => cellOf(type, (find ??= finder(path))(object), now)
+    cell: (object, now, _named, budget = new CellBudget()) => cellOf(type, (find ??= finder(path))(object, budget), now, budget)
   }
 }
 
-/** The first value at a path; undefined for an invalid path, as upstream. */
-function finder (path: string): (object: ApiObject) => unknown {
-  const { JSONPathEnvironment } = jsonPath()
-  const environment = new JSONPathEnvironment()
-  environment.functionRegister.clear() // they match regular expressions that may backtrack
-  let query: JSONPathQuery
-  try {
-    query = environment.compile(`$${standardPath(path)}`)
-  } catch {
-    return () => undefined
-  }
-  return object => query.match(object as never)?.value // a plain object
-}
-
-/**
- * Kubernetes' dialect ends names at few characters and escapes dots in them: `.metadata.annotations.example\.com/size`. Quoted in
- * brackets, they are read in the same way. Filters stay as they are.
- */
-const standardPath = (path: string): string => path.replace(/\[\?\(.*?\)\]|\['([^']*)'\]|\.((?:[^\\.,[\]$@{}\s]|\\.)+)/g, (part, quoted?: string, name?: string) =>
-  quoted !== undefined ? namesIn(quoted).map(quotedName).join('') : name === undefined || PLAIN.test(name) ? part : quotedName(name))
-
-const PLAIN = /^(?:\*|[A-Za-z_][\w-]*)$/
-const namesIn = (text: string): readonly string[] => text.match(/(?:[^\\.]|\\.)+/g) ?? []
-const quotedName = (name: string): string => `[${JSON.stringify(name.replaceAll('\\', ''))}]`
-
-function cellOf (type: string, value: unknown, now: number): Cell {
+function cellOf (type: string, value: unknown, now: number, budget: CellBudget): Cell {
   if (value === undefined || (value === null && type !== 'string')) return null
   switch (type) {
-    case 'string': return value === null ? '<no value>' : typeof value === 'object' ? sortedJson(value) : String(value as Cell)
+    case 'string':
+      budget.spendText(value)
+      return value === null ? '<no value>' : typeof value === 'object' ? sortedJson(value) : String(value as Cell)
     case 'integer': return isNumber(value) ? (typeof value === 'bigint' ? value : Math.trunc(value)) : null
     case 'number': return isNumber(value) ? value : null
     case 'boolean': return typeof value === 'boolean' ? value : null

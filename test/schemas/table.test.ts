@@ -1,5 +1,7 @@
 import t from 'tap'
 import { decode, representations, tableColumns, tableRow } from '../../schemas/index.js'
+import { firstThree } from '../../schemas/columns.js'
+import { endpoints } from '../../schemas/api/core/endpoints.js'
 import { humanDuration } from '../../schemas/meta/duration.js'
 import { clusterRoleBindings, clusterRoles, configMaps, namespaces, secrets, serviceAccounts } from '../stored.js'
 
@@ -24,6 +26,26 @@ t.test('the columns of the other types', async t => {
   t.same(tableRow(configMaps, decode(configMaps.message, { metadata, data: { a: '', b: '' }, binaryData: { c: '' } }).object, now).cells, ['n', 3, '10d'])
   t.same(tableRow(secrets, decode(secrets.message, { metadata, type: 'Opaque', data: { a: '' } }).object, now).cells, ['n', 'Opaque', 1, '10d'])
   t.same(tableRow(serviceAccounts, decode(serviceAccounts.message, { metadata: { name: 'n' } }).object, now).cells, ['n', 0, '<unknown>'])
+})
+
+t.test('what has more than a few values shows three and counts the rest', async t => {
+  const failing = function * (): Generator<string> {
+    yield * ['a', 'b', 'c']
+    throw new Error('a fourth value is read')
+  }
+  t.equal(firstThree(failing(), 1_000_000), 'a,b,c + 999997 more...')
+  t.equal(firstThree(['a', 'b', 'c'], 3), 'a,b,c')
+  const addresses = Array.from({ length: 9000 }, (_, at) => ({ ip: `10.0.${at >> 8}.${at & 255}` }))
+  const ports = Array.from({ length: 9000 }, (_, at) => ({ port: at + 1 }))
+  const cellOf = (...subsets: object[]) => tableRow(endpoints.stored, decode(endpoints.stored.message, { metadata, subsets }).object, now).cells[1]
+  t.equal(cellOf({ addresses, ports }), '10.0.0.0:1,10.0.0.1:1,10.0.0.2:1 + 80999997 more...')
+  t.equal(cellOf({ addresses: addresses.slice(0, 2) }, { notReadyAddresses: addresses }, { addresses: [{ ip: 'fd00::1' }], ports: [{ port: 1 }, { port: 2 }] }), '10.0.0.0,10.0.0.1,[fd00::1]:1 + 1 more...')
+})
+
+t.test('a cell that is longer than any client shows is empty', async t => {
+  const cellsOf = (name: string) => tableRow(clusterRoleBindings, decode(clusterRoleBindings.message, { metadata, roleRef: { kind: 'ClusterRole', name: 'view' }, subjects: [{ kind: 'User', name }] }).object, now).cells
+  t.equal(cellsOf('u'.repeat(64_000))[3]?.toString().length, 64_000)
+  t.same(cellsOf('u'.repeat(64_001)), ['n', 'ClusterRole/view', '10d', null, '', ''])
 })
 
 t.test('an object of which nothing is known has a cell in each column, in every version of every type', async t => {

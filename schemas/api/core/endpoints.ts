@@ -38,14 +38,20 @@ export const Endpoints = kind('Endpoints', 'Addresses and ports of what stands b
 
 const withPort = (ip: string, port: number): string => ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`
 
-/** Ready addresses with each port; without ports, the addresses. */
-function addressesOf ({ addresses = [], ports = [] }: EndpointSubset): string[] {
-  return ports.length === 0 ? addresses.map(({ ip }) => ip) : ports.flatMap(({ port }) => addresses.map(({ ip }) => withPort(ip, port)))
+/** Ready addresses with each port; without ports, the addresses. There may be millions: one after the other. */
+function * addressesOf (subsets: readonly EndpointSubset[]): Generator<string> {
+  for (const { addresses = [], ports = [] } of subsets) {
+    if (ports.length === 0) for (const { ip } of addresses) yield ip
+    for (const { port } of ports) for (const { ip } of addresses) yield withPort(ip, port)
+  }
 }
+
+const countOf = (subsets: readonly EndpointSubset[]): number =>
+  subsets.reduce((sum, { addresses = [], ports = [] }) => sum + addresses.length * Math.max(1, ports.length), 0)
 
 const columns: ReadonlyArray<Column<Endpoints>> = [
   name,
-  text('Endpoints', 'Addresses that are ready for traffic.', ({ subsets }) => subsets === undefined ? NONE : firstThree(subsets.flatMap(addressesOf))),
+  text('Endpoints', 'Addresses that are ready for traffic.', ({ subsets }) => subsets === undefined ? NONE : firstThree(addressesOf(subsets), countOf(subsets))),
   age
 ]
 

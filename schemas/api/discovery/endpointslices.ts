@@ -57,11 +57,16 @@ function hostOf (endpoint: v1beta1.Endpoint): string | undefined {
   return otherTopology(endpoint)[HOSTNAME] || undefined
 }
 
+function addressText (endpoints: readonly v1beta1.Endpoint[]): string {
+  const addresses = endpoints.flatMap(({ addresses = [] }) => addresses)
+  return firstThree(addresses, addresses.length)
+}
+
 const columns: ReadonlyArray<Column<v1beta1.EndpointSlice>> = [
   name,
   text('AddressType', 'Type of all addresses.', ({ addressType }) => addressType),
-  text('Ports', 'Ports of every endpoint.', ({ ports = [] }) => firstThree(ports.map(({ port, name }) => String(port ?? name ?? '*'))) || UNSET),
-  text('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => firstThree(endpoints.flatMap(({ addresses = [] }) => addresses)) || UNSET),
+  text('Ports', 'Ports of every endpoint.', ({ ports = [] }) => firstThree(ports.map(({ port, name }) => String(port ?? name ?? '*')), ports.length) || UNSET),
+  text('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => addressText(endpoints) || UNSET),
   age
 ]
 

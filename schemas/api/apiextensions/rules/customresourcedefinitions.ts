@@ -14,7 +14,7 @@ import { validateValidation } from './openapi.js'
 import { Patterns } from '../patterns.js'
 import { ratchetsOf, type Ratchets } from './ratchets.js'
 import { schemasOf, someSchema } from './schema-walk.js'
-import { validateColumn, validateSubresources, validateWarning } from './versions.js'
+import { validateColumns, validateSubresources, validateWarning } from './versions.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
 /** Runs in steps, because each pass over a large schema takes milliseconds. @param old undefined on create */
@@ -79,7 +79,7 @@ function * validateVersions (lifted: TopLevelForm, ratchets: Ratchets, patterns:
     validateWarning(deprecated === true, deprecationWarning, `${at}.deprecationWarning`, report)
     yield * validateValidation(schema, statuses.has(name), `${at}.schema`, ratchets, patterns, report)
     validateSubresources(subresources, `${at}.subresources`, report)
-    for (const [column, one] of columns.entries()) validateColumn(one, `${at}.additionalPrinterColumns[${column}]`, report)
+    validateColumns(columns, ratchets.columns(name), `${at}.additionalPrinterColumns`, report)
   }
   const names = lifted.versions.map(({ name }) => name)
   if (new Set(names).size < names.length) invalid(report, 'spec.versions', names, 'must contain unique version names')
@@ -95,7 +95,8 @@ function * validateVersions (lifted: TopLevelForm, ratchets: Ratchets, patterns:
 function * validateLifted (lifted: TopLevelForm, ratchets: Ratchets, patterns: Patterns, report: Report): Steps<void> {
   yield * validateValidation(lifted.schema, anyStatus(lifted), 'spec.validation', ratchets, patterns, report)
   validateSubresources(lifted.subresources, 'spec.subresources', report)
-  for (const [index, column] of (lifted.columns ?? []).entries()) validateColumn(column, `spec.additionalPrinterColumns[${index}]`, report)
+  const most = Math.min(...lifted.versions.map(({ name }) => ratchets.columns(name)))
+  validateColumns(lifted.columns ?? [], most, 'spec.additionalPrinterColumns', report)
 }
 
 function validateConversions ({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report): void {

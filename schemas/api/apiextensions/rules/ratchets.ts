@@ -19,11 +19,16 @@ export interface Ratchets {
   readonly keysPresent: boolean
   /** The webhook supports a known version of conversion reviews. */
   readonly knownReviews: boolean
+  /** Maximum number of columns of a version. */
+  readonly columns: (version: string) => number
   /** CEL rules compile, and their cost is bounded. */
   readonly rules: boolean
 }
 
-const ALL: Omit<Ratchets, 'rules'> = { schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
+/** Each costs its part of every row of a table. */
+const MAX_COLUMNS = 200
+
+const ALL: Omit<Ratchets, 'rules'> = { columns: () => MAX_COLUMNS, schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
 
 function isStructural (schema: Schema): boolean {
   return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
@@ -35,6 +40,7 @@ export function ratchetsOf (spec: CustomResourceDefinitionSpec, old: CustomResou
   const schemas = schemasOf(old)
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
   return {
+    columns: version => Math.max(MAX_COLUMNS, ...(old.versions ?? []).filter(({ name }) => name === version).map(one => one.additionalPrinterColumns?.length ?? 0)),
     schemas: schemas.length === (old.versions ?? []).length,
     structural: mustBeStructural(spec) || schemas.every(isStructural),
     knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version)),

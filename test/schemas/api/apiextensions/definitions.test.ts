@@ -39,11 +39,15 @@ creates(t, definitions, VALID, [
 
 const column = (more: object = {}) => ({ name: 'A', type: 'string', jsonPath: '.a', ...more })
 const columns = (...additionalPrinterColumns: object[]) => versions(stored({ additionalPrinterColumns }))
+const many = (count: number) => Array.from({ length: count }, () => column())
 const scale = (more: object) => versions(stored({ subresources: { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas', ...more } } }))
 const COLUMN = 'spec.additionalPrinterColumns[0]'
 const SCALE = 'spec.subresources.scale'
 creates(t, definitions, VALID, [
   ['columns', columns(column(), column({ type: 'date', format: 'date-time', jsonPath: '.' }))],
+  ['as many as there may be', columns(...many(200))],
+  ['one more', columns(...many(201)), 'TooMany spec.additionalPrinterColumns'],
+  ['one more of one version', versions(stored({ additionalPrinterColumns: many(201) }), version('v2')), 'TooMany spec.versions[0].additionalPrinterColumns'],
   ['a column without anything', columns({ name: '', type: '', jsonPath: '' }), `Required ${COLUMN}.name`, `Required ${COLUMN}.type`, `Required ${COLUMN}.JSONPath`],
   ['of what nobody knows', columns(column({ type: 'object', format: 'short', jsonPath: 'a' })), `Invalid ${COLUMN}.type`, `Invalid ${COLUMN}.format`, `Invalid ${COLUMN}.JSONPath`],
   ['columns that differ', versions(stored({ additionalPrinterColumns: [column()] }), version('v2', { additionalPrinterColumns: [column({ type: 'a' })] })), 'Invalid spec.versions[1].additionalPrinterColumns[0].type'],
@@ -119,4 +123,16 @@ t.test('the errors of an invalid definition', async t => {
   ])
   const { errors } = updated(definitions, { ...VALID, ...established }, { ...VALID, metadata: { ...VALID.metadata, resourceVersion: '1' }, spec: { ...VALID.spec, scope: 'Namespaced', names: { plural: 'x', kind: 'Y' }, preserveUnknownFields: true } })
   t.same(errors.map(({ field }) => field), ['spec.scope', 'spec.names.kind', 'spec.names.plural', 'spec.preserveUnknownFields'])
+})
+
+t.test('a version keeps as many columns as it had, and others get no more than new ones', t => {
+  const change = (now: object[], before: object[]) => updated(definitions, { ...VALID, spec: { ...VALID.spec, versions: before } }, { ...VALID, metadata: { ...VALID.metadata, resourceVersion: '1' }, spec: { ...VALID.spec, versions: now } })
+    .errors.map(({ type, field }) => `${type} ${field}`)
+  const withMany = (count: number) => stored({ additionalPrinterColumns: many(count) })
+  t.same(change([withMany(1500)], [withMany(1500)]), [])
+  t.same(change([withMany(1499)], [withMany(1500)]), [])
+  t.same(change([withMany(1501)], [withMany(1500)]), ['FieldValueTooMany spec.additionalPrinterColumns'])
+  t.same(change([withMany(1500), version('v2', { additionalPrinterColumns: many(1500) })], [withMany(1500)]), ['FieldValueTooMany spec.additionalPrinterColumns'])
+  t.same(change([withMany(1500), version('v2', { additionalPrinterColumns: many(1) })], [withMany(1500)]), [])
+  t.end()
 })
