@@ -136,7 +136,7 @@ export interface CommonOptions {
 }
 
 /**
- * Opens back ends that check the format of what they find.
+ * Opens back ends that check the format of what they find, and that show other programs that a server uses them.
  * @param given the host's own back end, or options to open one
  * @throws StorageError as `openBackend`
  */
@@ -152,7 +152,7 @@ export async function openStores (given: BackendOptions | Backend, common: Commo
       refused(error)
     }
   }
-  const options: BackendOptions = Object.assign({ note: common.note, clock: common.clock }, given, { prefix: common.prefix, ...(given.kind === 'etcd' ? { format } : {}) })
+  const options: BackendOptions = Object.assign({ note: common.note, clock: common.clock }, given, { prefix: common.prefix, ...(given.kind === 'etcd' ? { format, presence: true } : {}) })
   const main = await openBackend(options)
   const all: Store[] = [{ backend: main, name: main.name, endpoint: options.kind === 'etcd' ? options.servers.join(',') : undefined }]
   const overrideBackends = new Map<string, Backend>()

@@ -10,7 +10,7 @@ export const MIGRATE: Command = {
   form: {
     name: 'orch-apiserver migrate',
     usage: '--from=FOLDER --to=SERVERS | --from=SERVERS --to=FOLDER',
-    description: `Copies a store from a folder to an etcd, or from an etcd to a folder, where there is no store yet. SERVERS are those of --etcd-servers, the flags of etcd are for them. Stop all servers of the store first: a folder in use is refused, and so is an etcd while the leases of servers are in it or if it changes meanwhile.
+    description: `Copies a store from a folder to an etcd, or from an etcd to a folder, where there is no store yet. SERVERS are those of --etcd-servers, the flags of etcd are for them. Stop all servers of the store first: a folder in use is refused, and so is an etcd that servers use or that changes meanwhile.
 
 Versions of objects and watches are as after a restore. The store that was copied stays; start no server on it any more. Run it again if it was interrupted.
 

@@ -7,6 +7,7 @@ import { checkGuard, checkKey, rangeOf, wholeSeconds } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { CheckedConnection, type FormatOptions } from './format.js'
 import { CallError, closedError, failureOf, isDenied } from './failures.js'
+import { Presence } from './presence.js'
 import { SharedRead } from './shared-read.js'
 import type { RangeAnswer, RangeMessage, TxnAnswer } from './messages.js'
 import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from '../outcome.js'
@@ -19,6 +20,8 @@ export interface EtcdOptions extends ConnectionOptions {
   readonly healthcheckTimeout?: number
   /** Checks the format before anything else. Default off. */
   readonly format?: Omit<FormatOptions, 'prefix'>
+  /** Shows commands that a server uses the store. Default false. */
+  readonly presence?: boolean
 }
 
 /** Items per message: a page is decoded in one event loop turn. */
@@ -34,6 +37,7 @@ const PROGRESS_KEY = '.progress'
 class EtcdBackend implements Backend {
   readonly name = 'etcd'
   readonly #connection: Connection | CheckedConnection
+  readonly #presence: Presence | undefined
   readonly #scope: { readonly start: string, readonly end: string }
   readonly #progressKey: Buffer
   readonly #healthTimeout: number
@@ -49,6 +53,7 @@ class EtcdBackend implements Backend {
   constructor (options: EtcdOptions) {
     const connection = new Connection(options)
     this.#connection = options.format === undefined ? connection : new CheckedConnection(connection, { prefix: options.prefix ?? '', ...options.format })
+    if (options.presence === true) this.#presence = new Presence(this.#connection, options.prefix ?? '')
     const path = `${options.prefix ?? ''}/`
     this.#scope = rangeOf(path)
     this.#progressKey = bytesOf(path + PROGRESS_KEY)
@@ -149,6 +154,7 @@ class EtcdBackend implements Backend {
     this.#closed = true
     this.#watches.close()
     this.#watchesWithPrevious.close()
+    await this.#presence?.close()
     this.#connection.close()
   }
 

@@ -13,6 +13,7 @@ import { checkKey, rangeOf } from '../key.js'
 import type { BatchMessage } from './bulk-messages.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { CallError, failureOf } from './failures.js'
+import { refuseServers } from './presence.js'
 import { faultOfMark, FORMAT, FORMAT_KEY, formatOf, formatText, offsetBefore, restoringText } from './format.js'
 
 export interface NewEtcdStoreOptions extends ConnectionOptions {
@@ -36,7 +37,7 @@ type Put = NonNullable<Changes['puts']>[number]
 /** Offsets of the range before and after the restore. */
 interface Offsets { readonly before: number, readonly after: number }
 
-/** @throws StorageError 'Unavailable' if the range holds a store */
+/** @throws StorageError 'Unavailable' if the range holds a store, or servers use it */
 export async function newEtcdStore (reader: StoreReader, options: NewEtcdStoreOptions): Promise<StoreWriter> {
   const connection = new Connection(options)
   try {
@@ -46,6 +47,7 @@ export async function newEtcdStore (reader: StoreReader, options: NewEtcdStoreOp
     const interrupted = offsetBefore(mark)
     const format = formatOf(mark)
     if (interrupted === undefined && (format === undefined || format.format > FORMAT)) throw new StorageError('Unavailable', faultOfMark(prefix, mark, FORMAT))
+    await refuseServers(connection, prefix)
     const before = interrupted ?? format?.offset ?? 0
     const expected = await replaceMark(connection, key, mark, restoringText(randomUUID(), before))
     const store = new NewEtcdStore(connection, prefix, key, expected, { before, after: Math.max(before, firstRevision(reader) - revision) })
@@ -159,6 +161,7 @@ class NewEtcdStore implements StoreWriter {
 
   /** A server that saw the range empty just before it was marked may still write. */
   async #refuseOthers (): Promise<void> {
+    await refuseServers(this.#connection, this.#prefix)
     const { start, end } = rangeOf(`${this.#prefix}/`)
     const count = async (from: string, to: string): Promise<number> => (await this.#connection.range({ key: Buffer.from(from, 'latin1'), rangeEnd: Buffer.from(to, 'latin1'), countOnly: true }, BATCH_TIMEOUT_MS)).count
     const found = await count(start, end) - await count(`${start}.`, `${start}/`)

@@ -5,6 +5,7 @@ import { isStorageError, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { faultOfMark, FORMAT, FORMAT_KEY, formatOf } from './format.js'
+import { refuseServers } from './presence.js'
 
 export interface EtcdReaderOptions extends ConnectionOptions {
   /** The path above all keys. */
@@ -16,8 +17,6 @@ const FIRST_PAGE = 100
 const MAX_PAGE = 2_000
 /** Long enough for a busy etcd, for example after a compaction. No client waits for the response. */
 const TIMEOUT_MS = 60_000
-/** Keys that servers renew while they run. */
-const SERVERS = 'masterleases/'
 
 /**
  * @param exclusive whether to refuse a store that servers use, or that changed while it was read
@@ -36,7 +35,7 @@ export async function etcdReader (options: EtcdReaderOptions, exclusive: boolean
     const { revision, count } = await connection.range({ ...range, countOnly: true }, TIMEOUT_MS)
     const own = (await connection.range({ key: Buffer.from(`${start}.`, 'latin1'), rangeEnd: Buffer.from(`${start}/`, 'latin1'), revision, countOnly: true }, TIMEOUT_MS)).count
     const reader = new Reader(connection, range, revision, start)
-    if (exclusive) await reader.refuseServers()
+    if (exclusive) await refuseServers(connection, prefix)
     return {
       source: 'etcd',
       revision,
@@ -66,14 +65,6 @@ class Reader {
     this.#range = range
     this.#revision = revision
     this.#start = start
-  }
-
-  /** A server renews its key every few seconds, and the key of one that was killed ends within 15. */
-  async refuseServers (): Promise<void> {
-    const { start, end } = rangeOf(`${this.#start}${SERVERS}`)
-    const { kvs } = await this.#connection.range({ key: Buffer.from(start, 'latin1'), rangeEnd: Buffer.from(end, 'latin1') })
-    if (kvs.length === 0) return
-    throw new StorageError('Unavailable', `servers use the store below ${this.#start}: ${kvs.map(({ key }) => key.slice(start.length)).join(', ')}; stop them first (the entry of one that was killed ends within 15 seconds)`)
   }
 
   /** @throws StorageError if the objects are no longer those of the revision that was read */

@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBackend, openStores, type BackendOptions } from '../../../storage/open.js'
+import { openBackend, openStores } from '../../../storage/open.js'
+import { openEtcd } from '../../../storage/etcd/backend.js'
 import type { Backend } from '../../../storage/backend.js'
 import { embeddedReader } from '../../../storage/embedded/store-reader.js'
 import { firstRevision, type StoreReader, type StoredObject } from '../../../storage/transfer/stores.js'
@@ -20,12 +21,14 @@ const newFolder = (): WholeStore & { readonly kind: 'embedded' } => ({ kind: 'em
 const newPrefix = (): WholeStore & { readonly kind: 'etcd' } => ({ kind: 'etcd', servers: [etcd.url], prefix: `/p${++stores}` })
 t.testdir()
 
-/** Opens the store as a server does. */
+/** Opens the store as a server does, except that an etcd does not show it. */
 async function opened (t: Test, store: WholeStore): Promise<Backend> {
-  const options: BackendOptions = store.kind === 'etcd' ? { kind: 'etcd', servers: store.servers } : { kind: 'embedded', directory: store.directory }
-  const found = await openStores(options, { prefix: store.kind === 'etcd' ? store.prefix : '/p', note: () => {}, refused: () => {} })
-  t.teardown(found.close)
-  return found.of('', 'configmaps')
+  const format = { note: () => {}, refused: () => {} }
+  const backend = store.kind === 'etcd'
+    ? openEtcd({ servers: store.servers, prefix: store.prefix, format })
+    : await openBackend({ kind: 'embedded', directory: store.directory })
+  t.teardown(() => backend.close())
+  return backend
 }
 
 async function carried (from: WholeStore, to: WholeStore): Promise<number> {
@@ -142,7 +145,7 @@ t.test('an etcd in use is not copied: by its servers, and by what they write', a
   const lease = await backend.lease(600)
   const key = `${from.prefix}/masterleases/10.0.0.7`
   const revision = done(await backend.create(key, Buffer.from('{}'), { lease }))
-  await t.rejects(openReader(from, true), { message: `servers use the store below ${from.prefix}/: 10.0.0.7; stop them first (the entry of one that was killed ends within 15 seconds)` })
+  await t.rejects(openReader(from, true), { message: `servers use the store below ${from.prefix}: 10.0.0.7; stop them first (the entry of one that was killed ends within 15 seconds)` })
   done(await backend.delete(key, revision))
   for (const change of [async () => await backend.create(`${from.prefix}/b`, Buffer.from('b')), async () => await backend.delete(`${from.prefix}/b`, (await backend.get(`${from.prefix}/b`)).kv?.modRevision ?? 0)]) {
     const contents = await openReader(from, true)
@@ -151,6 +154,22 @@ t.test('an etcd in use is not copied: by its servers, and by what they write', a
     await t.rejects(contents.unchanged(), { message: /the store was changed while it was copied \(.*\): stop what writes to it/ })
     await contents.close()
   }
+})
+
+t.test('a server on an etcd shows itself, whatever it publishes: nothing is copied from there or restored to there', async t => {
+  const at = newPrefix()
+  const stores = await openStores({ kind: 'etcd', servers: [etcd.url] }, { prefix: at.prefix, note: () => {}, refused: () => {} })
+  t.teardown(() => stores.close())
+  const [{ backend }] = stores.all as [typeof stores.all[0]] // it has one
+  const shown = async (): Promise<number> => await backend.count(`${at.prefix}/.servers/`, `${at.prefix}/.servers0`)
+  while (await shown() === 0) await backend.revision()
+  const using = { message: new RegExp(`^servers use the store below ${at.prefix}: \\S+; stop them first`) }
+  await t.rejects(openReader(at, true), using)
+  await t.rejects(openWriter(at, made([])), using)
+  await (await openReader(at, false)).close()
+  await stores.close()
+  await (await openReader(at, true)).close()
+  await (await openWriter(at, made([]))).discard()
 })
 
 t.test('a compaction while an etcd is read is an error, not a gap', async t => {
