@@ -36,15 +36,17 @@ export const afterWork = batched(run => {
   else process.nextTick(run)
 })
 
+/** Milliseconds for which queued requests start in one turn, so that they share commits, frames and system calls. */
+const TOGETHER_MS = 1
 /**
- * Milliseconds. A request that starts slower than this ends the batch of the turn.
+ * Milliseconds. A request that starts slower than this ends the batch of the turn after that time.
  * Benchmark: `npm run bench -- fairness`, 'a GET beside 500 lists of another user, p99'.
  */
 const QUICK_START_MS = 0.25
 const queue: Array<() => void> = []
 let scheduled = false
 
-/** Calls back in the next event loop turn: as many callers as start quickly, while the turn has time. */
+/** Calls back in the next event loop turn: as many callers as start within a millisecond, or quickly, while the turn has time. */
 export function startInNextTurn (run: () => void): void {
   queue.push(run)
   if (!scheduled) scheduleStarts()
@@ -54,17 +56,19 @@ function scheduleStarts (): void {
   scheduled = true
   setImmediate(() => {
     starting = true
-    startNext()
+    startNext(performance.now())
   })
 }
 
-function startNext (): void {
+/** @param began when the first one of this turn started */
+function startNext (began: number): void {
   const since = performance.now()
   try {
     queue.shift()?.()
   } finally { // a failing callback must not block the others
     afterMicrotasks(() => {
-      if (queue.length > 0 && performance.now() - since <= QUICK_START_MS && !turnIsOver()) startNext()
+      const now = performance.now()
+      if (queue.length > 0 && (now - began <= TOGETHER_MS || now - since <= QUICK_START_MS) && !turnIsOver()) startNext(began)
       else endStarts()
     })
   }

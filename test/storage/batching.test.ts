@@ -3,11 +3,17 @@ import { afterPoll, afterWork, startInNextTurn } from '../../storage/batching.js
 import { nextTurn } from '../../storage/turns.js'
 import { resumed, spin } from './turn-counter.js'
 
-t.test('queued requests that take long start in turns of their own, others many in a turn, all in their order', async t => {
+const countsOf = (turns: readonly number[]): number[] => [...new Set(turns)].map(turn => turns.filter(other => other === turn).length)
+
+t.test('queued requests that take long start in turns of their own, others for a millisecond together, short ones many in a turn, all in their order', async t => {
   const started = (): Promise<void> => new Promise(resolve => { startInNextTurn(resolve) })
   const long = await resumed(10, () => { spin(3) }, started)
   t.same(long.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   t.equal(new Set(long.map(([turn]) => turn)).size, 10, 'others are served between any two')
+  const some = await resumed(40, () => { spin(0.4) }, started)
+  t.same(some.map(([, at]) => at), Array.from({ length: 40 }, (_, at) => at))
+  const most = Math.max(...countsOf(some.map(([turn]) => turn)))
+  t.ok(most >= 2 && most <= 3, `${most} of 0.4 ms started together`)
   const short = await resumed(5000, () => {}, started)
   t.ok(new Set(short.map(([turn]) => turn)).size < 2000)
 })
