@@ -14,6 +14,7 @@ import { at, paths, size } from '../apply/field-set.js'
 import { stored, type Manager } from '../apply/managers.js'
 import { shapesOf } from '../apply/shape.js'
 import type { ResourceStore } from '../resource-store.js'
+import { mayGet, type ObjectWrite } from './context.js'
 
 /** Maximum events to look through for the object's first change. */
 const MAX_EVENTS = 1000
@@ -25,9 +26,14 @@ const MAX_PATH = 200
 /**
  * @param current the object that the client's version is not
  * @param sent the client's object, if it sent any, which may have the entries of managers as it has seen them
- * @returns a sentence that follows the refusal, or ''
+ * @returns a sentence that follows the refusal, or '' if there is none or the client may not get the object
  */
-export function changedSince (store: ResourceStore, current: Entry, version: Revision, sent?: ApiObject): string {
+export async function changedSince (write: ObjectWrite, current: Entry, version: Revision, sent?: ApiObject): Promise<string> {
+  const text = explanation(write.store, current, version, sent)
+  return text === '' || await mayGet(write) ? text : ''
+}
+
+function explanation (store: ResourceStore, current: Entry, version: Revision, sent?: ApiObject): string {
   if (!(version < current.revision) || isLarge(current.json.length)) return ''
   const now = inVersion(store, current)
   const previous = stateAt(store.cache, current.key, version)

@@ -24,6 +24,8 @@ export interface WriteContext {
   readonly fieldManager?: string
   /** Throws a StatusError 403 if the caller may update but not create. Called before an update creates. Default allowed. */
   readonly mayCreate?: () => Promise<void>
+  /** Whether the caller may get an object: refusals explain themselves with parts of it to nobody else. Default true. */
+  readonly mayGet?: (of: ObjectName) => Promise<boolean>
   /** Bytes of the request body, 0 or absent without one. */
   readonly size?: number
   /** True if the object may be far larger than the body, through YAML aliases or JSON patch copies. */
@@ -35,6 +37,25 @@ export interface WriteContext {
 export interface Caller {
   /** Aborted when the client no longer waits; a write that was sent still completes. */
   readonly signal: AbortSignal
+}
+
+/** A stored object, as authorizers know it. */
+export interface ObjectName {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** A write of one object. */
+export interface ObjectWrite { readonly store: ResourceStore, readonly target: Target, readonly context: WriteContext }
+
+/** Whether the caller may get the object of a write, whatever the write's own verb and subresource are. */
+export async function mayGet ({ store, target: { namespace, name }, context: { mayGet } }: ObjectWrite): Promise<boolean> {
+  const { group, version, plural: resource } = store.representation
+  // A namespace is within itself.
+  return await mayGet?.({ group, version, resource, namespace: group === '' && resource === 'namespaces' ? name : namespace, name }) ?? true
 }
 
 export interface Target { readonly namespace: string, readonly name: string, readonly subresource?: string }

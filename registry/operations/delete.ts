@@ -12,7 +12,7 @@ import { isUnreadable, type StorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { admissionRequest } from './admission-request.js'
 import { changedSince } from './changed-since.js'
-import { now, type Target, type WriteContext } from './context.js'
+import { now, type ObjectWrite, type Target, type WriteContext } from './context.js'
 import { admitDeletion } from './delete-admission.js'
 import { removeAndRelease, removable, replace, rewrite, type Outcome } from './rewrite.js'
 import { isLarge, nextTurn } from '../../storage/turns.js'
@@ -86,7 +86,7 @@ async function attempt (store: ResourceStore, base: Entry, target: Target, reque
   const { length } = base.json
   const object = base.read()
   if (isLarge(length)) await nextTurn()
-  checkPreconditions(store, base, object, target, request)
+  await checkPreconditions({ store, target, context }, base, object, request)
   if (request.admitted !== true) await admitDeletion(store, object, target, request, context)
   const marked = mark(store, base, request)
   if (isLarge(length)) await nextTurn()
@@ -109,15 +109,16 @@ async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject
   return 'instead' in outcome && outcome.instead === undefined ? { done: removed(marking.done), unwritten: false } : outcome
 }
 
-function checkPreconditions (store: ResourceStore, base: Entry, object: ApiObject, target: Target, { preconditions }: DeleteRequest): void {
-  const { uid, resourceVersion } = preconditions ?? {}
+async function checkPreconditions (write: ObjectWrite, base: Entry, object: ApiObject, { preconditions }: DeleteRequest): Promise<void> {
+  if (preconditions === undefined) return
+  const { uid, resourceVersion } = preconditions
   const currentUid = object.metadata.uid ?? ''
   // As upstream, errors name the kind, except for namespaces.
-  const { group, kind, plural } = store.representation
-  const refuse = (why: string): never => { throw conflict({ group, resource: kind === 'Namespace' ? plural : kind }, target.name, why) }
+  const { group, kind, plural } = write.store.representation
+  const refuse = (why: string): never => { throw conflict({ group, resource: kind === 'Namespace' ? plural : kind }, write.target.name, why) }
   const messages = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
   if (uid !== undefined && uid !== currentUid) refuse(messages.uid(uid, currentUid))
-  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(`${messages.resourceVersion(resourceVersion, String(base.revision))}${changedSince(store, base, Number(resourceVersion))}`)
+  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(`${messages.resourceVersion(resourceVersion, String(base.revision))}${await changedSince(write, base, Number(resourceVersion))}`)
 }
 
 const OF_NAMESPACES = {

@@ -15,7 +15,7 @@ import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
-import { refuse, type WriteContext } from './context.js'
+import { mayGet, refuse, type ObjectWrite, type WriteContext } from './context.js'
 import { withOwners } from './field-owners.js'
 
 type Members = Record<string, unknown>
@@ -68,11 +68,12 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 }
 
 /** Validates the replacement of `old`. @throws StatusError 422 */
-export async function validateChange (store: ResourceStore, object: ApiObject, old: ApiObject, subresource: string, size: number, { warn, fieldManager = '' }: Pick<WriteContext, 'warn' | 'fieldManager'>): Promise<void> {
+export async function validateChange (write: ObjectWrite, object: ApiObject, old: ApiObject, size: number): Promise<void> {
+  const { store, target: { subresource = '' }, context: { warn, fieldManager = '' } } = write
   const named = subresourceOf(store, subresource)
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old, store.gates) : validateSubresource(store.stored, object, old, named, store.gates)
   const all = [...findings, ...await runStepsYielding(validateVersion(store.representation, object, old, subresource, store.gates))]
-  if (all.length > 0) refuse(store, object, withOwners(store, all, object, old, fieldManager))
+  if (all.length > 0) refuse(store, object, await mayGet(write) ? withOwners(store, all, object, old, fieldManager) : all)
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()

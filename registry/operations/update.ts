@@ -3,7 +3,7 @@
  * resourceVersion.
  */
 import { removeUnstoredEmpty, clone, type ApiObject } from '../../schemas/index.js'
-import { conflict, invalid, isStatusError, notFound } from '../../schemas/status.js'
+import { conflict, invalid, isStatusError, notFound, type StatusError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
@@ -11,7 +11,7 @@ import { runStepsYielding, runWaiting, isLarge, nextTurn } from '../../storage/t
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
 import { changedSince } from './changed-since.js'
-import type { Target, WriteContext } from './context.js'
+import type { ObjectWrite, Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
 import { bytesOf, refuseTooLarge } from './object-limits.js'
@@ -87,7 +87,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   size = bytesOf(object, size, context.mayGrow)
   if (isLarge(size)) refuseTooLarge(object)
   if (isLarge(size)) await nextTurn()
-  checkVersion(store, object, base, target)
+  if (!isCurrent(store, object, base, target)) throw await stale({ store, target, context }, object, base)
 
   const request = admissionRequest(store, context, target, 'UPDATE', object, old)
   await mutate(store, request, object)
@@ -100,7 +100,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   prepareChange(store, object, old, subresource)
   if (large) await nextTurn()
   const allocates = store.allocation !== undefined && subresource === '' && !removable(store, object)
-  const validate = (): Promise<void> => validateChange(store, object, old, subresource, size, context)
+  const validate = (): Promise<void> => validateChange({ store, target, context }, object, old, size)
   if (!allocates) await validate()
   // Before allocation: the client does not own allocated values.
   const tracking = large ? runStepsYielding(track(object, old)) : runWaiting(track(object, old))
@@ -128,21 +128,25 @@ export function requireUid (store: ResourceStore, { metadata: { uid = '' } }: Pi
   if (uid !== '' && uid !== currentUid) throw conflict(resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${currentUid}`)
 }
 
-/** The request's resourceVersion must be the current one. */
-function checkVersion (store: ResourceStore, object: ApiObject, base: Entry, target: Target): void {
+/** Whether the request's resourceVersion, if it must have one, is the current one. @throws StatusError 422 */
+function isCurrent (store: ResourceStore, object: ApiObject, base: Entry, target: Target): boolean {
   const { resourceVersion = '' } = object.metadata
   if (resourceVersion === '' || resourceVersion === '0') {
-    if (store.representation.unconditionalUpdate) return
+    if (store.representation.unconditionalUpdate) return true
     // Upstream puts the resource name in `kind`.
     throw invalid({ ...store.resource, kind: store.resource.resource }, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' }])
   }
   if (!/^\d{1,16}$/.test(resourceVersion)) {
     throw invalid(store.representation, target.name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', value: resourceVersion, detail: 'is not a version this server gave out' }])
   }
-  if (resourceVersion === String(base.revision)) return
-  // Those who may write a scale may not read the whole object.
-  const isView = store.representation.subresources.some(({ name, view }) => name === target.subresource && view !== undefined)
-  throw conflict(store.resource, target.name, `${MODIFIED}${isView ? '' : changedSince(store, base, Number(resourceVersion), object)}`)
+  return resourceVersion === String(base.revision)
+}
+
+async function stale (write: ObjectWrite, object: ApiObject, base: Entry): Promise<StatusError> {
+  const { store, target: { name, subresource } } = write
+  // A scale has other fields than the object.
+  const isView = store.representation.subresources.some(one => one.name === subresource && one.view !== undefined)
+  return conflict(store.resource, name, `${MODIFIED}${isView ? '' : await changedSince(write, base, Number(object.metadata.resourceVersion), object)}`)
 }
 
 /** Keeps metadata that an update may omit or only the server changes. */

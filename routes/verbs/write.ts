@@ -3,10 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded, type Message } from '../../schemas/index.js'
 import { patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { refusal } from '../../auth/refusal.js'
+import { resourceRequest } from '../../auth/request-info.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { withSpan } from '../../registry/trace.js'
 import { yieldToStarted, isLarge, nextTurn, yieldToEventLoop } from '../../storage/turns.js'
-import type { Target, WriteContext } from '../../registry/operations/context.js'
+import type { ObjectName, Target, WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
 import { reportTooLarge } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
@@ -37,6 +38,7 @@ export function contextOf (request: FastifyRequest): WriteContext {
     size: bodyOf(request).length,
     mayGrow: GROWING_TYPES.has(contentType(request)),
     mayCreate: () => mayCreate(request),
+    mayGet: of => mayGet(request, of),
     warn: text => { orch.warnings.push(text) },
     annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
     annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
@@ -53,6 +55,12 @@ async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Pro
   const { decision, reason = '', evaluationError } = await server.orch.authorizer.authorize(attributes)
   if (decision === 'Allow') return
   throw decision === 'NoOpinion' && evaluationError !== undefined ? internalError(evaluationError) : refusal(attributes, reason)
+}
+
+async function mayGet ({ server, orch: { user } }: FastifyRequest, of: ObjectName): Promise<boolean> {
+  if (user === undefined) return false
+  const { decision } = await server.orch.authorizer.authorize({ user, info: resourceRequest({ verb: 'get', ...of }) })
+  return decision === 'Allow'
 }
 
 export function targetOf (request: FastifyRequest): Target {

@@ -84,6 +84,41 @@ t.test('a refused delete at an old version names the changes since', async t => 
   }
 })
 
+t.test('refusals are explained only to those who may get the object, whatever else they may do with it', async t => {
+  let readable = true
+  const server = await build(t, {
+    authorization: { authorizers: [{ name: 'switch', authorize: ({ info: { verb, resource, subresource, name } }) => {
+      const asked = verb === 'get' && subresource === '' && (resource === 'deployments' || resource === 'pods') && name === 'web'
+      return { decision: asked && !readable ? 'Deny' : 'Allow' }
+    } }] }
+  })
+  const before = await created(server)
+  const pods = '/api/v1/namespaces/default/pods'
+  const { json: pod } = await server.post(`${pods}?fieldManager=maker`, { metadata: { name: 'web' }, spec: { containers: [{ name: 'c', image: 'i' }] } })
+  await patchAs(server, 'scaler', { spec: { replicas: 3 } })
+  await patchAs(server, 'scaler', { metadata: { labels: { secret: 'x' } } }, `${pods}/web`)
+  const preconditions = { resourceVersion: before['metadata'].resourceVersion }
+  const ofPod = { resourceVersion: pod['metadata'].resourceVersion }
+  const writes: Record<string, (query: string) => Promise<Answer>> = {
+    update: query => server.put(`${URL}/web${query}`, before),
+    status: query => server.put(`${URL}/web/status${query}`, before),
+    patch: query => server.patch(`${URL}/web${query}`, { metadata: preconditions }),
+    delete: query => server.call('DELETE', `${URL}/web${query}`, { preconditions }),
+    invalid: query => server.patch(`${URL}/web${query}`, { spec: { replicas: -1 } }),
+    eviction: query => server.post(`${pods}/web/eviction${query}`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web' }, deleteOptions: { preconditions: ofPod } })
+  }
+  for (const [name, write] of Object.entries(writes)) {
+    for (const query of ['', '?dryRun=All']) {
+      readable = true
+      t.match((await write(query)).body, /Changed since|owned by/, `${name}${query}`)
+      readable = false
+      const { code, body } = await write(query)
+      t.notMatch(body, /Changed since|owned by|scaler/, `${name}${query}`)
+      t.equal(code, name === 'invalid' ? 422 : 409)
+    }
+  }
+})
+
 t.test('large objects are not compared', async t => {
   const server = await build(t)
   const url = '/api/v1/namespaces/default/configmaps'
