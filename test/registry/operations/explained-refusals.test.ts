@@ -87,10 +87,14 @@ t.test('a refused delete at an old version names the changes since', async t => 
 t.test('refusals are explained only to those who may get the object, whatever else they may do with it', async t => {
   let readable = true
   const server = await build(t, {
-    authorization: { authorizers: [{ name: 'switch', authorize: ({ info: { verb, resource, subresource, name } }) => {
-      const asked = verb === 'get' && subresource === '' && (resource === 'deployments' || resource === 'pods') && name === 'web'
-      return { decision: asked && !readable ? 'Deny' : 'Allow' }
-    } }] }
+    authorization: {
+      authorizers: [{
+        name: 'switch', authorize: ({ info: { verb, resource, subresource, name } }) => {
+          const asked = verb === 'get' && subresource === '' && (resource === 'deployments' || resource === 'pods') && name === 'web'
+          return { decision: asked && !readable ? 'Deny' : 'Allow' }
+        }
+      }]
+    }
   })
   const before = await created(server)
   const pods = '/api/v1/namespaces/default/pods'
