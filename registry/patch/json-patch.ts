@@ -14,13 +14,15 @@ const MAX_OPERATIONS = 10_000
 const MAX_COPIED_BYTES = 3 * 1024 * 1024
 /** List items and object members that copies may add, which is also the limit for an object. */
 const MAX_COPIED_VALUES = MAX_VALUES
-/** List items and object members that tests and copies may visit. */
+/** List items and object members that tests and copies may visit, and parts of pointers. */
 const MAX_STEPS = 1_000_000
 /** Steps between two checks of the clock: a fraction of a millisecond. */
 const STEPS_PER_CHECK = 2000
 /** Fixed cost of an operation, besides the values it visits. */
 const STEPS_PER_OPERATION = 100
 const MAX_DEPTH = 1000
+/** Bytes of a path. No member of an object that is served needs more. */
+const MAX_POINTER_BYTES = 8 * 1024
 /** Characters of a path in error messages. */
 const MAX_QUOTED = 200
 
@@ -35,12 +37,13 @@ export interface JsonPatchOperation {
   readonly op: Name
   /** The operation as error messages quote it. */
   readonly text: string
-  readonly path: Pointer
-  readonly from: Pointer
+  /** Valid JSON pointers; their parts are made when the operation is applied, because there may be millions. */
+  readonly path: string
+  readonly from: string
   readonly value: unknown
 }
 
-/** @throws StatusError 400 that names the malformed operation, 413 for too many operations */
+/** @throws StatusError 400 that names the malformed operation, 413 for too many operations or too long pointers */
 export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations')
   if (value.length > MAX_OPERATIONS) throw tooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${value.length}`)
@@ -52,20 +55,21 @@ export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
     const pointed = pointer(path, at, 'path')
     return {
       op: op as Name, // checked above
-      text: `${op as Name} ${(path as string).slice(0, MAX_QUOTED)}`, // a pointer is a string
+      text: `${op as Name} ${pointed.slice(0, MAX_QUOTED)}`,
       path: pointed,
-      from: WITH_FROM.has(op) ? pointer(from, at, 'from') : [],
+      from: WITH_FROM.has(op) ? pointer(from, at, 'from') : '',
       value
     }
   })
 }
 
-function pointer (text: unknown, at: number, member: string): Pointer {
-  if (typeof text !== 'string' || (text !== '' && !text.startsWith('/')) || /~(?![01])/.test(text)) {
-    throw badRequest(`JSON patch operation ${at}: ${JSON.stringify(member)} must be a JSON pointer such as /metadata/labels/app`)
+function pointer (text: unknown, at: number, member: string): string {
+  const refuse = (): never => { throw badRequest(`JSON patch operation ${at}: ${JSON.stringify(member)} must be a JSON pointer such as /metadata/labels/app`) }
+  if (typeof text !== 'string') return refuse()
+  if (text.length > MAX_POINTER_BYTES || Buffer.byteLength(text) > MAX_POINTER_BYTES) {
+    throw tooLarge(`JSON patch operation ${at}: ${JSON.stringify(member)} has more than ${MAX_POINTER_BYTES} bytes`)
   }
-  const parts = text.split('/').slice(1)
-  return text.includes('~') ? parts.map(part => part.replaceAll('~1', '/').replaceAll('~0', '~')) : parts
+  return (text !== '' && !text.startsWith('/')) || /~(?![01])/.test(text) ? refuse() : text
 }
 
 /**
@@ -111,12 +115,20 @@ class JsonPatcher {
   }
 
   /** @throws StatusError 413 */
-  #step (): void {
-    this.#untilCheck--
-    if (--this.#remaining < 0) throw tooLarge(`the JSON patch goes through more than ${MAX_STEPS} values`)
+  #step (count = 1): void {
+    this.#untilCheck -= count
+    if ((this.#remaining -= count) < 0) throw tooLarge(`the JSON patch goes through more than ${MAX_STEPS} values`)
   }
 
-  apply ({ op, path, from, value }: JsonPatchOperation): void {
+  #parts (pointer: string): Pointer {
+    const parts = pointer.split('/').slice(1)
+    this.#step(parts.length)
+    return pointer.includes('~') ? parts.map(part => part.replaceAll('~1', '/').replaceAll('~0', '~')) : parts
+  }
+
+  apply ({ op, path: at, from: source, value }: JsonPatchOperation): void {
+    const path = this.#parts(at)
+    const from = this.#parts(source)
     switch (op) {
       case 'add': return this.#put(path, clone(value), true)
       case 'replace': return this.#put(path, clone(value), false)

@@ -21,16 +21,23 @@ export function translateJsonPatch (root: Place, patch: unknown, form: Form): un
   return patch
 }
 
+/** Reads as far as places are known: a pointer may have thousands of segments. */
 function translatePointer (root: Place, pointer: string, form: Form): { pointer: string, place: Place | undefined } {
   let place: Place | undefined = root
-  const segments = pointer.split('/').map((segment, at) => {
-    if (at === 0 || place === undefined) return segment
+  let at = pointer.indexOf('/')
+  if (at < 0) return { pointer, place }
+  let made = pointer.slice(0, at)
+  while (at < pointer.length && place !== undefined) {
+    const next = pointer.indexOf('/', at + 1)
+    const end = next < 0 ? pointer.length : next
+    const segment = pointer.slice(at + 1, end)
     const text = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    const [name, next] = step(place, text, form)
-    place = next
-    return name === text ? segment : name.replaceAll('~', '~0').replaceAll('/', '~1')
-  })
-  return { pointer: segments.join('/'), place }
+    const [name, below] = step(place, text, form)
+    place = below
+    made += `/${name === text ? segment : name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    at = end
+  }
+  return { pointer: made + pointer.slice(at), place }
 }
 
 /** The other name of a member, and its place. */

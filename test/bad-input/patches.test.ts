@@ -100,7 +100,9 @@ t.test('patches that grow are stopped', async t => {
     operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'remove', path: '/x/0' })), { op: 'test', path: '/kind', value: '' }], 'a long list emptied at its head'),
     operations([{ op: 'add', path: '/x', value: many }, ...repeat(2000, () => ({ op: 'test', path: '/x', value: 0 }))], 'a long list tested'),
     operations(`[{"op":"add","path":"/x","value":${'['.repeat(100_000)}${']'.repeat(100_000)}}]`, 'a deep value', { codes: [400], says: /levels deep/ }),
-    operations([{ op: 'add', path: '/a'.repeat(100_000), value: 1 }], 'a deep path'), operations([{ op: 'add', path: `/${'~1'.repeat(500_000)}/x`, value: 1 }], 'a long path'),
+    operations([{ op: 'add', path: '/a'.repeat(4_000), value: 1 }], 'a deep path'), operations([{ op: 'add', path: `/${'~1'.repeat(4_000)}/x`, value: 1 }], 'a long path'),
+    operations([{ op: 'add', path: '/a'.repeat(100_000), value: 1 }], 'a deeper path', { codes: [413], says: /8192 bytes/ }),
+    operations([{ op: 'add', path: `/${'~1'.repeat(500_000)}/x`, value: 1 }], 'a longer path', { codes: [413], says: /8192 bytes/ }),
     operations(`[${'{},'.repeat(60_000)}{}]`, '60,001 empty operations', { codes: [400], says: /values/ })
   ])
   t.equal((await server.get(URL)).json.metadata.resourceVersion, version)

@@ -31,6 +31,20 @@ t.test('replace of a member that an object does not have adds it', async t => {
 
 t.test('an error message contains a bounded part of a path', async t => {
   for (const op of ['remove', 'test', 'copy']) {
-    await t.rejects(patched([], { op, path: '/list/x'.repeat(100_000), from: '/nowhere'.repeat(100_000), value: 1 }), { message: /^.{1,500}$/ }, op)
+    await t.rejects(patched([], { op, path: '/list/x'.repeat(1000), from: '/nowhere'.repeat(1000), value: 1 }), { message: /^.{1,500}$/ }, op)
   }
+})
+
+t.test('a pointer of more than 8 KiB is 413, and many long ones cost what they visit', async t => {
+  const server = await build(t)
+  await server.post('/api/v1/nodes', { metadata: { name: 'n' } })
+  const long = `/${'ä'.repeat(4096)}`
+  for (const operation of [{ op: 'add', path: long, value: 1 }, { op: 'move', path: '/a', from: long }, { op: 'remove', path: '/'.repeat(2_900_000) }]) {
+    for (const path of ['/api/v1/nodes/n', '/api/v1/nodes/n?dryRun=All']) {
+      t.match(await server.patch(path, [operation], 'application/json-patch+json'), { code: 413, json: { reason: 'RequestEntityTooLarge', message: /: JSON patch operation 0: "(path|from)" has more than 8192 bytes$/ } })
+    }
+  }
+  t.match(await server.patch('/api/v1/nodes/n', [{ op: 'test', path: long.slice(0, -1), value: null }], 'application/json-patch+json'), { code: 200 })
+  const slashes = Array.from({ length: 350 }, () => ({ op: 'test', path: '/'.repeat(8000), value: null }))
+  await t.rejects(applyJsonPatch({}, parseJsonPatch(slashes)), { message: 'the JSON patch goes through more than 1000000 values' })
 })
