@@ -15,7 +15,10 @@ export interface Ruling {
   readonly decision: Decision
   /** For the client. */
   readonly reason?: string
-  /** Why the decision may be wrong: a lookup failed. With NoOpinion the chain continues. */
+  /**
+   * Why the decision may be wrong: a lookup failed. With NoOpinion the chain continues. A StatusError answers a request that no other authorizer
+   * decides, anything else answers it with 500.
+   */
   readonly evaluationError?: unknown
 }
 

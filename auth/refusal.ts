@@ -1,5 +1,5 @@
-import { forbidden, type StatusError } from '../schemas/status.js'
-import type { Attributes } from './authorizer.js'
+import { forbidden, internalError, StatusError } from '../schemas/status.js'
+import type { Attributes, Ruling } from './authorizer.js'
 
 /**
  * A 403: `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path of a non-resource request. As upstream, a Namespace object
@@ -16,6 +16,15 @@ export function refusal ({ user, info }: Attributes, reason: string, advice = ''
   return forbidden({ group: info.group, resource: info.resource }, info.name,
     `User ${quote(user.username)} cannot ${info.verb} resource ${quote(resource)} in API group ${quote(info.group)} ${where}${why}`)
 }
+
+/** No opinion before the server has loaded what it decides by: 503, and clients try again, unless another authorizer decides. */
+export function notLoaded (reason: string): Ruling {
+  const evaluationError = new StatusError('ServiceUnavailable', `the request cannot be authorized yet: ${reason}`, { details: { retryAfterSeconds: 1 }, unlogged: true })
+  return { decision: 'NoOpinion', reason, evaluationError }
+}
+
+/** The answer to a request that no authorizer decides because one failed. */
+export const undecided = (error: unknown): StatusError => error instanceof StatusError ? error : internalError(error)
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 

@@ -7,6 +7,7 @@ import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { VolumeAttachment } from '../../schemas/api/storage/volumeattachments.js'
 import type { Attributes, Authorizer, Rules, Ruling } from '../authorizer.js'
+import { notLoaded } from '../refusal.js'
 import type { RequestInfo } from '../request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Follow, Followed, ObjectName } from '../follow.js'
@@ -133,7 +134,7 @@ export class NodeAuthorizer implements Authorizer {
 
   #ifRelated (node: string, { name }: RequestInfo, isRelated: () => boolean): Ruling {
     if (name === '') return noOpinion('No Object name found')
-    if (this.#followed?.loaded !== true) return noOpinion('pods and volumes are not loaded yet')
+    if (this.#followed?.loaded !== true) return notLoaded('pods and volumes are not loaded yet')
     this.#followed.catchUp()
     return isRelated() ? ALLOW : noOpinion(`no relationship found between node ${JSON.stringify(node)} and this object`)
   }

@@ -5,6 +5,7 @@
  * @see interface, 'Authorization flags', 'Errors' 7
  */
 import type { Attributes, Authorizer, Rules, Ruling } from '../authorizer.js'
+import { notLoaded } from '../refusal.js'
 import { resourceRequest, type RequestInfo } from '../request-info.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -27,7 +28,6 @@ const listing = (resource: string, namespace: string): RequestInfo => resourceRe
 })
 
 const ALLOW: Ruling = { decision: 'Allow' }
-const NOT_LOADED: Ruling = { decision: 'NoOpinion', reason: 'RBAC: roles and bindings are not loaded yet' }
 
 export interface RbacOptions {
   readonly follow: Follow
@@ -74,7 +74,7 @@ export class RbacAuthorizer implements Authorizer {
 
   authorize ({ user, info }: Attributes): Ruling {
     if (user.groups.includes(MASTERS)) return ALLOW
-    if (this.#followed?.loaded !== true) return NOT_LOADED
+    if (this.#followed?.loaded !== true) return notLoaded('RBAC: roles and bindings are not loaded yet')
     const grants = this.#grantsOf(user, info.isResourceRequest ? info.namespace : '')
     const seen = new Set<Resolved>()
     for (const grant of grants) {

@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Attributes, Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { reasonOf } from '../../storage/errors.js'
-import { refusal } from '../../auth/refusal.js'
+import { refusal, undecided } from '../../auth/refusal.js'
 import { internalError, type StatusError } from '../../schemas/status.js'
 import { runParts } from '../lifecycle.js'
 import { explanation } from './explain.js'
@@ -98,7 +98,7 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
     const unknown = !allowed && evaluationError !== undefined
     const said = unknown ? UNKNOWN : allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
     request.orch.annotations = Object.keys(request.orch.annotations).length === 0 ? said : { ...request.orch.annotations, ...said }
-    if (unknown) return internalError(evaluationError)
+    if (unknown) return undecided(evaluationError)
     if (allowed) return undefined
     // Roles do not help against an authorizer that denies.
     const advice = decision === 'Deny' ? '' : advisor?.advise?.(attributes, authorize) ?? ''

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded, type Message } from '../../schemas/index.js'
 import { patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType } from '../../schemas/media-types.js'
-import { refusal } from '../../auth/refusal.js'
+import { refusal, undecided } from '../../auth/refusal.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { withSpan } from '../../registry/trace.js'
@@ -54,7 +54,7 @@ async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Pro
   const attributes = { user, info: { ...info, verb: 'create' } }
   const { decision, reason = '', evaluationError } = await server.orch.authorizer.authorize(attributes)
   if (decision === 'Allow') return
-  throw decision === 'NoOpinion' && evaluationError !== undefined ? internalError(evaluationError) : refusal(attributes, reason)
+  throw decision === 'NoOpinion' && evaluationError !== undefined ? undecided(evaluationError) : refusal(attributes, reason)
 }
 
 async function mayGet ({ server, orch: { user } }: FastifyRequest, of: ObjectName): Promise<boolean> {

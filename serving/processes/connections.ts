@@ -1,5 +1,5 @@
 /**
- * Passes each accepted connection to the process with the fewest, among those that answer. The supervisor reads nothing from them: TLS handshakes happen in the processes.
+ * Passes each accepted connection to the process with the fewest, among those that are ready and answer. The supervisor reads nothing from them: TLS handshakes happen in the processes.
  * Node's `cluster` module is not used: it distributes connections in turn without counting those that ended, leaks connections that are being
  * passed to a process that dies, and closes the port when the last process has died.
  */
@@ -20,9 +20,12 @@ interface Share {
   readonly queue: Socket[]
   /** The process hangs or is very busy. */
   silent: boolean
+  /** Its checks of readyz have passed. Before that it gets connections only while no other process has them pass and answers. */
+  ready: boolean
 }
 
-const precedes = (one: Share, other: Share): boolean => one.silent === other.silent ? one.open < other.open : other.silent
+const rank = ({ silent, ready }: Share): number => (silent ? 2 : 0) + (ready ? 0 : 1)
+const precedes = (one: Share, other: Share): boolean => (rank(one) - rank(other) || one.open - other.open) < 0
 
 export class Connections {
   readonly #shares = new Map<ServingProcess, Share>()
@@ -32,7 +35,7 @@ export class Connections {
   get counts (): number[] { return [...this.#shares.values()].map(({ open }) => open) }
 
   add (process: ServingProcess): void {
-    this.#shares.set(process, { open: 0, underWay: undefined, queue: [], silent: false })
+    this.#shares.set(process, { open: 0, underWay: undefined, queue: [], silent: false, ready: false })
     for (const socket of this.#waiting.splice(0)) this.give(socket)
   }
 
@@ -53,6 +56,11 @@ export class Connections {
     const waiting = share.queue.splice(0)
     share.open -= waiting.length
     for (const socket of waiting) this.give(socket)
+  }
+
+  ready (process: ServingProcess): void {
+    const share = this.#shares.get(process)
+    if (share !== undefined) share.ready = true
   }
 
   answers (process: ServingProcess): void {

@@ -155,6 +155,7 @@ class Supervisor {
         return
       case 'ready':
         from.ready = true
+        if (from instanceof ServingChild) this.#connections.ready(from)
         return
       case 'led':
         this.#led = true

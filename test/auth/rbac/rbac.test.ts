@@ -1,6 +1,10 @@
 /** `--authorization-mode=RBAC`: who may do what, by roles and bindings made through the server itself. */
 import t from 'tap'
-import { build, type Client, type Json, type Answer, type Test } from '../../build.js'
+import Fastify from 'fastify'
+import orch from '../../../app.js'
+import type { Backend } from '../../../storage/backend.js'
+import { openBackend } from '../../../storage/open.js'
+import { build, client, type Client, type Json, type Answer, type Test } from '../../build.js'
 
 const RBAC = '/apis/rbac.authorization.orch.io/v1'
 const GROUP = 'rbac.authorization.orch.io'
@@ -39,6 +43,35 @@ t.test('only roles grant rights; health and version are open to all', async t =>
   t.match(await as('eve').get('/api/v1/namespaces/team/configmaps'), { code: 403, json: { reason: 'Forbidden', message: 'configmaps is forbidden: User "eve" cannot list resource "configmaps" in API group "" in the namespace "team"' } })
   t.equal((await as('root').get('/api/v1/configmaps')).code, 200, 'system:masters may do everything')
   t.equal((await as('eve').post('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', { spec: { resourceAttributes: { verb: 'get', resource: 'pods', namespace: 'team' } } })).json['status'].allowed, false)
+})
+
+t.test('before roles and bindings are loaded, what they would decide is 503 and not 403', async t => {
+  const store = await openBackend({ kind: 'memory' })
+  t.teardown(() => store.close())
+  let load = (): void => {}
+  const held = new Promise<void>(resolve => { load = resolve })
+  const list: Backend['list'] = async request => {
+    if (request.start.includes('rolebindings')) await held
+    return await store.list(request)
+  }
+  const slow = new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = name === 'list' ? list : Reflect.get(target, name)
+      return typeof member === 'function' ? (member as () => unknown).bind(target) : member
+    }
+  })
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(orch, { storage: slow, authentication: { tokens: `${TOKENS}\n` }, authorization: { modes: ['RBAC'] } })
+  await app.ready()
+  const server = client(app)
+  const as = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
+  const early = await server.get('/api', as('eve'))
+  t.match(early, { code: 503, headers: { 'retry-after': '1' }, json: { reason: 'ServiceUnavailable', message: 'the request cannot be authorized yet: RBAC: roles and bindings are not loaded yet' } })
+  t.equal((await server.get('/api', as('root'))).code, 200, 'system:masters may do everything at once')
+  load()
+  while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
+  t.equal((await server.get('/api', as('eve'))).code, 200)
 })
 
 t.test('rules name verbs, groups, resources, names and paths; bindings users, groups and accounts, everywhere or in a namespace', async t => {

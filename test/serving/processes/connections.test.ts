@@ -67,6 +67,30 @@ t.test('an unresponsive process gets no connection until it answers, and those w
   t.equal(one.taken.length + other.taken.length, 11, 'with all of them silent it is as before')
 })
 
+t.test('a process that is not ready gets connections only while no other is ready and answers', async t => {
+  const connections = new Connections()
+  const [one, other] = [taker(connections), taker(connections)]
+  const give = (count: number): void => {
+    for (let number = 0; number < count; number++) {
+      connections.give(connection())
+      one.accept()
+      other.accept()
+    }
+  }
+  give(4)
+  t.same([one.taken.length, other.taken.length], [2, 2], 'probes are answered while none is ready')
+  connections.ready(one)
+  give(4)
+  t.same([one.taken.length, other.taken.length], [6, 2])
+  connections.silent(one)
+  give(1)
+  t.same([one.taken.length, other.taken.length], [6, 3])
+  connections.answers(one)
+  connections.ready(other)
+  give(3)
+  t.same([one.taken.length, other.taken.length], [6, 6])
+})
+
 t.test('connections wait for a process, a bounded number of them', async t => {
   const connections = new Connections()
   const given = Array.from({ length: 1001 }, connection)
