@@ -9,6 +9,7 @@ import { servingProcesses } from './config/serving-processes.js'
 import { storeFlag } from './config/store.js'
 import { SupervisorChannel, partOf } from './serving/processes/supervisor-channel.js'
 import { ROLE, STORE } from './serving/processes/messages.js'
+import { FREEZE, freezeShared } from './storage/cache/shared.js'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
@@ -42,6 +43,7 @@ async function main (args: readonly string[]): Promise<void> {
     process.exit(1)
   }
   process.on('uncaughtException', fail)
+  if (process.env[FREEZE] === '1') freezeShared('everything')
   const role = process.env[ROLE]
   delete process.env[ROLE] // of what this process starts
   const supervisor = role === undefined ? undefined : new SupervisorChannel(partOf(role))

@@ -41,7 +41,7 @@ const script = await build({
   // Scripts lack import() and import.meta.
   supported: { 'dynamic-import': false },
   define: { 'import.meta.url': '__url' },
-  banner: { js: '(function (require, __url, __filename, __dirname) { const module = { exports: {} }, { exports } = module;' },
+  banner: { js: '(function (require, __url, __filename, __dirname) { "use strict"; const module = { exports: {} }, { exports } = module;' },
   footer: { js: '})' }
 })
 

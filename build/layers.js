@@ -36,7 +36,7 @@ const MAY_IMPORT = {
   testing: ['app', ...UP_TO_REGISTRY, 'routes/respond', 'routes/deprecation', 'serving/certify', 'config/command-line', 'config/commands/dev', 'config/flag'], // the last three for `orch-apiserver dev`
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
-  cli: ['app', 'config', 'serving/start', 'serving/processes', 'testing/dev']
+  cli: ['app', 'config', 'serving/start', 'serving/processes', 'storage/cache/shared', 'testing/dev']
 }
 /** Exempt from the rules. */
 const EXEMPT = ['test', 'examples']

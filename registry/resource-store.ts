@@ -12,6 +12,7 @@ import { ownBytes } from '../storage/bytes.js'
 import { UnversionedJson } from '../storage/cache/unversioned.js'
 import type { Subscriber } from '../storage/cache/subscribers.js'
 import { Entry } from '../storage/cache/entry.js'
+import { forReading } from '../storage/cache/shared.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
 import type { Steps } from '../schemas/steps.js'
 import { type Clock, systemClock } from '../storage/clock.js'
@@ -197,14 +198,14 @@ export class ResourceStore {
   }
 
   /** The stored object as decoding makes it. Treat it as frozen. */
-  readStored (entry: Entry): ApiObject { return entry.decoded ?? withoutNulls(this.stored.message, entry.read()) }
+  readStored (entry: Entry): ApiObject { return entry.decoded ?? forReading(withoutNulls(this.stored.message, entry.read())) }
 
   /** As `readStored`, in steps. Treat it as frozen. */
   * readingStored (entry: Entry): Steps<ApiObject> {
     if (entry.decoded !== undefined) return entry.decoded
     const object = entry.read()
     yield
-    return withoutNulls(this.stored.message, object)
+    return forReading(withoutNulls(this.stored.message, object))
   }
 
   /** A copy of the object in this representation, which the caller may change. */

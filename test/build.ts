@@ -5,6 +5,9 @@ import Fastify from './fastify.js'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import orch, { type ServerOptions } from '../app.js'
 import { CATALOGUE } from '../admission/catalogue.js'
+import { freezeShared } from '../storage/cache/shared.js'
+
+freezeShared('everything')
 
 /** The part of tap's test object that is needed here. */
 export interface Test { teardown: (fn: () => unknown) => void }

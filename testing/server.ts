@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { ServerOptions } from '../app.js'
+import { freezeShared } from '../storage/cache/shared.js'
 import { type MemoryStore, openMemoryStore } from '../storage/open.js'
 import { MovableClock, type TestClock } from './clock.js'
 import type { TestServer, TestServerOptions } from './contract.js'
@@ -110,6 +111,7 @@ class Server implements TestServer {
 export const testServer = async (options: TestServerOptions = {}): Promise<TestServer> => await start(options)
 
 async function start (options: TestServerOptions): Promise<Server> {
+  freezeShared('held')
   const { fixtures, port = 0, tls = false, log = false, now, from, exchanges: limit = EXCHANGES, faults: injected = [], seed = randomInt(MAX_SEED) } = options
   const state = from === undefined ? undefined : stateOf(from)
   const clock = new MovableClock(now?.getTime() ?? state?.time ?? Date.now(), now !== undefined || state?.held === true)

@@ -10,7 +10,7 @@
  *
  * All of it runs inside the read-modify-write loop, on every attempt.
  */
-import { validateSubresource, emptyField, validateObject, nextGeneration, sameValue, applyDefaults, sameMessages, putAt, validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject } from '../../schemas/index.js'
+import { clone, validateSubresource, emptyField, validateObject, nextGeneration, sameValue, applyDefaults, sameMessages, putAt, validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject } from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -87,16 +87,16 @@ function updateGeneration ({ type: { generation }, stored }: ResourceStore, obje
   object.metadata.generation = nextGeneration(old)
 }
 
-/** A write to a subresource changes only its fields; a write to the object changes all others. */
+/** A write to a subresource changes only its fields; a write to the object changes all others. What is kept is copied, because later stages write into the object. */
 function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject, named: Subresource | undefined): void {
   const [next, before] = [members(object), members(old)]
   if (named === undefined) {
     const { subresources, kind } = store.representation
-    for (const { changes = [], kind: own = kind } of subresources) if (own === kind) for (const path of changes) putAt(next, path, valueAt(before, path))
+    for (const { changes = [], kind: own = kind } of subresources) if (own === kind) for (const path of changes) putAt(next, path, clone(valueAt(before, path)))
   } else if (named.changes !== undefined) {
     const changed = named.changes.map(path => [path, valueAt(next, path)] as const)
     for (const field of new Set([...Object.keys(next), ...Object.keys(before)])) {
-      if (field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') putAt(next, field, before[field])
+      if (field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') putAt(next, field, clone(before[field]))
     }
     for (const [path, value] of changed) putAt(next, path, value)
   }

@@ -5,6 +5,7 @@
 import { parseExactly, type ApiObject, type FieldValues } from '../../schemas/index.js'
 import type { Revision } from '../backend.js'
 import { now, grow, type CachedRepresentations } from './cached-representations.js'
+import { forReading, shared } from './shared.js'
 
 /** Estimated size of a parsed object, relative to its JSON. */
 const PARSED_FACTOR = 2
@@ -39,7 +40,7 @@ export class Entry {
     this.key = key
     this.revision = revision
     this.json = json
-    this.labels = labels
+    this.labels = shared(labels)
     this.fields = fields
   }
 
@@ -62,11 +63,11 @@ export class Entry {
   }
 
   /** The parsed object, cached while it is used and shared: treat it as frozen. */
-  get object (): ApiObject { return this.derive(OBJECT, () => this.copy()) }
+  get object (): ApiObject { return this.derive(OBJECT, () => shared(this.copy())) }
 
   /** The parsed object for a single use: from the cache, else parsed without caching. Treat it as frozen. */
   read (): ApiObject {
-    return (this.derived?.values.get(OBJECT) ?? this.copy()) as ApiObject // set only by `object`
+    return (this.derived?.values.get(OBJECT) ?? forReading(this.copy())) as ApiObject // set only by `object`
   }
 
   /** The object that protobuf is made of, for a single use. */

@@ -5,6 +5,7 @@
  */
 import type { ApiObject } from '../../schemas/index.js'
 import type { Entry } from './entry.js'
+import { shared } from './shared.js'
 
 const MAX_OBJECTS = 512
 /** JSON bytes of all objects; they take a few times as much in memory. */
@@ -24,7 +25,7 @@ export function keepDecoded (entry: Entry, object: ApiObject, replaced?: Entry):
   const { length } = entry.json
   if (length > MAX_OBJECT_BYTES || entry.decoded !== undefined) return
   object.metadata.resourceVersion = String(entry.revision)
-  entry.decoded = object
+  entry.decoded = shared(object)
   bytes += length
   held.push(entry)
   while (bytes > MAX_BYTES || held.length > MAX_OBJECTS) {

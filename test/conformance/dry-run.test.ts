@@ -72,6 +72,22 @@ t.test('every stage runs: defaults, validation, conflicts, admission', async t =
   t.equal((await server.call('DELETE', `${BINDINGS}/there?dryRun=All`, { preconditions: { uid: 'other' } })).code, 409)
 })
 
+t.test('an update of a definition that is dry or refused does not change the stored one', async t => {
+  const server = await build(t)
+  const url = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
+  const version = (name: string, storage: boolean): Json => ({ name, served: true, storage, schema: { openAPIV3Schema: { type: 'object' } } })
+  let stored = (await server.post(url, { metadata: { name: 'things.example.com' }, spec: { group: 'example.com', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions: [version('v1', true)] } })).json
+  while (stored['status'].conditions?.some(({ type }: Json) => type === 'Established') !== true) {
+    await new Promise(resolve => { setImmediate(resolve) })
+    stored = (await server.get(`${url}/things.example.com`)).json
+  }
+  const both: Json = { ...stored, spec: { ...stored['spec'], versions: [version('v1', false), version('v2', true)] } }
+  t.match(await server.put(`${url}/things.example.com?dryRun=All`, both), { code: 200, json: { status: { storedVersions: ['v1', 'v2'] } } })
+  t.match(await server.put(`${url}/things.example.com`, { ...both, metadata: { ...both['metadata'], labels: { '!': '' } } }), { code: 422 })
+  t.same((await server.get(`${url}/things.example.com`)).json, stored)
+  t.match(await server.put(`${url}/things.example.com`, { ...stored, metadata: { ...stored['metadata'], labels: { a: 'b' } } }), { code: 200, json: { status: { storedVersions: ['v1'] } } })
+})
+
 t.test('generated values may differ, and are there', async t => {
   const server = await build(t)
   const body = { ...binding(''), metadata: { generateName: 'made-' } }

@@ -20,6 +20,7 @@ import { batchesOf, FILES, QUICK, silentOf, type Batch } from './batches.js'
 import { reportCoverage } from './coverage.js'
 import { changedFiles, importGraph, testsOf } from './changed.js'
 import { watchIdle } from './idle-cores.js'
+import { FREEZE } from '../../storage/cache/shared.js'
 import { count as countRunning, runNode, type Cost } from './process-groups.js'
 import { scratchFolder } from './scratch.js'
 
@@ -80,7 +81,7 @@ async function runLint (): Promise<Outcome> {
 async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
   const timeout = TIMEOUT + TIMEOUT_MORE * (files.length - 1)
   const { code, output: printed, ...cost } = await runNode(files.length === 1 ? files : ['dist/test/runner/together.js'], root, {
-    ...env, ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(timeout)
+    ...env, [FREEZE]: '1', ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(timeout)
   }, timeout + GRACE)
   let output = printed
   const totals = output.split('\n').findLast(line => line.startsWith('# { total:')) ?? ''

@@ -8,7 +8,10 @@ import type { Backend } from '../../storage/backend.js'
 import type { WriteContext } from '../../registry/operations/context.js'
 import type { ListRequest } from '../../registry/operations/list.js'
 import { ResourceStore } from '../../registry/resource-store.js'
+import { freezeShared } from '../../storage/cache/shared.js'
 import type { Test } from '../build.js'
+
+freezeShared('everything')
 
 export function configMapStore (t: Test, backend: Backend, options: { mediaType?: 'application/json', admission?: AdmissionPlugin[], windowSize?: number } = {}): ResourceStore {
   const store = new ResourceStore({

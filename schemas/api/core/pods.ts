@@ -1,5 +1,6 @@
 /** Pod (v1). */
 import { one, type Static } from '../../language/declare.js'
+import { clone } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
 import { OWN_METADATA } from '../../meta/status-metadata.js'
 import { PodSpec } from './pod-spec.js'
@@ -46,9 +47,9 @@ const MAX_GRACE = 2 ** 31 - 1
 function prepareForUpdate (pod: Pod, old: Pod, subresource: string): void {
   if (subresource === 'ephemeralcontainers') {
     const { ephemeralContainers } = pod.spec
-    pod.metadata = { ...old.metadata, managedFields: pod.metadata.managedFields }
-    pod.spec = { ...old.spec, ephemeralContainers }
-    pod.status = old.status
+    pod.metadata = { ...clone(old.metadata), managedFields: pod.metadata.managedFields }
+    pod.spec = { ...clone(old.spec), ephemeralContainers }
+    pod.status = clone(old.status)
   }
 }
 

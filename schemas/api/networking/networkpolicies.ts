@@ -2,6 +2,7 @@
 import type { Gates } from '../../gates.js'
 import { age, name, selector, text } from '../../columns.js'
 import { int32, one, string, list, type Static } from '../../language/declare.js'
+import { clone } from '../../language/values.js'
 import { metadata } from '../../meta/object.js'
 import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
@@ -73,7 +74,7 @@ const columns: ReadonlyArray<Column<NetworkPolicy>> = [
 
 /** While the feature gate of the status is off, an update may remove its conditions, but not set them. */
 function dropGated (policy: NetworkPolicy, old: NetworkPolicy | undefined, gates: Gates): void {
-  if (!gates.enabled('NetworkPolicyStatus') && (policy.status.conditions ?? []).length > 0) policy.status = old?.status ?? {}
+  if (!gates.enabled('NetworkPolicyStatus') && (policy.status.conditions ?? []).length > 0) policy.status = clone(old?.status) ?? {}
 }
 
 export const networkPolicies = resource(NetworkPolicy, {

@@ -1,6 +1,7 @@
 /** Validation of CertificateSigningRequests, and preparation of what each subresource may change. */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/types.js'
+import { clone } from '../../../language/values.js'
 import { timestamp } from '../../../meta/time.js'
 import type { UserInfo } from '../../../meta/user-info.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
@@ -91,7 +92,7 @@ export function prepareRequest ({ spec }: CertificateSigningRequest, user: UserI
 
 /** Restores the spec, and decisions in a status update. Sets missing times of conditions. @param now milliseconds since 1970 */
 export function prepareRequestUpdate (object: CertificateSigningRequest, old: CertificateSigningRequest, subresource: string, _gates: Gates, now: number): void {
-  object.spec = old.spec
+  object.spec = clone(old.spec)
   if (subresource === '') return
   if (subresource === 'status') for (const type of EXCLUSIVE) keepDecision(object, old, type)
   const time = timestamp(now)
