@@ -19,7 +19,7 @@ import { mergeOwnerReferences } from './owner-references.js'
 import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import { createOn } from './create-on.js'
-import { refuseTooLarge, encodeLarge, bytesOf, type EncodedObject } from './object-limits.js'
+import { refuseTooLarge, encodeObject, bytesOf, type EncodedObject } from './object-limits.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
 
@@ -125,14 +125,13 @@ async function writeNew (store: ResourceStore, object: ApiObject, namespace: str
     await store.admission.validate(request)
     removeUnstoredEmpty(store.stored.message, object)
     if (!isKey(key)) refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail: 'the name is longer than the store can hold' }])
+    const encoded = await encodeObject(store, object, store.unversioned(object))
     if (context.dryRun) {
-      if (isLarge(context.size ?? 0)) await encodeLarge(store, object, store.unversioned(object))
       const { kv } = await store.backend.get(key)
       return kv === undefined ? store.unstored(key, object) : undefined
     }
     const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-    const json = store.unversioned(object)
-    const { value, entry } = expectWrite(store, key, object, isLarge(json.length) ? await encodeLarge(store, object, json) : { json, value: store.encode(object) })
+    const { value, entry } = expectWrite(store, key, object, encoded)
     const { precondition } = admitted
     const result = await transact(store, context, 'create', () => createOn(precondition, store.backend, key, value, expires))
     if (result.succeeded) return entry(result.revision)

@@ -59,11 +59,16 @@ function countValues (value: object, limit: number): number {
 const REQUEST_BYTES = 2 * 1024
 
 /**
- * Encodes a large object in several event loop turns. Smaller objects are within the limits.
+ * Encodes an object, a large one in several event loop turns. A dry run encodes it too, to answer as the write would.
  * @param before bytes of JSON of the replaced object: an object over the limits may still shrink
  * @throws StatusError 413 if the object is too large to store
  */
-export async function encodeLarge (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<EncodedObject> {
+export async function encodeObject (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<EncodedObject> {
+  // Smaller objects are within the limits.
+  return isLarge(json.length) ? await encodeLarge(store, object, json, before) : { json, value: store.encode(object) }
+}
+
+async function encodeLarge (store: ResourceStore, object: ApiObject, json: UnversionedJson, before: number): Promise<EncodedObject> {
   await nextTurn()
   const grows = json.length > before
   const values = json.values()

@@ -11,10 +11,9 @@ import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { keepDecoded } from '../../storage/cache/recent-objects.js'
 import type { ResourceStore } from '../resource-store.js'
-import { isLarge } from '../../storage/turns.js'
 import type { Target, WriteContext } from './context.js'
 import { expectWrite } from './create.js'
-import { encodeLarge } from './object-limits.js'
+import { encodeObject } from './object-limits.js'
 import { transact } from './transact.js'
 
 /** The outcome of one attempt. `instead` is the conflicting object, undefined if it was deleted. */
@@ -74,12 +73,10 @@ export async function replace (store: ResourceStore, base: Entry, object: ApiObj
   removeUnstoredEmpty(store.stored.message, object)
   const json = store.unversioned(object)
   if (json.isOf(base.json, base.revision) && (dryRun || await store.backend.outdated?.(base.key) !== true)) return { done: base, unwritten: true }
-  if (dryRun) {
-    if (isLarge(json.length)) await encodeLarge(store, object, json, maxBytes)
-    return { done: store.entry(base.key, object, base.revision), unwritten: true }
-  }
+  const encoded = await encodeObject(store, object, json, maxBytes)
+  if (dryRun) return { done: store.entry(base.key, object, base.revision), unwritten: true }
   const expires = store.type.ttlSeconds === undefined ? undefined : await store.expiry()
-  const { value, entry } = expectWrite(store, base.key, object, isLarge(json.length) ? await encodeLarge(store, object, json, maxBytes) : { json, value: store.encode(object) })
+  const { value, entry } = expectWrite(store, base.key, object, encoded)
   const options = object.metadata.deletionTimestamp === undefined ? expires : { ...expires, ...DELETING }
   const outcome = outcomeOf(store, await transact(store, context, 'update', () => store.backend.update(base.key, value, base.revision, options)), entry)
   if ('done' in outcome) keepDecoded(outcome.done, object, base)

@@ -12,6 +12,13 @@ export class Bitmap {
   /** Number of taken slots. */
   get count (): number { return this.#count }
 
+  copy (): Bitmap {
+    const copy = new Bitmap(this.size)
+    copy.#bytes.set(this.#bytes)
+    copy.#count = this.#count
+    return copy
+  }
+
   has (slot: number): boolean { return ((this.#bytes[slot >> 3] ?? 0) & 1 << (slot & 7)) !== 0 }
 
   add (slot: number): void {

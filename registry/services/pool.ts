@@ -4,17 +4,18 @@
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Backend, KeyValue, Revision } from '../../storage/backend.js'
+import type { KeyValue, Revision } from '../../storage/backend.js'
 import { isStorageError } from '../../storage/errors.js'
 import { rangeOf } from '../../storage/key.js'
 import { Bitmap } from './bitmap.js'
+import { type PoolKeys, TrialKeys } from './trial-keys.js'
 import type { ValueRange } from './value-range.js'
 
 /** The owner of a value. */
 export interface Owner { readonly namespace: string, readonly name: string, readonly uid: string }
 
 export interface PoolOptions {
-  readonly backend: Backend
+  readonly backend: PoolKeys
   /** Key prefix; ends in '/'. */
   readonly scope: string
   readonly slots: ValueRange
@@ -69,6 +70,21 @@ export class Pool {
     return bitmap
   }
 
+  /** The pool as one dry run sees it, which takes values for itself alone. */
+  trial (): Pool {
+    const keys = new TrialKeys(this.#options.backend)
+    const { backend, observer, ...options } = this.#options
+    const trial = new Pool({ ...options, backend: keys })
+    trial.#readTaken = async again => {
+      if (again) await this.#ensureReadAgain()
+      else await this.#ensureLoaded()
+      const taken = this.#taken.copy()
+      for (const kv of keys.made.values()) this.#addTo(taken, kv)
+      return taken
+    }
+    return trial
+  }
+
   key (name: string): string { return this.#options.scope + name }
   nameOf ({ key }: KeyValue): string { return key.slice(this.#options.scope.length) }
 
@@ -95,8 +111,6 @@ export class Pool {
     return { name, key, revision: result.revision }
   }
 
-  async isTaken (name: string): Promise<boolean> { return (await this.#options.backend.get(this.key(name))).kv !== undefined }
-
   async isOwner (name: string, { uid }: Owner): Promise<boolean> {
     const { kv } = await this.#options.backend.get(this.key(name))
     return kv !== undefined && ownerOf(kv)?.uid === uid
@@ -120,13 +134,6 @@ export class Pool {
         throw error
       }
     }
-  }
-
-  /** A value that `takeAny` might take; nothing is reserved. */
-  async anyFree (): Promise<string | undefined> {
-    await this.#ensureFree()
-    const slot = this.#freeSlot()
-    return slot === undefined ? undefined : this.slots.nameOf(slot)
   }
 
   #freeSlot (): number | undefined {
@@ -166,37 +173,47 @@ export class Pool {
 
   /** Resolves when a slot may be free, or after a read that started since then found none: other servers may have released some. */
   async #ensureFree (): Promise<void> {
-    this.#loaded ??= this.#read().catch((error: unknown) => {
+    await this.#ensureLoaded()
+    if (this.#taken.count >= this.slots.size) await this.#ensureReadAgain()
+  }
+
+  #ensureLoaded (): Promise<void> {
+    return this.#loaded ??= this.#read(false).catch((error: unknown) => {
       this.#loaded = undefined
       throw error
     })
-    await this.#loaded
-    if (this.#taken.count >= this.slots.size) await (this.#pendingRead ??= this.#readAgain())
   }
+
+  #ensureReadAgain (): Promise<void> { return this.#pendingRead ??= this.#readAgain() }
 
   async #readAgain (): Promise<void> {
     await this.#reading.catch(() => {}) // already reported to its callers
     await delay(Math.max(0, this.#readAgainAt - performance.now()))
     this.#pendingRead = undefined
-    this.#reading = this.#read()
+    this.#reading = this.#read(true)
     await this.#reading
   }
 
-  async #read (): Promise<void> {
+  async #read (again: boolean): Promise<void> {
     const began = performance.now()
     try {
-      const taken = this.bitmap()
-      for await (const kvs of this.all()) {
-        for (const kv of kvs) {
-          const slot = this.slots.slotOf(this.nameOf(kv))
-          if (slot !== undefined) taken.add(slot)
-        }
-      }
-      this.#taken = taken
+      this.#taken = await this.#readTaken(again)
     } finally {
       const ended = performance.now()
       this.#readAgainAt = ended + Math.max(this.#options.refresh ?? REFRESH_MS, (ended - began) * READ_TIME_DIVISOR)
     }
+  }
+
+  /** A trial replaces it. */
+  #readTaken = async (_again: boolean): Promise<Bitmap> => {
+    const taken = this.bitmap()
+    for await (const kvs of this.all()) for (const kv of kvs) this.#addTo(taken, kv)
+    return taken
+  }
+
+  #addTo (taken: Bitmap, kv: KeyValue): void {
+    const slot = this.slots.slotOf(this.nameOf(kv))
+    if (slot !== undefined) taken.add(slot)
   }
 }
 

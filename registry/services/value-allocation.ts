@@ -2,8 +2,6 @@ import { invalid, StatusError } from '../../schemas/status.js'
 import type { Owner, Pool, AllocatedValue } from './pool.js'
 
 const SERVICE = { group: '', kind: 'Service' }
-/** Attempts to find a value that this dry run has not used yet. */
-const MAX_TRIES = 100
 
 /** Names of the pool's values in error messages. */
 export interface ValueNames {
@@ -17,8 +15,8 @@ export class AllocationAttempt {
   readonly #owner: Owner
   readonly #dryRun: boolean
   readonly #taken: Array<{ readonly pool: Pool, readonly taken: AllocatedValue }> = []
-  /** Values used by this dry run. */
-  readonly #dryRunTaken = new Map<Pool, Set<string>>()
+  /** What a dry run takes its values from instead. */
+  readonly #trials = new Map<Pool, Pool>()
 
   constructor (owner: Owner, dryRun: boolean) {
     this.#owner = owner
@@ -27,7 +25,8 @@ export class AllocationAttempt {
 
   /** Takes any free value. @param what for the error. @throws StatusError 500 if none is free */
   async any (pool: Pool, what: string): Promise<string> {
-    const name = this.#dryRun ? await this.#simulateAny(pool) : await this.#takeAny(pool)
+    const used = this.#used(pool)
+    const name = this.#keep(used, await used.takeAny(this.#owner))
     if (name === undefined) throw new StatusError('InternalError', `failed to allocate a ${what}: range is full`)
     return name
   }
@@ -40,7 +39,8 @@ export class AllocationAttempt {
   async named (pool: Pool, name: string, explain: (why: string) => { field: string, value: unknown, detail: string }, names: ValueNames): Promise<void> {
     const refuse = (why: string): never => { throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...explain(why) }]) }
     if (pool.slots.slotOf(name) === undefined) refuse(`${names.provided(name)} is not in the valid range. The range of valid ${names.many} is ${pool.slots.range}`)
-    if (!await (this.#dryRun ? this.#simulate(pool, name) : this.#take(pool, name))) refuse(`provided ${names.one} is already allocated`)
+    const used = this.#used(pool)
+    if (this.#keep(used, await used.take(name, this.#owner)) === undefined) refuse(`provided ${names.one} is already allocated`)
   }
 
   /** Releases all values that this write took. @throws the first failure */
@@ -53,30 +53,10 @@ export class AllocationAttempt {
     return taken?.name
   }
 
-  async #takeAny (pool: Pool): Promise<string | undefined> { return this.#keep(pool, await pool.takeAny(this.#owner)) }
-  async #take (pool: Pool, name: string): Promise<boolean> { return this.#keep(pool, await pool.take(name, this.#owner)) !== undefined }
-
-  #dryRunSet (pool: Pool): Set<string> {
-    let seen = this.#dryRunTaken.get(pool)
-    if (seen === undefined) this.#dryRunTaken.set(pool, seen = new Set())
-    return seen
-  }
-
-  async #simulateAny (pool: Pool): Promise<string | undefined> {
-    const seen = this.#dryRunSet(pool)
-    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-      const name = await pool.anyFree()
-      if (name === undefined || seen.has(name)) continue
-      seen.add(name)
-      return name
-    }
-    return undefined
-  }
-
-  async #simulate (pool: Pool, name: string): Promise<boolean> {
-    const seen = this.#dryRunSet(pool)
-    if (seen.has(name) || await pool.isTaken(name)) return false
-    seen.add(name)
-    return true
+  #used (pool: Pool): Pool {
+    if (!this.#dryRun) return pool
+    let trial = this.#trials.get(pool)
+    if (trial === undefined) this.#trials.set(pool, trial = pool.trial())
+    return trial
   }
 }

@@ -245,3 +245,18 @@ t.test('the first addresses are kept for those who ask for them, until no other 
   t.ok((await taken(16)).every(last => last <= 16))
   t.same(await taken(1), [NaN], 'the range is full')
 })
+
+t.test('a dry run allocates as many values as a real one could, and none of the others', async t => {
+  const server = await serviceServer(t, { clusterIPRanges: RANGE, nodePorts: { from: 30000, to: 30299 } })
+  const ports = (count: number): Json => ({ type: 'NodePort', ports: Array.from({ length: count }, (_, index) => ({ name: `p${index}`, port: index + 1 })) })
+  const make = (query: string, count: number): ReturnType<typeof server.post> => server.post(`${SERVICES}${query}`, { metadata: { name: 'all' }, spec: ports(count) })
+  t.equal((await server.make('one', ports(1))).code, 201)
+  const dry = await make('?dryRun=All', 299)
+  t.equal(dry.code, 201)
+  t.equal(new Set(dry.json['spec'].ports.map(({ nodePort }: Json) => nodePort as number)).size, 299)
+  for (const query of ['?dryRun=All', '']) t.match(await make(query, 300), { code: 500, json: { message: /range is full/ } }, query)
+  t.equal((await server.taken('servicenodeports')).length, 1)
+  t.equal((await make('', 299)).code, 201, 'a dry run took nothing')
+  const taken = { type: 'NodePort', ports: [{ port: 1, nodePort: 30007 }] }
+  t.match(await server.post(`${SERVICES}?dryRun=All`, { metadata: { name: 'more' }, spec: taken }), { code: 422, json: { message: /already allocated/ } })
+})
