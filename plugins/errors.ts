@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
 import { ownTypes, publicType, publicStatus } from '../schemas/compat/objects.js'
-import { publicWords } from '../schemas/compat/text.js'
+import { publicWords } from '../schemas/compat/sentences.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {

@@ -8,7 +8,7 @@ import type { Http2ServerResponse } from 'node:http2'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import { pathRequest, type RequestInfo } from '../auth/request-info.js'
-import { translatePath, translateQuery, usesPublicNames } from '../schemas/compat/text.js'
+import { translatePath, translateQuery, usesPublicNames } from '../schemas/compat/requests.js'
 import { isBuiltInGroup } from '../schemas/resources.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { pathSegment } from '../schemas/names.js'
@@ -259,7 +259,7 @@ export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = fa
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const sent = at < 0 ? '' : url.slice(at + 1)
     const publicNames = serves && usesPublicNames(path, request.headers)
-    const search = publicNames ? translateQuery(sent) : sent
+    const search = publicNames ? translateQuery(sent, path) : sent
     const auditId = auditIdOf(request.headers)
     const received = clock.wall()
     try {

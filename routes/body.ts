@@ -1,7 +1,7 @@
 /** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
 import type { FastifyRequest } from 'fastify'
 import { translateDecoded, translateJson } from '../schemas/compat/objects.js'
-import { translate } from '../schemas/compat/text.js'
+import { translateGroup } from '../schemas/compat/text.js'
 import type { NamesInProtobuf } from '../schemas/codec/protobuf/decode.js'
 import { parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults, findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message } from '../schemas/index.js'
 import { Facts } from '../schemas/language/types.js'
@@ -60,7 +60,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
 
 /** A body under public names. */
 const publicNames = <T>(message: Message<T>): NamesInProtobuf<T> => ({
-  apiVersion: translate,
+  apiVersion: translateGroup,
   json: value => translateJson(message, value),
   object: object => translateDecoded(message, object, false)
 })

@@ -3,7 +3,7 @@
  * under an address with its hash, so that clients can cache it. Those of extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { translatePath } from '../schemas/compat/text.js'
+import { translatePath } from '../schemas/compat/requests.js'
 import { packageVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/index.js'

@@ -1,7 +1,7 @@
 /** Sends objects in the negotiated format, with their warnings. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { translateDecoded, translateJson, publicStatus } from '../schemas/compat/objects.js'
-import { publicWords } from '../schemas/compat/text.js'
+import { publicWords } from '../schemas/compat/sentences.js'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { rawJson } from '../schemas/codec/json/escape.js'
 import { encodeProtobuf, parseExactly, writeText, stringify, toJson, type ApiObject, type Message, type Tabular } from '../schemas/index.js'

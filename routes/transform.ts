@@ -1,7 +1,7 @@
 /** The representations that a request may choose: Table or metadata only. (Interface: Table representation.) */
 import type { FastifyRequest } from 'fastify'
 import { translateJson } from '../schemas/compat/objects.js'
-import { translate } from '../schemas/compat/text.js'
+import { translateKey } from '../schemas/compat/text.js'
 import { CellBudget } from '../schemas/cell-budget.js'
 import { partialMetadata, partialMetadataProtobuf } from '../schemas/codec/encodings.js'
 import { tableColumns, tableRow, type Tabular, type ApiObject } from '../schemas/index.js'
@@ -47,7 +47,7 @@ export function * row (tabular: Tabular, own: ApiObject, { asVersion }: Transfor
     object = publicObject(tabular, own)
     yield
   }
-  const { cells, conditions } = tableRow(tabular, object, now, { named: publicNames ? translate : undefined, budget })
+  const { cells, conditions } = tableRow(tabular, object, now, { named: publicNames ? translateKey : undefined, budget })
   yield
   const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...made, object: null }

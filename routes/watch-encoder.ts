@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify'
 import { publicType, publicStatus } from '../schemas/compat/objects.js'
-import { translate } from '../schemas/compat/text.js'
+import { translateGroup } from '../schemas/compat/text.js'
 import { CellBudget } from '../schemas/cell-budget.js'
 import { partialMetadata, partialMetadataProtobuf, statusToProtobuf } from '../schemas/codec/encodings.js'
 import { decode, encodeProtobuf, protobufWatchFrame, stringify, tableColumns } from '../schemas/index.js'
@@ -154,7 +154,7 @@ function concatenated (one: EncodeOne): Added {
 
 /** The object of a bookmark: kind and resourceVersion. */
 const bookmarkObject = ({ representation }: ResourceStore, revision: number, publicNames = false): object =>
-  ({ kind: representation.kind, apiVersion: publicNames ? translate(representation.apiVersion) : representation.apiVersion, metadata: { resourceVersion: String(revision) } })
+  ({ kind: representation.kind, apiVersion: publicNames ? translateGroup(representation.apiVersion) : representation.apiVersion, metadata: { resourceVersion: String(revision) } })
 
 type Encode = (event: CacheEvent) => Buffer
 

@@ -5,7 +5,9 @@
 import type { ApiObject } from '../../schemas/index.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
 import { isStatusError } from '../../schemas/status.js'
+import { COMPONENT_OBJECTS } from '../../schemas/compat/names.js'
 import { AtStart } from '../at-start.js'
+import type { ControllerOptions } from '../controller.js'
 import { serverContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
 import { remove } from '../../registry/operations/delete.js'
@@ -94,13 +96,37 @@ function completeBinding (existing: Binding, desired: Binding): boolean {
   return true
 }
 
-export class DefaultRoles extends AtStart {
+export interface DefaultRolesOptions extends ControllerOptions {
+  /** Components may use the public project's names. */
+  readonly publicNames: boolean
+}
+
+/** The role with either name of what components make. */
+const withPublicNames = (role: Role): Role => ({
+  ...role,
+  rules: role.rules?.map(rule =>
+    rule.resourceNames === undefined ? rule : { ...rule, resourceNames: rule.resourceNames.flatMap(bothNames) })
+})
+const withPublicSubjects = (binding: Binding): Binding => ({
+  ...binding,
+  subjects: binding.subjects?.flatMap(subject =>
+    subject.kind === 'ServiceAccount' ? bothNames(subject.name).map(name => ({ ...subject, name })) : [subject])
+})
+function bothNames (name: string): string[] {
+  const other = COMPONENT_OBJECTS.get(name)
+  return other === undefined ? [name] : [name, other]
+}
+
+export class DefaultRoles extends AtStart<DefaultRolesOptions> {
   protected async make (): Promise<void> {
+    const { publicNames } = this.options
+    const named = publicNames ? withPublicNames : (role: Role) => role
+    const bound = publicNames ? withPublicSubjects : (binding: Binding) => binding
     const { gates } = this.options.resources.find(GROUP, 'clusterroles') ?? { gates: DEFAULT_GATES }
     const isOn = ({ gates: needed = [] }: DefaultRole | DefaultBinding): boolean => needed.every(gates.enabled)
-    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES].filter(isOn), role => this.#ensure('clusterroles', roleOf(role, gates), completeRole))
-    await this.each(NAMESPACED_ROLES, role => this.#ensure('roles', roleOf(role, gates, role.namespace), completeRole))
-    await this.each(BINDINGS.filter(isOn), binding => this.#ensure(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf(binding), completeBinding))
+    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES].filter(isOn), role => this.#ensure('clusterroles', named(roleOf(role, gates)), completeRole))
+    await this.each(NAMESPACED_ROLES, role => this.#ensure('roles', named(roleOf(role, gates, role.namespace)), completeRole))
+    await this.each(BINDINGS.filter(isOn), binding => this.#ensure(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bound(bindingOf(binding)), completeBinding))
   }
 
   async #ensure<T extends ApiObject> (plural: string, desired: T, complete: (existing: T, desired: T) => boolean): Promise<void> {

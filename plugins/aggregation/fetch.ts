@@ -7,7 +7,7 @@ import type { ClientCertificate } from '../../clients/client-certificate.js'
 import type { Ask } from '../../controllers/aggregation/remote-contents.js'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Pools } from './pools.js'
-import { translatePath } from '../../schemas/compat/text.js'
+import { translatePath } from '../../schemas/compat/requests.js'
 import { targetOf, type Routing } from './target.js'
 import { userHeaders } from './user-headers.js'
 

@@ -8,7 +8,7 @@ import type { ClientCertificate } from '../../clients/client-certificate.js'
 import { isClientError, reasonOf, type ClientError } from '../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoing.js'
 import type { RegisteredService } from '../../controllers/aggregation/registered-services.js'
-import { translatePath, translateQuery } from '../../schemas/compat/text.js'
+import { translatePath, translateQuery } from '../../schemas/compat/requests.js'
 import { internalError, StatusError } from '../../schemas/status.js'
 import { answerHeaders, hasBody } from '../connections/headers.js'
 import { encodePath } from '../connections/paths.js'
@@ -54,7 +54,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     const target = await targetOf(remote, tools).catch((cause: unknown) => { throw unavailable('service unavailable', cause) })
     const pool = await poolOf(tools, remote)
     const uri = encodePath(publicNames ? translatePath(orch.info.path) : orch.info.path)
-    const query = publicNames ? translateQuery(orch.query.toString()) : orch.query.toString()
+    const query = publicNames ? translateQuery(orch.query.toString(), orch.info.path) : orch.query.toString()
     const startedAt = performance.now()
     const discovery = !orch.info.isResourceRequest && isDiscovery(orch.info.path)
     const outgoing: Omit<OutgoingRequest, 'upgrade'> = {

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { OutgoingRequest } from '../../clients/outgoing.js'
-import { translate, translatePath } from '../../schemas/compat/text.js'
+import { publicHost, translatePath } from '../../schemas/compat/requests.js'
 import { apiVersionOf } from '../../schemas/groups.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import { serviceAddress } from '../../admission/webhooks/service-address.js'
@@ -27,8 +27,8 @@ export interface Target extends Pick<OutgoingRequest, 'scheme' | 'host' | 'addre
 export async function targetOf ({ service }: RemoteService, { reader, toEndpoints, tunnel, publicNames }: Routing): Promise<Target> {
   const { host: address, port } = await serviceAddress(reader, service, toEndpoints)
   const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`
-  const [name, namespace] = [service.name, service.namespace].map(publicNames ? translate : own => own)
-  return { scheme: 'https', host: `${name}.${namespace}.svc`, address, port, call: authority, authority, tunnel }
+  const host = publicNames ? publicHost(service) : `${service.name}.${service.namespace}.svc`
+  return { scheme: 'https', host, address, port, call: authority, authority, tunnel }
 }
 
 /** `/apis/example.com/v1`, as the server calls it. */

@@ -1,6 +1,6 @@
 /** Headers of a request to an extension server: the user in X-Remote headers, and nothing with which the client could pose as another user. */
 import type { IncomingMessage } from 'node:http'
-import { translate } from '../../schemas/compat/text.js'
+import { translateKey, translateUser } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { requestHeaders, type Forwarding } from '../connections/headers.js'
 
@@ -31,11 +31,11 @@ function header (name: string, value: string): [string, string] {
 
 /** @throws UnsendableUser */
 export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>, publicNames: boolean): string[] {
-  const named = publicNames ? translate : (own: string) => own
+  const [named, keyed] = publicNames ? [translateUser, translateKey] : [(own: string) => own, (own: string) => own]
   return [
     ...header(USER, named(username)),
     ...groups.flatMap(group => header(GROUP, named(group))),
-    ...Object.entries(extra ?? {}).flatMap(([key, values]) => values.flatMap(value => header(EXTRA_PREFIX + escapedKey(named(key)), value)))
+    ...Object.entries(extra ?? {}).flatMap(([key, values]) => values.flatMap(value => header(EXTRA_PREFIX + escapedKey(keyed(key)), value)))
   ]
 }
 

@@ -6,9 +6,9 @@
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
-import type { Credentials } from '../../auth/authenticator.js'
+import type { Authenticator, Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
-import { ownUser } from '../../schemas/compat/text.js'
+import { ownUser, translateKey } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
@@ -42,15 +42,26 @@ function complete (user: UserInfo): UserInfo {
 
 const completeFound = (user: Found): Found => user === undefined ? undefined : complete(user)
 
-/** Under our names; cached as `complete`. */
+/** Who others authenticate, under our names; cached as `complete`. */
 const renamed = new WeakMap<UserInfo, UserInfo>()
 function named (user: UserInfo): UserInfo {
   let own = renamed.get(user)
   if (own !== undefined) return own
-  const [username, groups] = [ownUser(user.username), user.groups.map(ownUser)]
-  renamed.set(user, own = username === user.username && groups.every((group, at) => group === user.groups[at]) ? user : { ...user, username, groups })
+  const extra = Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [translateKey(key), values]))
+  renamed.set(user, own = { ...user, username: ownUser(user.username), groups: user.groups.map(ownUser), extra })
   return own
 }
+const namedFound = (found: Found): Found => found === undefined ? undefined : named(found)
+
+/** An authenticator whose users have public names. */
+const external = (one: Authenticator): Authenticator => ({
+  name: one.name,
+  knowsAudiences: one.knowsAudiences === true,
+  authenticate: credentials => {
+    const found = one.authenticate(credentials)
+    return found instanceof Promise ? found.then(namedFound) : namedFound(found)
+  }
+})
 
 /** Undefined if no certificate authorities are configured. */
 function publication (clientAuthorities: Authorities | undefined, authorities: Authorities | undefined, header: RequestHeaderOptions | undefined): PublishedAuthentication | undefined {
@@ -68,11 +79,12 @@ export default fp<AuthenticationOptions & { readonly publicNames?: boolean | und
   fastify.orch.serviceAccountTokens = accounts.tokens
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
-  const ask = chain(authenticators, audiences)
-  const settled = publicNames ? (found: Found): Found => completeFound(found === undefined ? undefined : named(found)) : completeFound
+  // Tokens of service accounts say by themselves under which names they are.
+  const named = publicNames ? authenticators.map(one => one === accounts.authenticator ? one : external(one)) : authenticators
+  const ask = chain(named, audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
-    return found instanceof Promise ? found.then(settled) : settled(found)
+    return found instanceof Promise ? found.then(completeFound) : completeFound(found)
   }
   fastify.orch.audiences = audiences
   fastify.orch.authenticator = { name: 'chain', authenticate }

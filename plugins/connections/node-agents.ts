@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Lifecycle } from '../../auth/lifecycle.js'
 import { TlsFiles, type TlsFilePaths } from '../../clients/tls-files.js'
-import { translate } from '../../schemas/compat/text.js'
+import { translateNamespace } from '../../schemas/compat/text.js'
 import { unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { resolveHost, type AddressPolicy } from './addresses.js'
@@ -40,9 +40,9 @@ export class NodeAgents implements Lifecycle {
   readonly #reach: AddressPolicy
   readonly #named: (own: string) => string
 
-  /** @param publicNames node agents know namespaces and pods by the public project's names */
+  /** @param publicNames node agents know namespaces by the public project's names */
   constructor (resources: ResourceRegistry, reach: AddressPolicy, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions, publicNames = false) {
-    this.#named = publicNames ? translate : own => own
+    this.#named = publicNames ? translateNamespace : own => own
     this.#resources = resources
     this.#reach = reach
     this.#types = preferredAddressTypes
@@ -60,7 +60,7 @@ export class NodeAgents implements Lifecycle {
 
   /** `/exec/NAMESPACE/POD/CONTAINER`, encoded. */
   pathOf (action: string, namespace: string, pod: string, container = ''): string {
-    return encodePath(`/${action}/${this.#named(namespace)}/${this.#named(pod)}${container === '' ? '' : `/${container}`}`)
+    return encodePath(`/${action}/${this.#named(namespace)}/${pod}${container === '' ? '' : `/${container}`}`)
   }
 
   /** @throws StatusError 404 for an unknown node, 500 without a preferred address, 400 for a disallowed address */

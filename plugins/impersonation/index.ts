@@ -8,7 +8,7 @@ import fp from 'fastify-plugin'
 import type { Ruling } from '../../auth/authorizer.js'
 import { refusal } from '../../auth/refusal.js'
 import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
-import { translate } from '../../schemas/compat/text.js'
+import { translateKey, translateUser } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -32,8 +32,12 @@ function headersOf (rawHeaders: readonly string[]): Impersonation {
 }
 
 /** Of headers with public names. */
-const underOwnNames = ({ users, uids, groups, extra }: Impersonation): Impersonation =>
-  ({ users: users.map(translate), uids, groups: groups.map(translate), extra: new Map([...extra].map(([key, values]) => [translate(key), values])) })
+const underOwnNames = ({ users, uids, groups, extra }: Impersonation): Impersonation => ({
+  users: users.map(translateUser),
+  uids,
+  groups: groups.map(translateUser),
+  extra: new Map([...extra].map(([key, values]) => [translateKey(key), values]))
+})
 
 export default fp(async fastify => {
   /** @throws StatusError for the first permission that is not allowed */

@@ -1,6 +1,6 @@
 /** Webhooks of clients that use the public project's names. */
 import type { HookCaller, HookTarget } from '../../admission/webhooks/target.js'
-import { translate } from '../../schemas/compat/text.js'
+import { publicHost } from '../../schemas/compat/requests.js'
 import { publicReview } from '../../schemas/compat/reviews.js'
 
 /** With the host that the certificate of a service in a renamed namespace has. */
@@ -8,7 +8,7 @@ function publicTarget (target: HookTarget): HookTarget {
   const { service, url } = target
   if (service === undefined) return target
   const named = new URL(url)
-  named.hostname = `${translate(service.name)}.${translate(service.namespace)}.svc`
+  named.hostname = publicHost(service)
   return { ...target, url: named, displayUrl: target.displayUrl.replace(url.hostname, named.hostname) }
 }
 

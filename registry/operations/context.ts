@@ -30,6 +30,8 @@ export interface WriteContext {
   readonly size?: number
   /** True if the object may be far larger than the body, through YAML aliases or JSON patch copies. */
   readonly mayGrow?: boolean
+  /** Validates what the request changes, besides what is always validated. Default nothing. */
+  readonly validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]
   readonly caller: Caller
 }
 

@@ -6,7 +6,7 @@ import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
-import { yieldToEventLoop } from '../../storage/turns.js'
+import { nextTurn, yieldToEventLoop } from '../../storage/turns.js'
 import type { Target, WriteContext } from './context.js'
 import { matchTarget } from './identity.js'
 import { change, type Written } from './update.js'
@@ -15,6 +15,8 @@ export interface PatchRequest {
   readonly type: PatchType
   /** The parsed patch. */
   readonly patch: unknown
+  /** The object as a JSON patch sees it, and back. Default as it is. */
+  readonly view?: ((object: unknown) => unknown) | undefined
   /** Decodes the patched JSON and checks unknown fields. Throws a StatusError. */
   readonly decode: (patched: unknown) => Promise<ApiObject>
 }
@@ -36,10 +38,17 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
 }
 
 /** Returns a function that applies the patch in place to an object of `message`. @throws StatusError 400 for a malformed patch */
-export function patched ({ type, patch }: Pick<PatchRequest, 'type' | 'patch'>, message: Message): (copy: ApiObject) => unknown {
+export function patched ({ type, patch, view }: Pick<PatchRequest, 'type' | 'patch' | 'view'>, message: Message): (copy: ApiObject) => unknown {
   if (type === 'application/json-patch+json') {
     const operations = parseJsonPatch(patch)
-    return copy => applyJsonPatch(copy, operations)
+    if (view === undefined) return copy => applyJsonPatch(copy, operations)
+    return async copy => {
+      const seen = view(copy)
+      await nextTurn()
+      const made = await applyJsonPatch(seen, operations)
+      await nextTurn()
+      return view(made)
+    }
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('a merge patch must be an object')
   if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })

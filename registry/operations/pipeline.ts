@@ -47,8 +47,9 @@ function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | un
 }
 
 /** Validates a new object. @throws StatusError 422 */
-export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>): Promise<void> {
-  refuse(store, object, [...validateObject(store.stored, object, store.gates), ...await runStepsYielding(validateVersion(store.representation, object, undefined, '', store.gates))])
+export async function validateNew (store: ResourceStore, object: ApiObject, { warn, validate, size = 0 }: Pick<WriteContext, 'warn' | 'validate' | 'size'>): Promise<void> {
+  const findings = [...validateObject(store.stored, object, store.gates), ...validate?.(object, undefined) ?? []]
+  refuse(store, object, [...findings, ...await runStepsYielding(validateVersion(store.representation, object, undefined, '', store.gates))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -69,10 +70,11 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 
 /** Validates the replacement of `old`. @throws StatusError 422 */
 export async function validateChange (write: ObjectWrite, object: ApiObject, old: ApiObject, size: number): Promise<void> {
-  const { store, target: { subresource = '' }, context: { warn, fieldManager = '' } } = write
+  const { store, target: { subresource = '' }, context: { warn, validate, fieldManager = '' } } = write
   const named = subresourceOf(store, subresource)
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old, store.gates) : validateSubresource(store.stored, object, old, named, store.gates)
-  const all = [...findings, ...await runStepsYielding(validateVersion(store.representation, object, old, subresource, store.gates))]
+  const own = [...findings, ...validate?.(object, old) ?? []]
+  const all = [...own, ...await runStepsYielding(validateVersion(store.representation, object, old, subresource, store.gates))]
   if (all.length > 0) refuse(store, object, await mayGet(write) ? withOwners(store, all, object, old, fieldManager) : all)
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)

@@ -5,7 +5,7 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.j
 import { finish, type Steps } from '../../schemas/steps.js'
 import { CellBudget } from '../../schemas/cell-budget.js'
 import { partialMetadata, partialMetadataMessage, toYaml } from '../../schemas/codec/encodings.js'
-import { translate } from '../../schemas/compat/text.js'
+import { translateGroup } from '../../schemas/compat/text.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { leafJson } from '../../storage/cache/leaf-json.js'
@@ -156,7 +156,7 @@ interface EncodedList {
 
 /** The kind and apiVersion of a list as the client calls them. */
 const representationFor = ({ orch: { publicNames } }: FastifyRequest, { representation }: ResourceStore): Pick<Representation, 'listKind' | 'apiVersion'> =>
-  publicNames ? { listKind: representation.listKind, apiVersion: translate(representation.apiVersion) } : representation
+  publicNames ? { listKind: representation.listKind, apiVersion: translateGroup(representation.apiVersion) } : representation
 
 /** Encodes a list. `keep`: cache the encoded items with their entries. */
 function encodeList (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, keep: boolean): EncodedList {

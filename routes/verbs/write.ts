@@ -13,7 +13,9 @@ import { reportTooLarge } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
 import { update } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { translatePatch } from '../../schemas/compat/objects.js'
+import { publicFindings } from '../../schemas/compat/findings.js'
+import { translateJson, translatePatch } from '../../schemas/compat/objects.js'
+import { clone } from '../../schemas/language/values.js'
 import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { sendEntry } from '../respond.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
@@ -44,6 +46,7 @@ export function contextOf (request: FastifyRequest): WriteContext {
     annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
     waited: (milliseconds, together) => { if (together) orch.waitedTogether = Math.max(orch.waitedTogether, milliseconds); else orch.waited += milliseconds },
     options: orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
+    ...(orch.publicNames ? { validate: publicFindings } : {}),
     caller: orch // not its signal, which is created on demand
   }
 }
@@ -121,8 +124,10 @@ const invalidPatch = (patched: unknown, detail: string): StatusError =>
 
 export interface PatchBody {
   readonly type: PatchType
-  /** The parsed patch. */
+  /** The parsed patch, under our names or those of its view. */
   readonly value: unknown
+  /** The names that a JSON patch uses, if those are not ours: what they mean depends on the object. */
+  readonly view: ((object: unknown) => unknown) | undefined
   /** Decodes the patched object and validates unknown fields, there and in the patch, as fieldValidation requires. @throws StatusError 422 */
   readonly decode: <T>(patched: unknown, decodeAs: (value: unknown) => Decoded<T>) => T
 }
@@ -138,13 +143,17 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore, me
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   if (isLarge(body.length)) await yieldToStarted()
   const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
-  if (request.orch.publicNames) translatePatch(message, type, value)
-  recordValue(request, value)
+  const { publicNames, recorder } = request.orch
+  const isJsonPatch = type === 'application/json-patch+json'
+  const view = publicNames && isJsonPatch ? (object: unknown) => translateJson(message, object) : undefined
+  if (publicNames && view === undefined) translatePatch(message, type, value)
+  recordValue(request, view === undefined || recorder === undefined ? value : translatePatch(message, type, clone(value)))
   await yieldToEventLoop(body.length)
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {
     type,
     value,
+    view,
     decode: (patched, decodeAs) => {
       const { object, unknown } = decodePatched(patched, decodeAs)
       applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why => invalidPatch(patched, `strict decoding error: ${why}`))
@@ -164,11 +173,12 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 
 export function patchHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    const { type, value, decode: decodePatchedObject } = await patchOf(request, store)
+    const { type, value, view, decode: decodePatchedObject } = await patchOf(request, store)
     const context = contextOf(request)
     const { entry } = await patch(store, {
       type,
       patch: value,
+      view,
       decode: async patched => {
         const object = decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
         await yieldToEventLoop(context.size ?? 0)

@@ -1,5 +1,5 @@
 /** Claims of service account tokens. A token says by itself under which names it is. */
-import { translate } from './text.js'
+import { translateNamespace, translateUser } from './text.js'
 
 type Claims = Readonly<Record<string, unknown>>
 
@@ -11,16 +11,20 @@ const KEPT = /^(orch\.io|kubernetes\.io)(?=\/serviceaccount\/)/
 /** With the other names. Of what an issuer other than this server says, only what our tokens have is changed. */
 export const translateClaims = (claims: Claims): Claims => Object.fromEntries(Object.entries(claims).map(([name, value]): [string, unknown] => {
   const own = PRIVATE.get(name)
-  if (own !== undefined) return [own, names(value)]
-  if (KEPT.test(name)) return [name.replace(KEPT, domain => PRIVATE.get(domain) ?? domain), name.endsWith('.uid') ? value : text(value)]
-  return [name, name === 'sub' ? text(value) : name === 'iss' && typeof value === 'string' ? ISSUERS.get(value) ?? value : value]
+  if (own !== undefined) return [own, withNamespace(value)]
+  if (KEPT.test(name)) {
+    const other = name.replace(KEPT, domain => PRIVATE.get(domain) ?? domain)
+    return [other, name.endsWith('/namespace') ? text(value, translateNamespace) : value]
+  }
+  if (name === 'sub') return [name, text(value, translateUser)]
+  return [name, name === 'iss' && typeof value === 'string' ? ISSUERS.get(value) ?? value : value]
 }))
 
 export const ownClaims = (claims: Claims): Claims => 'kubernetes.io' in claims || claims['iss'] === 'kubernetes/serviceaccount' ? translateClaims(claims) : claims
 
-const text = (value: unknown): unknown => typeof value === 'string' ? translate(value) : value
+const text = (value: unknown, of: (text: string) => string): unknown => typeof value === 'string' ? of(value) : value
 
-/** A namespace, and the name and uid of each object. */
-const names = (value: unknown): unknown => typeof value === 'object' && value !== null
-  ? Object.fromEntries(Object.entries(value).map(([name, member]): [string, unknown] => [name, typeof member === 'object' ? names(member) : name === 'uid' ? member : text(member)]))
+/** A namespace, and the name and uid of each object, which have no partners. */
+const withNamespace = (value: unknown): unknown => typeof value === 'object' && value !== null && 'namespace' in value
+  ? { ...value, namespace: text(value.namespace, translateNamespace) }
   : value

@@ -1,7 +1,7 @@
 /** JSON patches: names in paths and in the values at them. */
 import { isObject } from '../language/values.js'
 import type { Place } from './places.js'
-import { translate } from './text.js'
+import { translateGroup, translateKey } from './text.js'
 import { extensionName, translateValue, valueOf, type Form } from './values.js'
 
 /** Of a list's item, or its end. */
@@ -45,13 +45,13 @@ function step (place: Place, name: string, form: Form): [name: string, place: Pl
   switch (place.kind) {
     case 'keys': {
       const of = valueOf(name, form)
-      return [translate(name), of === undefined ? undefined : { kind: 'text', of, list: false }]
+      return [translateKey(name), of === undefined ? undefined : { kind: 'text', of, list: false }]
     }
     case 'items': return [name, place.item]
     case 'text': return [name, place.list ? { ...place, list: false } : undefined]
     case 'struct': {
       const { places, extensions, typed } = place.members
-      if (typed && name === 'apiVersion') return [name, { kind: 'text', of: translate, list: false }]
+      if (typed && name === 'apiVersion') return [name, { kind: 'text', of: translateGroup, list: false }]
       return [extensions ? extensionName(name) : name, places.get(name)]
     }
     case 'union': {

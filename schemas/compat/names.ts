@@ -44,41 +44,117 @@ const KEYS = [
   ])
 ]
 
-/** Namespaces, objects that the server makes itself, users, signers and the finalizer of namespaces. */
-const OBJECTS: Array<[string, string]> = [
-  ['kubernetes', 'orch'], ['kube-system', 'orch-system'], ['kube-public', 'orch-public'], ['kube-node-lease', 'orch-node-lease'], ['kube-root-ca.crt', 'orch-root-ca.crt'], ['kubernetes.io/*', 'orch.io/*'],
-  ...['apiserver', 'controller-manager', 'dns', 'proxy', 'scheduler', 'system-service-accounts'].map((name): [string, string] => [`kube-${name}`, `orch-${name}`]),
-  ...['aggregator', 'controller-manager', 'dns', 'proxy', 'scheduler'].map((name): [string, string] => [`system:kube-${name}`, `system:orch-${name}`]),
-  ...['controller-manager', 'scheduler'].map((name): [string, string] => [`system::leader-locking-kube-${name}`, `system::leader-locking-orch-${name}`]),
-  ['system:kubelet-api-admin', 'system:node-agent-api-admin'],
-  ...inDomain('k8s.io', ['nodeclient', 'selfnodeclient'].map(name => `system:certificates.orch.io:certificatesigningrequests:${name}`)),
-  ...[['kube-apiserver-client', 'orch-apiserver-client'], ['kube-apiserver-client-kubelet', 'orch-apiserver-client-node-agent'], ['kubelet-serving', 'node-agent-serving'], ['legacy-unknown', 'legacy-unknown']].flatMap(([stock, ours]): Array<[string, string]> => [
-    [`kubernetes.io/${stock}`, `orch.io/${ours}`], [`system:certificates.k8s.io:${stock}-approver`, `system:certificates.orch.io:${ours}-approver`]
-  ]),
-  ['/var/run/secrets/kubernetes.io/serviceaccount', '/var/run/secrets/orch.io/serviceaccount']
+type Pairs = ReadonlyArray<readonly [stock: string, ours: string]>
+
+/** Signers of certificates. */
+const SIGNERS: Pairs = [
+  ['kubernetes.io/*', 'orch.io/*'],
+  ['kubernetes.io/kube-apiserver-client', 'orch.io/orch-apiserver-client'],
+  ['kubernetes.io/kube-apiserver-client-kubelet', 'orch.io/orch-apiserver-client-node-agent'],
+  ['kubernetes.io/kubelet-serving', 'orch.io/node-agent-serving'],
+  ['kubernetes.io/legacy-unknown', 'orch.io/legacy-unknown']
 ]
 
-const bothWays = (pairs: ReadonlyArray<readonly [string, string]>): ReadonlyMap<string, string> => new Map(pairs.flatMap(([one, other]) => [[one, other], [other, one]]))
+const components = (before: string, ...names: string[]): Pairs => names.map(name => [`${before}kube-${name}`, `${before}orch-${name}`])
 
-export const PAIRS: ReadonlyArray<readonly [string, string]> = [...[...OWN_GROUPS].map((group): [string, string] => [group.replace(OURS, 'k8s.io'), group]), ...KEYS, ...OBJECTS]
-export const WHOLE = bothWays(PAIRS)
-/** Groups alone. */
-export const GROUPS = bothWays([...OWN_GROUPS].map(group => [group.replace(OURS, 'k8s.io'), group]))
+const NAMESPACES = components('', 'system', 'public', 'node-lease')
+
+/**
+ * Objects that the default roles name, although components make them: their locks and service accounts. The roles
+ * allow either name, so that these objects have one name as others have.
+ */
+export const COMPONENT_OBJECTS: ReadonlyMap<string, string> =
+  new Map(components('', 'controller-manager', 'dns', 'scheduler').map(([stock, ours]) => [ours, stock]))
+
+/** Users of the system. Those of service accounts follow from their namespaces. */
+const USERS = components('system:', 'aggregator', 'controller-manager', 'proxy', 'scheduler')
+
+/** Roles of the system; their bindings have the same names. */
+const ROLES: Pairs = [
+  ...components('system:', 'aggregator', 'controller-manager', 'dns', 'scheduler'),
+  ...components('system::leader-locking-', 'controller-manager', 'scheduler'),
+  ['system:kubelet-api-admin', 'system:node-agent-api-admin'],
+  ...inCertificates('certificatesigningrequests:nodeclient', 'certificatesigningrequests:nodeclient'),
+  ...inCertificates('certificatesigningrequests:selfnodeclient', 'certificatesigningrequests:selfnodeclient'),
+  ...SIGNERS.slice(1).flatMap(([stock, ours]) => inCertificates(`${afterSlash(stock)}-approver`, `${afterSlash(ours)}-approver`))
+]
+function inCertificates (stock: string, ours: string): Pairs {
+  return [[`system:certificates.k8s.io:${stock}`, `system:certificates.orch.io:${ours}`]]
+}
+function afterSlash (text: string): string { return text.slice(text.indexOf('/') + 1) }
+
+const SERVICE: Pairs = [['kubernetes', 'orch']]
+const RBAC = 'rbac.authorization.orch.io'
+
+/**
+ * Names are pairs, or made of a group: `v1.GROUP`, `roles.GROUP`, `GROUP.roles`; those of users and signers are
+ * translated wherever they stand.
+ */
+export type KindNames = Pairs | 'of group' | 'before plural' | 'users' | 'keys'
+
+/**
+ * Kinds of which the server makes objects itself, with the names of those. Objects of other kinds, such as nodes, have
+ * one name. Names go by kinds, not by namespaces: what a ClusterRole names is the same in each.
+ */
+export const KINDS: ReadonlyArray<readonly [group: string, plural: string, kind: string, names: KindNames]> = [
+  ['', 'namespaces', 'Namespace', NAMESPACES],
+  ['', 'services', 'Service', SERVICE],
+  ['', 'endpoints', 'Endpoints', SERVICE],
+  ['discovery.orch.io', 'endpointslices', 'EndpointSlice', SERVICE],
+  ['', 'configmaps', 'ConfigMap', [['kube-root-ca.crt', 'orch-root-ca.crt']]],
+  [RBAC, 'clusterroles', 'ClusterRole', ROLES],
+  [RBAC, 'clusterrolebindings', 'ClusterRoleBinding', ROLES],
+  [RBAC, 'roles', 'Role', ROLES],
+  [RBAC, 'rolebindings', 'RoleBinding', ROLES],
+  ['flowcontrol.apiserver.orch.io', 'flowschemas', 'FlowSchema',
+    components('', 'controller-manager', 'scheduler', 'system-service-accounts')],
+  ['apiregistration.orch.io', 'apiservices', 'APIService', 'of group'],
+  ['apiextensions.orch.io', 'customresourcedefinitions', 'CustomResourceDefinition', 'of group'],
+  ['internal.apiserver.orch.io', 'storageversions', 'StorageVersion', 'before plural'],
+  ['', 'users', '', 'users'],
+  ['', 'groups', '', 'users'],
+  ['certificates.orch.io', 'signers', '', 'keys']
+]
+
+export const bothWays = (pairs: Pairs): ReadonlyMap<string, string> =>
+  new Map(pairs.flatMap(([one, other]) => [[one, other], [other, one]]))
+
+const GROUP_PAIRS: Pairs = [...OWN_GROUPS].map(group => [group.replace(OURS, 'k8s.io'), group])
+const KEY_PAIRS: Pairs = [...KEYS, ...SIGNERS]
+
+/** Every pair, by what it names. */
+export const PAIRS: Readonly<Record<string, Pairs>> = {
+  groups: GROUP_PAIRS,
+  keys: KEY_PAIRS,
+  namespaces: NAMESPACES,
+  users: USERS,
+  ...Object.fromEntries(KINDS.flatMap(([, , kind, names]) => typeof names === 'string' ? [] : [[kind, names]]))
+}
+
+export const GROUPS = bothWays(GROUP_PAIRS)
+/** Of labels, annotations, taints, finalizers, types of Secrets, signers and extra values of users. */
+export const KEY_NAMES = bothWays(KEY_PAIRS)
+export const NAMESPACE_NAMES = bothWays(NAMESPACES)
+export const USER_NAMES = bothWays(USERS)
+/** Users of the system, by public names. */
+export const SYSTEM_USERS: ReadonlyMap<string, string> = new Map(USERS)
+/** Of namespaces, in their spec. */
+export const NAMESPACE_FINALIZERS = bothWays([['kubernetes', 'orch']])
+/** Where service accounts find their tokens. */
+export const MOUNT_PATHS = bothWays([
+  ['/var/run/secrets/kubernetes.io/serviceaccount', '/var/run/secrets/orch.io/serviceaccount']
+])
+/** Values of the label that says what a server is. */
+export const COMPONENTS = bothWays(components('', 'apiserver'))
 
 /** Domains of keys whose names are made up: `node-role.kubernetes.io/anything`. */
 export const DOMAINS = bothWays(inDomain('kubernetes.io', ['node-role.orch.io', 'node-restriction.orch.io', 'pod-security.orch.io', 'container.apparmor.security.beta.orch.io', 'container.seccomp.security.alpha.orch.io']))
 
 /** Ends of domains whose beginning is made up. */
-export const DOMAIN_ENDS: ReadonlyArray<readonly [string, string]> = [
+export const DOMAIN_ENDS: Pairs = [
   ['.image-policy.k8s.io', '.image-policy.orch.io'], ['.image-policy.orch.io', '.image-policy.k8s.io'],
   ['.node-restriction.kubernetes.io', '.node-restriction.orch.io'], ['.node-restriction.orch.io', '.node-restriction.kubernetes.io']
 ]
 
-/** Beginnings of names that the server makes up. */
-export const BEGINNINGS: ReadonlyArray<readonly [string, string]> = [['kube-api-access-', 'orch-api-access-'], ['orch-api-access-', 'kube-api-access-']]
-
-/** Labels and annotations whose values are names too, under either name. */
-export const NAMING_KEYS: ReadonlySet<string> = new Set(['k8s.io/component', 'orch.io/component', ...['metadata.name', 'service-name', 'service-account.name'].flatMap(name => [`kubernetes.io/${name}`, `orch.io/${name}`])])
-
-/** Users of the system, by public names. */
-export const SYSTEM_USERS: ReadonlyMap<string, string> = new Map(OBJECTS.filter(([stock]) => stock.startsWith('system:kube')))
+/** Beginnings of the names of volumes that the server adds to pods. */
+export const VOLUMES: Pairs = [['kube-api-access-', 'orch-api-access-'], ['orch-api-access-', 'kube-api-access-']]

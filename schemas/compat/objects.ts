@@ -8,7 +8,9 @@ import type { Message, Plain } from '../language/types.js'
 import type { Status } from '../status.js'
 import { translateJsonPatch } from './json-patch.js'
 import { membersOf, type Place } from './places.js'
-import { bounded, SIGNS, translate, translatePath, publicWords } from './text.js'
+import { translatePath } from './requests.js'
+import { publicWords } from './sentences.js'
+import { bounded, namesOf, SIGNS, translateGroup } from './text.js'
 import { translateFields, translateStruct, type Form } from './values.js'
 
 const rootOf = (message: Message): Place & { kind: 'struct' } => ({ kind: 'struct', members: membersOf(planOf(message)) })
@@ -67,6 +69,7 @@ export const mayHaveNames = (json: Buffer): boolean => SIGN_BYTES.some(sign => j
 export function publicStatus<T extends Omit<Status, 'code'>> (status: T): T {
   const { message, details } = status
   if (message === undefined && details === undefined) return status
+  const names = namesOf(details?.group ?? '', details?.kind ?? '')
   return {
     ...status,
     ...(message === undefined ? {} : { message: publicWords(message) }),
@@ -75,8 +78,8 @@ export function publicStatus<T extends Omit<Status, 'code'>> (status: T): T {
       : {
           details: {
             ...details,
-            ...(details.name === undefined ? {} : { name: translate(details.name) }),
-            ...(details.group === undefined ? {} : { group: translate(details.group) }),
+            ...(details.name === undefined ? {} : { name: names?.(details.name) ?? details.name }),
+            ...(details.group === undefined ? {} : { group: translateGroup(details.group) }),
             ...(details.causes === undefined ? {} : { causes: details.causes.map(cause => ({ ...cause, ...(cause.message === undefined ? {} : { message: publicWords(cause.message) }), ...(cause.field === undefined ? {} : { field: publicWords(cause.field) }) })) })
           }
         })
@@ -87,7 +90,7 @@ const DISCOVERY_NAMES: ReadonlySet<string> = new Set(['name', 'group', 'groupVer
 
 /** A document of discovery: groups, versions, paths. Types keep their names, which definitions choose. */
 export function translateDocument (value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return name === 'paths' ? translatePath(value) : DISCOVERY_NAMES.has(name) ? translate(value) : value
+  if (typeof value === 'string') return name === 'paths' ? translatePath(value) : DISCOVERY_NAMES.has(name) ? translateGroup(value) : value
   if (Array.isArray(value)) return value.map(item => translateDocument(item, name))
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, key === 'name' && 'verbs' in value ? member : translateDocument(member, key)])) as Plain

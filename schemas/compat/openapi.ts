@@ -2,7 +2,8 @@
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
 import { publicType } from './objects.js'
-import { translate, publicWords } from './text.js'
+import { publicWords } from './sentences.js'
+import { translateGroup } from './text.js'
 
 export const publicDefinition = (name: string): string => name.replace(/^io\.orch\./, 'io.k8s.')
 
@@ -12,7 +13,7 @@ const OWN_EXTENSION = 'x-orch-'
 const PROPERTY = /^x-orch-(?=(?:embedded-resource|int-or-string|list-map-keys|list-type|map-type|preserve-unknown-fields|validations)$)/
 
 interface Kind { readonly group: string }
-const publicKind = ({ group, ...rest }: Kind): object => ({ group: translate(group), ...rest })
+const publicKind = ({ group, ...rest }: Kind): object => ({ group: translateGroup(group), ...rest })
 
 /**
  * A schema of the document. The one that declares extensions as properties is no kind; properties of types that others

@@ -2,9 +2,13 @@
  * Where declared types hold names. Fields are listed by name, with the messages that have them where not all do; everything else, such as the data of a
  * ConfigMap, arguments and images of containers, and fields of custom resources, is the client's own text.
  */
-import { alternativeOf, perPlan, planFor, type Plan, type PlannedField } from '../language/plan.js'
-import type { Declaration } from '../language/types.js'
-import { bounded, translate, translateFieldPath, translateLabelSelector, translatePath } from './text.js'
+import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
+import type { Declaration, Plain } from '../language/types.js'
+import { translateFieldPath, translateLabelSelector, translatePath, valueOfLabel } from './requests.js'
+import {
+  bounded, namesOf, namesOfRule, translateGroup, translateKey, translateMountPath, translateNamespace,
+  translateNamespaceFinalizer, translateResource, translateUser, translateVolume, type Translation
+} from './text.js'
 
 /**
  * `text`: a name, or text with names; `keys`: a map whose keys are names; `struct`: an object of a message; `items`: a list
@@ -19,8 +23,8 @@ export type Place =
 
 export interface Members {
   readonly places: ReadonlyMap<string, Place>
-  /** `key` and `values` of a requirement of labels. */
-  readonly requirement: boolean
+  /** A field whose names depend on its siblings. */
+  readonly beside: Beside | undefined
   /** Extensions of JSON Schema, whose names begin with the project's. */
   readonly extensions: boolean
   /** Has apiVersion. */
@@ -29,46 +33,89 @@ export interface Members {
 
 const ALL = ['']
 const REQUIREMENTS = ['LabelSelectorRequirement', 'NodeSelectorRequirement', 'TopologySelectorLabelRequirement']
-
-/** Text fields, and lists of texts, that are names: `''` for all messages. */
-const NAMES: Readonly<Record<string, readonly string[]>> = {
-  apiGroup: ALL, apiGroups: ALL, apiVersion: ALL, claimName: ALL, commonEncodingVersion: ALL, decodableVersions: ALL, encodingVersion: ALL, endpointsNamespace: ALL, finalizers: ALL,
-  group: ['APIServiceSpec', 'ResourceAttributes', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource', 'StatusDetails'],
-  groups: ['UserInfo', 'SubjectAccessReviewSpec', 'CertificateSigningRequestSpec'],
-  ingressClassName: ALL, mountPath: ['VolumeMount'],
-  key: [...REQUIREMENTS, 'Taint', 'Toleration'],
-  name: ['BoundObjectReference', 'ConfigMapNodeConfigSource', 'CrossVersionObjectReference', 'GroupSubject', 'IngressClassParametersReference', 'IngressServiceBackend', 'LocalObjectReference', 'ObjectMeta', 'ObjectReference',
-    'OwnerReference', 'PriorityLevelConfigurationReference', 'ResourceAttributes', 'RoleRef', 'SecretReference', 'ServiceAccountSubject', 'ServiceReference', 'StatusDetails', 'Subject', 'TypedLocalObjectReference',
-    'UserSubject', 'Volume', 'VolumeDevice', 'VolumeMount'],
-  namespace: ALL, namespaces: ALL, nodeName: ALL, nominatedNodeName: ALL, persistentVolumeName: ALL, priorityClassName: ALL, resourceNames: ALL, runtimeClassName: ALL, secretName: ALL, secretNamespace: ALL,
-  serviceAccount: ALL, serviceAccountName: ALL, serviceName: ALL, signerName: ALL, storageClassName: ALL, topologyKey: ALL, topologyKeys: ALL, type: ['Secret'], user: ['SubjectAccessReviewSpec'],
-  username: ALL, volumeName: ['PersistentVolumeClaimSpec'], volumeNamespace: ALL
-}
 /** Of a body: may be long, and is compared with paths of requests alone. */
 const pathInText = bounded(32 * 1024, translatePath)
+const named = (group: string, plural: string): Translation => namesOf(group, plural) ?? (name => name)
+const RBAC = 'rbac.authorization.orch.io'
 
-/** Other text that has names in it. */
-const TEXTS: Readonly<Record<string, readonly [(text: string) => string, readonly string[]]>> = {
-  fieldPath: [translateFieldPath, ['ObjectFieldSelector']],
-  nonResourceURLs: [pathInText, ALL],
-  path: [pathInText, ['NonResourceAttributes']],
-  selector: [translateLabelSelector, ['ScaleStatus']]
-}
+/**
+ * Text fields, and lists of texts, that hold names or have them in it, with the messages that have them: `''` for all.
+ */
+const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<string, readonly string[]>>]> = [
+  [translateGroup, {
+    apiGroup: ALL, apiGroups: ALL, apiVersion: ALL,
+    commonEncodingVersion: ALL, decodableVersions: ALL, encodingVersion: ALL,
+    group: [
+      'APIServiceSpec', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource', 'ResourceAttributes', 'StatusDetails'
+    ]
+  }],
+  [translateNamespace, {
+    endpointsNamespace: ALL, namespace: ALL, namespaces: ALL, secretNamespace: ALL, volumeNamespace: ALL
+  }],
+  [translateUser, {
+    groups: ['UserInfo', 'SubjectAccessReviewSpec', 'CertificateSigningRequestSpec'],
+    // Names of service accounts have no partners, and no other subject may have those of the system.
+    name: ['GroupSubject', 'Subject', 'UserSubject'],
+    user: ['SubjectAccessReviewSpec'],
+    username: ALL
+  }],
+  [translateKey, {
+    finalizers: ['ObjectMeta'],
+    key: [...REQUIREMENTS, 'Taint', 'Toleration'],
+    signerName: ALL,
+    topologyKey: ALL,
+    topologyKeys: ALL,
+    type: ['Secret']
+  }],
+  [translateNamespaceFinalizer, { finalizers: ['NamespaceSpec'] }],
+  [named('', 'services'), { name: ['IngressServiceBackend', 'ServiceReference'], serviceName: ALL }],
+  [named('', 'configmaps'), {
+    name: ['EnvSource', 'KeySelector', 'NodeConfigSource', 'Projection', 'VolumeSource'].map(of => `ConfigMap${of}`)
+  }],
+  [named(RBAC, 'clusterroles'), { name: ['RoleRef'] }],
+  [translateVolume, { name: ['Volume', 'VolumeDevice', 'VolumeMount'] }],
+  [translateMountPath, { mountPath: ['VolumeMount'] }],
+  [translateFieldPath, { fieldPath: ['ObjectFieldSelector'] }],
+  [pathInText, { nonResourceURLs: ALL, path: ['NonResourceAttributes'] }],
+  [translateResource, { resources: ['PolicyRule', 'ResourceRule'] }],
+  [translateLabelSelector, { selector: ['ScaleStatus'] }]
+]
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   annotations: ALL, deprecatedTopology: ALL, extra: ALL, hard: ALL, labels: ALL, matchLabels: ALL, nodeSelector: ALL, selector: ['ReplicationControllerSpec', 'ServiceSpec'], topology: ALL, used: ALL
 }
 
-const listed = (table: Readonly<Record<string, readonly string[]>>, field: string, message: string): boolean => Object.hasOwn(table, field) && (table[field]?.some(one => one === '' || one === message) ?? false)
+/** Text fields whose meaning is in the members beside them. */
+type Beside = readonly [field: string, of: (value: Plain) => Translation | undefined]
+const text = (value: Plain, name: string): string => typeof value[name] === 'string' ? value[name] : ''
+const texts = (value: Plain, name: string): string[] =>
+  Array.isArray(value[name]) ? value[name].filter(one => typeof one === 'string') : []
+const byRule = (value: Plain): Translation => namesOfRule(texts(value, 'apiGroups'), texts(value, 'resources'))
+const BY_KEY: Beside = ['values', value => valueOfLabel(text(value, 'key'))]
+const BESIDE: Readonly<Record<string, Beside>> = {
+  OwnerReference: ['name', value => namesOf(groupOf(text(value, 'apiVersion')), text(value, 'kind'))],
+  StatusDetails: ['name', value => namesOf(text(value, 'group'), text(value, 'kind'))],
+  ResourceAttributes: ['name', value => namesOfRule([text(value, 'group')], [text(value, 'resource')])],
+  NamedRuleWithOperations: ['resourceNames', byRule],
+  PolicyRule: ['resourceNames', byRule],
+  ResourceRule: ['resourceNames', byRule],
+  ...Object.fromEntries(REQUIREMENTS.map(name => [name, BY_KEY]))
+}
+
+type Fields = Readonly<Record<string, readonly string[]>>
+const holds = (table: Fields, field: string, messages: readonly string[]): boolean =>
+  Object.hasOwn(table, field) && (table[field]?.some(one => one === '' || messages.includes(one)) ?? false)
+
+const groupOf = (apiVersion: string): string => /^(.*)\//.exec(apiVersion)?.[1] ?? ''
 
 const shortName = ({ name }: Declaration): string => name.slice(name.lastIndexOf('.') + 1)
 
-function placeOf (field: PlannedField, message: string): Place | undefined {
+function placeOf (field: PlannedField, messages: readonly string[]): Place | undefined {
   const { name, shape } = field
   if (field.scalar === 'string' && shape !== 'map') {
-    const of = listed(NAMES, name, message) ? translate : Object.hasOwn(TEXTS, name) && TEXTS[name]?.[1].some(one => one === '' || one === message) === true ? TEXTS[name][0] : undefined
+    const of = TEXTS.find(([, fields]) => holds(fields, name, messages))?.[0]
     return of === undefined ? undefined : { kind: 'text', of, list: shape === 'list' }
   }
-  if (shape === 'map' && listed(KEYS, name, message)) return { kind: 'keys' }
+  if (shape === 'map' && holds(KEYS, name, messages)) return { kind: 'keys' }
   const { message: inner, special } = field.innermost
   if (inner === undefined || special !== undefined) return undefined
   let item: Place = placeOfMessage(field.innermost)
@@ -88,13 +135,29 @@ function placeOfMessage (field: PlannedField): Place {
   }
 }
 
+/**
+ * The metadata of an object of a kind of which the server makes some itself: names in templates and of other kinds
+ * have no partners.
+ */
+function placeOfMetadata (plan: Plan): Place | undefined {
+  const { type } = plan.message
+  const metadata = plan.byName.get('metadata')
+  const names = type === undefined ? undefined : namesOf(groupOf(type.apiVersion), type.kind)
+  if (names === undefined || metadata?.message === undefined || shortName(metadata.message) !== 'ObjectMeta') return undefined
+  const members = membersOf(metadata.plan)
+  const name: Place = { kind: 'text', of: names, list: false }
+  return { kind: 'struct', members: { ...members, places: new Map([...members.places, ['name', name]]) } }
+}
+
 /** The places of a message; those of structs are found when they are visited. */
 export const membersOf: (plan: Plan) => Members = perPlan(plan => {
   const message = shortName(plan.message)
-  // Fields of inlined messages stand among others: each counts as one of the message that declares it.
-  const places = plan.messages.flatMap(declaring => planFor(declaring).fields.flatMap((field): Array<[string, Place]> => {
-    const place = placeOf(field, shortName(declaring))
+  const messages = plan.messages.map(shortName) // inlined ones too, whose fields stand among the others
+  const places = new Map(plan.fields.flatMap((field): Array<[string, Place]> => {
+    const place = placeOf(field, messages)
     return place === undefined ? [] : [[field.name, place]]
   }))
-  return { places: new Map(places), requirement: REQUIREMENTS.includes(message), extensions: message === 'JSONSchemaProps', typed: plan.message.type !== undefined }
+  const metadata = placeOfMetadata(plan)
+  if (metadata !== undefined) places.set('metadata', metadata)
+  return { places, beside: BESIDE[message], extensions: message === 'JSONSchemaProps', typed: plan.message.type !== undefined }
 })

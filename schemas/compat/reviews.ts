@@ -6,7 +6,7 @@ import { Facts, type Message, type Plain } from '../language/types.js'
 import { PartialObjectMetadata } from '../meta/answers.js'
 import { representations } from '../resources.js'
 import { translateJson, translatePatch } from './objects.js'
-import { translate } from './text.js'
+import { namesOf, translateGroup, translateKey, translateNamespace, translateUser } from './text.js'
 
 /** Of custom and unknown types only the metadata is translated. */
 function messageOf (object: Plain): Message {
@@ -33,26 +33,30 @@ export function publicReview (own: string): { readonly body: string, readonly an
 
 function translateReview (review: Plain): void {
   const request = review['request'] as Plain
-  review['apiVersion'] = translate(String(review['apiVersion']))
+  const { resource } = request
+  const names = isObject(resource) ? namesOf(String(resource['group']), String(resource['resource'])) : undefined
+  review['apiVersion'] = translateGroup(String(review['apiVersion']))
   for (const member of GROUPED) {
     const named = request[member]
-    if (isObject(named) && typeof named['group'] === 'string') named['group'] = translate(named['group'])
+    if (isObject(named) && typeof named['group'] === 'string') named['group'] = translateGroup(named['group'])
   }
-  for (const member of ['name', 'namespace']) if (typeof request[member] === 'string') request[member] = translate(request[member])
+  if (typeof request['namespace'] === 'string') request['namespace'] = translateNamespace(request['namespace'])
+  if (typeof request['name'] === 'string' && names !== undefined) request['name'] = names(request['name'])
   const { userInfo } = request
-  if (isObject(userInfo)) request['userInfo'] = translateUser(userInfo)
+  if (isObject(userInfo)) request['userInfo'] = translateUserInfo(userInfo)
   for (const member of ['object', 'oldObject', 'options']) if (member in request) request[member] = translateObject(request[member])
   if (Array.isArray(request['objects'])) request['objects'] = request['objects'].map(translateObject)
 }
 
-function translateUser (user: Plain): Plain {
+function translateUserInfo (user: Plain): Plain {
   const { extra, ...rest } = user
   for (const member of USER) {
     const value = rest[member]
-    if (typeof value === 'string') rest[member] = translate(value)
-    else if (Array.isArray(value)) rest[member] = value.map(one => translate(String(one)))
+    if (typeof value === 'string') rest[member] = translateUser(value)
+    else if (Array.isArray(value)) rest[member] = value.map(one => translateUser(String(one)))
   }
-  return isObject(extra) ? { ...rest, extra: Object.fromEntries(Object.entries(extra).map(([key, value]): [string, unknown] => [translate(key), value])) } : rest
+  if (!isObject(extra)) return rest
+  return { ...rest, extra: Object.fromEntries(Object.entries(extra).map(([key, value]) => [translateKey(key), value])) }
 }
 
 /** Bytes that are no such answer stay as they are, for the reader to say so. */
@@ -65,7 +69,7 @@ function ownAnswer (body: Uint8Array, message: Message | undefined): Uint8Array 
   }
   if (!isObject(review)) return body
   const { apiVersion, response } = review
-  if (typeof apiVersion === 'string') review['apiVersion'] = translate(apiVersion)
+  if (typeof apiVersion === 'string') review['apiVersion'] = translateGroup(apiVersion)
   if (isObject(response)) {
     if (typeof response['patch'] === 'string' && message !== undefined) response['patch'] = ownPatch(response['patch'], message)
     if (Array.isArray(response['convertedObjects'])) response['convertedObjects'] = response['convertedObjects'].map(translateObject)

@@ -1,5 +1,10 @@
-/** Names in text: whole names, selectors, URLs, and sentences that this server wrote. Every function is its own inverse. */
-import { BEGINNINGS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, NAMING_KEYS, SYSTEM_USERS, WHOLE } from './names.js'
+/** Names in the public project's spelling and ours. Every function is its own inverse. */
+import {
+  bothWays, COMPONENTS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, KEY_NAMES, KINDS, type KindNames, MOUNT_PATHS, NAMESPACE_FINALIZERS,
+  NAMESPACE_NAMES, SYSTEM_USERS, USER_NAMES, VOLUMES
+} from './names.js'
+
+export type Translation = (text: string) => string
 
 const VERSION = /^v\d+(?:(?:alpha|beta)\d+)?$/
 const ACCOUNT = 'system:serviceaccount:'
@@ -7,6 +12,7 @@ const ACCOUNTS = 'system:serviceaccounts:'
 const COUNT = 'count/'
 /** Of quota: `CLASS.storageclass.storage.k8s.io/requests.storage`. */
 const CLASS_QUOTA = /^(.+\.storageclass\.storage\.)(k8s|orch)(\.io\/.+)$/
+const EXTRAS = 'userextras/'
 
 /** Longer text is no name, and clients choose it. */
 const MAX_TEXT = 2000
@@ -16,163 +22,142 @@ const SIGN = /orch|k8s\.io|kube|node-agent/
 export const hasSign = (text: string): boolean => SIGN.test(text)
 
 /** Translates text of bounded length; what would exceed the bound stays, so that translating back gives the same text. */
-export const bounded = (max: number, of: (text: string) => string) => (text: string): string => {
+export const bounded = (max: number, of: Translation): Translation => text => {
   if (text.length > max) return text
   const other = of(text)
   return other.length > max ? text : other
 }
 
-/** The other name of what a whole text names: a group or group version, key, namespace, user, or an object that the server makes. */
-export const translate = bounded(MAX_TEXT, text => hasSign(text) ? exchanged(text) : text)
+const translation = (of: Translation): Translation => bounded(MAX_TEXT, text => hasSign(text) ? of(text) : text)
+const listed = (names: ReadonlyMap<string, string>): Translation => translation(text => names.get(text) ?? text)
 
-function exchanged (text: string): string {
-  const whole = WHOLE.get(text)
-  if (whole !== undefined) return whole
+/** A group, or `GROUP/VERSION`. */
+export const translateGroup = translation(text => {
   const slash = text.indexOf('/')
-  if (slash > 0) return translateKey(text, slash)
-  if (text.startsWith(ACCOUNT)) return ACCOUNT + translateParts(text.slice(ACCOUNT.length))
-  if (text.startsWith(ACCOUNTS)) return ACCOUNTS + translateParts(text.slice(ACCOUNTS.length))
-  return text.startsWith('system:') ? text : translateParts(text)
-}
+  const group = GROUPS.get(slash < 0 ? text : text.slice(0, slash))
+  if (group === undefined || slash < 0) return group ?? text
+  return VERSION.test(text.slice(slash + 1)) ? group + text.slice(slash) : text
+})
 
-/** A proxied service has three: `https:NAME:PORT`. */
-const MAX_PARTS = 3
+export const translateNamespace = listed(NAMESPACE_NAMES)
+export const translateNamespaceFinalizer = listed(NAMESPACE_FINALIZERS)
+export const translateMountPath = listed(MOUNT_PATHS)
+export const translateComponent = listed(COMPONENTS)
 
-/** Names of objects, with colons between them. */
-function translateParts (text: string): string {
-  if (!text.includes(':')) return translateName(text)
-  const parts = text.split(':', MAX_PARTS + 1)
-  return parts.length > MAX_PARTS ? text : parts.map(translateName).join(':')
-}
+/** A user, or a group of users. Those of service accounts follow the namespace. */
+export const translateUser = translation(text => {
+  const known = USER_NAMES.get(text)
+  if (known !== undefined) return known
+  if (text.startsWith(ACCOUNTS)) return ACCOUNTS + translateNamespace(text.slice(ACCOUNTS.length))
+  if (!text.startsWith(ACCOUNT)) return text
+  const end = text.indexOf(':', ACCOUNT.length)
+  return end < 0 ? text : ACCOUNT + translateNamespace(text.slice(ACCOUNT.length, end)) + text.slice(end)
+})
 
-function translateName (text: string): string {
-  const whole = WHOLE.get(text)
-  if (whole !== undefined) return whole
-  for (const [beginning, other] of BEGINNINGS) if (text.startsWith(beginning)) return other + text.slice(beginning.length)
-  const dot = text.indexOf('.')
-  return dot > 0 && VERSION.test(text.slice(0, dot)) ? withGroup(text, dot) : text
-}
+/**
+ * Our name of a user or group that others authenticate, under public names; components of the system may come under
+ * ours as well.
+ */
+export const ownUser = (name: string): string =>
+  SYSTEM_USERS.get(name) ?? (USER_NAMES.has(name) ? name : translateUser(name))
 
-/** With a slash: `GROUP/VERSION`, `DOMAIN/NAME`, `count/RESOURCE.GROUP`. */
-function translateKey (text: string, slash: number): string {
+/** The name of a volume in a pod. */
+export const translateVolume = translation(text => {
+  for (const [beginning, other] of VOLUMES) if (text.startsWith(beginning)) return other + text.slice(beginning.length)
+  return text
+})
+
+/** A key of labels, annotations, taints, quota and the like, a finalizer, a signer or a type of Secrets. */
+export const translateKey = translation(text => {
+  const known = KEY_NAMES.get(text)
+  if (known !== undefined) return known
+  const slash = text.indexOf('/')
+  if (slash < 1) return text
   const before = text.slice(0, slash)
-  const group = GROUPS.get(before)
-  if (group !== undefined) return VERSION.test(text.slice(slash + 1)) ? group + text.slice(slash) : text
   const domain = DOMAINS.get(before)
   if (domain !== undefined) return domain + text.slice(slash)
   for (const [end, other] of DOMAIN_ENDS) if (before.endsWith(end)) return before.slice(0, -end.length) + other + text.slice(slash)
-  if (text.startsWith(COUNT)) return COUNT + withGroup(text.slice(COUNT.length), text.indexOf('.') - COUNT.length)
+  if (text.startsWith(COUNT)) return COUNT + ofGroup(text.slice(COUNT.length))
   const quota = CLASS_QUOTA.exec(text)
   return quota === null ? text : `${quota[1]}${quota[2] === 'k8s' ? 'orch' : 'k8s'}${quota[3]}`
-}
+})
 
-/** The group that follows a dot. */
-function withGroup (text: string, dot: number): string {
+/** `roles.GROUP`, `v1.GROUP`. */
+export function ofGroup (text: string): string {
+  const dot = text.indexOf('.')
   const group = dot < 1 ? undefined : GROUPS.get(text.slice(dot + 1))
   return group === undefined ? text : text.slice(0, dot + 1) + group
 }
 
-/**
- * Our name of a user or group that others authenticate. They come under public names, as in bindings and headers of clients, and each has one
- * partner; those of the system may come under ours as well.
- */
-export const ownUser = (name: string): string => name.startsWith('system:') ? SYSTEM_USERS.get(name) ?? name : translate(name)
-
-/** A key of labels, annotations and the like. */
-export const isNamingKey = (key: string): boolean => NAMING_KEYS.has(key)
-
-/** In linear time: clients choose the text. */
-const REQUIREMENT = /^(\s*(?:!\s*)?)([^\s!=<>()]+)([^]*)$/
-const WORD = /[^\s=!,()]+/g
-
-/** Requirements of a label selector with the commas between them, which are outside of parentheses. */
-function requirements (selector: string): string[] {
-  const found: string[] = []
-  let from = 0
-  let inside = false
-  for (let at = 0; at < selector.length; at++) {
-    const char = selector[at]
-    if (char === '(') inside = true
-    else if (char === ')') inside = false
-    else if (char === ',' && !inside) {
-      found.push(selector.slice(from, at))
-      from = at + 1
-    }
-  }
-  return [...found, selector.slice(from)]
+/** `GROUP.roles`. */
+function beforePlural (text: string): string {
+  const dot = text.lastIndexOf('.')
+  return (GROUPS.get(text.slice(0, dot)) ?? text.slice(0, dot)) + text.slice(dot)
 }
 
-/** More than the headers of a request may have. */
-const MAX_SELECTOR = 32 * 1024
+/** A name, or `https:NAME:443` of a service that is proxied. */
+const proxied = (names: ReadonlyMap<string, string>): Translation => translation(text => {
+  const parts = text.split(':', 4)
+  const at = parts.length === 3 ? 1 : 0
+  const name = parts.length > 3 ? undefined : names.get(parts[at] ?? '')
+  return name === undefined ? text : parts.with(at, name).join(':')
+})
 
-/** A label selector: its keys, and the values of keys that say a name. What is malformed stays so. */
-export const translateLabelSelector = bounded(MAX_SELECTOR, selector => requirements(selector).map(requirement => requirement.replace(REQUIREMENT, (_whole, before: string, key: string, rest: string) =>
-  before + translate(key) + (isNamingKey(key) ? rest.replace(WORD, word => word === 'in' || word === 'notin' ? word : translate(word)) : rest))).join(','))
-
-/** Fields that are names in objects too; the source or reason of an event is not. */
-const NAMING_FIELD = /^(?:(?:metadata|involvedObject|regarding)\.(?:name|namespace|apiVersion)|spec\.(?:host|nodeName|serviceAccountName|signerName)|status\.nominatedNodeName|type)$/
-
-/** A field selector: the values of fields that are names, unless they have escapes, which no name needs. */
-export const translateFieldSelector = (selector: string): string => selector.includes('\\')
-  ? selector
-  : selector.split(',').map(requirement => {
-    const at = requirement.indexOf('=')
-    const value = at + (requirement[at + 1] === '=' ? 2 : 1)
-    return at < 0 || !NAMING_FIELD.test(requirement.slice(0, at).replace(/!$/, '').trim()) ? requirement : requirement.slice(0, value) + translate(requirement.slice(value))
-  }).join(',')
-
-/** `metadata.labels['KEY']`. */
-export const translateFieldPath = (path: string): string => path.replace(/\['([^']*)'\]/, (_whole, key: string) => `['${translate(key)}']`)
-
-/** The group in the path of an API, and names of namespaces and objects in it; not of types and subresources, which definitions choose. */
-export function translatePath (path: string): string {
-  if (!path.startsWith('/api') && !path.startsWith('/openapi/v3/api')) return path
-  const parts = path.split('/')
-  const api = parts[1] === 'openapi' ? 3 : 1
-  let type = parts[api] === 'api' ? api + 2 : api + 3
-  if (parts[type] === 'watch' && parts.length > type + 1) type++
-  if (parts[type] === 'namespaces' && parts.length > type + 2) {
-    parts[type + 1] = translate(parts[type + 1] as string)
-    type += 2
-  }
-  for (const at of [api + 1, type + 1]) if (parts[at] !== undefined) parts[at] = translate(parts[at])
-  return parts.join('/')
+function translationOf (plural: string, names: KindNames): Translation {
+  if (names === 'of group') return translation(ofGroup)
+  if (names === 'before plural') return translation(beforePlural)
+  if (names === 'users') return translateUser
+  if (names === 'keys') return translateKey
+  return plural === 'services' ? proxied(bothWays(names)) : listed(bothWays(names))
 }
 
-/** Longer words are no names. */
-const MAX_NAME = 500
-
-/** Words of the server: our names in them become public ones. It repeats public names only from a client's own text. `orch` is a name only in quotation marks. */
-export const publicWords = (text: string): string =>
-  text.replaceAll('"orch"', '"kubernetes"').replaceAll('/vnd.orch.', '/vnd.kubernetes.').replace(/[\w.:/-]+/g, word => word.length <= MAX_NAME && (word.includes('orch') || word.includes('node-agent')) ? publicWord(word) : word)
-
-/** A name, or one that follows a path or a resource and a dot: `.metadata.labels.orch.io/os`, `roles.rbac.authorization.orch.io`. */
-function publicWord (word: string): string {
-  if (word === 'orch') return word
-  const end = word.length - (/[.:]+$/.exec(word)?.[0].length ?? 0)
-  for (let at = 0; at < end; at++) {
-    if (at > 0 && word[at - 1] !== '.') continue
-    const name = word.slice(at, end)
-    const other = name.startsWith('x-orch-') ? name.replace('x-orch-', 'x-kubernetes-') : translate(name)
-    if (other !== name) return word.slice(0, at) + other + word.slice(end)
-  }
-  return word
-}
-
-/** The selectors of a query. */
-export function translateQuery (query: string): string {
-  if (!query.includes('Selector') && !query.includes('%')) return query // names of parameters may be percent-encoded
-  return new URLSearchParams([...new URLSearchParams(query)].map(([name, value]): [string, string] => [name, name === 'labelSelector' ? translateLabelSelector(value) : name === 'fieldSelector' ? translateFieldSelector(value) : value])).toString()
-}
-
-const OF_GROUP = /^(?:\/openapi\/v3)?\/apis\/([^/]+)/
+interface Kind { readonly group: string, readonly plural: string, readonly kind: string, readonly names: Translation }
+const kinds = KINDS.map(([group, plural, kind, names]): Kind => ({ group, plural, kind, names: translationOf(plural, names) }))
+const byType = new Map(kinds.flatMap(({ group, plural, kind, names }) => [group, translateGroup(group)].flatMap(
+  either => [plural, kind].map((type): [string, Translation] => [`${either}/${type}`, names])
+)))
 
 /**
- * Whether a request uses the public project's names: all but those to a path with our name of a group, and those that name one of our own media types.
- * @param path of the URL, as sent
+ * What translates the names of a kind's objects; undefined where they have one name. @param type plural or kind @param
+ * group under either name
  */
-export function usesPublicNames (path: string, { accept, 'content-type': type }: { readonly accept?: string | undefined, readonly 'content-type'?: string | undefined }): boolean {
-  return !asksForOwnTypes(accept) && !asksForOwnTypes(type) && !isOwnGroup(OF_GROUP.exec(path)?.[1] ?? '')
+export const namesOf = (group: string, type: string): Translation | undefined => byType.get(`${group}/${type}`)
+
+/** A resource in a rule: the key of extra values of users is part of it. */
+export const translateResource = translation(text =>
+  text.startsWith(EXTRAS) ? EXTRAS + translateKey(text.slice(EXTRAS.length)) : text)
+
+type Texts = readonly string[]
+/** Users, roles and signers alone have such names. */
+const SPECIAL = /[:/]/
+
+/**
+ * What translates the names of a rule. Under one name, objects of several resources may have different partners; such a
+ * name stays as it is, see `ambiguousNames`.
+ */
+export function namesOfRule (groups: Texts, resources: Texts): Translation {
+  const partners = partnersIn(groups, resources)
+  return name => {
+    const [partner = name, ...others] = partners(name)
+    return others.length === 0 ? partner : name
+  }
 }
 
-const asksForOwnTypes = (header: string | undefined): boolean => header?.includes('/vnd.orch.') === true
+/** Names in a rule that mean objects with different partners. */
+export function ambiguousNames (groups: Texts, resources: Texts, names: Texts): string[] {
+  const partners = partnersIn(groups, resources)
+  return names.filter(name => partners(name).size > 1)
+}
+
+function partnersIn (sentGroups: Texts, sentResources: Texts): (name: string) => ReadonlySet<string> {
+  const groups = new Set(sentGroups.map(group => isOwnGroup(group) ? group : translateGroup(group)))
+  const resources = new Set(sentResources.map(resource => resource.split('/', 1)[0] ?? ''))
+  const has = (all: ReadonlySet<string>, one: string): boolean => all.has('*') || all.has(one)
+  const concerned = kinds.filter(({ group, plural }) => has(groups, group) && has(resources, plural))
+  const others = groups.has('*') || resources.has('*') || groups.size * resources.size > concerned.length
+  const named = new Set(concerned.map(({ names }) => names))
+  return name => {
+    const partners = new Set([...named].map(of => of(name)))
+    return partners.size === 0 || (others && !SPECIAL.test(name)) ? partners.add(name) : partners
+  }
+}

@@ -3,7 +3,8 @@ import { sortedJson } from '../codec/json/escape.js'
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
 import type { Members, Place } from './places.js'
-import { hasSign, isNamingKey, translate } from './text.js'
+import { valueOfLabel } from './requests.js'
+import { hasSign, translateGroup, translateKey, type Translation } from './text.js'
 
 const OTHER_PREFIX: Readonly<Record<string, string>> = { 'x-kubernetes-': 'x-orch-', 'x-orch-': 'x-kubernetes-' }
 /** Directives of strategic merge patches about a list of the name that follows. */
@@ -55,17 +56,23 @@ export function translateValue (place: Place, value: unknown, form: Form): unkno
   }
 }
 
-export function translateStruct ({ places, requirement, extensions, typed }: Members, value: Plain, form: Form): Plain {
-  if (requirement && typeof value['key'] === 'string' && isNamingKey(value['key']) && Array.isArray(value['values'])) value['values'] = value['values'].map(one => typeof one === 'string' ? translate(one) : one)
+export function translateStruct ({ places, beside, extensions, typed }: Members, value: Plain, form: Form): Plain {
+  if (beside !== undefined) translateBeside(beside, value, form)
   for (const name of Object.keys(value)) {
     const place = places.get(name)
     const before = value[name]
     if (place === undefined || before === undefined || before === null) continue
     value[name] = translateValue(place, before, form)
   }
-  if (typed && typeof value['apiVersion'] === 'string') value['apiVersion'] = translate(value['apiVersion'])
+  if (typed && typeof value['apiVersion'] === 'string') value['apiVersion'] = translateGroup(value['apiVersion'])
   if (form.patch) for (const name of Object.keys(value)) if (DIRECTIVE.test(name)) translateDirective(places.get(name.slice(name.indexOf('/') + 1)), value, name, form)
   return extensions && form.json ? renamed(value, extensionName) : value
+}
+
+function translateBeside ([field, ofValue]: NonNullable<Members['beside']>, value: Plain, form: Form): void {
+  const before = value[field]
+  const of = before === undefined ? undefined : ofValue(value)
+  if (of !== undefined) value[field] = translateValue({ kind: 'text', of, list: Array.isArray(before) }, before, form)
 }
 
 /** The list of a directive has the items that the list itself has, or their keys. */
@@ -78,11 +85,12 @@ function withKeys (map: Plain, form: Form): Plain {
     const translated = valueOf(key, form)
     if (translated !== undefined && typeof map[key] === 'string') map[key] = translated(map[key])
   }
-  return renamed(map, translate)
+  return renamed(map, translateKey)
 }
 
 /** What translates the value of a key; undefined for the client's own text. */
-export const valueOf = (key: string, { lastApplied }: Form): ((text: string) => string) | undefined => isNamingKey(key) ? translate : key === LAST_APPLIED ? lastApplied : undefined
+export const valueOf = (key: string, { lastApplied }: Form): Translation | undefined =>
+  key === LAST_APPLIED ? lastApplied : valueOfLabel(key)
 
 /** With other keys, ascending as the server writes them; the same object if there are none. */
 function renamed (map: Plain, rename: (key: string) => string): Plain {
@@ -101,7 +109,7 @@ export function translateFields (place: Place | undefined, tree: unknown): unkno
   if (place === undefined || !isObject(tree)) return tree
   switch (place.kind) {
     case 'text': return renamed(tree, key => key.startsWith('v:') ? `v:${translatedJson(key.slice(2), value => typeof value === 'string' ? place.of(value) : value)}` : key)
-    case 'keys': return renamed(tree, key => key.startsWith('f:') ? `f:${translate(key.slice(2))}` : key)
+    case 'keys': return renamed(tree, key => key.startsWith('f:') ? `f:${translateKey(key.slice(2))}` : key)
     case 'items': {
       const { item } = place
       return renamed(withChanged(tree, Object.keys(tree).filter(key => key !== '.'), () => item), key => key.startsWith('k:') ? `k:${translatedJson(key.slice(2), value => translateValue(item, value, JSON_FORM))}` : key)

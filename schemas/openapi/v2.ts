@@ -3,7 +3,7 @@
  * steps, so that other requests proceed in between.
  */
 import { publicDefinition, publicPiece, publicSchema } from '../compat/openapi.js'
-import { translatePath } from '../compat/text.js'
+import { translatePath } from '../compat/requests.js'
 import type { Plain } from '../language/declare.js'
 import type { Representation } from '../resource.js'
 import { DefinitionSet } from './definitions.js'

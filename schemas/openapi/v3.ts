@@ -1,6 +1,6 @@
 /** The OpenAPI 3.0 documents: one for each group version, and for discovery. Definitions are shared among them. */
 import { publicDefinition, publicPiece, publicSchema } from '../compat/openapi.js'
-import { translatePath } from '../compat/text.js'
+import { translatePath } from '../compat/requests.js'
 import type { Plain } from '../language/types.js'
 import { apiVersionOf } from '../groups.js'
 import type { Representation } from '../resource.js'

@@ -1,6 +1,6 @@
 /** Every kind, in every version, under public names, `compatNames`: what is read by one name is what was written by the other. */
 import t from 'tap'
-import { translatePath } from '../../schemas/compat/text.js'
+import { translatePath } from '../../schemas/compat/requests.js'
 import { translateJson } from '../../schemas/compat/objects.js'
 import { build, type Json } from '../build.js'
 import { nameOf } from '../samples.js'

@@ -40,6 +40,7 @@ const POD: Json = {
   },
   spec: {
     nodeSelector: { 'kubernetes.io/arch': 'kubernetes.io/arch' },
+    nodeName: 'kubernetes',
     serviceAccountName: 'kube-dns',
     tolerations: [{ key: 'node.kubernetes.io/not-ready', value: 'kube-system' }],
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['kube-system'] }] }] } }, podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'topology.kubernetes.io/zone', namespaceSelector: { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['kube-system', 'x'] }] } }] } },
@@ -51,7 +52,7 @@ const POD: Json = {
 t.test('names are translated where the declaration has names, and nothing else', async t => {
   const own = translateJson(PODS, copy(POD))
   const { metadata, spec } = own
-  t.match(metadata, { name: 'orch', namespace: 'orch-system', finalizers: ['orch.io/pvc-protection', 'example.com/x'], ownerReferences: [{ apiVersion: 'storage.orch.io/v1', name: 'orch' }] })
+  t.match(metadata, { name: 'kubernetes', namespace: 'orch-system', finalizers: ['orch.io/pvc-protection', 'example.com/x'], ownerReferences: [{ apiVersion: 'storage.orch.io/v1', name: 'kubernetes' }] })
   t.strictSame(metadata.labels, { 'app.kubernetes.io/name': 'kube-system', 'orch.io/os': 'kube-system' })
   t.strictSame(metadata.annotations, { note: 'kube-system', 'scheduler.alpha.orch.io/node-selector': 'kubernetes.io/os=linux' })
   t.strictSame(metadata.managedFields[0].fieldsV1, {
@@ -60,7 +61,8 @@ t.test('names are translated where the declaration has names, and nothing else',
   })
   t.match(spec, {
     nodeSelector: { 'orch.io/arch': 'kubernetes.io/arch' },
-    serviceAccountName: 'orch-dns',
+    nodeName: 'kubernetes',
+    serviceAccountName: 'kube-dns',
     tolerations: [{ key: 'node.orch.io/not-ready', value: 'kube-system' }],
     affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'orch.io/hostname', values: ['kube-system'] }] }] } }, podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'topology.orch.io/zone', namespaceSelector: { matchExpressions: [{ key: 'orch.io/metadata.name', values: ['orch-system', 'x'] }] } }] } },
     volumes: [{ name: 'orch-api-access-x', projected: { sources: [{ configMap: { name: 'orch-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }] } }]
@@ -81,15 +83,15 @@ t.test('roles, bindings and definitions', async t => {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     metadata: { name: 'system:kube-dns' },
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } }] },
-    rules: [{ apiGroups: ['rbac.authorization.k8s.io', 'snapshot.storage.k8s.io', '*'], resources: ['roles'], resourceNames: ['kube-scheduler', 'a'], verbs: ['get'] }, { nonResourceURLs: ['/apis/node.k8s.io/*', '/healthz'] }]
+    rules: [{ apiGroups: ['rbac.authorization.k8s.io', 'node.k8s.io'], resources: ['roles'], resourceNames: ['system:kube-scheduler', 'a'], verbs: ['get'] }, { apiGroups: [''], resources: ['nodes'], resourceNames: ['kubernetes'] }, { apiGroups: ['authentication.k8s.io'], resources: ['userextras/authentication.kubernetes.io/pod-name', 'userextras/scopes'], resourceNames: ['orch'] }, { nonResourceURLs: ['/apis/node.k8s.io/*', '/healthz'] }]
   })), {
     apiVersion: 'rbac.authorization.orch.io/v1',
     metadata: { name: 'system:orch-dns' },
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }] },
-    rules: [{ apiGroups: ['rbac.authorization.orch.io', 'snapshot.storage.k8s.io', '*'], resourceNames: ['orch-scheduler', 'a'] }, { nonResourceURLs: ['/apis/node.orch.io/*', '/healthz'] }]
+    rules: [{ apiGroups: ['rbac.authorization.orch.io', 'node.orch.io'], resourceNames: ['system:orch-scheduler', 'a'] }, { resourceNames: ['kubernetes'] }, { apiGroups: ['authentication.orch.io'], resources: ['userextras/authentication.orch.io/pod-name', 'userextras/scopes'], resourceNames: ['orch'] }, { nonResourceURLs: ['/apis/node.orch.io/*', '/healthz'] }]
   })
-  t.match(translateJson(BINDINGS, copy({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' }, subjects: [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }, { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }] })), {
-    roleRef: { apiGroup: 'rbac.authorization.orch.io', name: 'system:node-agent-api-admin' }, subjects: [{ name: 'orch-dns', namespace: 'orch-system' }, { name: 'system:serviceaccounts:orch-system', apiGroup: 'rbac.authorization.orch.io' }]
+  t.match(translateJson(BINDINGS, copy({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' }, subjects: [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }, { kind: 'User', name: 'kubernetes' }, { kind: 'User', name: 'system:kube-proxy' }, { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }] })), {
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', name: 'system:node-agent-api-admin' }, subjects: [{ name: 'kube-dns', namespace: 'orch-system' }, { name: 'kubernetes' }, { name: 'system:orch-proxy' }, { name: 'system:serviceaccounts:orch-system', apiGroup: 'rbac.authorization.orch.io' }]
   })
   const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', spec: { group: 'example.com', versions: [{ schema: { openAPIV3Schema: { 'x-kubernetes-preserve-unknown-fields': true, default: { 'x-kubernetes-int-or-string': 'kube-system' }, properties: { 'x-kubernetes-list-type': { 'x-kubernetes-int-or-string': true } } } } }] } }
   const own = translateJson(DEFINITIONS, copy(definition))
@@ -222,7 +224,7 @@ t.test('the configuration that kubectl keeps is the object it is, if it comes ba
 })
 
 t.test('a Status', async t => {
-  t.strictSame(publicStatus({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.orch.io "orch" not found', reason: 'NotFound', details: { name: 'orch', group: 'rbac.authorization.orch.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[orch.io/os]' }] }, code: 404 } as never), {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.k8s.io "kubernetes" not found', reason: 'NotFound', details: { name: 'kubernetes', group: 'rbac.authorization.k8s.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[kubernetes.io/os]' }] }, code: 404
+  t.strictSame(publicStatus({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.orch.io "system:orch-dns" not found', reason: 'NotFound', details: { name: 'system:orch-dns', group: 'rbac.authorization.orch.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[orch.io/os]' }] }, code: 404 } as never), {
+    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.k8s.io "system:kube-dns" not found', reason: 'NotFound', details: { name: 'system:kube-dns', group: 'rbac.authorization.k8s.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[kubernetes.io/os]' }] }, code: 404
   })
 })

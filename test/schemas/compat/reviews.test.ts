@@ -15,7 +15,7 @@ t.test('an admission review has public names throughout', async t => {
     kind: 'AdmissionReview',
     apiVersion: 'admission.orch.io/v1',
     request: {
-      uid: 'u', kind: { group: '', version: 'v1', kind: 'Pod' }, resource: { group: 'storage.orch.io', version: 'v1', resource: 'pods' }, name: 'orch', namespace: 'orch-system',
+      uid: 'u', kind: { group: '', version: 'v1', kind: 'Pod' }, requestResource: { group: 'storage.orch.io' }, resource: { group: '', version: 'v1', resource: 'services' }, name: 'orch', namespace: 'orch-system',
       userInfo: { username: 'system:serviceaccount:orch-system:a', groups: ['system:serviceaccounts:orch-system'], extra: { 'authentication.orch.io/pod-name': ['orch-system'] } },
       object: { kind: 'Pod', apiVersion: 'v1', metadata: { labels: { 'orch.io/os': 'x' } }, spec: { tolerations: [{ key: 'node.orch.io/not-ready' }], containers: [{ name: 'a', args: ['orch-system'] }] } },
       oldObject: null,
@@ -25,7 +25,7 @@ t.test('an admission review has public names throughout', async t => {
   t.match(body, {
     apiVersion: 'admission.k8s.io/v1',
     request: {
-      resource: { group: 'storage.k8s.io' }, name: 'kubernetes', namespace: 'kube-system',
+      requestResource: { group: 'storage.k8s.io' }, name: 'kubernetes', namespace: 'kube-system',
       userInfo: { username: 'system:serviceaccount:kube-system:a', groups: ['system:serviceaccounts:kube-system'], extra: { 'authentication.kubernetes.io/pod-name': ['orch-system'] } },
       object: { metadata: { labels: { 'kubernetes.io/os': 'x' } }, spec: { tolerations: [{ key: 'node.kubernetes.io/not-ready' }], containers: [{ args: ['orch-system'] }] } },
       oldObject: null,
@@ -54,7 +54,7 @@ t.test('a conversion review', async t => {
 t.test('claims of both kinds of tokens', async t => {
   const requested = { iss: 'https://orch.example', sub: 'system:serviceaccount:orch-system:orch-dns', 'orch.io': { namespace: 'orch-system', serviceaccount: { name: 'orch-dns', uid: 'u' }, pod: { name: 'orch', uid: 'orch' }, warnafter: 5 }, exp: 1 }
   const stock = translateClaims(requested)
-  t.strictSame(stock, { iss: 'https://orch.example', sub: 'system:serviceaccount:kube-system:kube-dns', 'kubernetes.io': { namespace: 'kube-system', serviceaccount: { name: 'kube-dns', uid: 'u' }, pod: { name: 'kubernetes', uid: 'orch' }, warnafter: 5 }, exp: 1 })
+  t.strictSame(stock, { iss: 'https://orch.example', sub: 'system:serviceaccount:kube-system:orch-dns', 'kubernetes.io': { namespace: 'kube-system', serviceaccount: { name: 'orch-dns', uid: 'u' }, pod: { name: 'orch', uid: 'orch' }, warnafter: 5 }, exp: 1 })
   t.strictSame(ownClaims(stock), requested)
   t.strictSame(ownClaims(requested), requested)
   const kept = { iss: 'orch/serviceaccount', sub: 'system:serviceaccount:orch-system:a', 'orch.io/serviceaccount/namespace': 'orch-system', 'orch.io/serviceaccount/service-account.uid': 'u' }

@@ -1,0 +1,150 @@
+/** Names in paths and queries of requests. Every function is its own inverse. */
+import { isOwnGroup } from './names.js'
+import {
+  bounded, hasSign, namesOf, translateComponent, translateGroup, translateKey, translateNamespace, type Translation
+} from './text.js'
+
+const service = namesOf('', 'services')
+/** What labels and annotations say, where that is a name. */
+const VALUES: ReadonlyMap<string, Translation> = new Map<string, Translation>([
+  ['metadata.name', translateNamespace], ['service-name', service ?? (name => name)]
+].flatMap(([name, of]) => [[`kubernetes.io/${name}`, of], [`orch.io/${name}`, of]] as Array<[string, Translation]>)
+  .concat([['k8s.io/component', translateComponent], ['orch.io/component', translateComponent]]))
+
+/** What translates the value of a label; undefined for the client's own text. */
+export const valueOfLabel = (key: string): Translation | undefined => VALUES.get(key)
+
+/** In linear time: clients choose the text. */
+const REQUIREMENT = /^(\s*(?:!\s*)?)([^\s!=<>()]+)([^]*)$/
+const WORD = /[^\s=!,()]+/g
+
+/** Requirements of a label selector with the commas between them, which are outside of parentheses. */
+function requirements (selector: string): string[] {
+  const found: string[] = []
+  let from = 0
+  let inside = false
+  for (let at = 0; at < selector.length; at++) {
+    const char = selector[at]
+    if (char === '(') inside = true
+    else if (char === ')') inside = false
+    else if (char === ',' && !inside) {
+      found.push(selector.slice(from, at))
+      from = at + 1
+    }
+  }
+  return [...found, selector.slice(from)]
+}
+
+/** More than the headers of a request may have. */
+const MAX_SELECTOR = 32 * 1024
+
+/** A label selector: its keys, and the values of keys that say a name. What is malformed stays so. */
+export const translateLabelSelector = bounded(MAX_SELECTOR, selector =>
+  requirements(selector).map(requirement => requirement.replace(REQUIREMENT, (_whole, before: string, key: string, rest: string) => {
+    const value = valueOfLabel(key)
+    const named = (word: string): string => word === 'in' || word === 'notin' ? word : value?.(word) ?? word
+    const values = value === undefined ? rest : rest.replace(WORD, named)
+    return before + translateKey(key) + values
+  })).join(','))
+
+/** Fields that are names in objects too; the objects, sources and reasons of events are reported as they were. */
+const FIELDS: ReadonlyMap<string, Translation> = new Map([
+  ...['metadata', 'involvedObject', 'regarding'].map((of): [string, Translation] => [`${of}.namespace`, translateNamespace]),
+  ...['involvedObject', 'regarding'].map((of): [string, Translation] => [`${of}.apiVersion`, translateGroup]),
+  ['spec.signerName', translateKey], ['type', translateKey]
+])
+
+/**
+ * A field selector: the values of fields that are names, unless they have escapes, which no name needs. @param names
+ * of the listed type
+ */
+export const translateFieldSelector = (selector: string, names?: Translation): string => selector.includes('\\')
+  ? selector
+  : selector.split(',').map(requirement => {
+    const at = requirement.indexOf('=')
+    if (at < 0) return requirement
+    const value = at + (requirement[at + 1] === '=' ? 2 : 1)
+    const field = requirement.slice(0, at).replace(/!$/, '').trim()
+    const of = field === 'metadata.name' ? names : FIELDS.get(field)
+    return of === undefined ? requirement : requirement.slice(0, value) + of(requirement.slice(value))
+  }).join(',')
+
+/** `metadata.labels['KEY']`. */
+export const translateFieldPath = (path: string): string =>
+  path.replace(/\['([^']*)'\]/, (_whole, key: string) => `['${translateKey(key)}']`)
+
+/** The name of a service in certificates. */
+export const publicHost = ({ name, namespace }: { readonly name: string, readonly namespace: string }): string =>
+  `${service?.(name) ?? name}.${translateNamespace(namespace)}.svc`
+
+interface PathPlaces { readonly group: number, readonly namespace: number | undefined, readonly type: number }
+
+/** Where a path of the API names its group, namespace and type, which the object follows; undefined for other paths. */
+function placesIn (parts: readonly string[]): PathPlaces | undefined {
+  const api = parts[1] === 'openapi' ? 3 : 1
+  if (parts[api] !== 'api' && parts[api] !== 'apis') return undefined
+  let type = parts[api] === 'api' ? api + 2 : api + 3
+  if (parts[type] === 'watch' && parts.length > type + 1) type++
+  const inside = parts[type] === 'namespaces' && parts.length > type + 2
+  return { group: api + 1, namespace: inside ? type + 1 : undefined, type: inside ? type + 2 : type }
+}
+
+const groupIn = (parts: readonly string[]): string => parts[1] === 'apis' ? parts[2] ?? '' : ''
+
+/**
+ * The group in the path of an API, and names of namespaces and objects in it; not of types and subresources, which
+ * definitions choose.
+ */
+export function translatePath (path: string): string {
+  if (!hasSign(path)) return path
+  const parts = path.split('/')
+  const places = placesIn(parts)
+  if (places === undefined) return path
+  const { group, namespace, type } = places
+  const names = namesOf(groupIn(parts), parts[type] ?? '')
+  const translate = (at: number, of: Translation | undefined): void => {
+    const before = parts[at]
+    if (before !== undefined && of !== undefined) parts[at] = of(before)
+  }
+  translate(group, translateGroup)
+  if (namespace !== undefined) translate(namespace, translateNamespace)
+  translate(type + 1, names)
+  return parts.join('/')
+}
+
+/** The names of the type that a path lists. */
+function namesListed (path: string): Translation | undefined {
+  const parts = decoded(path).split('/')
+  const places = placesIn(parts)
+  return places === undefined ? undefined : namesOf(groupIn(parts), parts[places.type] ?? '')
+}
+
+/** What is malformed is refused elsewhere. */
+function decoded (path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** The selectors of a query. @param path of the request, under either names */
+export function translateQuery (query: string, path: string): string {
+  if (!query.includes('Selector') && !query.includes('%')) return query // names of parameters may be percent-encoded
+  return new URLSearchParams([...new URLSearchParams(query)].map(([name, value]): [string, string] => {
+    if (name === 'labelSelector') return [name, translateLabelSelector(value)]
+    return [name, name === 'fieldSelector' ? translateFieldSelector(value, namesListed(path)) : value]
+  })).toString()
+}
+
+const OF_GROUP = /^(?:\/openapi\/v3)?\/apis\/([^/]+)/
+
+/**
+ * Whether a request uses the public project's names: all but those to a path with our name of a group, and those that name one of our own media types.
+ * @param path of the URL, as sent
+ */
+export function usesPublicNames (path: string, { accept, 'content-type': type }: { readonly accept?: string | undefined, readonly 'content-type'?: string | undefined }): boolean {
+  return !asksForOwnTypes(accept) && !asksForOwnTypes(type) && !isOwnGroup(OF_GROUP.exec(path)?.[1] ?? '')
+}
+
+const asksForOwnTypes = (header: string | undefined): boolean => header?.includes('/vnd.orch.') === true
