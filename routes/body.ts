@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { translateDecoded, translateJson } from '../schemas/compat/objects.js'
 import { translateGroup } from '../schemas/compat/text.js'
 import type { NamesInProtobuf } from '../schemas/codec/protobuf/decode.js'
-import { parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults, findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message } from '../schemas/index.js'
+import { type Asker, parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults, findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message } from '../schemas/index.js'
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
@@ -28,9 +28,12 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array()
 }
 
+/** Whose turn it is to use a thread. */
+export const askerOf = ({ orch: { user, signal } }: FastifyRequest): Asker => ({ tenant: user?.username ?? '', signal })
+
 /** Parses JSON or YAML into a plain value. @throws StatusError 415; DecodeError */
-export async function parseText (type: string, body: Uint8Array, signal?: () => AbortSignal): Promise<Parsed> {
-  return type === YAML_TYPE ? await parseYamlBody(body, signal?.()) : parseJson(body)
+export async function parseText (type: string, body: Uint8Array, request: FastifyRequest): Promise<Parsed> {
+  return type === YAML_TYPE ? await parseYamlBody(body, askerOf(request)) : parseJson(body)
 }
 
 /**
@@ -79,7 +82,7 @@ export function recordValue (request: FastifyRequest, value: unknown): void {
 }
 
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
-  const { value, ...found } = await withDecodeErrorText(why => unrecognized(message, why), () => parseText(type, body, () => request.orch.signal))
+  const { value, ...found } = await withDecodeErrorText(why => unrecognized(message, why), () => parseText(type, body, request))
   if (isLarge(body.length)) await nextTurn()
   if (request.orch.publicNames) translateJson(message, value)
   return { ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found }

@@ -14,6 +14,7 @@ import type { Entry } from '../storage/cache/entry.js'
 import { publicEntry } from '../registry/public-entry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { isLarge, runStepsYielding } from '../storage/turns.js'
+import { askerOf } from './body.js'
 import { sendBytes } from './stream.js'
 import { transformed } from './transform.js'
 
@@ -74,7 +75,7 @@ export function sendTransformed (request: FastifyRequest, reply: FastifyReply, {
 function sendWrittenByThread (request: FastifyRequest, reply: FastifyReply, json: Buffer, own = json): FastifyReply {
   const yaml = request.orch.accept?.format === 'yaml'
   request.orch.recorder?.response(() => own.toString())
-  writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, request.orch.signal)
+  writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, askerOf(request))
     .then(text => { sendBytes(request, reply, yaml ? YAML_TYPE : JSON_TYPE, Buffer.from(text.buffer, text.byteOffset, text.byteLength)) })
     .catch((error: unknown) => { if (!request.orch.signal.aborted && !reply.sent) void reply.send(error) })
   return reply

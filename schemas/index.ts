@@ -18,7 +18,7 @@ export type { Parsed } from './codec/json/parse.js'
 export { parseYaml } from './codec/yaml/yaml.js'
 export { toYaml } from './codec/yaml/yaml-write.js'
 export { indentedItem } from './codec/json/indented.js'
-export { parseYamlBody, writeText } from './codec/text-thread.js'
+export { parseYamlBody, writeText, type Asker } from './codec/text-thread.js'
 export type { TextForm } from './codec/text-thread.js'
 
 // Plain values to objects.

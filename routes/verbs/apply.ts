@@ -76,7 +76,7 @@ async function parsed (request: FastifyRequest, body: Uint8Array): Promise<Parse
       if (!isDecodeError(error)) throw error
     }
   }
-  return await parseText(YAML_TYPE, body, () => request.orch.signal)
+  return await parseText(YAML_TYPE, body, request)
 }
 
 const MAX_QUOTED = 300

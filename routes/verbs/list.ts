@@ -15,6 +15,7 @@ import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { withSpan } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
+import { askerOf } from '../body.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { ListBytes, bytesOf, type LeafJson } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts, typeFor } from '../stream.js'
@@ -229,7 +230,7 @@ const COMPACT_WRITER: ListWriter = { type: JSON_TYPE, list: compact, item: value
 
 /** Formats a large item in a worker thread. @param json compact */
 const writtenByThread = (request: FastifyRequest, json: Uint8Array, { format }: ListTransform): Promise<Uint8Array> =>
-  writeText(json, { format: format === 'yaml' ? 'yaml' : 'indented', item: true }, request.orch.signal)
+  writeText(json, { format: format === 'yaml' ? 'yaml' : 'indented', item: true }, askerOf(request))
 
 const writerOf = ({ format, pretty }: ListTransform): ListWriter => format === 'yaml' ? YAML_WRITER : pretty ? INDENTED_WRITER : COMPACT_WRITER
 

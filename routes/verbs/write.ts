@@ -142,7 +142,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore, me
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   if (isLarge(body.length)) await yieldToStarted()
-  const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body))
+  const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body, request))
   const { publicNames, recorder } = request.orch
   const isJsonPatch = type === 'application/json-patch+json'
   const view = publicNames && isJsonPatch ? (object: unknown) => translateJson(message, object) : undefined

@@ -1,12 +1,13 @@
 /**
  * Worker threads for text that would block the event loop: YAML in, and large objects as YAML or indented JSON out. Parsing YAML takes
- * 0.6 ms per KiB and far more for malicious text, so all but short bodies go to a thread, with limits on time, memory and the
- * number of threads. Idle threads are kept for a while, because starting one costs more than most bodies.
+ * 0.6 ms per KiB, up to a second for a body, so all but short bodies go to a thread, with limits on time, memory and the number of
+ * threads. Tenants take turns, and none has all threads. Idle threads are kept for a while, because starting one costs more than most bodies.
  * Benchmark: `npm run bench -- tenants`, 'longest turn: create of 15,900 keys; labels; as YAML'.
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { DecodeError } from '../language/decode-error.js'
+import { FairLine, type Kind } from './fair-line.js'
 import { parseLong } from './json/exact.js'
 import type { Parsed } from './json/parse.js'
 import { parseYaml } from './yaml/yaml.js'
@@ -14,6 +15,7 @@ import { parseYaml } from './yaml/yaml.js'
 /** YAML up to this size is parsed on the event loop. */
 const SMALL = 4 * 1024
 const MAX_THREADS = 2
+const MAX_OF_TENANT = MAX_THREADS - 1
 const TIME_LIMIT = 15_000
 const KEEP_FOR = 10_000
 const MEMORY_LIMIT = { maxOldGenerationSizeMb: 512 }
@@ -26,21 +28,29 @@ export type Question = { readonly yaml: Uint8Array } | { readonly json: Uint8Arr
 
 export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } | { readonly written: Uint8Array } | { readonly refused: string }
 
+/** Who asks. */
+export interface Asker {
+  /** Callers of one tenant wait for each other; by default all who name none are one. */
+  readonly tenant?: string
+  /** Aborts when the client has disconnected. */
+  readonly signal?: AbortSignal
+}
+
 let running = 0
-/** Callers that wait for a thread. Bodies go before responses. */
-const waiting = { bodies: [] as Array<() => void>, answers: [] as Array<() => void> }
+/** Running threads by tenant. */
+const runningOf = new Map<string, number>()
+const line = new FairLine()
 /** Idle threads and their termination timers. */
 const idle = new Map<Worker, NodeJS.Timeout>()
 
 /**
  * `parseYaml` without blocking the event loop.
- * @param signal aborts when the client has disconnected
  * @throws DecodeError
  */
-export async function parseYamlBody (bytes: Uint8Array, signal?: AbortSignal): Promise<Parsed> {
+export async function parseYamlBody (bytes: Uint8Array, asker: Asker = {}): Promise<Parsed> {
   if (bytes.length <= SMALL) return parseYaml(bytes)
   try {
-    const answer = await inThread({ yaml: bytes }, signal)
+    const answer = await inThread({ yaml: bytes }, asker)
     if ('refused' in answer) throw new DecodeError(answer.refused)
     if ('written' in answer) throw new TypeError('a thread has answered another question')
     return { value: parseLong(answer.json), ...answer.found }
@@ -55,37 +65,45 @@ export async function parseYamlBody (bytes: Uint8Array, signal?: AbortSignal): P
  * @param json written by the server; it is copied
  * @throws Error beyond the time or memory limit, or when the signal is aborted
  */
-export async function writeText (json: Uint8Array, form: TextForm, signal?: AbortSignal): Promise<Uint8Array> {
-  const answer = await inThread({ json, form }, signal)
+export async function writeText (json: Uint8Array, form: TextForm, asker: Asker = {}): Promise<Uint8Array> {
+  const answer = await inThread({ json, form }, asker)
   if (!('written' in answer)) throw new TypeError('a thread has answered another question')
   return answer.written
 }
 
-async function inThread (question: Question, signal?: AbortSignal): Promise<Answer> {
-  if (running >= MAX_THREADS) await place('yaml' in question ? waiting.bodies : waiting.answers, signal)
-  else running++
+const mayStart = (tenant: string): boolean => running < MAX_THREADS && (runningOf.get(tenant) ?? 0) < MAX_OF_TENANT
+
+function count (tenant: string, change: 1 | -1): void {
+  running += change
+  const own = (runningOf.get(tenant) ?? 0) + change
+  if (own === 0) runningOf.delete(tenant)
+  else runningOf.set(tenant, own)
+}
+
+async function inThread (question: Question, { tenant = '', signal }: Asker): Promise<Answer> {
+  if (mayStart(tenant)) count(tenant, 1)
+  else await place(tenant, 'yaml' in question ? 'bodies' : 'answers', signal)
   try {
     return await ask(question, signal === undefined ? [] : [signal])
   } finally {
-    // Hand the slot to the next waiting caller, or release it.
-    const next = waiting.bodies.shift() ?? waiting.answers.shift()
-    if (next === undefined) running--
-    else next()
+    count(tenant, -1)
+    line.take(mayStart)?.()
   }
 }
 
-/** Waits for a free slot. @throws DecodeError if the signal is aborted first */
-async function place (line: Array<() => void>, signal: AbortSignal | undefined): Promise<void> {
+/** Waits for a thread, which is counted when the wait ends. @throws DecodeError if the signal is aborted first */
+async function place (tenant: string, kind: Kind, signal: AbortSignal | undefined): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const leave = (): void => {
-      line.splice(line.indexOf(taken), 1)
+      line.remove(tenant, kind, taken)
       reject(new DecodeError('the request ended before its turn came'))
     }
     const taken = (): void => {
       signal?.removeEventListener('abort', leave)
+      count(tenant, 1)
       resolve()
     }
-    line.push(taken)
+    line.add(tenant, kind, taken)
     signal?.addEventListener('abort', leave, { once: true })
     if (signal?.aborted === true) leave()
   })

@@ -17,9 +17,13 @@ const yaml = onDemand<typeof Yaml>('yaml')
 const NODES = 2
 /** Nodes repeated by aliases, against alias bombs. */
 const MAX_REPEATED = 10_000
-/** Nested block collections on one line (`- - -`): the parser recurses before nodes can be counted. */
-const DEEP_LINE = /(?:[-?:][ \t]+){200}/
+/** Flow collections, and nested block collections on one line (`- - -`): the parser recurses before nodes can be counted. */
 const MAX_FLOW_DEPTH = 200
+/**
+ * Tokens per value, comments and white space included; a value on a line of its own has about seven. Each takes the library some two
+ * microseconds, whatever it stands for.
+ */
+const TOKENS = 12
 
 /** Parses one document within the bounds. @throws DecodeError for anything JSON cannot represent, several documents, or deep nesting */
 export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
@@ -34,19 +38,40 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
     }
   }
   refuseDepth(text)
-  const { parseDocument } = yaml()
-  let document: Yaml.Document.Parsed
-  try {
-    document = parseDocument(text, { version: '1.2', schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false })
-  } catch (error) {
-    throw new DecodeError('the body is not valid YAML: it nests too deeply or is malformed', { cause: error })
-  }
+  const document = documentOf(text, TOKENS * most.values)
   const [first] = document.errors
   if (first !== undefined) {
-    if (first.code === 'MULTIPLE_DOCS') throw new DecodeError('the body holds more than one YAML document')
     throw new DecodeError(`the body is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
   }
   return new Conversion(document, text, most).result()
+}
+
+/** @throws DecodeError for more than one document, or more tokens */
+function documentOf (text: string, maxTokens: number): Yaml.Document.Parsed {
+  const { Composer, Lexer, Parser } = yaml()
+  const composer = new Composer({ version: '1.2', schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false })
+  const tokens = function * (): Generator<Yaml.CST.Token> {
+    const parser = new Parser()
+    let count = 0
+    for (const lexeme of new Lexer().lex(text)) {
+      if (++count > maxTokens) throw new DecodeError(`the body is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
+      yield * parser.next(lexeme)
+    }
+    yield * parser.end()
+  }
+  // The library makes an error for each fault, thousands of them; their stacks would take most of the time.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    const [document, another] = composer.compose(tokens(), true, text.length)
+    if (another !== undefined) throw new DecodeError('the body holds more than one YAML document')
+    return document as Yaml.Document.Parsed // the composer makes at least one
+  } catch (error) {
+    if (error instanceof DecodeError) throw error
+    throw new DecodeError('the body is not valid YAML: it nests too deeply or is malformed', { cause: error })
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 /** Whether the text is JSON, which then only was too large. */
@@ -61,17 +86,33 @@ function isJson (text: string): boolean {
 
 const lineOf = (text: string, position: number) => text.slice(0, position).split('\n').length
 
+/** @throws DecodeError for flow collections, or block collections of one line (`- - -`), that nest too deep */
 function refuseDepth (text: string): void {
   let depth = 0
+  let inLine = 0
   for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at)
-    if (character === 0x5b || character === 0x7b) {
-      // Brackets within quoted text count too, but only hundreds of unclosed ones matter.
-      if (++depth > MAX_FLOW_DEPTH) throw new DecodeError(`the body nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
-    } else if ((character === 0x5d || character === 0x7d) && depth > 0) depth--
+    switch (text.charCodeAt(at)) {
+      case OPEN_LIST: case OPEN_MAP:
+        // Brackets within quoted text count too, but only hundreds of unclosed ones matter.
+        if (++depth > MAX_FLOW_DEPTH) throw new DecodeError(`the body nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
+        inLine = 0
+        break
+      case CLOSE_LIST: case CLOSE_MAP:
+        if (depth > 0) depth--
+        inLine = 0
+        break
+      case SPACE: case TAB: break
+      case DASH: case QUESTION: case COLON:
+        inLine = isBlank(text.charCodeAt(at + 1)) ? inLine + 1 : 0
+        if (inLine >= MAX_FLOW_DEPTH) throw new DecodeError('the body nests too many YAML collections in one line')
+        break
+      default: inLine = 0
+    }
   }
-  if (DEEP_LINE.test(text)) throw new DecodeError('the body nests too many YAML collections in one line')
 }
+
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP, SPACE, TAB, DASH, QUESTION, COLON] = [0x5b, 0x5d, 0x7b, 0x7d, 0x20, 0x09, 0x2d, 0x3f, 0x3a]
+const isBlank = (character: number): boolean => character === SPACE || character === TAB
 
 /** An unquoted `<<`. */
 function isMergeKey (key: unknown): boolean {

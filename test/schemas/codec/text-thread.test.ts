@@ -40,5 +40,21 @@ t.test('objects are written as they are on the event loop', async t => {
   t.equal(await text({ format: 'yaml', item: true }), toYaml([value]))
   t.equal(await text({ format: 'indented', item: false }), stringify(value, 2))
   t.equal(await text({ format: 'indented', item: true }), indentedItem(value))
-  await t.rejects(writeText(json, { format: 'yaml', item: false }, AbortSignal.abort()))
+  await t.rejects(writeText(json, { format: 'yaml', item: false }, { signal: AbortSignal.abort() }))
+})
+
+t.test('tenants take turns, and none has all threads', async t => {
+  const bytes = large(1500)
+  const order: string[] = []
+  const parse = async (tenant: string): Promise<void> => {
+    await parseYamlBody(bytes, { tenant })
+    order.push(tenant)
+  }
+  await Promise.all([parse('one'), parse('other')]) // starts both threads
+  order.length = 0
+  const crowd = Array.from({ length: 12 }, () => parse('crowd'))
+  await parse('quiet')
+  t.ok(order.length <= 6, `before the rest of the crowd: ${order.join()}`)
+  await Promise.all(crowd)
+  t.equal(order.length, 13)
 })

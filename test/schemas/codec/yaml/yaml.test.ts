@@ -2,7 +2,7 @@ import t from 'tap'
 import { parseYaml, toYaml } from '../../../../schemas/index.js'
 
 const parse = (text: string) => parseYaml(Buffer.from(text))
-const refused = (t: { throws: typeof import('tap')['throws'] }, text: string, message: RegExp) => t.throws(() => parse(text), { name: 'DecodeError', message })
+const refused = (t: { throws: typeof import('tap')['throws'] }, text: string, message: RegExp, what = text.slice(0, 40)) => t.throws(() => parse(text), { name: 'DecodeError', message }, what)
 
 t.test('YAML that JSON can express gives the same values', async t => {
   t.same(parse('a: 1\nb: [x, 2.5, true, null, ~]\nc: {d: "e", f: }\ng: |\n  two\n  lines\n').value, { a: 1, b: ['x', 2.5, true, null, null], c: { d: 'e', f: null }, g: 'two\nlines\n' })
@@ -75,4 +75,24 @@ t.test('values are written so that older YAML reads the same', async t => {
   t.same(parse(text).value, value)
   t.match(text, /a: "yes"/)
   t.match(text, /c: "1_000"/)
+})
+
+t.test('what a document may cost follows its size, and ends at a number of tokens', async t => {
+  for (const [what, text] of [
+    ['comments', `a: 1\n${'#\n'.repeat(700_000)}`], ['blank lines', `a: 1\n${'\n'.repeat(700_000)}`], ['tags', `a: ${'!x '.repeat(400_000)}`], ['anchors', `a: ${'&x '.repeat(400_000)}`],
+    ['commas', `a: [${','.repeat(700_000)}]`], ['faults', `a: 1\n${'\t}\n'.repeat(300_000)}`], ['comments in a list', `a: [\n${' #\n'.repeat(400_000)} 1]\n`]
+  ] as const) refused(t, text, /^the body is a YAML document of more than 600000 tokens, comments and blank lines included; send JSON$/, what)
+  for (const text of [`a: |\n${' x # y\n'.repeat(400_000)}`, `a: "${'x\n '.repeat(900_000)}"\n`, `a: 1 #${' x'.repeat(1_400_000)}\n`]) t.ok(parse(text).value)
+  t.match(parse(`a:\n${'  # about it\n  - x\n'.repeat(40_000)}`).value, { a: { length: 40_000 } }, 'a comment for each value')
+  t.throws(() => parseYaml(Buffer.from(`a:\n${'- x\n'.repeat(100)}`), { values: 10, members: 10, entries: 10 }), { message: /more than 120 tokens/ }, 'within the bounds of its caller')
+  const { stackTraceLimit } = Error
+  refused(t, 'a: [,]', /not valid YAML/)
+  t.equal(Error.stackTraceLimit, stackTraceLimit)
+})
+
+t.test('many block collections in one line are refused, others not', async t => {
+  refused(t, '- '.repeat(200), /too many YAML collections in one line/)
+  refused(t, '-\t \t'.repeat(200), /too many YAML collections in one line/)
+  t.ok(parse(`${'- '.repeat(90)}x`).value)
+  t.ok(parse(`a: "${': - ? '.repeat(60)}"\nb: "${'x - '.repeat(400)}"`).value)
 })
