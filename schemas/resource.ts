@@ -171,6 +171,8 @@ export interface ResourceOptions<T extends ApiObject> {
   readonly unconditionalUpdate?: boolean
   /** Rules that updates skip. Default: none. */
   readonly notOnUpdate?: readonly UpdateRule[]
+  /** Annotations that hold fields of other versions; the limit on the size of annotations leaves them out. */
+  readonly fieldAnnotations?: readonly string[]
   /** Skips the check that finalizers are domain-qualified or standard. */
   readonly anyFinalizer?: true
   /** What a delete that removed the object returns. Default Status. */
@@ -224,6 +226,7 @@ export interface Representation<T extends ApiObject = ApiObject> {
   readonly createOnUpdate: boolean
   readonly unconditionalUpdate: boolean
   readonly anyFinalizer: boolean
+  readonly fieldAnnotations: readonly string[]
   readonly notOnUpdate: readonly UpdateRule[]
   readonly deleteReturns: 'Status' | 'Object'
   readonly nameRule: NameRule
@@ -283,6 +286,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     createOnUpdate: options.createOnUpdate ?? false,
     unconditionalUpdate: options.unconditionalUpdate ?? true,
     anyFinalizer: options.anyFinalizer === true,
+    fieldAnnotations: options.fieldAnnotations ?? [],
     notOnUpdate: options.notOnUpdate ?? [],
     deleteReturns: options.deleteReturns ?? 'Status',
     nameRule: options.nameRule ?? dnsSubdomain

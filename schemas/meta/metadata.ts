@@ -12,14 +12,14 @@ const MAX_SUBRESOURCE = 256
 /** Owners quoted in an error about several. */
 const MAX_QUOTED = 10
 
-interface Ruled { readonly namespaced: boolean, readonly nameRule: NameRule, readonly anyFinalizer: boolean }
+interface Ruled { readonly namespaced: boolean, readonly nameRule: NameRule, readonly anyFinalizer: boolean, readonly fieldAnnotations?: readonly string[] }
 
 export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
   validateName(resource, metadata, report)
   validateNamespace(resource, metadata, report)
   if ((metadata.generation ?? 0) < 0) invalid(report, 'metadata.generation', metadata.generation, 'must be greater than or equal to 0')
   validateLabels(metadata.labels, 'metadata.labels', report)
-  validateAnnotations(metadata.annotations, 'metadata.annotations', report)
+  validateAnnotations(metadata.annotations, 'metadata.annotations', report, resource.fieldAnnotations)
   validateOwners(metadata.ownerReferences ?? [], report)
   validateFinalizers(metadata.finalizers ?? [], resource.anyFinalizer, report)
   validateManagedFields(metadata, report)
@@ -56,12 +56,13 @@ export function validateLabels (labels: ObjectMeta['labels'], at: string, report
   }
 }
 
-export function validateAnnotations (annotations: ObjectMeta['annotations'], at: string, report: Report): void {
+/** @param uncounted keys that the limit of their size leaves out */
+export function validateAnnotations (annotations: ObjectMeta['annotations'], at: string, report: Report, uncounted: readonly string[] = []): void {
   let size = 0
   for (const [key, value] of Object.entries(annotations ?? {})) {
     // Upper case is valid in the domain of an annotation key, but not of a label key.
     for (const detail of qualifiedName(key.toLowerCase())) invalid(report, at, key, detail)
-    size += Buffer.byteLength(key) + Buffer.byteLength(value)
+    if (!uncounted.includes(key)) size += Buffer.byteLength(key) + Buffer.byteLength(value)
   }
   if (size > MAX_ANNOTATIONS_SIZE) tooLong(report, at, MAX_ANNOTATIONS_SIZE)
 }

@@ -4,16 +4,14 @@ import { resource, type ApiObject, type OtherRepresentation, type VersionRules }
 import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
 import { autoscalerColumns } from './columns.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
+import { BEHAVIOR, KEPT, METRICS, OF_SPEC, OF_STATUS, refuseTooMany, SENT } from './kept-values.js'
 import { forgetSent, fromV1, toV1 } from './v1-conversion.js'
 import * as v1 from './v1.js'
 import * as v2 from './v2.js'
 import * as v2beta1 from './v2beta1.js'
 import * as v2beta2 from './v2beta2.js'
 
-/** Annotation for behavior, for which v2beta1 has no field. */
-const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
-
-/** Passes on the behavior annotation of v1, which v2beta1 shares. */
+/** Passes on the behavior annotation of v1, which v2beta1 has too, because it has no such field. */
 function toV2beta1 (stored: v1.HorizontalPodAutoscaler): v2beta1.HorizontalPodAutoscaler {
   const { spec: { behavior: _, ...spec }, status, metadata, ...types } = fromV1(stored)
   const behavior = stored.metadata.annotations?.[BEHAVIOR]
@@ -38,24 +36,34 @@ function fromV2beta1 ({ spec, status, metadata, ...types }: v2beta1.HorizontalPo
   return made
 }
 
-/** Normalizes an object sent as v1, and drops the status in its annotations. */
-function prepareNew (autoscaler: v1.HorizontalPodAutoscaler): void {
-  const sent = fromV1(autoscaler)
-  const { conditions: _conditions, currentMetrics: _metrics, ...status } = sent.status
-  Object.assign(autoscaler, toV1({ ...sent, status }))
+/** Drops what v1 clients sent in annotations that nobody can read, in place. */
+function normalize (autoscaler: v1.HorizontalPodAutoscaler): void { Object.assign(autoscaler, toV1(fromV1(autoscaler))) }
+
+/** Takes annotations that hold fields from the old object, or removes them, without reading them. */
+function keepAnnotations ({ metadata }: v1.HorizontalPodAutoscaler, names: readonly string[], old: v1.HorizontalPodAutoscaler | undefined): void {
+  const before = old?.metadata.annotations ?? {}
+  const kept = names.flatMap(name => before[name] === undefined ? [] : [[name, before[name]] as const])
+  const made = [...Object.entries(metadata.annotations ?? {}).filter(([name]) => !names.includes(name)), ...kept]
+  if (made.length > 0) metadata.annotations = Object.fromEntries(made)
+  else delete metadata.annotations
 }
 
-/** Normalizes too. A status update keeps the old spec, any other update the old status, including what annotations hold. */
+function prepareNew (autoscaler: v1.HorizontalPodAutoscaler): void {
+  keepAnnotations(autoscaler, OF_STATUS, undefined)
+  if (autoscaler.metadata.annotations?.[SENT] !== undefined) normalize(autoscaler) // webhooks may have changed either
+}
+
+/** A status update keeps the old spec, any other update the old status, including what annotations hold. */
 function prepareChange (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler, subresource: string): void {
-  const { spec, status } = fromV1(old)
-  Object.assign(autoscaler, toV1({ ...fromV1(autoscaler), ...(subresource === 'status' ? { spec } : { status }) }))
+  keepAnnotations(autoscaler, subresource === 'status' ? OF_SPEC : OF_STATUS, old)
+  if (autoscaler.metadata.annotations?.[SENT] !== undefined) normalize(autoscaler)
 }
 
 const byContainer = ({ spec: { metrics = [] } }: v2.HorizontalPodAutoscaler): Array<NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]> => metrics.filter(metric => metric.containerResource !== undefined)
 
 /** Drops containerResource while its feature gate is off. Validation reports the metric that is left without a source. */
 function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, gates: Gates): void {
-  if (gates.enabled('HPAContainerMetrics')) return
+  if (gates.enabled('HPAContainerMetrics') || ![METRICS, SENT].some(name => autoscaler.metadata.annotations?.[name]?.includes('"containerResource"'))) return
   const sent = fromV1(autoscaler)
   const gated = byContainer(sent)
   if (gated.length === 0 || (old !== undefined && byContainer(fromV1(old)).length > 0)) return
@@ -78,6 +86,13 @@ const rules: VersionRules<v1.HorizontalPodAutoscaler> = {
   update: (autoscaler, old, report) => { validateAutoscaler(autoscaler, old, report) }
 }
 
+/** v2beta1 has behavior in an annotation. */
+function prepareBehavior (autoscaler: v1.HorizontalPodAutoscaler): void {
+  if (autoscaler.metadata.annotations?.[BEHAVIOR] === undefined) return
+  refuseTooMany(autoscaler.metadata.annotations, [BEHAVIOR])
+  normalize(autoscaler)
+}
+
 // Generic code hands each of these only objects of its own version.
 const others: ReadonlyArray<OtherRepresentation<v1.HorizontalPodAutoscaler>> = [
   { message: v2.HorizontalPodAutoscaler, toStored: object => toV1(object as v2.HorizontalPodAutoscaler), fromStored: fromV1, rules },
@@ -92,7 +107,7 @@ const others: ReadonlyArray<OtherRepresentation<v1.HorizontalPodAutoscaler>> = [
     message: v2beta1.HorizontalPodAutoscaler,
     toStored: object => fromV2beta1(object as v2beta1.HorizontalPodAutoscaler),
     fromStored: toV2beta1,
-    rules,
+    rules: { ...rules, prepare: prepareBehavior },
     deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'autoscaling/v2 HorizontalPodAutoscaler' }
   }
 ]
@@ -107,9 +122,17 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   categories: ['all'],
   notOnUpdate: ['generateName'],
   namespaced: true,
+  fieldAnnotations: KEPT,
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number, named: (own: string) => string) => column.cell(asV2(withOwnKeys(object, named)), now, named) })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
-  rules: { ...rules, prepare: forgetSent }, // a client of v1 must not set this internal annotation
+  rules: {
+    ...rules,
+    prepare: autoscaler => {
+      forgetSent(autoscaler) // a client of v1 must not set this internal annotation
+      refuseTooMany(autoscaler.metadata.annotations)
+      normalize(autoscaler)
+    }
+  },
   others
 })

@@ -3,20 +3,14 @@
  * as JSON, and clients of v2 never see them. Malformed annotations are ignored.
  */
 import { toJson } from '../../codec/json/encode.js'
+import { UNBOUNDED } from '../../codec/json/parse.js'
 import { decode } from '../../language/decode.js'
 import type { Message } from '../../language/declare.js'
 import { sameValue } from '../../language/values.js'
-import { METRICS, listOf, read } from './kept-values.js'
+import { BEHAVIOR, CONDITIONS, CURRENT_METRICS, KEPT, METRICS, SENT, listOf, read } from './kept-values.js'
 import { specFromV2, specToV2, statusFromV2, statusToV2 } from './metric-conversion.js'
 import * as v1 from './v1.js'
 import * as v2 from './v2.js'
-
-const CURRENT_METRICS = 'autoscaling.alpha.orch.io/current-metrics'
-const CONDITIONS = 'autoscaling.alpha.orch.io/conditions'
-const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
-/** Metrics exactly as sent, if v1 would change their order or target types. Validation reads them; they are never stored. */
-const SENT = 'autoscaling.alpha.orch.io/sent-metrics'
-const OWN = [METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, SENT]
 
 const CPU = 'cpu'
 
@@ -43,7 +37,7 @@ function inLowerCase (value: unknown): unknown {
 
 /** A behavior without rules counts as unset. */
 function behaviorOf (value: unknown): v2.HorizontalPodAutoscalerBehavior | undefined {
-  const { object } = decode(v2.HorizontalPodAutoscalerBehavior, inLowerCase(value))
+  const { object } = decode(v2.HorizontalPodAutoscalerBehavior, inLowerCase(value), UNBOUNDED)
   return object.scaleUp === undefined && object.scaleDown === undefined ? undefined : object
 }
 
@@ -62,13 +56,14 @@ const cpuUsages = (metrics: readonly CurrentMetric[]): number[] =>
 const cpuTarget = (averageUtilization: number): Metric => ({ type: 'Resource', resource: { name: CPU, target: { type: 'Utilization', averageUtilization } } })
 
 function without (annotations: Annotations): Annotations {
-  if (annotations === undefined || !OWN.some(name => Object.hasOwn(annotations, name))) return annotations
-  const rest = Object.entries(annotations).filter(([name]) => !OWN.includes(name))
+  if (annotations === undefined || !KEPT.some(name => Object.hasOwn(annotations, name))) return annotations
+  const rest = Object.entries(annotations).filter(([name]) => !KEPT.includes(name))
   return rest.length > 0 ? Object.fromEntries(rest) : undefined
 }
 
-function metricsOf (annotations: Annotations, target: number | undefined): Metric[] {
-  const metrics = (read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? []).map(specToV2)
+/** The metrics that v1 keeps, with the CPU target last. */
+function metricsOf (kept: readonly v1.MetricSpec[], target: number | undefined): Metric[] {
+  const metrics = kept.map(specToV2)
   return target === undefined ? metrics : [...metrics, cpuTarget(target)]
 }
 
@@ -76,7 +71,7 @@ export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAu
   const { annotations } = metadata
   const { targetCPUUtilizationPercentage: target, ...wanted } = spec
   const { currentCPUUtilizationPercentage: usage, ...observed } = status
-  const metrics = read(listOf(v2.MetricSpec), annotations?.[SENT]) ?? metricsOf(annotations, target)
+  const metrics = read(listOf(v2.MetricSpec), annotations?.[SENT]) ?? metricsOf(read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? [], target)
   const behavior = read(behaviorOf, annotations?.[BEHAVIOR])
   const inStatus: CurrentMetric[] = usage === undefined ? [] : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
   const currentMetrics = read(listOf(v1.MetricStatus), annotations?.[CURRENT_METRICS])?.map(statusToV2) ?? inStatus
@@ -93,16 +88,16 @@ export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAu
 export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAutoscaler): v1.HorizontalPodAutoscaler {
   const { metrics = [], behavior, ...wanted } = spec
   const { currentMetrics = [], conditions = [], ...observed } = status
-  const others = metrics.filter(one => !isCpuTarget(one))
+  const kept = metrics.filter(one => !isCpuTarget(one)).map(specFromV2)
   const target = metrics.find(isCpuTarget)?.resource?.target.averageUtilization
   const annotations: Record<string, string> = {
     ...without(metadata.annotations),
-    ...(others.length > 0 ? { [METRICS]: jsonOf(v1.MetricSpec, others.map(specFromV2)) } : {}),
+    ...(kept.length > 0 ? { [METRICS]: jsonOf(v1.MetricSpec, kept) } : {}),
     ...(currentMetrics.length > 0 ? { [CURRENT_METRICS]: jsonOf(v1.MetricStatus, currentMetrics.map(statusFromV2)) } : {}),
     ...(conditions.length > 0 ? { [CONDITIONS]: jsonOf(v1.HorizontalPodAutoscalerCondition, conditions) } : {}),
     ...(behavior === undefined ? {} : { [BEHAVIOR]: behaviorJson(behavior) })
   }
-  if (!sameValue(metrics, metricsOf(annotations, target))) annotations[SENT] = jsonOf(v2.MetricSpec, metrics)
+  if (!sameValue(metrics, metricsOf(kept, target))) annotations[SENT] = jsonOf(v2.MetricSpec, metrics)
   return {
     ...types,
     apiVersion: v1.API_VERSION,
