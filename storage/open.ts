@@ -1,6 +1,7 @@
 /** Opens back ends from plain options; the only code outside them that knows their kinds. Each kind is imported on demand, to keep the start fast. */
 import type { Backend } from './backend.js'
 import type { Clock } from './clock.js'
+import type { DirectoryLock } from './embedded/lock.js'
 import type { Contents } from './embedded/medium.js'
 import type { MemoryStore } from './embedded/memory.js'
 import type { StorageError } from './errors.js'
@@ -63,11 +64,12 @@ export async function openBackend (options: BackendOptions): Promise<Backend> {
 
 /**
  * Opens the embedded store of a directory for all processes of a server, which open it as `shared`.
+ * @param options `lock` is that of the directory, if another process of the server holds it
  * @param failed the process can acknowledge no more writes and must end
  * @throws StorageError as `openBackend`
  */
-export async function serveEmbedded (options: Extract<BackendOptions, { readonly kind: 'embedded' }>, failed: (error: unknown) => void): Promise<{ readonly close: () => Promise<void> }> {
-  const backend = await openBackend(options)
+export async function serveEmbedded (options: Extract<BackendOptions, { readonly kind: 'embedded' }> & { readonly lock?: DirectoryLock }, failed: (error: unknown) => void): Promise<{ readonly close: () => Promise<void> }> {
+  const backend = await OPENERS.embedded(options)
   try {
     const { serveStore } = await import('./shared/server.js')
     const server = await serveStore(backend, options.directory, failed)
@@ -81,6 +83,20 @@ export async function serveEmbedded (options: Extract<BackendOptions, { readonly
     await backend.close()
     throw error
   }
+}
+
+/**
+ * Holds the directory of an embedded store, however often the process that opens it is replaced.
+ * @returns the handle to send to that process
+ * @throws StorageError as `openBackend`
+ */
+export async function holdDirectory (directory: string): Promise<DirectoryLock['handle']> {
+  return (await (await import('./embedded/lmdb.js')).lockFolder(directory)).handle
+}
+
+/** The lock whose handle another process sent. */
+export async function heldDirectory (handle: DirectoryLock['handle']): Promise<DirectoryLock> {
+  return (await import('./embedded/lock.js')).receivedLock(handle)
 }
 
 export type { Contents, MemoryStore }

@@ -1,6 +1,6 @@
 /** A child process of the supervisor: the same program with the same flags and its own role. */
 import { fork, type ChildProcess } from 'node:child_process'
-import type { Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { ROLE, type Report, type Command } from './messages.js'
 import { wholeLines } from './whole-lines.js'
 
@@ -44,9 +44,9 @@ export class KeptProcess {
 
   get pid (): number | undefined { return this.#child.pid }
 
-  /** Keeps the socket open in this process: Node would leak it if the child died before it received the socket. */
-  send (command: Command, socket?: Socket): void {
-    if (this.#child.connected) this.#child.send(command, socket, { keepOpen: true }, () => {}) // 'close' follows an error
+  /** Keeps the handle open in this process: Node would leak it if the child died before it received the handle. */
+  send (command: Command, handle?: Socket | Server): void {
+    if (this.#child.connected) this.#child.send(command, handle, { keepOpen: true }, () => {}) // 'close' follows an error
   }
 
   ping (): void { this.send({ kind: 'ping' }) }

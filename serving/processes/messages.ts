@@ -8,7 +8,7 @@ export const STORE = 'store'
 
 /** Sent to a process. */
 export type Command =
-  /** Start now. With `first`, create the files of a first start and log what the whole server logs once. */
+  /** Start now. Carries the lock of the store's directory to the process of the store. With `first`, create the files of a first start and log what the whole server logs once. */
   | { readonly kind: 'start', readonly first: boolean, readonly ticketKeys: Uint8Array }
   /** Carries a socket, unless its client has disconnected. */
   | { readonly kind: 'connection' }

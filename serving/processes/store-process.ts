@@ -4,17 +4,17 @@ import type { Parsed } from '../../config/command-line.js'
 import { createLog } from '../../config/logging.js'
 import { embeddedOptions } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
-import { serveEmbedded } from '../../storage/open.js'
+import { heldDirectory, serveEmbedded } from '../../storage/open.js'
 import { logUncaughtErrors } from '../uncaught-errors.js'
 import type { SupervisorChannel } from './supervisor-channel.js'
 import { STORE } from './messages.js'
 
 /** @throws StorageError if the store cannot be opened; the launcher reports it in one line */
 export async function runStore ({ values }: Parsed, supervisor: SupervisorChannel): Promise<void> {
-  await supervisor.start
+  const { lock } = await supervisor.start
   const verbosity = new Verbosity(values.v, values.vmodule)
   const log = createLog({ verbosity, format: values['logging-format'], process: STORE })
-  const served = await serveEmbedded({ ...embeddedOptions(values), note: text => { log.warn(text) } }, error => {
+  const served = await serveEmbedded({ ...embeddedOptions(values), ...(lock === undefined ? {} : { lock: await heldDirectory(lock) }), note: text => { log.warn(text) } }, error => {
     log.error({ err: error }, 'the revision of the store cannot be shared')
     process.exit(1)
   })

@@ -1,5 +1,5 @@
 /** A process's end of the channel to the supervisor: receives commands and sends reports. */
-import type { Socket } from 'node:net'
+import { Server, type Socket } from 'node:net'
 import type { Part } from '../../config/divided-options.js'
 import type { Exposition } from '../../plugins/metrics/merged.js'
 import { STORE, type Report, type Command } from './messages.js'
@@ -16,7 +16,7 @@ export interface Handlers {
   readonly exposition: () => Promise<Uint8Array>
 }
 
-export type StartCommand = Extract<Command, { readonly kind: 'start' }>
+export type StartCommand = Extract<Command, { readonly kind: 'start' }> & { readonly lock: Server | undefined }
 
 export class SupervisorChannel {
   readonly part: Part
@@ -44,15 +44,15 @@ export class SupervisorChannel {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1']) process.on(signal, () => {})
     // The supervisor has died: free the port and the store for the next one.
     process.on('disconnect', () => process.exit(1))
-    process.on('message', (message, socket) => {
+    process.on('message', (message, handle) => {
       const command = message as Command // of the same program
       switch (command.kind) {
-        case 'start': return start(command)
+        case 'start': return start({ ...command, lock: handle instanceof Server ? handle : undefined })
         case 'lead':
           this.#leads = true
           return elect()
         case 'led': return led()
-        case 'connection': return this.#take(socket as Socket | undefined)
+        case 'connection': return this.#take(handle as Socket | undefined)
         case 'end': return this.#handlers === undefined ? process.exit(0) : this.#handlers.end()
         case 'report': return this.#handlers?.report()
         case 'ping': return this.send({ kind: 'alive' })

@@ -10,8 +10,9 @@ import { listenHost } from '../../config/addresses.js'
 import type { Parsed } from '../../config/command-line.js'
 import { createLog } from '../../config/logging.js'
 import { servingProcesses } from '../../config/serving-processes.js'
-import { isEmbedded } from '../../config/store.js'
+import { embeddedOptions, isEmbedded } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
+import { holdDirectory } from '../../storage/open.js'
 import { listenOn } from '../listen-on.js'
 import { reportReadiness } from '../service-manager.js'
 import { endOnSignals, reportOnSignals } from '../signals.js'
@@ -49,6 +50,10 @@ class Supervisor {
   readonly #count: number
   readonly #embedded: boolean
   readonly #server: Server
+  /** The directory of the embedded store. */
+  readonly #directory: string
+  /** Of that directory: no other server takes it while the process of the store is replaced. */
+  #lock: Promise<Server | undefined> | undefined
   readonly #log: FastifyBaseLogger
   readonly #verbosity: Verbosity
   readonly #connections = new Connections()
@@ -85,6 +90,7 @@ class Supervisor {
     this.#count = servingProcesses(values)
     this.#embedded = isEmbedded(values)
     this.#server = server
+    this.#directory = embeddedOptions(values).directory
     this.#verbosity = new Verbosity(values.v, values.vmodule)
     this.#log = createLog({ verbosity: this.#verbosity, format: values['logging-format'] })
     this.#collections = new Collections(() => this.#all)
@@ -127,7 +133,13 @@ class Supervisor {
   }
 
   /** The process that starts first creates the files of a first start. */
-  #sendStart (one: KeptProcess): void { one.send({ kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys }) }
+  #sendStart (one: KeptProcess): void {
+    const command = { kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys } as const
+    if (one.name !== STORE) return one.send(command)
+    // Without the lock the process of the store reports why it cannot have it either.
+    this.#lock ??= holdDirectory(this.#directory).catch(() => undefined)
+    void this.#lock.then(lock => { one.send(command, lock) })
+  }
 
   #startStore (): void {
     const store: KeptProcess = new KeptProcess({

@@ -31,6 +31,8 @@ export interface EmbeddedOptions extends EngineOptions {
   readonly freeBytes?: () => number
   /** Receives notes for the operator about the opening and the format. */
   readonly note?: (text: string) => void
+  /** The lock of the directory, if another process of the server has it already. */
+  readonly lock?: DirectoryLock
 }
 
 /** Pages a batch may need above the pages it changes, in both trees, if all of them split. */

@@ -46,15 +46,7 @@ export async function openEmbedded (directory: string, options: EmbeddedOptions 
 }
 
 async function openTable (directory: string, options: EmbeddedOptions): Promise<{ lock: DirectoryLock, table: Table, file: string }> {
-  let lock: DirectoryLock
-  try {
-    makeFolder(directory, 0o700)
-    checkOpening(directory, options.freeBytes?.() ?? freeBytesOf(directory))
-    lock = await lockDirectory(directory)
-  } catch (error) {
-    if (error instanceof StorageError) throw error
-    throw new StorageError('Unavailable', `the directory ${directory} can not be used for the store: ${messageOf(error)}`, { cause: error })
-  }
+  const lock = await lockFolder(directory, options)
   const file = path.join(directory, STORE_FILE)
   const isNew = !existsSync(file)
   try {
@@ -79,6 +71,21 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
     rmSync(path.join(directory, OPENING_MARKER), { force: true })
     await lock.release()
     throw error instanceof StorageError ? error : unreadable(directory, error)
+  }
+}
+
+/**
+ * Locks the directory of a store, creating it if missing, with mode 0700.
+ * @throws StorageError 'Unavailable' if another process has it or the file system fails, 'NoSpace' on a full disk
+ */
+export async function lockFolder (directory: string, { lock, freeBytes }: Pick<EmbeddedOptions, 'lock' | 'freeBytes'> = {}): Promise<DirectoryLock> {
+  try {
+    makeFolder(directory, 0o700)
+    checkOpening(directory, freeBytes?.() ?? freeBytesOf(directory))
+    return lock ?? await lockDirectory(directory)
+  } catch (error) {
+    if (error instanceof StorageError) throw error
+    throw new StorageError('Unavailable', `the directory ${directory} can not be used for the store: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -24,7 +24,16 @@ const RESPONSE_TIMEOUT_MS = 1000
 const MAX_ATTEMPTS = 100
 
 export interface DirectoryLock {
-  release: () => Promise<void>
+  /** Send it to another process, whose `receivedLock` then holds the directory as well: until both are released or ended. */
+  readonly handle: net.Server
+  readonly release: () => Promise<void>
+}
+
+/** The lock of another process of the same server, which has sent its handle. */
+export function receivedLock (handle: net.Server): DirectoryLock {
+  handle.on('connection', answer)
+  handle.unref()
+  return { handle, release: () => close(handle) }
 }
 
 /** @throws StorageError 'Unavailable' with the directory and, if known, the process that has it */
@@ -35,6 +44,7 @@ export async function lockDirectory (directory: string): Promise<DirectoryLock> 
   try {
     const server = await take(base, directory)
     return {
+      handle: server,
       release: async () => {
         await close(server)
         await handle.close()
@@ -116,13 +126,16 @@ const unusable = (what: string, error: unknown): Error =>
 
 const codeOf = (error: unknown): string => error instanceof Error && 'code' in error ? String(error.code) : String(error)
 
+/** Tells a contender who has the directory. */
+function answer (socket: net.Socket): void {
+  socket.on('error', () => {})
+  socket.end(String(process.pid))
+}
+
 /** Listens and sends the process id to each connection. */
 function listen (socketPath: string): Promise<net.Server> {
   return new Promise((resolve, reject) => {
-    const server = net.createServer(socket => {
-      socket.on('error', () => {})
-      socket.end(String(process.pid))
-    })
+    const server = net.createServer(answer)
     server.once('error', error => reject(unusable('hold a socket', error)))
     // Exclusive: otherwise the primary of a cluster would listen for its worker.
     server.listen({ path: socketPath, exclusive: true }, () => {

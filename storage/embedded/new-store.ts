@@ -59,7 +59,7 @@ class NewStore implements StoreWriter {
 
   constructor (directory: string, table: Table, lock: DirectoryLock, revision: Revision, options: NewStoreOptions) {
     this.#directory = directory
-    this.#medium = new LmdbMedium(table, path.join(directory, PARTIAL_FILE), { release: async () => {} }, false, options.minFree === undefined ? {} : { minFree: options.minFree })
+    this.#medium = new LmdbMedium(table, path.join(directory, PARTIAL_FILE), { ...lock, release: async () => {} }, false, options.minFree === undefined ? {} : { minFree: options.minFree })
     this.#lock = lock
     this.#last = revision
   }

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { openBackend } from '../../../storage/open.js'
 import { freePort } from '../../ports.js'
 import { ask, CONFIGS, eventually, Follower, several, versionOf } from './server.js'
 
@@ -101,6 +102,29 @@ t.test('a store that another server has ends the start with one line', { timeout
   t.match(second.err, /(^|\n)orch-apiserver: --data-dir=\S+: the directory .* is in use[^\n]*\n$/)
   t.equal(second.err.match(/orch-apiserver:/g)?.length, 1)
   t.equal((await ask(server.port, 'GET', CONFIGS))?.code, 200, 'the first server still answers')
+})
+
+t.test('no other server takes the folder while the process of the store is replaced', { timeout: 200_000 }, async t => {
+  const server = await several(t, 2)
+  const folder = `${server.folder}/data`
+  for (let round = 0; round < 3; round++) {
+    const pid = server.pidOf('store')
+    process.kill(pid, 'SIGKILL')
+    for (let refused = 0; server.pidOf('store') === pid || server.pidOf('store') === 0 || refused === 0; refused++) {
+      await t.rejects(openBackend({ kind: 'embedded', directory: folder }), { code: 'Unavailable', message: /is in use by another server/ })
+    }
+    await eventually('it answers again', async () => (await ask(server.port, 'GET', CONFIGS))?.code === 200)
+  }
+  server.process.kill('SIGKILL')
+  await server.exit
+  await eventually('the folder is free', async () => {
+    try {
+      await (await openBackend({ kind: 'embedded', directory: folder })).close()
+      return true
+    } catch {
+      return false
+    }
+  })
 })
 
 async function failed (args: readonly string[]): Promise<{ code: number | null, err: string }> {
