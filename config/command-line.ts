@@ -121,12 +121,13 @@ function command ({ name, usage, description, sections }: CommandForm, args: rea
   return made
 }
 
-/** An empty default is not displayed. */
-const emptiness = (value: unknown): string => Array.isArray(value) ? '[]' : value instanceof Map ? '{}' : ''
+/** How an empty default is displayed; '' for not at all. */
+const emptiness = ({ default: value, emptyText }: Flag<unknown>): string =>
+  emptyText ?? (Array.isArray(value) ? '[]' : value instanceof Map ? '{}' : '')
 
 function option (name: string, flag: Flag<unknown>, args: readonly string[], found: OnFlag): Option {
   const short = flag.short === undefined ? '' : `-${flag.short}, `
-  const initial = flag.defaultText === '' ? emptiness(flag.default) : flag.defaultText
+  const initial = flag.defaultText === '' ? emptiness(flag) : flag.defaultText
   const made = new Option(`${short}--${name} <value>`, flag.help + (initial === '' ? '' : ` (default ${initial})`))
   made.flags = `${short === '' ? '    ' : short}--${name}${flag.bare ? `[=${flag.type}]` : ` ${flag.type}`}`
   return made.argParser<unknown>((text, before) => {

@@ -23,6 +23,8 @@ export interface Flag<T> {
   readonly accept: (value: unknown) => void
   /** The default as on the command line; empty for none, and for empty lists and maps. */
   readonly defaultText: string
+  /** How help displays the empty default. Default `[]` for lists and `{}` for maps. */
+  readonly emptyText?: string
 }
 
 /** An invalid value and its remedy, without the flag's name. */

@@ -29,7 +29,6 @@ export function localAdministrator (parsed: Parsed, now = new Date()): Pair | un
     const kept = keptPair(files)
     if (kept !== undefined && Date.parse(new X509Certificate(kept.certificate).validTo) - now.getTime() > RENEWAL) return kept
     makeFolder(values['data-dir'])
-    makeFolder(values['cert-dir'])
     makeFolder(dirname(files.key))
     const pair = certify({
       commonName: 'local-admin', organizations: ['system:masters'], uses: ['client'], authority: true, from: new Date(now.getTime() - DAY), until: new Date(now.getTime() + LIFETIME)

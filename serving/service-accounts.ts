@@ -44,17 +44,28 @@ function keptKey ({ values, given }: Parsed): ExistingKey {
   const directory = values['cert-dir']
   const own = isEmbedded(values) ? [] : ['tokens of service accounts are signed with a key that this server alone has; for several servers give all the same --service-account-key-file, --service-account-signing-key-file and --service-account-issuer']
   const fallback = join(values['data-dir'], 'certs')
+  // --cert-dir is ignored beside a given certificate, except that a key from before is still read there.
+  const ignored = directory === '' || (values['tls-cert-file'] !== '' && !hasKey(directory))
   let problem: unknown
-  for (const folder of directory === '' ? [fallback] : given.has('cert-dir') ? [directory] : [directory, fallback]) {
+  for (const folder of ignored ? [fallback] : given.has('cert-dir') ? [directory] : [directory, fallback]) {
     try {
       const { warnings, ...kept } = keptIn(folder)
       return { ...kept, warnings: [...warnings, ...own] }
     } catch (error) {
-      if (given.has('cert-dir') && directory !== '') throw new FlagError('cert-dir', directory, `cannot keep a key for tokens of service accounts there: ${reasonOf(error)}; name another folder or give --service-account-key-file`, { cause: error })
+      if (given.has('cert-dir') && !ignored) throw new FlagError('cert-dir', directory, `cannot keep a key for tokens of service accounts there: ${reasonOf(error)}; name another folder or give --service-account-key-file`, { cause: error })
       problem = error
     }
   }
   return { key: makeSigningKey(), notes: [], warnings: [`the key that signs tokens of service accounts cannot be kept in ${fallback} (${reasonOf(problem)}): they are good until this server ends; give --service-account-key-file, --service-account-signing-key-file and --service-account-issuer`] }
+}
+
+/** Whether the folder has a usable key. */
+function hasKey (folder: string): boolean {
+  try {
+    return signingKeyProblem(ordinaryText(join(folder, NAME))) === undefined
+  } catch {
+    return false
+  }
 }
 
 /** @throws Error of the system */

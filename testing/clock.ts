@@ -7,6 +7,8 @@ interface Timer { readonly at: number, readonly callback: () => void }
 const TURNS = 5
 /** Maximum steps of a move. A move has several, because the server checks some things every second. */
 const STEPS = 200
+/** Timestamps have years of four digits. */
+const LAST_TIME = Date.parse('9999-12-31T23:59:59Z')
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const DURATION = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 
@@ -87,9 +89,10 @@ export class MovableClock implements TestClock, Clock {
   }
 
   async move (by: Duration): Promise<void> {
+    const whole = millisecondsOf(by)
+    if (this.wall() + whole > LAST_TIME) throw new RangeError(`${JSON.stringify(by)} would move the clock beyond the year 9999`)
     const held = this.held
     this.hold()
-    const whole = millisecondsOf(by)
     const until = this.elapsed() + whole
     for (let next = this.#next(until); next !== undefined; next = this.#next(until)) {
       this.#heldAt = Math.min(until, Math.max(next.at, this.elapsed() + whole / STEPS))

@@ -11,6 +11,7 @@ export const labelValues = (help: string): Flag<LabelValues> => ({
   default: new Map(),
   help,
   defaultText: '',
+  emptyText: '[]',
   bare: false,
   parse: (text, before) => {
     const map = new Map(before)

@@ -168,10 +168,11 @@ t.test('--help lists each flag under its section with its default', async t => {
   const entries = help.trimEnd().split(/\n(?=(?: {2}-\w, | {6})--)|\n\n/)
   const entryOf = (name: string): string => entries.find(entry => new RegExp(`^ +(?:-\\w, )?--${name}[[ \\n]`).test(entry))?.replace(/\s+/g, ' ') ?? ''
   for (const [name, flag] of Object.entries(FLAGS)) {
-    const initial = flag.default instanceof Map ? '{}' : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.defaultText
+    const initial = flag.emptyText ?? (flag.default instanceof Map ? '{}' : Array.isArray(flag.default) && flag.default.length === 0 ? '[]' : flag.defaultText)
     if (initial === '') t.equal(flag.default, '', `${name} has no default but a blank text`)
     else t.ok(entryOf(name).endsWith(` (default ${initial})`), name)
   }
+  t.ok(entryOf('allow-metric-labels').endsWith(' (default [])'), 'as upstream')
 })
 
 t.test('--version names the package and the release of the interface', async t => {

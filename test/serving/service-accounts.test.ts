@@ -45,12 +45,24 @@ t.test('where none can be kept it lasts as long as the server; a folder that was
   const pair = authority().issue({ commonName: 'server', uses: ['server'] })
   const folder = t.testdir({ file: '', crt: pair.certificate, key: pair.key })
   const tls = [`--tls-cert-file=${folder}/crt`, `--tls-private-key-file=${folder}/key`]
-  await t.rejects(complete(`--cert-dir=${folder}/file/below`, ...tls, `--data-dir=${folder}/data`), /^--cert-dir=.*cannot keep a key.*--service-account-key-file/)
+  await t.rejects(complete(`--cert-dir=${folder}/file/below`, `--data-dir=${folder}/data`), /^--cert-dir=.*cannot keep a key.*--service-account-key-file/)
   writeFileSync(`${folder}/orch-data`, '')
   const before = process.cwd()
   process.chdir(folder) // the default data folder is relative to it
   t.teardown(() => { process.chdir(before) })
   t.match(await complete('--cert-dir=', ...tls, '--etcd-servers=http://a:1'), { signingKey: /PRIVATE KEY/, notes: [/cannot be kept in .*good until this server ends/] })
+})
+
+t.test('beside a given certificate nothing is written into --cert-dir, and a key from before is used', async t => {
+  const pair = authority().issue({ commonName: 'server', uses: ['server'] })
+  const folder = t.testdir({ crt: pair.certificate, key: pair.key, certs: {}, older: {} })
+  const tls = [`--tls-cert-file=${folder}/crt`, `--tls-private-key-file=${folder}/key`, `--data-dir=${folder}/data`]
+  const first = await complete(...tls, `--cert-dir=${folder}/certs`)
+  t.match(first.notes, [/^wrote a key for tokens of service accounts to .*\/data\/certs\/service-account.key$/])
+  t.same(readdirSync(join(folder, 'certs')), [])
+  t.equal((await complete(...tls, `--cert-dir=${folder}/certs`)).signingKey, first.signingKey)
+  const before = await complete(`--cert-dir=${folder}/older`, `--data-dir=${folder}/data`)
+  t.equal((await complete(...tls, `--cert-dir=${folder}/older`)).signingKey, before.signingKey)
 })
 
 t.test('beside etcd the log says that the key is of this server alone', async t => {

@@ -23,7 +23,7 @@ export interface IssuerOptions {
 
 /** Minimum milliseconds between two discovery attempts. */
 const COOLDOWN = 10_000
-/** Allowed clock skew in seconds. */
+/** Seconds that a token may be early. */
 const SKEW = 10
 
 export class Issuer {
@@ -63,6 +63,7 @@ export class Issuer {
     if (header.alg === undefined || !algorithms.includes(header.alg)) throw new Error('the algorithm of the token is not one of those allowed')
     const [protectedHeader = '', payload = '', signature = ''] = token.split('.')
     const { payload: claims } = await keys.verify({ ...header, alg: header.alg }, { protected: protectedHeader, payload, signature }, key => jwtVerify(token, key, options))
+    if ((claims.exp ?? 0) * 1000 <= wall()) throw new Error('the token has expired') // the tolerance is for `nbf`
     return claims
   }
 
