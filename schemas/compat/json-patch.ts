@@ -1,7 +1,7 @@
 /** JSON patches: names in paths and in the values at them. */
 import { isObject } from '../language/values.js'
 import type { Place } from './places.js'
-import { translateGroup, translateKey } from './text.js'
+import { translateGroup } from './text.js'
 import { extensionName, translateValue, valueOf, type Form } from './values.js'
 
 /** Of a list's item, or its end. */
@@ -45,7 +45,7 @@ function step (place: Place, name: string, form: Form): [name: string, place: Pl
   switch (place.kind) {
     case 'keys': {
       const of = valueOf(name, form)
-      return [translateKey(name), of === undefined ? undefined : { kind: 'text', of, list: false }]
+      return [place.of(name), of === undefined ? undefined : { kind: 'text', of, list: false }]
     }
     case 'items': return [name, place.item]
     case 'text': return [name, place.list ? { ...place, list: false } : undefined]

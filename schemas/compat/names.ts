@@ -7,8 +7,12 @@ import { API_VERSIONS } from '../resources.js'
 const OURS = /orch\.io/
 const inDomain = (domain: string, names: readonly string[]): Array<[string, string]> => names.map(name => [name.replace(OURS, domain), name])
 
-/** Groups of reviews, and those whose extension servers the default roles know. */
-const OTHER_GROUPS = ['meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io', 'metrics.orch.io', 'custom.metrics.orch.io', 'external.metrics.orch.io']
+/** Groups of reviews, of extension servers that the default roles know, and of snapshots, from which claims are restored. */
+const OTHER_GROUPS = [
+  'meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io',
+  'metrics.orch.io', 'custom.metrics.orch.io', 'external.metrics.orch.io',
+  'snapshot.storage.orch.io'
+]
 const OWN_GROUPS: ReadonlySet<string> = new Set([...API_VERSIONS.map(version => version.replace(/\/?[^/]*$/, '')), ...OTHER_GROUPS].filter(group => group.endsWith('.orch.io')))
 
 /** Whether a group has another public name, and this is ours. */
@@ -146,6 +150,11 @@ export const MOUNT_PATHS = bothWays([
 ])
 /** Values of the label that says what a server is. */
 export const COMPONENTS = bothWays(components('', 'apiserver'))
+
+/** Annotations that hold a selector of labels, and those that hold tolerations or taints as JSON. */
+export const SELECTOR_ANNOTATIONS = ['scheduler.alpha.orch.io/node-selector']
+export const TAINT_ANNOTATIONS = ['defaultTolerations', 'taints', 'tolerations', 'tolerationsWhitelist']
+  .map(name => `scheduler.alpha.orch.io/${name}`)
 
 /** Domains of keys whose names are made up: `node-role.kubernetes.io/anything`. */
 export const DOMAINS = bothWays(inDomain('kubernetes.io', ['node-role.orch.io', 'node-restriction.orch.io', 'pod-security.orch.io', 'container.apparmor.security.beta.orch.io', 'container.seccomp.security.alpha.orch.io']))

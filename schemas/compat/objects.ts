@@ -69,21 +69,29 @@ export const mayHaveNames = (json: Buffer): boolean => SIGN_BYTES.some(sign => j
 export function publicStatus<T extends Omit<Status, 'code'>> (status: T): T {
   const { message, details } = status
   if (message === undefined && details === undefined) return status
-  const names = namesOf(details?.group ?? '', details?.kind ?? '')
-  return {
-    ...status,
-    ...(message === undefined ? {} : { message: publicWords(message) }),
-    ...(details === undefined
-      ? {}
-      : {
-          details: {
-            ...details,
-            ...(details.name === undefined ? {} : { name: names?.(details.name) ?? details.name }),
-            ...(details.group === undefined ? {} : { group: translateGroup(details.group) }),
-            ...(details.causes === undefined ? {} : { causes: details.causes.map(cause => ({ ...cause, ...(cause.message === undefined ? {} : { message: publicWords(cause.message) }), ...(cause.field === undefined ? {} : { field: publicWords(cause.field) }) })) })
-          }
-        })
+  const { group = '', kind = '', name } = details ?? {}
+  const other = name === undefined ? undefined : namesOf(group, kind)?.(name)
+  /** The object's name where a sentence quotes it without saying what it is, too. */
+  const words = (text: string): string => {
+    const said = publicWords(text)
+    return other === undefined || other === name ? said : said.replaceAll(`"${name}"`, `"${other}"`)
   }
+  const causes = details?.causes?.map(cause => ({
+    ...cause,
+    ...(cause.message === undefined ? {} : { message: words(cause.message) }),
+    ...(cause.field === undefined ? {} : { field: publicWords(cause.field) })
+  }))
+  const shown = details === undefined
+    ? {}
+    : {
+        details: {
+          ...details,
+          ...(other === undefined ? {} : { name: other }),
+          ...(details.group === undefined ? {} : { group: translateGroup(group) }),
+          ...(causes === undefined ? {} : { causes })
+        }
+      }
+  return { ...status, ...(message === undefined ? {} : { message: words(message) }), ...shown }
 }
 
 const DISCOVERY_NAMES: ReadonlySet<string> = new Set(['name', 'group', 'groupVersion', 'apiVersion'])

@@ -4,10 +4,10 @@
  */
 import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
-import { translateFieldPath, translateLabelSelector, translatePath, valueOfLabel } from './requests.js'
+import { translateFieldPath, translateLabelSelector, translatePath, valueOfKey } from './requests.js'
 import {
-  bounded, namesOf, namesOfRule, translateGroup, translateKey, translateMountPath, translateNamespace,
-  translateNamespaceFinalizer, translateResource, translateUser, translateVolume, type Translation
+  bounded, namesOf, namesOfRule, translateCounted, translateGroup, translateKey, translateMountPath, translateNamespace,
+  translateNamespaceFinalizer, translateQuota, translateResource, translateUser, translateVolume, type Translation
 } from './text.js'
 
 /**
@@ -16,7 +16,7 @@ import {
  */
 export type Place =
   | { readonly kind: 'text', readonly of: (text: string) => string, readonly list: boolean }
-  | { readonly kind: 'keys' }
+  | { readonly kind: 'keys', readonly of: Translation }
   | { readonly kind: 'struct', readonly members: Members }
   | { readonly kind: 'items', readonly item: Place, readonly map: boolean }
   | { readonly kind: 'union', readonly placeOf: (value: unknown) => Place | undefined }
@@ -81,7 +81,7 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
   [translateLabelSelector, { selector: ['ScaleStatus'] }]
 ]
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  annotations: ALL, deprecatedTopology: ALL, extra: ALL, hard: ALL, labels: ALL, matchLabels: ALL, nodeSelector: ALL, selector: ['ReplicationControllerSpec', 'ServiceSpec'], topology: ALL, used: ALL
+  annotations: ALL, deprecatedTopology: ALL, extra: ALL, labels: ALL, matchLabels: ALL, nodeSelector: ALL, selector: ['ReplicationControllerSpec', 'ServiceSpec'], topology: ALL
 }
 
 /** Text fields whose meaning is in the members beside them. */
@@ -90,7 +90,7 @@ const text = (value: Plain, name: string): string => typeof value[name] === 'str
 const texts = (value: Plain, name: string): string[] =>
   Array.isArray(value[name]) ? value[name].filter(one => typeof one === 'string') : []
 const byRule = (value: Plain): Translation => namesOfRule(texts(value, 'apiGroups'), texts(value, 'resources'))
-const BY_KEY: Beside = ['values', value => valueOfLabel(text(value, 'key'))]
+const BY_KEY: Beside = ['values', value => valueOfKey(text(value, 'key'))]
 const BESIDE: Readonly<Record<string, Beside>> = {
   OwnerReference: ['name', value => namesOf(groupOf(text(value, 'apiVersion')), text(value, 'kind'))],
   StatusDetails: ['name', value => namesOf(text(value, 'group'), text(value, 'kind'))],
@@ -115,7 +115,10 @@ function placeOf (field: PlannedField, messages: readonly string[]): Place | und
     const of = TEXTS.find(([, fields]) => holds(fields, name, messages))?.[0]
     return of === undefined ? undefined : { kind: 'text', of, list: shape === 'list' }
   }
-  if (shape === 'map' && holds(KEYS, name, messages)) return { kind: 'keys' }
+  if (shape === 'map' && holds(KEYS, name, messages)) return { kind: 'keys', of: translateKey }
+  if (shape === 'map' && field.message !== undefined && shortName(field.message) === 'Quantity') {
+    return { kind: 'keys', of: name === 'hard' || name === 'used' ? translateQuota : translateCounted }
+  }
   const { message: inner, special } = field.innermost
   if (inner === undefined || special !== undefined) return undefined
   let item: Place = placeOfMessage(field.innermost)

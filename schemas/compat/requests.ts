@@ -1,5 +1,5 @@
 /** Names in paths and queries of requests. Every function is its own inverse. */
-import { isOwnGroup } from './names.js'
+import { isOwnGroup, SELECTOR_ANNOTATIONS, TAINT_ANNOTATIONS } from './names.js'
 import {
   bounded, hasSign, namesOf, translateComponent, translateGroup, translateKey, translateNamespace, type Translation
 } from './text.js'
@@ -10,9 +10,6 @@ const VALUES: ReadonlyMap<string, Translation> = new Map<string, Translation>([
   ['metadata.name', translateNamespace], ['service-name', service ?? (name => name)]
 ].flatMap(([name, of]) => [[`kubernetes.io/${name}`, of], [`orch.io/${name}`, of]] as Array<[string, Translation]>)
   .concat([['k8s.io/component', translateComponent], ['orch.io/component', translateComponent]]))
-
-/** What translates the value of a label; undefined for the client's own text. */
-export const valueOfLabel = (key: string): Translation | undefined => VALUES.get(key)
 
 /** In linear time: clients choose the text. */
 const REQUIREMENT = /^(\s*(?:!\s*)?)([^\s!=<>()]+)([^]*)$/
@@ -41,11 +38,24 @@ const MAX_SELECTOR = 32 * 1024
 /** A label selector: its keys, and the values of keys that say a name. What is malformed stays so. */
 export const translateLabelSelector = bounded(MAX_SELECTOR, selector =>
   requirements(selector).map(requirement => requirement.replace(REQUIREMENT, (_whole, before: string, key: string, rest: string) => {
-    const value = valueOfLabel(key)
+    const value = VALUES.get(key)
     const named = (word: string): string => word === 'in' || word === 'notin' ? word : value?.(word) ?? word
     const values = value === undefined ? rest : rest.replace(WORD, named)
     return before + translateKey(key) + values
   })).join(','))
+
+/** Tolerations or taints as JSON. */
+const TAINT_KEY = /(?<="key"\s{0,9}:\s{0,9}")[^"\\]+(?=")/g
+const translateTaints = bounded(MAX_SELECTOR, json => json.replace(TAINT_KEY, translateKey))
+
+const inAnnotations = (keys: readonly string[], of: Translation): Array<[string, Translation]> =>
+  keys.flatMap(key => [[key, of], [translateKey(key), of]])
+const VALUES_OF_ANNOTATIONS: ReadonlyMap<string, Translation> = new Map([
+  ...inAnnotations(SELECTOR_ANNOTATIONS, translateLabelSelector), ...inAnnotations(TAINT_ANNOTATIONS, translateTaints)
+])
+
+/** What translates the value of a label or annotation; undefined for the client's own text. */
+export const valueOfKey = (key: string): Translation | undefined => VALUES.get(key) ?? VALUES_OF_ANNOTATIONS.get(key)
 
 /** Fields that are names in objects too; the objects, sources and reasons of events are reported as they were. */
 const FIELDS: ReadonlyMap<string, Translation> = new Map([

@@ -43,7 +43,9 @@ export const publicWords = (text: string): string => text.replaceAll('/vnd.orch.
 function translateMatch (all: string, before: string | undefined, quoted: string | undefined): string {
   if (quoted === undefined) return publicWord(all)
   if (before === undefined) return `"${publicWord(quoted)}"`
-  return `${publicWord(before)} "${(namesAfter(before) ?? publicWord)(quoted)}"`
+  const names = namesAfter(before)
+  // What is of a type is named after its group, in which own names may be public ones.
+  return `${names === undefined ? publicWord(before) : ofGroup(before)} "${(names ?? publicWord)(quoted)}"`
 }
 
 /** Maps with keys in the path of a field: `.metadata.labels.orch.io/os`. */

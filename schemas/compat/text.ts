@@ -82,6 +82,18 @@ export const translateKey = translation(text => {
   return quota === null ? text : `${quota[1]}${quota[2] === 'k8s' ? 'orch' : 'k8s'}${quota[3]}`
 })
 
+const RESOURCE_DOMAIN = /(kubernetes|orch)(?=\.io\/)/
+
+/** The name of a resource that is counted: those of one domain are native, whatever stands before it. */
+export const translateCounted = translation(text =>
+  text.replace(RESOURCE_DOMAIN, domain => domain === 'orch' ? 'kubernetes' : 'orch'))
+
+/** The name of a resource in a quota, which may count objects. */
+export const translateQuota: Translation = text => {
+  const other = translateKey(text)
+  return other === text ? translateCounted(text) : other
+}
+
 /** `roles.GROUP`, `v1.GROUP`. */
 export function ofGroup (text: string): string {
   const dot = text.indexOf('.')

@@ -3,8 +3,8 @@ import { sortedJson } from '../codec/json/escape.js'
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
 import type { Members, Place } from './places.js'
-import { valueOfLabel } from './requests.js'
-import { hasSign, translateGroup, translateKey, type Translation } from './text.js'
+import { valueOfKey } from './requests.js'
+import { hasSign, translateGroup, type Translation } from './text.js'
 
 const OTHER_PREFIX: Readonly<Record<string, string>> = { 'x-kubernetes-': 'x-orch-', 'x-orch-': 'x-kubernetes-' }
 /** Directives of strategic merge patches about a list of the name that follows. */
@@ -35,7 +35,7 @@ export function translateValue (place: Place, value: unknown, form: Form): unkno
       if (!place.list) return typeof value === 'string' ? place.of(value) : value
       if (Array.isArray(value)) for (let at = 0; at < value.length; at++) if (typeof value[at] === 'string') value[at] = place.of(value[at] as string)
       return value
-    case 'keys': return isObject(value) ? withKeys(value, form) : value
+    case 'keys': return isObject(value) ? withKeys(value, place.of, form) : value
     case 'items': {
       if (typeof value !== 'object' || value === null || Array.isArray(value) === place.map) return value
       if (Array.isArray(value)) for (let at = 0; at < value.length; at++) value[at] = translateValue(place.item, value[at], form)
@@ -80,17 +80,17 @@ function translateDirective (place: Place | undefined, value: Plain, name: strin
   if (place !== undefined) value[name] = translateValue(place, value[name], form)
 }
 
-function withKeys (map: Plain, form: Form): Plain {
+function withKeys (map: Plain, of: Translation, form: Form): Plain {
   for (const key of Object.keys(map)) {
     const translated = valueOf(key, form)
     if (translated !== undefined && typeof map[key] === 'string') map[key] = translated(map[key])
   }
-  return renamed(map, translateKey)
+  return renamed(map, of)
 }
 
 /** What translates the value of a key; undefined for the client's own text. */
 export const valueOf = (key: string, { lastApplied }: Form): Translation | undefined =>
-  key === LAST_APPLIED ? lastApplied : valueOfLabel(key)
+  key === LAST_APPLIED ? lastApplied : valueOfKey(key)
 
 /** With other keys, ascending as the server writes them; the same object if there are none. */
 function renamed (map: Plain, rename: (key: string) => string): Plain {
@@ -109,7 +109,7 @@ export function translateFields (place: Place | undefined, tree: unknown): unkno
   if (place === undefined || !isObject(tree)) return tree
   switch (place.kind) {
     case 'text': return renamed(tree, key => key.startsWith('v:') ? `v:${translatedJson(key.slice(2), value => typeof value === 'string' ? place.of(value) : value)}` : key)
-    case 'keys': return renamed(tree, key => key.startsWith('f:') ? `f:${translateKey(key.slice(2))}` : key)
+    case 'keys': return renamed(tree, key => key.startsWith('f:') ? `f:${place.of(key.slice(2))}` : key)
     case 'items': {
       const { item } = place
       return renamed(withChanged(tree, Object.keys(tree).filter(key => key !== '.'), () => item), key => key.startsWith('k:') ? `k:${translatedJson(key.slice(2), value => translateValue(item, value, JSON_FORM))}` : key)

@@ -24,7 +24,7 @@ const POD: Json = {
     name: 'kubernetes',
     namespace: 'kube-system',
     labels: { 'app.kubernetes.io/name': 'kube-system', 'kubernetes.io/os': 'kube-system' },
-    annotations: { note: 'kube-system', 'scheduler.alpha.kubernetes.io/node-selector': 'kubernetes.io/os=linux' },
+    annotations: { note: 'kube-system', 'scheduler.alpha.kubernetes.io/node-selector': 'kubernetes.io/os=linux', 'scheduler.alpha.kubernetes.io/tolerations': '[{"key": "node.kubernetes.io/not-ready","value":"node.kubernetes.io/not-ready"}]' },
     finalizers: ['kubernetes.io/pvc-protection', 'example.com/x'],
     ownerReferences: [{ apiVersion: 'storage.k8s.io/v1', kind: 'VolumeAttachment', name: 'kubernetes', uid: 'u' }],
     managedFields: [{
@@ -54,7 +54,7 @@ t.test('names are translated where the declaration has names, and nothing else',
   const { metadata, spec } = own
   t.match(metadata, { name: 'kubernetes', namespace: 'orch-system', finalizers: ['orch.io/pvc-protection', 'example.com/x'], ownerReferences: [{ apiVersion: 'storage.orch.io/v1', name: 'kubernetes' }] })
   t.strictSame(metadata.labels, { 'app.kubernetes.io/name': 'kube-system', 'orch.io/os': 'kube-system' })
-  t.strictSame(metadata.annotations, { note: 'kube-system', 'scheduler.alpha.orch.io/node-selector': 'kubernetes.io/os=linux' })
+  t.strictSame(metadata.annotations, { note: 'kube-system', 'scheduler.alpha.orch.io/node-selector': 'orch.io/os=linux', 'scheduler.alpha.orch.io/tolerations': '[{"key": "node.orch.io/not-ready","value":"node.kubernetes.io/not-ready"}]' })
   t.strictSame(metadata.managedFields[0].fieldsV1, {
     'f:metadata': { 'f:labels': { 'f:app.kubernetes.io/name': {}, 'f:orch.io/os': {} }, 'f:finalizers': { 'v:"orch.io/pvc-protection"': {} } },
     'f:spec': { 'f:nodeSelector': { 'f:orch.io/arch': {} }, 'f:topologySpreadConstraints': { 'k:{"topologyKey":"topology.orch.io/zone","whenUnsatisfiable":"DoNotSchedule"}': { '.': {}, 'f:topologyKey': {} } }, 'f:volumes': { 'k:{"name":"data"}': { '.': {}, 'f:name': {} } } }

@@ -62,7 +62,7 @@ t.test('groups, built-in roles and names of the sources are those of the facts',
 t.test('whole names only', async t => {
   const all = [services, roles, translateGroup, translateKey, translateNamespace, translateUser, translateVolume, namesOfRule(['*'], ['*'])]
   for (const text of [
-    '', 'default', 'app.kubernetes.io/name', 'snapshot.storage.k8s.io', 'snapshot.storage.k8s.io/v1', 'roles.rbac.authorization.k8s.io', 'kubernetes-dashboard', 'kube-system2',
+    '', 'default', 'app.kubernetes.io/name', 'volumes.storage.k8s.io', 'volumes.storage.k8s.io/v1', 'roles.rbac.authorization.k8s.io', 'kubernetes-dashboard', 'kube-system2',
     'registry.k8s.io/pause', 'kubernetes.io', 'x.kubernetes.io/hostname', 'rbac.authorization.k8s.io/other', 'system:node:kube-system', 'system:node:kubernetes',
     'kubectl.kubernetes.io/last-applied-configuration', 'system:masters', 'node-role/kubernetes.io', 'constructor', '__proto__'
   ]) for (const translate of all) t.equal(translate(text), text, text)
@@ -161,7 +161,9 @@ t.test('sentences of the server say public names, and repeat what clients wrote'
     ['node "orch-system" is not allowed to modify node "orch"', 'node "orch-system" is not allowed to modify node "orch"'],
     ['pods "orch-system" not found in the namespace "orch-system" of User "system:node:a.policy.orch.io"', 'pods "orch-system" not found in the namespace "kube-system" of User "system:node:a.policy.orch.io"'],
     ['Role.rbac.authorization.orch.io "system:orch-dns" is invalid', 'Role.rbac.authorization.k8s.io "system:kube-dns" is invalid'],
-    ['things.snapshot.storage.orch.io "orch" not found', 'things.snapshot.storage.orch.io "orch" not found'],
+    ['things.volumes.storage.orch.io "orch" not found', 'things.volumes.storage.orch.io "orch" not found'],
+    ['things.snapshot.storage.orch.io "orch" not found', 'things.snapshot.storage.k8s.io "orch" not found'],
+    ['things.metrics.k8s.io "a" not found: customresourcedefinitions.apiextensions.orch.io "things.metrics.k8s.io"', 'things.metrics.orch.io "a" not found: customresourcedefinitions.apiextensions.k8s.io "things.metrics.orch.io"'],
     ['conflict: .metadata.labels.a.orch.io/os and .metadata.annotations.x.node-restriction.orch.io/a', 'conflict: .metadata.labels.a.orch.io/os and .metadata.annotations.x.node-restriction.kubernetes.io/a'],
     ['no kind at /apis/rbac.authorization.orch.io/v1/namespaces/orch-system/roles: namespaces "orch-public" exists', 'no kind at /apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles: namespaces "kube-public" exists'],
     ['metadata.labels[orch.io/os]: Invalid value', 'metadata.labels[kubernetes.io/os]: Invalid value'],

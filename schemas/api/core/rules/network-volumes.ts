@@ -34,11 +34,15 @@ export function validateISCSI ({ iqn, lun, chapAuthDiscovery, chapAuthSession, s
   if (initiatorName !== undefined) checkName(report, `${at}.initiatorname`, initiatorName, iscsiName)
 }
 
-/** Options of the reserved domain are set by the system. */
+/** Domains of options that the system sets, under either name: their keys are not translated. */
+const RESERVED = ['orch.io', 'kubernetes.io', 'k8s.io']
+
+/** Options of reserved domains are set by the system. */
 export function validateFlexVolume ({ options = {} }: FlexVolumeSource, at: string, report: Report): void {
   for (const key of Object.keys(options)) {
     const domain = `.${key.split('/', 1)[0] ?? ''}`.toLowerCase()
-    if (domain.endsWith('.orch.io')) invalid(report, `${at}.options[${key}]`, key, 'the orch.io namespace is reserved')
+    const reserved = RESERVED.find(one => domain.endsWith(`.${one}`))
+    if (reserved !== undefined) invalid(report, `${at}.options[${key}]`, key, `the ${reserved} namespace is reserved`)
   }
 }
 
