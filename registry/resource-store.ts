@@ -2,7 +2,7 @@
  * One resource type at run time: its strategy, keys and encoding, and the cache that serves reads. Operations are functions of a store and work on the stored
  * version; `forVersion` returns the same store for another representation, whose objects are converted.
  */
-import { encodeProtobuf, fieldValues, applyDefaults, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
+import { encodeProtobuf, fieldValues, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
 import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
@@ -15,12 +15,14 @@ import { Entry } from '../storage/cache/entry.js'
 import { forReading } from '../storage/cache/shared.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
 import type { Steps } from '../schemas/steps.js'
+import { yieldToEventLoop } from '../storage/turns.js'
 import { type Clock, systemClock } from '../storage/clock.js'
 import { isEncrypted } from '../storage/encryption/forms.js'
 import { undecryptable } from '../storage/encryption/providers.js'
 import { StorageError } from '../storage/errors.js'
 import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './operations/allocation.js'
+import { fillDefaults, marked, sizeWithDefaults } from './outgrown.js'
 import { decodeStored, encodeStored, storedForm, type StorageMediaType } from './stored-form.js'
 import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
@@ -193,7 +195,7 @@ export class ResourceStore {
     return entry.derive(this.representation.apiVersion, made => {
       const object = conversion.fromStored(this.readStored(made))
       const json = made.revision === 0 ? toJson(this.representation.message, object) : toJson(this.representation.message, object, String(made.revision))
-      return new Entry(made.key, made.revision, ownBytes(json), made.labels, made.fields)
+      return marked(new Entry(made.key, made.revision, ownBytes(json), made.labels, made.fields), object)
     })
   }
 
@@ -211,12 +213,22 @@ export class ResourceStore {
   /** A copy of the object in this representation, which the caller may change. */
   convertCopy (entry: Entry): ApiObject { return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy() }
 
-  /** Converts a client's object, with the defaults of its version, to the stored version. In place if no conversion is needed. */
-  fromVersion (object: ApiObject): ApiObject {
-    applyDefaults(this.representation.message, object)
+  /**
+   * Converts a client's object, with the defaults of its version, to the stored version. In place, and without a promise, if no conversion is needed.
+   * @throws StatusError 413 if its defaults make it too large
+   */
+  fromVersion (object: ApiObject): ApiObject | Promise<ApiObject> {
+    fillDefaults(this.representation, object)
     const { conversion } = this.representation
-    const stored = conversion?.toStored(object) ?? object
-    if (conversion !== undefined) applyDefaults(this.stored.message, stored)
+    if (conversion !== undefined) return this.#converted(object, conversion)
+    this.correctDefaults?.(object)
+    return object
+  }
+
+  async #converted (object: ApiObject, { toStored }: NonNullable<Representation['conversion']>): Promise<ApiObject> {
+    if (!this.representation.protobuf) await yieldToEventLoop(sizeWithDefaults(object)) // its body may be small
+    const stored = toStored(object)
+    fillDefaults(this.stored, stored)
     this.correctDefaults?.(stored)
     return stored
   }
@@ -278,7 +290,7 @@ export class ResourceStore {
   unversioned (object: ApiObject): UnversionedJson { return new UnversionedJson(splitJson(this.stored.message, object)) }
 
   #entry (key: string, object: ApiObject, json: Buffer, revision: Revision): Entry {
-    return new Entry(key, revision, json, object.metadata.labels, fieldValues(this.stored, object))
+    return marked(new Entry(key, revision, json, object.metadata.labels, fieldValues(this.stored, object)), object)
   }
 
   #object (kv: KeyValue): ApiObject {

@@ -12,6 +12,7 @@ import { finish, type Steps } from '../schemas/steps.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import type { Entry } from '../storage/cache/entry.js'
 import { publicEntry } from '../registry/public-entry.js'
+import { refuseToShow } from '../registry/outgrown.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { isLarge, runStepsYielding } from '../storage/turns.js'
 import { askerOf } from './body.js'
@@ -28,6 +29,7 @@ export function warn (request: FastifyRequest, reply: FastifyReply): void {
 export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, stored: Entry, code = 200): FastifyReply {
   const own = store.toVersion(stored)
   const { accept, recorder, publicNames } = request.orch
+  if (!store.representation.protobuf && accept?.as === undefined && request.method === 'GET') refuseToShow(own, store.representation.apiVersion)
   if (request.orch.warnings.length > 0) warn(request, reply)
   if (code !== 200) reply.code(code)
   if (accept?.as !== undefined) return sendTransformed(request, reply, { tabular: store.representation, bytes: own.json.length, read: () => own.object, code })

@@ -150,6 +150,8 @@ export interface OtherRepresentation<T extends ApiObject> {
   readonly columns?: ReadonlyArray<Column<ApiObject>>
   /** Default: those of the stored version. */
   readonly subresources?: readonly Subresource[]
+  /** Objects that the defaults of this version make too large are refused in all versions. Default false: defaults of built-in types do not multiply. */
+  readonly limitsWrites?: boolean
 }
 
 /** The error message for a field label that is not selectable. */
@@ -245,6 +247,7 @@ export interface Representation<T extends ApiObject = ApiObject> {
   /** Base64 of the first eight bytes of SHA-256 over the stored group/version/kind; '' for virtual types. */
   readonly storageVersionHash: string
   readonly rules: VersionRules | undefined
+  readonly limitsWrites: boolean
   /** To and from the stored version; undefined for the stored version itself. */
   readonly conversion: { readonly toStored: (object: ApiObject) => ApiObject, readonly fromStored: (object: ApiObject) => ApiObject } | undefined
 }
@@ -291,7 +294,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     deleteReturns: options.deleteReturns ?? 'Status',
     nameRule: options.nameRule ?? dnsSubdomain
   } as const
-  const representation = (spoken: Message<ApiObject>, own: Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'selectableFields' | 'unsupportedField' | 'deprecation' | 'dependents' | 'rules' | 'conversion' | 'subresources'>): Representation => {
+  const representation = (spoken: Message<ApiObject>, own: Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'selectableFields' | 'unsupportedField' | 'deprecation' | 'dependents' | 'rules' | 'conversion' | 'subresources' | 'limitsWrites'>): Representation => {
     const { name, protobuf, type: spokenType } = spoken[Facts]
     if (spokenType === undefined) throw new TypeError(`${name} is no kind, so it can't be a resource`)
     const { group, version, kind, apiVersion } = spokenType
@@ -325,6 +328,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     dependents: options.strategy?.dependents,
     rules: options.rules as VersionRules | undefined,
     subresources: shared.subresources,
+    limitsWrites: false,
     conversion: undefined
   })
   const others = (options.others ?? []).map(other => representation(other.message, {
@@ -337,6 +341,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     dependents: other.dependents ?? stored.dependents,
     rules: other.rules as VersionRules | undefined,
     subresources: other.subresources ?? shared.subresources,
+    limitsWrites: other.limitsWrites === true,
     conversion: { toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject }
   }))
   const type: ResourceType = {

@@ -94,7 +94,7 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
   if (identity.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   const typed = object as ApiObject // it is complete
   matchTarget(store, typed, target)
-  return { object: store.fromVersion(typed), owners: managers }
+  return { object: await store.fromVersion(typed), owners: managers }
 }
 
 /** Assigns the fields of an object without managers to `before-first-apply`. */

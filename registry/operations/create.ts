@@ -19,7 +19,7 @@ import { mergeOwnerReferences } from './owner-references.js'
 import { setOwners, trackAddition, trackCreation } from './ownership.js'
 import { mutate, prepareNew, validateNew } from './pipeline.js'
 import { createOn } from './create-on.js'
-import { refuseTooLarge, encodeObject, bytesOf, type EncodedObject } from './object-limits.js'
+import { refuseTooLarge, encodeObject, bytesOf, mayGrow, type EncodedObject } from './object-limits.js'
 import { matchNamespace, matchTarget } from './identity.js'
 import { transact } from './transact.js'
 
@@ -42,7 +42,7 @@ export async function create (store: ResourceStore, object: ApiObject, target: T
   mergeOwnerReferences(object, context.warn)
   const admitted: Admitted = {}
   // Track ownership before admission: the creator does not own what server plugins add.
-  const size = bytesOf(object, context.size ?? 0, context.mayGrow)
+  const size = bytesOf(object, context.size ?? 0, mayGrow(store, context))
   if (size !== context.size) context = { ...context, size }
   const large = isLarge(size)
   if (large) {

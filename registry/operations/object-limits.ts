@@ -3,9 +3,13 @@ import type { ApiObject } from '../../schemas/index.js'
 import { TooManyError } from '../../schemas/language/decode-error.js'
 import { MAX_STORED_BYTES, MAX_VALUES } from '../../schemas/limits.js'
 import { tooLarge } from '../../schemas/status.js'
+import { lacksDefaults, mayOutgrow } from '../../schemas/language/defaults.js'
+import { valuesIn } from '../../schemas/language/growth.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
+import { refuseOutgrown, sizeWithDefaults } from '../outgrown.js'
 import type { ResourceStore } from '../resource-store.js'
 import { isLarge, nextTurn } from '../../storage/turns.js'
+import type { WriteContext } from './context.js'
 
 export interface EncodedObject {
   /** JSON for readers, for any resourceVersion. */
@@ -18,20 +22,21 @@ export interface EncodedObject {
  * @throws StatusError 413
  */
 export function refuseTooLarge (object: ApiObject): void {
-  if (countValues(object, MAX_VALUES) > MAX_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
+  if (valuesIn(object, MAX_VALUES) > MAX_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
 }
 
-/** Approximate bytes of JSON per value. */
-const BYTES_PER_VALUE = 16
 /** Smaller bodies stay small with their defaults. */
 const GROWING_BYTES = 4096
+
+/** Whether a small body may become a large object: schemas of definitions may have any defaults. */
+export const mayGrow = ({ stored }: ResourceStore, context: Pick<WriteContext, 'mayGrow'>): boolean => context.mayGrow === true || !stored.protobuf
 
 /**
  * Approximate size of a decoded object with its defaults, precise enough to tell whether it is large.
  * @param from bytes of the body
  */
-export function bytesOf (object: ApiObject, from: number, mayGrow = false): number {
-  return isLarge(from) || (from < GROWING_BYTES && !mayGrow) ? from : Math.max(from, countValues(object, MAX_VALUES) * BYTES_PER_VALUE)
+export function bytesOf (object: ApiObject, from: number, grows: boolean): number {
+  return isLarge(from) || (from < GROWING_BYTES && !grows) ? from : Math.max(from, sizeWithDefaults(object))
 }
 
 /** Runs `make` on a patched or applied object. @throws StatusError 413 if the object has too many values; any error of `make` */
@@ -43,18 +48,6 @@ export function reportTooLarge<T> (make: () => T): T {
   }
 }
 
-/** Counts list items and object members, up to the limit. */
-function countValues (value: object, limit: number): number {
-  let count = 0
-  for (const member of Array.isArray(value) ? value as unknown[] : Object.values(value)) {
-    if (member === undefined) continue
-    count++
-    if (typeof member === 'object' && member !== null) count += countValues(member, limit - count)
-    if (count > limit) break
-  }
-  return count
-}
-
 /** etcd limits the request, which also contains the key up to three times and the comparison. */
 const REQUEST_BYTES = 2 * 1024
 
@@ -64,8 +57,18 @@ const REQUEST_BYTES = 2 * 1024
  * @throws StatusError 413 if the object is too large to store
  */
 export async function encodeObject (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<EncodedObject> {
+  if (json.length > before && !store.stored.protobuf) await refuseOutgrownElsewhere(store, object, json.length)
   // Smaller objects are within the limits.
   return isLarge(json.length) ? await encodeLarge(store, object, json, before) : { json, value: store.encode(object) }
+}
+
+/** Refuses an object that would be too large in another served version, whose schema has other defaults. @throws StatusError 413 */
+async function refuseOutgrownElsewhere ({ type }: ResourceStore, object: ApiObject, bytes: number): Promise<void> {
+  for (const { message, conversion, limitsWrites, apiVersion } of type.representations) {
+    if (!limitsWrites || conversion === undefined || !mayOutgrow(message, bytes)) continue
+    if (isLarge(bytes)) await nextTurn()
+    if (lacksDefaults(conversion.fromStored(object))) refuseOutgrown(object, apiVersion)
+  }
 }
 
 async function encodeLarge (store: ResourceStore, object: ApiObject, json: UnversionedJson, before: number): Promise<EncodedObject> {

@@ -10,10 +10,11 @@
  *
  * All of it runs inside the read-modify-write loop, on every attempt.
  */
-import { clone, validateSubresource, emptyField, validateObject, nextGeneration, sameValue, applyDefaults, sameMessages, putAt, validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject } from '../../schemas/index.js'
+import { clone, validateSubresource, emptyField, validateObject, nextGeneration, sameValue, sameMessages, putAt, validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject } from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
+import { fillDefaults } from '../outgrown.js'
 import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
 import { mayGet, refuse, type ObjectWrite, type WriteContext } from './context.js'
 import { withOwners } from './field-owners.js'
@@ -24,7 +25,7 @@ const members = (object: ApiObject): Members => object as unknown as Members // 
 /** Runs mutating admission, before the server sets its own values. */
 export async function mutate (store: ResourceStore, request: AdmissionRequest, object: ApiObject): Promise<void> {
   await store.admission.mutate(request)
-  applyDefaults(store.stored.message, object)
+  fillDefaults(store.stored, object, request.oldObject as ApiObject | undefined) // the replaced object
   store.correctDefaults?.(object)
 }
 
@@ -37,7 +38,7 @@ export function prepareNew (store: ResourceStore, object: ApiObject, user: Write
   dropGated(store, object, undefined)
   store.strategy.prepareForCreate?.(object, user, store.gates)
   if (store.type.generation !== undefined) object.metadata.generation = 1
-  applyDefaults(store.stored.message, object) // some defaults depend on the name
+  fillDefaults(store.stored, object) // some defaults depend on the name
   store.correctDefaults?.(object)
 }
 

@@ -14,7 +14,7 @@ import { changedSince } from './changed-since.js'
 import type { ObjectWrite, Target, WriteContext } from './context.js'
 import { create } from './create.js'
 import { matchTarget } from './identity.js'
-import { bytesOf, refuseTooLarge } from './object-limits.js'
+import { bytesOf, mayGrow, refuseTooLarge } from './object-limits.js'
 import { mergeOwnerReferences } from './owner-references.js'
 import { inheritOwners, trackChange } from './ownership.js'
 import { mutate, prepareChange, validateChange } from './pipeline.js'
@@ -84,7 +84,7 @@ export async function attempt (store: ResourceStore, base: Entry, target: Target
   const old = isLarge(base.json.length) ? await runStepsYielding(store.readingStored(base)) : store.readStored(base)
   if (isLarge(size)) await nextTurn()
   const object = await make(base, old)
-  size = bytesOf(object, size, context.mayGrow)
+  size = bytesOf(object, size, mayGrow(store, context))
   if (isLarge(size)) refuseTooLarge(object)
   if (isLarge(size)) await nextTurn()
   if (!isCurrent(store, object, base, target)) throw await stale({ store, target, context }, object, base)

@@ -76,7 +76,7 @@ export function createHandler (store: ResourceStore): Handler {
     checkFieldManager(request.orch.query, request.method)
     const object = await decodeBody(request, store.representation.message, fieldValidation(request))
     const context = contextOf(request)
-    const stored = store.fromVersion(object)
+    const stored = await store.fromVersion(object)
     if (isLarge(context.size ?? 0)) await nextTurn()
     const entry = await create(store, stored, { ...targetOf(request), name: '' }, context)
     return sendEntry(request, reply, store, entry, 201)
@@ -87,7 +87,7 @@ export function updateHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
     checkFieldManager(request.orch.query, request.method)
     const validation = fieldValidation(request)
-    const object = store.fromVersion(await decodeBody(request, store.representation.message, validation))
+    const object = await store.fromVersion(await decodeBody(request, store.representation.message, validation))
     const { entry, created } = await update(store, object, targetOf(request), contextOf(request))
     return sendEntry(request, reply, store, entry, created ? 201 : 200)
   }
@@ -182,7 +182,7 @@ export function patchHandler (store: ResourceStore): Handler {
       decode: async patched => {
         const object = decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
         await yieldToEventLoop(context.size ?? 0)
-        return store.fromVersion(object)
+        return await store.fromVersion(object)
       }
     }, targetOf(request), context)
     return sendEntry(request, reply, store, entry)

@@ -27,6 +27,7 @@ interface Version {
   readonly deprecation?: Deprecation
   readonly columns: ReturnType<typeof customColumns>
   readonly subresources: readonly Subresource[]
+  readonly limitsWrites: boolean
 }
 
 /**
@@ -66,7 +67,7 @@ function customResource ({ metadata, spec, status }: CustomResourceDefinition, s
   })
 }
 
-function versionOf (group: string, kind: string, { name, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning }: CustomResourceDefinitionVersion, evaluates: boolean): Version {
+function versionOf (group: string, kind: string, { name, served, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning }: CustomResourceDefinitionVersion, evaluates: boolean): Version {
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}
   const { validate } = customRules(declared, evaluates)
@@ -79,6 +80,7 @@ function versionOf (group: string, kind: string, { name, schema, subresources, a
       }
     },
     ...(deprecated === true ? { deprecation: { deprecated: '', warning: deprecationWarning ?? `${group}/${name} ${kind} is deprecated` } } : {}),
+    limitsWrites: served,
     columns: customColumns(additionalPrinterColumns),
     subresources: [
       ...(status === undefined ? [] : [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA } as const]),
@@ -92,7 +94,7 @@ function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version
   const into = (message: Message<ApiObject>) => (object: ApiObject): ApiObject => {
     const { kind: _kind, apiVersion: _version, ...members } = object
     const { object: made } = decode(message, members, UNBOUNDED)
-    applyDefaults(message, made)
+    applyDefaults(message, made) // or it is left without them
     return made
   }
   const fromStored = into(version.message)

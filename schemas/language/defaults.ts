@@ -1,12 +1,45 @@
 /** Defaulting: static defaults of fields, then computed defaults of messages, from the innermost message outwards. */
+import { MAX_VALUES } from '../limits.js'
+import { addedTo, filledFields, lacks, mostAdded, valuesIn } from './growth.js'
 import type { Message, Plain } from './types.js'
-import { anywhere, isOfType, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
+import { isOfType, perPlan, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 import { clone } from './values.js'
 
-/** Sets defaults in place; idempotent. Run it again after a name was generated. */
-export function applyDefaults<T extends object> (message: Message<T>, object: T): void {
-  fill(planOf(message), object as Plain) // decoded by the message
+/** Fewer new values cannot make an object large. */
+const FEW = 1000
+
+/**
+ * Sets defaults in place; idempotent. Run it again after a name was generated.
+ * @returns false if the object would grow beyond the limit of values; nothing is set then
+ */
+export function applyDefaults<T extends object> (message: Message<T>, object: T): boolean {
+  const plan = planOf(message)
+  const said = object as Plain // decoded by the message
+  if (outgrows(plan, said)) {
+    lacking.add(object)
+    return false
+  }
+  fill(plan, said)
+  return true
 }
+
+const lacking = new WeakSet<object>()
+
+/** Whether this very object was left without its defaults. */
+export const lacksDefaults = (object: object): boolean => lacking.has(object)
+
+/** Built-in types grow tenfold at most. Schemas of definitions may multiply: defaults are counted before they are filled in. */
+function outgrows (plan: Plan, object: Plain): boolean {
+  if (plan.message.protobuf || filledFields(plan).length === 0) return false
+  const added = addedTo(plan, object)
+  return added > FEW && (added > MAX_VALUES || added + valuesIn(object, MAX_VALUES) > MAX_VALUES)
+}
+
+/** Whether objects of so many bytes of JSON may grow beyond the limit of values by their defaults. */
+export const mayOutgrow = (message: Message, bytes: number): boolean => bytes / LEAST_MESSAGE * mostAdded(planOf(message)).most > MAX_VALUES - FEW
+
+/** Bytes of an empty message in a list. */
+const LEAST_MESSAGE = 3
 
 /** The same without the computed defaults of write-only fields. In place. */
 export function applyOtherDefaults<T extends object> (message: Message<T>, object: T): void {
@@ -14,40 +47,21 @@ export function applyOtherDefaults<T extends object> (message: Message<T>, objec
   const said = object as Plain
   const kept = writeOnly(plan).filter(name => said[name] !== undefined).map(name => [name, said[name]] as const)
   for (const [name] of kept) Reflect.deleteProperty(said, name)
-  fill(plan, said)
+  if (!outgrows(plan, said)) fill(plan, said)
   for (const [name, value] of kept) said[name] = value
 }
 
 const writeOnly = perPlan(({ fields }) => fields.filter(({ field }) => field.writeOnly === true).map(({ name }) => name))
 
-/** Messages without defaults below are skipped. */
-const hasDefaults = anywhere(({ messages, fields }) => messages.some(({ defaults }) => defaults !== undefined) || fields.some(({ field }) => field.default !== undefined))
-
-const holdsDefaults = ({ innermost }: PlannedField): boolean => innermost.message !== undefined && innermost.special === undefined && hasDefaults(innermost.plan)
-
-interface Filled {
-  readonly field: PlannedField
-  /** Static default, if any. */
-  readonly fallback: unknown
-  /** Nested messages have defaults. */
-  readonly nested: boolean
-}
-
-/** The defaulted fields of a message in order, and its computed defaults. */
-const filling = perPlan(plan => ({
-  fields: plan.fields.map((field): Filled => ({ field, fallback: field.field.default, nested: holdsDefaults(field) })).filter(({ fallback, nested }) => nested || fallback !== undefined),
-  computed: plan.messages.flatMap(({ defaults }) => defaults ?? [])
-}))
+const computedDefaults = perPlan(plan => plan.messages.flatMap(({ defaults }) => defaults ?? []))
 
 function fill (plan: Plan, object: Plain): void {
-  const { fields, computed } = filling(plan)
-  for (const { field, fallback, nested } of fields) {
-    const { name } = field
-    const value = object[name]
-    if (fallback !== undefined && (value === undefined || (value === field.zero && !field.pointer))) object[name] = clone(fallback)
-    if (nested) fillValue(field, object[name])
+  for (const filled of filledFields(plan)) {
+    const { field, fallback, nested } = filled
+    if (lacks(object, filled)) object[field.name] = clone(fallback)
+    if (nested) fillValue(field, object[field.name])
   }
-  for (const fillComputed of computed) fillComputed(object)
+  for (const fillComputed of computedDefaults(plan)) fillComputed(object)
 }
 
 /** Values were decoded by their field. */

@@ -62,6 +62,17 @@ const definition = (schemas: number): object => ({
     versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: keyed(schemas, () => ({ type: 'string' })) } } }]
   }
 })
+/** A type whose items have that many defaults each. */
+const growing: Call = create('/apis/apiextensions.orch.io/v1/customresourcedefinitions', {
+  metadata: { name: 'grows.example.com' },
+  spec: {
+    group: 'example.com',
+    names: { plural: 'grows', kind: 'Grow' },
+    scope: 'Namespaced',
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties: { list: { type: 'array', items: { type: 'object', properties: keyed(400, () => ({ type: 'integer', default: 1 })) } } } } } }]
+  }
+})
+const grown = (items: number): Call => dry(create('/apis/example.com/v1/namespaces/default/grows', { apiVersion: 'example.com/v1', kind: 'Grow', metadata: { name: 'new' }, list: many(items, () => ({})) }))
 const review = (spec: object): Call => create('/apis/authorization.orch.io/v1/selfsubjectaccessreviews', { spec })
 
 export const SHAPES: readonly Shape[] = [
@@ -79,9 +90,11 @@ export const SHAPES: readonly Shape[] = [
   { code: 413, name: 'create of a pod with 10,000 containers', call: dry(create(PODS, pod('new', 10_000, 0))) },
   { name: 'create of a binding with 12,000 subjects', call: dry(create(BINDINGS, { metadata: { name: 'new' }, roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'view' }, subjects: many(12_000, at => ({ kind: 'User', name: `u${at}` })) })) },
   { name: 'create of a slice of 1,000 endpoints, 16 values each', call: dry(create('/apis/discovery.orch.io/v1/namespaces/default/endpointslices', { metadata: { name: 'new' }, addressType: 'IPv4', endpoints: many(1000, at => ({ addresses: [`10.0.${at >> 8}.${at & 255}`], conditions: { ready: true, serving: true, terminating: false }, nodeName: `node-${at}`, zone: 'a', targetRef: { kind: 'Pod', name: `pod-${at}`, namespace: 'default', uid: `uid-${at}` } })) })) },
-  { name: 'create of a definition of 15,900 schemas', call: dry(create('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition(KEYS))) },
+  { name: 'create of a definition of 15,900 schemas', before: [growing], call: dry(create('/apis/apiextensions.orch.io/v1/customresourcedefinitions', definition(KEYS))) },
   { name: 'merge patch of one key of 15,900', before: [large('merged')], call: patch(`${MAPS}/merged`, MERGE, { data: { k7: 'changed' } }) },
   { name: 'merge patch of 15,900 nulls', before: [large('nulls')], call: dry(patch(`${MAPS}/nulls`, MERGE, { data: keyed(KEYS, () => null) })) },
+  { code: 413, name: 'create of 3,000 items that get 400 defaults each', call: grown(3000) },
+  { name: 'create of 120 items that get 400 defaults each', call: grown(120) },
   { name: 'JSON patch of 9,900 tests', before: [large('tested')], call: patch(`${MAPS}/tested`, JSON_PATCH, many(9900, () => ({ op: 'test', path: '/metadata/name', value: 'tested' }))) },
   { code: 422, name: 'JSON patch of 9,900 tests of all data', before: [large('compared')], call: patch(`${MAPS}/compared`, JSON_PATCH, [{ op: 'add', path: '/metadata/annotations', value: {} }, { op: 'copy', from: '/data', path: '/metadata/annotations/a' }, ...many(9900, () => ({ op: 'test', path: '/data', value: null }))]) },
   { code: 422, name: 'JSON patch of 31 doubling copies', before: [create(MAPS, { metadata: { name: 'copied' }, data: { a: '' } })], call: patch(`${MAPS}/copied`, JSON_PATCH, [{ op: 'add', path: '/x', value: {} }, ...many(30, at => ({ op: 'copy', from: '/x', path: `/x/k${at}` }))]) },

@@ -1,0 +1,41 @@
+/**
+ * Objects whose defaults would make them too large. Writes are refused. A stored object comes to that when its definition, or another version of it, gets more
+ * defaults: then it is left without them, so that it can be listed, watched and deleted, and only a GET of it is refused.
+ */
+import { applyDefaults, type ApiObject, type Representation } from '../schemas/index.js'
+import { lacksDefaults } from '../schemas/language/defaults.js'
+import { valuesIn } from '../schemas/language/growth.js'
+import { MAX_VALUES } from '../schemas/limits.js'
+import { tooLarge } from '../schemas/status.js'
+import type { Entry } from '../storage/cache/entry.js'
+
+/** Approximate bytes of JSON per value. */
+export const BYTES_PER_VALUE = 16
+
+/** Approximate, up to the limit of values. */
+export const sizeWithDefaults = (object: ApiObject): number => valuesIn(object, MAX_VALUES) * BYTES_PER_VALUE
+
+const refusal = (apiVersion: string): Error => tooLarge(`the object would hold more values with its defaults in ${apiVersion} than the limit of ${MAX_VALUES}`)
+
+/** An object that is being deleted may change, so that its finalizers can be removed. @throws StatusError 413 */
+export function refuseOutgrown ({ metadata }: ApiObject, apiVersion: string): void {
+  if (metadata.deletionTimestamp === undefined) throw refusal(apiVersion)
+}
+
+/** @param old the replaced object, if there is one. @throws StatusError 413 */
+export function fillDefaults ({ message, apiVersion }: Representation, object: ApiObject, old = object): void {
+  if (!applyDefaults(message, object)) refuseOutgrown(old, apiVersion)
+}
+
+const entries = new WeakSet<Entry>()
+
+/** Notes that the object of this entry lacks defaults, if so. */
+export function marked (entry: Entry, object: ApiObject): Entry {
+  if (lacksDefaults(object)) entries.add(entry)
+  return entry
+}
+
+/** @throws StatusError 413 */
+export function refuseToShow (entry: Entry, apiVersion: string): void {
+  if (entries.has(entry)) throw refusal(apiVersion)
+}
