@@ -39,6 +39,7 @@ import securityHeaders from './plugins/security-headers.js'
 import type { OrchServer } from './plugins/server.js'
 import shutdown from './plugins/shutdown.js'
 import storage from './plugins/storage/index.js'
+import stalledRequests from './plugins/stalled-requests.js'
 import storageVersionBarrier from './plugins/storage-version-barrier.js'
 import tracing from './plugins/tracing/index.js'
 import { stateFields, stateOf } from './registry/state.js'
@@ -98,6 +99,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(filterTimes, { behind: 'audit' })
   await fastify.register(impersonation)
   await fastify.register(filterTimes, { behind: 'impersonation' })
+  await fastify.register(stalledRequests, { guard: options.stallGuard })
   const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200 } = limits
   if (limits.priorityAndFairness === true && gates.enabled('APIPriorityAndFairness')) {
     await fastify.register(flowControl, { seats: reading + mutating, requestTimeout: limits.requestTimeout })

@@ -14,7 +14,7 @@ const out = join(root, 'dist/bundle')
 rmSync(out, { recursive: true, force: true })
 const modules = await build({
   ...common,
-  entryPoints: { cli: 'build/bin.ts', app: 'app.ts', schemas: 'schemas/public.ts', testing: 'testing/index.ts', 'text-worker': 'schemas/codec/text-worker.ts' },
+  entryPoints: { cli: 'build/bin.ts', app: 'app.ts', schemas: 'schemas/public.ts', testing: 'testing/index.ts', 'text-worker': 'schemas/codec/text-worker.ts', 'stall-worker': 'serving/processes/stall-worker.ts' },
   outdir: out,
   splitting: true,
   format: 'esm',

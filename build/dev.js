@@ -26,7 +26,7 @@ function restart () {
 
 const bundles = await context({
   ...common,
-  entryPoints: { cli: 'cli.ts', 'text-worker': 'schemas/codec/text-worker.ts' },
+  entryPoints: { cli: 'cli.ts', 'text-worker': 'schemas/codec/text-worker.ts', 'stall-worker': 'serving/processes/stall-worker.ts' },
   outdir: join(root, 'dist/dev'),
   format: 'esm',
   packages: 'external' // a rebuild is twice as fast

@@ -8,7 +8,7 @@ const type = 'problem'
 
 /** Modules of plugins/ that `config/` may import: plugin options and parsers for flags. */
 const PLUGIN_OPTIONS = ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing'].map(name => `plugins/${name}/index`).concat(
-  ['egress', 'health', 'request-log', 'security-headers', 'shutdown'].map(name => `plugins/${name}`),
+  ['egress', 'health', 'request-log', 'security-headers', 'shutdown', 'stalled-requests'].map(name => `plugins/${name}`),
   ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name => `plugins/authentication/${name}`),
   ['plugins/authorization/webhook', 'plugins/storage/outbound'])
 
@@ -32,7 +32,7 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'files', 'storage/open', 'storage/batching', 'auth/authorities', 'schemas/limits'],
+  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests', 'files', 'storage/open', 'storage/batching', 'storage/worked-for', 'auth/authorities', 'schemas/limits'],
   testing: ['app', ...UP_TO_REGISTRY, 'routes/respond', 'routes/deprecation', 'serving/certify', 'config/command-line', 'config/commands/dev', 'config/flag'], // the last three for `orch-apiserver dev`
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts

@@ -18,6 +18,7 @@ import type { OutboundOptions } from '../plugins/storage/outbound.js'
 import type { TracingOptions } from '../plugins/tracing/index.js'
 import type { IdentitySettings } from '../controllers/identity-lease.js'
 import type { Leadership } from '../controllers/leadership.js'
+import type { StallGuard } from '../plugins/stalled-requests.js'
 import type { OwnServiceSettings } from '../controllers/services/own-service.js'
 import type { RootCA } from '../controllers/root-ca.js'
 import type { ServiceRanges } from '../registry/services/allocation.js'
@@ -88,6 +89,8 @@ export interface ServerOptions {
   identityLease?: IdentitySettings
   /** Among several processes that are one server. Default this process alone. */
   leadership?: Leadership
+  /** Knows requests with which a process of this server hung. Default none. */
+  stallGuard?: StallGuard
   /** Connections to node agents, and proxy destinations. */
   connections?: ConnectionOptions
   /** Serves profiles at `/debug/pprof/`, and `/debug/flags/v` with `setVerbosity`. Default off. */

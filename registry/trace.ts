@@ -2,6 +2,8 @@
  * Traces a request: its steps, and spans with their own steps. The log of slow requests and exported spans are derived from this record after the request, so
  * tracing costs little where neither is enabled. Times are milliseconds of `performance.now()`.
  */
+import { workFor } from '../storage/worked-for.js'
+
 export type Fields = Readonly<Record<string, string | number | boolean>>
 
 /** A completed step, which began when the previous one ended. */
@@ -36,11 +38,13 @@ export class Span {
 
   /** Records a step that has just completed. */
   step (name: string, fields?: Fields): void {
+    workFor(this.trace.request)
     if (this.trace.recorded++ < MAX_RECORDED) (this.items ??= []).push({ name, at: performance.now(), fields })
   }
 
   /** Starts a child span; the caller must call `end`. */
   start (name: string, fields?: Fields): Span {
+    workFor(this.trace.request)
     const part = new Span(name, fields, this.trace)
     if (this.trace.recorded++ < MAX_RECORDED) (this.items ??= []).push(part)
     return part
@@ -60,6 +64,8 @@ export class Span {
 export class Trace extends Span {
   /** When the handler was called, after reading, authentication and authorization. */
   handledAt: number | undefined = undefined
+  /** Its number in `storage/worked-for.ts`, 0 for none. */
+  request = 0
   /** Steps and spans so far, dropped ones included. */
   recorded = 0
   /** Milliseconds spent on other requests while this one waited for its turn. */
@@ -70,6 +76,12 @@ export class Trace extends Span {
   propagate: ((span: Span) => string | undefined) | undefined = undefined
 
   constructor () { super('') }
+
+  /** The event loop works for this request, now and when its next steps begin. */
+  workFor (request: number): void {
+    this.request = request
+    workFor(request)
+  }
 
   /** Adds the steps that every request has. Call it once, at the end. */
   complete (): void {

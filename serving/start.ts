@@ -17,6 +17,7 @@ import { answerBadRequest } from './client-errors.js'
 import { badRequestBody } from './refusals.js'
 import { createListener, type Listener } from './listener.js'
 import { localAdministrator, writeKubeconfig } from './local.js'
+import { StallWatch } from './processes/stall-watch.js'
 import type { SupervisorChannel } from './processes/supervisor-channel.js'
 import { runtimeWarnings } from './runtime.js'
 import { reportReadiness, whenReady } from './service-manager.js'
@@ -56,7 +57,8 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   const { options: configured, warnings, serviceWarnings, authorities } = await configuration(parsed)
   const { options: tls, pairs, context, chain, notes } = tlsSetup(parsed)
   const { options: whole, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
-  const options = supervisor === undefined ? whole : ofOneProcess(whole, supervisor)
+  const stallGuard = supervisor === undefined ? undefined : new StallWatch()
+  const options = supervisor === undefined ? whole : { ...ofOneProcess(whole, supervisor), ...stallGuard === undefined ? {} : { stallGuard } }
   if (first) supervisor?.send({ kind: 'prepared' })
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
@@ -113,7 +115,7 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
     endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
     reportOnSignals(log, () => { logReport(running) })
     await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
-  } else serveFor(supervisor, running, verbosity)
+  } else serveFor(supervisor, running, verbosity, stallGuard)
   logUncaughtErrors(log)
   const { server } = listener
   const reloads = certificateReloads(scope)
@@ -160,7 +162,7 @@ function ofOneProcess (options: ServerOptions, supervisor: SupervisorChannel): S
 }
 
 /** Serves the connections that the supervisor passes on. */
-function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: Verbosity): void {
+function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: Verbosity, stallGuard: StallWatch | undefined): void {
   const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
   startTimeouts(listener.server)
   shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' }) })
@@ -169,7 +171,8 @@ function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: V
     end: () => { end(running) },
     report: () => { logReport(running) },
     verbosity: v => { verbosity.set(v) },
-    exposition: () => metrics.exposition()
+    exposition: () => metrics.exposition(),
+    refuse: (like, until) => { stallGuard?.refuse(like, until) }
   })
   whenReady(health.ready, shutdown.leaving).then(ready => { if (ready) supervisor.send({ kind: 'ready' }) }, (error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }

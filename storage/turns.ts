@@ -6,6 +6,7 @@
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
 import type { Steps, WaitingSteps } from '../schemas/steps.js'
+import { forSameRequest } from './worked-for.js'
 
 /** Also the budget of components that measure themselves, such as the queue of watches. */
 export const TURN_MS = 8
@@ -60,7 +61,7 @@ export function turnIsOver (): boolean {
 /** Resolves in a later event loop turn, one caller after the other. */
 export function nextTurn (): Promise<void> {
   return new Promise(resolve => {
-    waiting.push(resolve)
+    waiting.push(forSameRequest(resolve))
     schedule()
   })
 }
@@ -68,7 +69,7 @@ export function nextTurn (): Promise<void> {
 /** Call before the first step with a large object: resolves in an event loop turn when little other work is half done. */
 export function yieldToStarted (): Promise<void> {
   return new Promise(resolve => {
-    starting.push(resolve)
+    starting.push(forSameRequest(resolve))
     schedule()
   })
 }

@@ -97,6 +97,7 @@ const OPTIONS: Table<ServerOptions> = {
     }),
     nearby: boolean
   }),
+  stallGuard: members<Group<'stallGuard'>>({ numberOf: required(callback()), refusedUntil: required(callback()) }),
   leadership: members<Group<'leadership'>>({ elected: required(promise), lead: required(callback()), led: required(promise) }),
   profiling: members<Group<'profiling'>>({ contention: fromFlag(observability['contention-profiling']), setVerbosity: callback() }),
   tracing: members<Group<'tracing'>>({

@@ -1,7 +1,8 @@
 /** A child process of the supervisor: the same program with the same flags and its own role. */
 import { fork, type ChildProcess } from 'node:child_process'
 import type { Server, Socket } from 'node:net'
-import { ROLE, type Report, type Command } from './messages.js'
+import { Readable } from 'node:stream'
+import { ROLE, STALL_DESCRIPTOR, type Report, type Command, type Stalled } from './messages.js'
 import { wholeLines } from './whole-lines.js'
 
 export interface Ended { readonly code: number | null, readonly signal: NodeJS.Signals | null }
@@ -23,6 +24,10 @@ export class KeptProcess {
   /** The process has reported that it serves. */
   serving = false
   ready = false
+  /** Its event loop has not run for some seconds, as its thread has said, with the request it works for. */
+  stalled: Stalled | undefined
+  /** It is killed because it hangs. */
+  hung = false
   ended = false
   readonly #child: ChildProcess
 
@@ -30,16 +35,24 @@ export class KeptProcess {
     this.name = name
     // Only the supervisor reports to systemd.
     const { NOTIFY_SOCKET: _, ...environment } = process.env
-    this.#child = fork(process.argv[1] ?? '', process.argv.slice(2), { env: { ...environment, [ROLE]: role }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], serialization: 'advanced' })
+    this.#child = fork(process.argv[1] ?? '', process.argv.slice(2), { env: { ...environment, [ROLE]: role }, stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'], serialization: 'advanced' })
     const { stdout, stderr } = this.#child
     if (stdout !== null) wholeLines(stdout, lines => { process.stdout.write(lines) })
     if (stderr !== null) wholeLines(stderr, log)
+    const pipe = this.#child.stdio[STALL_DESCRIPTOR]
+    if (pipe instanceof Readable) wholeLines(pipe, lines => { this.#tookNote(lines) })
     this.#child.on('message', message => { if (!this.ended) report(message as Report) }) // of this program
     this.#child.on('error', () => {}) // a message sent too late; 'close' follows
     this.#child.once('close', (code, signal) => {
       this.ended = true
       ended({ code, signal })
     })
+  }
+
+  /** Lines of the thread of `stall-watch.ts`. */
+  #tookNote (lines: string): void {
+    const [line = ''] = lines.trimEnd().split('\n').slice(-1)
+    this.stalled = JSON.parse(line) as Stalled // of this program
   }
 
   get pid (): number | undefined { return this.#child.pid }

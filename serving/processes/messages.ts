@@ -1,10 +1,23 @@
 /** Messages between the supervisor and its child processes, sent through the IPC channel of `child_process`. */
 
 import type { Exposition } from '../../plugins/metrics/merged.js'
+import type { RequestLike } from '../../plugins/stalled-requests.js'
 
 /** Environment variable with the role of a child process: `NUMBER/COUNT` or `store`. */
 export const ROLE = 'ORCH_PROCESS'
 export const STORE = 'store'
+
+/** The pipe to the supervisor that a process's thread writes to while its event loop stalls. */
+export const STALL_DESCRIPTOR = 4
+/** Places in the memory that a process shares with that thread: the request it works for, and a number that grows while its event loop runs. */
+export const WORKED_FOR = 0
+export const BEATS = 1
+
+/** A line of that pipe. */
+export interface Stalled { readonly like: RequestLike | undefined }
+
+/** Sent to that thread when it has to know a number, and one that it may forget. */
+export interface ToThread { readonly number: number, readonly like: RequestLike, readonly forget: number }
 
 /** Sent to a process. */
 export type Command =
@@ -20,6 +33,8 @@ export type Command =
   | { readonly kind: 'report' }
   | { readonly kind: 'collect', readonly request: number }
   | { readonly kind: 'collected', readonly request: number, readonly expositions: readonly Exposition[] }
+  /** Refuse requests like one with which a process hung, until then: milliseconds since the epoch. */
+  | { readonly kind: 'refuse', readonly like: RequestLike, readonly until: number }
   /** Answer with `alive`. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'end' }

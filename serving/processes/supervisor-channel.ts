@@ -2,6 +2,7 @@
 import { Server, type Socket } from 'node:net'
 import type { Part } from '../../config/divided-options.js'
 import type { Exposition } from '../../plugins/metrics/merged.js'
+import type { RequestLike } from '../../plugins/stalled-requests.js'
 import { STORE, type Report, type Command } from './messages.js'
 
 /** Milliseconds between reports of ended connections. */
@@ -14,6 +15,8 @@ export interface Handlers {
   readonly report: () => void
   readonly verbosity: (v: number) => void
   readonly exposition: () => Promise<Uint8Array>
+  /** @param until milliseconds since the epoch */
+  readonly refuse?: (like: RequestLike, until: number) => void
 }
 
 export type StartCommand = Extract<Command, { readonly kind: 'start' }> & { readonly lock: Server | undefined }
@@ -55,6 +58,7 @@ export class SupervisorChannel {
         case 'connection': return this.#take(handle as Socket | undefined)
         case 'end': return this.#handlers === undefined ? process.exit(0) : this.#handlers.end()
         case 'report': return this.#handlers?.report()
+        case 'refuse': return this.#handlers?.refuse?.(command.like, command.until)
         case 'ping': return this.send({ kind: 'alive' })
         case 'verbosity': return this.#handlers?.verbosity(command.v)
         case 'collect': return this.#expose(command.request)

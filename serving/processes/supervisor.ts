@@ -12,6 +12,7 @@ import { createLog } from '../../config/logging.js'
 import { servingProcesses } from '../../config/serving-processes.js'
 import { embeddedOptions, isEmbedded } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
+import { type RequestLike, textOf } from '../../plugins/stalled-requests.js'
 import { holdDirectory } from '../../storage/open.js'
 import { listenOn } from '../listen-on.js'
 import { reportReadiness } from '../service-manager.js'
@@ -28,6 +29,9 @@ import { STORE, type Report, type Command } from './messages.js'
 const PAUSE = 100
 /** Milliseconds before the next attempt to replace a process while others serve: a file that has become invalid must not end them too. */
 const RETRY = 20_000
+
+/** Milliseconds for which requests like one with which a process hung are refused. */
+const REFUSED_FOR = 5 * 60_000
 
 /** @throws Error of the system if it cannot listen. Later errors end the process. */
 export async function supervise (parsed: Parsed): Promise<void> {
@@ -63,12 +67,20 @@ class Supervisor {
     silent: one => { if (one instanceof ServingChild) this.#connections.silent(one) },
     answers: one => { if (one instanceof ServingChild) this.#connections.answers(one) },
     hangs: (one, seconds) => {
-      this.#log.error(`${titleOf(one)} (pid ${one.pid}) hangs: it has not answered for ${seconds} s and is killed`)
+      const { like } = one.stalled ?? {}
+      const why = like === undefined ? 'it is not known what it works for' : `it works for a request, ${textOf(like)}`
+      this.#log.error(`${titleOf(one)} (pid ${one.pid}) hangs: it has not answered for ${seconds} s and is killed; ${why}`)
+      one.hung = true
       one.kill()
+      if (like !== undefined) this.#refuse(like)
     }
   })
 
   readonly #restartLimit = new RestartLimit()
+  /** Number of processes that were killed because they hung. They could start, so they are replaced however many they are. */
+  #hangs = 0
+  /** Requests that are refused, for processes that start later. */
+  readonly #refused = new Set<Extract<Command, { readonly kind: 'refuse' }>>()
   readonly #ticketKeys = randomBytes(48)
   readonly #serving = new Map<number, ServingChild>()
   #store: KeptProcess | undefined
@@ -162,6 +174,7 @@ class Supervisor {
       case 'serving':
         from.serving = true
         if (this.#changedVerbosity !== undefined) from.send(this.#changedVerbosity)
+        for (const refused of this.#refused) from.send(refused)
         if (from instanceof ServingChild) this.#connections.add(from)
         this.#started ||= this.#serving.size === this.#count && this.#all.every(({ serving }) => serving)
         return
@@ -174,6 +187,7 @@ class Supervisor {
         for (const one of this.#serving.values()) one.send({ kind: 'led' })
         return
       case 'alive':
+        from.stalled = undefined
         this.#heartbeats.answered(from)
         return
       case 'accepted':
@@ -240,6 +254,10 @@ class Supervisor {
       return false
     }
     const what = `${titleOf(one)} (pid ${one.pid}) ended ${howEnded(how)}`
+    if (one.hung) {
+      this.#log.error(`${what} and is replaced, after hang ${++this.#hangs} of this server`)
+      return true
+    }
     if (this.#restartLimit.recordDeath()) {
       this.#log.error(`${what}: ${LIMIT_EXCEEDED}, the server ends`)
       this.#abort(1)
@@ -247,6 +265,15 @@ class Supervisor {
     }
     this.#log.error(pause === PAUSE ? `${what} and is replaced` : `${what}: it could not start, which is tried again in ${RETRY / 1000} s`)
     return true
+  }
+
+  /** All processes refuse requests like this one for a while, and serve on. */
+  #refuse (like: RequestLike): void {
+    const command = { kind: 'refuse', like, until: Date.now() + REFUSED_FOR } as const
+    for (const refused of this.#refused) if (refused.until <= Date.now()) this.#refused.delete(refused)
+    this.#refused.add(command)
+    for (const one of this.#serving.values()) one.send(command)
+    this.#log.warn(`requests like it, ${textOf(like)}, are refused for ${REFUSED_FOR / 60_000} minutes`)
   }
 
   #end (signal: string): void {

@@ -1,5 +1,6 @@
 /** Processes that are alive and do nothing, as in an endless loop. */
 import t from 'tap'
+import { fileURLToPath } from 'node:url'
 import { ask, CONFIGS, eventually, kept, processesIn, several, total } from './server.js'
 
 const ALL_REQUESTS = /^apiserver_request_total\{.*$/gm
@@ -35,4 +36,26 @@ t.test('processes that hang are noticed, killed and replaced, and nothing is los
   t.equal((await ask(port, 'GET', `${CONFIGS}/meanwhile`))?.code, 200)
   const after = await counted()
   t.ok(after >= before, `the sum of a counter was ${before} and is ${after}`)
+})
+
+t.test('a request that makes a process hang is named, its like are refused, and however many hang, the server serves', { timeout: 300_000 }, async t => {
+  const server = await several(t, 2, [], undefined, ['--import', fileURLToPath(new URL('stalls.js', import.meta.url))])
+  const { port, pidOf, log } = server
+  const create = (name: string, path = CONFIGS): ReturnType<typeof ask> => ask(port, 'POST', path, JSON.stringify({ metadata: { name } }))
+  t.equal(await create('never ends'), undefined, 'its connection ends with its process')
+  await eventually('its like are refused', async () => (await create('a'))?.code === 429)
+  t.equal((await create('b', CONFIGS.replace('configmaps', 'secrets')))?.code, 201, 'others are served')
+  t.equal((await ask(port, 'GET', CONFIGS))?.code, 200)
+  t.match(log(), /hangs: it has not answered for 15 s and is killed; it works for a request, create of "configmaps" in the namespace "default" by user "bench"/)
+  await eventually('it is replaced', async () => await processesIn(port) === 2)
+  for (let at = 0; at < 5; at++) t.equal((await create(`c${at}`))?.code, 429, 'by the next process, too')
+  // Four more, which with the first would be too many processes that end.
+  for (let round = 0; round < 2; round++) {
+    const stopped = ['1', '2'].map(pidOf)
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP')
+    await eventually('both are replaced', async () => !stopped.some(pid => server.children().includes(pid)) && await processesIn(port) === 2)
+  }
+  t.match(log(), /hangs: it has not answered for 15 s and is killed; it is not known what it works for/)
+  t.match(log(), /ended by SIGKILL and is replaced, after hang 5 of this server/)
+  t.equal((await ask(port, 'GET', CONFIGS))?.code, 200)
 })

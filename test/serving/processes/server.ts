@@ -21,9 +21,9 @@ export interface Several extends Launched {
 interface Teardown { teardown: (end: () => unknown) => void }
 
 /** Resolves when all processes serve. */
-export async function several (t: Teardown, count: number, flags: readonly string[] = [], folder?: string): Promise<Several> {
+export async function several (t: Teardown, count: number, flags: readonly string[] = [], folder?: string, node: readonly string[] = []): Promise<Several> {
   let log = ''
-  const server = await launch([`--serving-processes=${count}`, ...flags], folder)
+  const server = await launch([`--serving-processes=${count}`, ...flags], folder, node)
   server.process.stderr?.on('data', (text: Buffer) => { log += text.toString() })
   const exit = new Promise<number | null>(resolve => { server.process.once('exit', resolve) })
   t.teardown(folder === undefined ? server.stop : server.kill)

@@ -1,0 +1,57 @@
+/**
+ * Where a server is several processes: notes which request its event loop works for, and refuses for a while requests like one for which a process of the
+ * server hung: of the same user, verb, resource and namespace. Registered after impersonation, whose user counts, and before anything waits.
+ */
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { quote } from '../schemas/quote.js'
+import { tooManyRequests } from '../schemas/status.js'
+import { isProbe } from './request-kinds.js'
+
+/** What requests have in common that may make a process hang again. */
+export interface RequestLike {
+  readonly user: string
+  readonly verb: string
+  /** `resource.group/subresource`, or a path. */
+  readonly what: string
+  /** '' for all, or none. */
+  readonly namespace: string
+}
+
+export interface StallGuard {
+  /** A number for requests like this one. */
+  readonly numberOf: (like: RequestLike) => number
+  /** When requests like this one are served again, in milliseconds since the epoch; undefined if they are. */
+  readonly refusedUntil: (like: RequestLike) => number | undefined
+}
+
+export interface StalledRequestsOptions {
+  /** Default none: nothing is noted or refused. */
+  readonly guard?: StallGuard | undefined
+}
+
+function likeOf ({ orch: { info, user } }: FastifyRequest): RequestLike {
+  const { verb, group, resource, subresource, namespace, path, isResourceRequest } = info
+  const what = isResourceRequest ? `${group === '' ? resource : `${resource}.${group}`}${subresource === '' ? '' : `/${subresource}`}` : path
+  return { user: user?.username ?? '', verb, what, namespace: isResourceRequest ? namespace : '' }
+}
+
+/** `create of "configmaps" in the namespace "team" by user "ann"` */
+export const textOf = ({ user, verb, what, namespace }: RequestLike): string =>
+  `${verb} of ${quote(what)}${namespace === '' ? '' : ` in the namespace ${quote(namespace)}`} by user ${quote(user)}`
+
+export default fp<StalledRequestsOptions>(async (fastify, { guard }) => {
+  if (guard === undefined) return
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { trace, info } = request.orch
+    if (isProbe(info.path)) return done()
+    const like = likeOf(request)
+    const until = guard.refusedUntil(like)
+    if (until !== undefined) {
+      const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))
+      return done(tooManyRequests(`requests like this one, of the same user, verb, resource and namespace, are refused for ${seconds} s: a process of the server hung with one of them`, seconds))
+    }
+    trace.workFor(guard.numberOf(like))
+    done()
+  })
+}, { name: 'orch/stalled-requests', fastify: '5.x', dependencies: ['orch/impersonation'] })

@@ -1,0 +1,12 @@
+/** A process whose event loop stalls as it is told, and then says so. */
+import { StallWatch } from '../../../serving/processes/stall-watch.js'
+import { workFor } from '../../../storage/worked-for.js'
+
+const watch = new StallWatch(500)
+process.on('message', ({ verb, milliseconds }: { verb: string, milliseconds: number }) => {
+  if (verb !== '') workFor(watch.numberOf({ user: 'ann', verb, what: 'configmaps', namespace: 'team' }))
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+  process.send?.('done')
+})
+process.on('disconnect', () => { process.exit() })
