@@ -44,6 +44,7 @@ import storageVersionBarrier from './plugins/storage-version-barrier.js'
 import tracing from './plugins/tracing/index.js'
 import { stateFields, stateOf } from './registry/state.js'
 import routes from './routes/index.js'
+import { translateGroup } from './schemas/compat/text.js'
 import { featureGates } from './schemas/gates.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
 import { systemClock } from './storage/clock.js'
@@ -63,7 +64,7 @@ export { StorageError } from './storage/errors.js'
 const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, options = {}) {
   checkOptions(options)
   const { limits = {}, api = {} } = options
-  const gates = featureGates(options.featureGates)
+  const gates = featureGates(options.featureGates, options.compatNames === true ? translateGroup : undefined)
   // Each member is set by its plugin, all registered below.
   fastify.decorate('orch', {
     clock: options.clock ?? systemClock,

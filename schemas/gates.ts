@@ -76,15 +76,20 @@ export interface Gates {
   readonly enabled: (name: string) => boolean
   /** Every gate has the default of the release. */
   readonly areDefault?: boolean
+  /** The public project's name of a group, where clients may use those. */
+  readonly publicGroup?: ((group: string) => string) | undefined
 }
 
+type Settings = Readonly<Record<string, boolean>>
+
 /** Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default. @throws Error for an unknown gate */
-export function featureGates (settings: Readonly<Record<string, boolean>> = {}): Gates {
+export function featureGates (settings: Settings = {}, publicGroup?: Gates['publicGroup']): Gates {
   const unknown = Object.keys(settings).find(name => !GATES.has(name) && !GATE_GROUPS.has(name))
   if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${RELEASE_NAME}`)
   const ofStage = new Map([...GATE_GROUPS].map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
   const on = new Map([...GATES].map(([name, gate]) => [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
   return {
+    publicGroup,
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
     enabled: name => {
       const found = on.get(name)

@@ -1,13 +1,14 @@
 /** The condition that says whether a type in a protected group was approved. */
 import { approvalState } from '../../schemas/api/apiextensions/rules/approval.js'
+import type { Gates } from '../../schemas/gates.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition as Condition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 
 const TYPE = 'KubernetesAPIApprovalPolicyConformant'
 type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 /** Undefined for groups outside the protected domains. */
-export function approvalOf (definition: CustomResourceDefinition): Finding | undefined {
-  const { state, annotation } = approvalState(definition)
+export function approvalOf (definition: CustomResourceDefinition, gates: Gates): Finding | undefined {
+  const { state, annotation } = approvalState(definition, gates)
   switch (state) {
     case undefined: return undefined
     case 'approved': return { type: TYPE, status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${annotation}` }

@@ -4,7 +4,7 @@
  */
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
-import type { Gates } from '../../schemas/gates.js'
+import { DEFAULT_GATES, type Gates } from '../../schemas/gates.js'
 import { sameValue, type ApiObject } from '../../schemas/index.js'
 import { notFound } from '../../schemas/status.js'
 import { isStorageError } from '../../storage/errors.js'
@@ -125,7 +125,7 @@ export class Definitions implements Controller {
   #changedStatus (definition: CustomResourceDefinition): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
     const time = now(this.#options.resources)
     const { acceptedNames, conditions } = acceptNames(definition, this.#names.used(definition.spec.group), time)
-    const approval = approvalOf(definition)
+    const approval = approvalOf(definition, this.#options.gates ?? DEFAULT_GATES)
     const next = approval === undefined ? [...conditions] : withCondition(conditions, approval, time)
     return sameValue(acceptedNames, definition.status.acceptedNames) && sameValue(next, definition.status.conditions) ? undefined : { acceptedNames, conditions: next }
   }

@@ -1,7 +1,9 @@
 /** `compatNames`: rules, plugins, columns and strategies act upon what they act upon under own names. */
 import t from 'tap'
 import type { ServerOptions } from '../../app.js'
+import { kept } from '../controllers/aggregation/kept-store.js'
 import { build, type Json, type Test } from '../build.js'
+import { condition, DEFINITIONS, until } from '../controllers/custom/definitions.js'
 
 const OWN = { accept: 'application/vnd.orch.protobuf;q=0.1, application/json' }
 const compat = (t: Test, options: ServerOptions = {}) => build(t, { compatNames: true, ...options })
@@ -43,4 +45,47 @@ t.test('plugins read the tolerations and selectors of namespaces, and native res
   t.notMatch(pod.body, 'orch.io')
   const volumes = [{ name: 'v', flexVolume: { driver: 'example.com/d', options: { 'a.k8s.io/b': 'x' } } }]
   t.match(await server.post('/api/v1/namespaces/team/pods', { metadata: { name: 'q' }, spec: { volumes, containers: [{ name: 'c', image: 'i' }] } }), { code: 422, json: { message: 'the k8s.io namespace is reserved' } })
+})
+
+t.test('groups of the public project need its approval, and groups of ours without a partner are nobody\'s', async t => {
+  const server = await compat(t)
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const sent = (group: string, annotations: Json = {}): Json => ({
+    metadata: { name: `things.${group}`, annotations },
+    spec: { group, scope: 'Namespaced', names: { kind: 'Thing', plural: 'things' }, versions: [{ name: 'v1', served: true, storage: true, schema }] }
+  })
+  for (const group of ['k8s.io', 'kubernetes.io', 'x.k8s.io', 'x.kubernetes.io', 'metrics.k8s.io']) {
+    for (const annotations of [{}, { 'api-approved.orch.io': 'https://example.com' }, { 'api-approved.kubernetes.io': 'none' }]) {
+      const refused = await server.post(definitions, sent(group, annotations))
+      const said = 'protected groups must have approval annotation "api-approved.kubernetes.io"'
+      const causes = [{ field: 'metadata.annotations[api-approved.kubernetes.io]' }]
+      t.match(refused, { code: 422, json: { message: said, details: { causes } } }, group)
+      t.notMatch(refused.body, 'api-approved.orch.io')
+    }
+    t.equal((await server.post(definitions, sent(group, { 'api-approved.kubernetes.io': 'https://example.com/1' }))).code, 201, group)
+    let approval: Json | undefined
+    await until(async () => {
+      approval = condition((await server.get(`${definitions}/things.${group}`)).json, 'KubernetesAPIApprovalPolicyConformant')
+      return approval !== undefined
+    })
+    t.match(approval, { status: 'True', message: 'approved in https://example.com/1' })
+    t.equal((await server.patch(`${definitions}/things.${group}`, { metadata: { annotations: { 'api-approved.kubernetes.io': null } } })).code, 422)
+  }
+  for (const group of ['orch.io', 'x.orch.io', 'metrics.orch.io', 'k8s.io.example.com', 'xk8s.io']) {
+    t.equal((await server.post(definitions, sent(group))).code, 201, group)
+  }
+})
+
+t.test('a definition whose approval did not change passes', async t => {
+  const backend = kept(t)
+  const before = await build(t, { storage: backend })
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }]
+  const spec = { group: 'x.k8s.io', scope: 'Namespaced', names: { kind: 'Thing', plural: 'things' }, versions }
+  t.equal((await before.post(DEFINITIONS, { metadata: { name: 'things.x.k8s.io' }, spec })).code, 201)
+  const server = await compat(t, { storage: backend })
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.x.k8s.io'
+  t.equal((await server.patch(path, { metadata: { labels: { a: 'b' } } })).code, 200)
+  t.equal((await server.patch(path, { metadata: { annotations: { 'api-approved.kubernetes.io': 'none' } } })).code, 422)
+  t.equal((await server.patch(path, { metadata: { annotations: { 'api-approved.kubernetes.io': 'unapproved' } } })).code, 200)
 })

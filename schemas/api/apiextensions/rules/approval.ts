@@ -1,4 +1,5 @@
-/** Validation of the annotation that types in orch.io groups need: a URL of their approval, or a reason for having none. */
+/** Validation of the annotation that types in groups of the project need: the URL of an approval, or why there is none. */
+import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import { invalid, required } from '../../../rules/findings.js'
 import type { CustomResourceDefinition } from '../customresourcedefinitions.js'
@@ -7,7 +8,14 @@ const APPROVED = 'api-approved.orch.io'
 const AT = `metadata.annotations[${APPROVED}]`
 const WANTED = `protected groups must have approval annotation "${APPROVED}"`
 const SEE = 'see https://github.com/orch/enhancements/pull/1111'
-const isProtected = (group: string): boolean => group === 'orch.io' || group.endsWith('.orch.io')
+const OWN_DOMAINS = ['orch.io']
+const PUBLIC_DOMAINS = ['k8s.io', 'kubernetes.io']
+
+/** Where clients may use public names, the domains are the public ones: a group of ours that has no partner is nobody's. */
+function isProtected ({ spec: { group } }: CustomResourceDefinition, { publicGroup }: Gates): boolean {
+  const named = publicGroup?.(group) ?? group
+  return (publicGroup === undefined ? OWN_DOMAINS : PUBLIC_DOMAINS).some(domain => named === domain || named.endsWith(`.${domain}`))
+}
 
 type State = 'missing' | 'bypassed' | 'approved' | 'invalid'
 
@@ -20,14 +28,16 @@ function stateOf (annotation: string): State {
 const annotationOf = ({ metadata: { annotations = {} } }: CustomResourceDefinition): string => annotations[APPROVED] ?? ''
 
 /** Undefined for groups that need no approval. */
-export function approvalState (definition: CustomResourceDefinition): { readonly state: State | undefined, readonly annotation: string } {
+export function approvalState (definition: CustomResourceDefinition, gates: Gates): { readonly state: State | undefined, readonly annotation: string } {
   const annotation = annotationOf(definition)
-  return { state: isProtected(definition.spec.group) ? stateOf(annotation) : undefined, annotation }
+  return { state: isProtected(definition, gates) ? stateOf(annotation) : undefined, annotation }
 }
 
+type Definition = CustomResourceDefinition
+
 /** An update need not fix an annotation that was missing or invalid before. */
-export function validateApproval (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report): void {
-  if (!isProtected(definition.spec.group)) return
+export function validateApproval (definition: Definition, old: Definition | undefined, report: Report, gates: Gates): void {
+  if (!isProtected(definition, gates)) return
   const annotation = annotationOf(definition)
   const state = stateOf(annotation)
   if (old !== undefined && stateOf(annotationOf(old)) === state) return

@@ -33,7 +33,7 @@ export function * validateDefinition (definition: CustomResourceDefinition, old:
   if (old !== undefined) validateFixed(spec, old, report)
   validateGivenNames(status.acceptedNames, 'status.acceptedNames', report)
   validateStored(definition, report)
-  validateApproval(definition, old, report)
+  validateApproval(definition, old, report, gates)
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
     invalid(report, 'spec.preserveUnknownFields', true, 'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead')
   }
