@@ -33,7 +33,7 @@ function statusOfStorage (error: StorageError, waited: number): StatusError {
       details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }
     })
     // Without Retry-After: retries cannot succeed until an operator frees space.
-    case 'NoSpace': return new StatusError('ServiceUnavailable', 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; nothing was changed. Reads and deletes go on', { cause: error })
+    case 'NoSpace': return new StatusError('ServiceUnavailable', noSpaceText(error), { cause: error })
     case 'TooLarge': return tooLarge(error.message)
     case 'Unavailable':
     case 'Closed': {
@@ -47,6 +47,10 @@ function statusOfStorage (error: StorageError, waited: number): StatusError {
     case 'NotFound': return internalError(error) // a lease, which only the server requests
   }
 }
+
+const noSpaceText = ({ remedy }: StorageError): string => remedy === undefined
+  ? 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; nothing was changed. Reads and deletes go on'
+  : `the store of the cluster state has no space left: new objects and changes are refused; nothing was changed. Reads and deletes go on; ${remedy}`
 
 interface FastifyFailure extends Error { code?: string, statusCode?: number }
 

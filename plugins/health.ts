@@ -19,6 +19,8 @@ export interface CheckOptions {
   healthz?: boolean
   livez?: boolean
   readyz?: boolean
+  /** Default true. False for a check that only its own path answers: the endpoint passes without it. */
+  counts?: boolean
   /** Milliseconds; overrides HealthOptions.timeout. */
   timeout?: number
 }
@@ -49,6 +51,7 @@ export interface HealthOptions {
 interface Registered {
   readonly name: string
   readonly endpoints: ReadonlySet<HealthEndpoint>
+  readonly counts: boolean
   readonly run: HealthCheck
   readonly timeout: number
   /** True while this endpoint skips the check. */
@@ -83,13 +86,13 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   const started = now()
   const checks = new Map<string, Registered>()
 
-  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true, timeout = options.timeout ?? 10_000 }: CheckOptions = {}, isExcused: Registered['isExcused'] = () => false): void => {
+  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true, counts = true, timeout = options.timeout ?? 10_000 }: CheckOptions = {}, isExcused: Registered['isExcused'] = () => false): void => {
     if (checks.has(name)) throw new Error(`health check ${name} is there already`)
     const endpoints = new Set<HealthEndpoint>()
     if (healthz) endpoints.add('healthz')
     if (livez) endpoints.add('livez')
     if (readyz) endpoints.add('readyz')
-    checks.set(name, { name, run, timeout, isExcused, endpoints, pending: undefined, failing: false })
+    checks.set(name, { name, run, timeout, isExcused, endpoints, counts, pending: undefined, failing: false })
     // Keep the shutdown check last in reports.
     const end = checks.get(SHUTDOWN)
     if (end !== undefined && checks.delete(SHUTDOWN)) checks.set(SHUTDOWN, end)
@@ -125,7 +128,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     else fastify.log.info({ check: check.name }, 'a health check passes again')
   }
 
-  const of = (endpoint: HealthEndpoint): Registered[] => [...checks.values()].filter(check => check.endpoints.has(endpoint))
+  const of = (endpoint: HealthEndpoint): Registered[] => [...checks.values()].filter(check => check.counts && check.endpoints.has(endpoint))
 
   /** Undefined if the check passes. */
   const problemOf = async (check: Registered): Promise<unknown> => {

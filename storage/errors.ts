@@ -13,7 +13,7 @@ export type StorageErrorCode =
   | 'UnknownOutcome'
   /** The value exceeds the store's limit, which the message states; nothing was written. */
   | 'TooLarge'
-  /** The disk is nearly full; nothing was written, and values are refused until there is space. */
+  /** The disk is nearly full, or etcd is; nothing was written, and values are refused until there is space. */
   | 'NoSpace'
   /** The stored value can't be decoded, or is not that of its key. */
   | 'Corrupt'
@@ -29,13 +29,16 @@ export class StorageError extends Error {
   readonly key: string | undefined
   /** When the store began to fail, milliseconds since 1970. */
   readonly since: number | undefined
+  /** What makes it work again, for clients; undefined if the code says it. */
+  readonly remedy: string | undefined
 
-  constructor (code: StorageErrorCode, message: string, options: { key?: string, since?: number | undefined, cause?: unknown } = {}) {
+  constructor (code: StorageErrorCode, message: string, options: { key?: string, since?: number | undefined, remedy?: string, cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StorageError'
     this.code = code
     this.key = options.key
     this.since = options.since
+    this.remedy = options.remedy
   }
 }
 

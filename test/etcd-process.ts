@@ -89,7 +89,7 @@ export class EtcdProcess {
 }
 
 /** Starts an etcd with one member, which is removed with its data after the test. */
-export async function startEtcd (t: Teardown, tls?: EtcdTls): Promise<EtcdProcess> {
+export async function startEtcd (t: Teardown, tls?: EtcdTls, flags: readonly string[] = []): Promise<EtcdProcess> {
   const program = etcdProgram()
   const directory = await mkdtemp(path.join(tmpdir(), 'orch-etcd-'))
   const [port, peerPort] = await freePorts(2)
@@ -103,7 +103,7 @@ export async function startEtcd (t: Teardown, tls?: EtcdTls): Promise<EtcdProces
     '--name', 'test', '--data-dir', directory,
     '--listen-client-urls', url, '--advertise-client-urls', url,
     '--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `test=${peer}`,
-    '--heartbeat-interval', '20', '--election-timeout', '200', ...secure
+    '--heartbeat-interval', '20', '--election-timeout', '200', ...secure, ...flags
   ], url, port)
   t.teardown(async () => {
     await etcd.kill()

@@ -25,6 +25,7 @@ import type { OrchServer } from '../server.js'
 import { observeAdmission } from './admission-metrics.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { outboundCallers, type OutboundOptions } from './outbound.js'
+import { observeSpace } from './space.js'
 import { observeEncryption } from './encryption-metrics.js'
 import { observePodSecurity } from './pod-security-metrics.js'
 import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
@@ -161,15 +162,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     metrics.trackStore(name, () => backend.status(), endpoint)
   })
   encryption?.checks.forEach((check, at) => { health.add(`kms-provider-${at}`, check) })
-  // readyz only: a restart does not help against a full disk and would stop reads and deletes.
-  if (backends.some(({ shortage }) => shortage !== undefined)) {
-    health.add('storage-space', () => {
-      for (const backend of backends) {
-        const shortage = backend.shortage?.()
-        if (shortage !== undefined) throw shortage
-      }
-    }, { healthz: false, livez: false })
-  }
+  observeSpace(fastify.orch, stores.all)
   // Types that are defined later load beside the others, which serve meanwhile.
   let atStart: readonly ResourceStore[] = []
   health.add('informer-sync', () => {

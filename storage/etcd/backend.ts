@@ -2,11 +2,11 @@
 import type {
   Backend, BackendStatus, BackendWatch, CreateOptions, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
-import { StorageError } from '../errors.js'
+import { isStorageError, StorageError } from '../errors.js'
 import { checkGuard, checkKey, rangeOf, wholeSeconds } from '../key.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { CheckedConnection, type FormatOptions } from './format.js'
-import { CallError, closedError, failureOf, isDenied } from './failures.js'
+import { CallError, closedError, isDenied } from './failures.js'
 import { Presence } from './presence.js'
 import { SharedRead } from './shared-read.js'
 import type { RangeAnswer, RangeMessage, TxnAnswer } from './messages.js'
@@ -49,11 +49,12 @@ class EtcdBackend implements Backend {
   #newestSeen: Revision = 0
   #compacted: Revision = 0
   #closed = false
+  #shortage: StorageError | undefined
 
   constructor (options: EtcdOptions) {
     const connection = new Connection(options)
     this.#connection = options.format === undefined ? connection : new CheckedConnection(connection, { prefix: options.prefix ?? '', ...options.format })
-    if (options.presence === true) this.#presence = new Presence(this.#connection, options.prefix ?? '')
+    if (options.presence === true) this.#presence = new Presence(this.#connection, options.prefix ?? '', error => { this.#renewed(error) })
     const path = `${options.prefix ?? ''}/`
     this.#scope = rangeOf(path)
     this.#progressKey = bytesOf(path + PROGRESS_KEY)
@@ -124,6 +125,10 @@ class EtcdBackend implements Backend {
 
   revision (): Promise<Revision> {
     return this.#closed ? Promise.reject(closedError()) : this.#sharedRevision.ask()
+  }
+
+  shortage (): StorageError | undefined {
+    return this.#shortage
   }
 
   revisionNow (): undefined {
@@ -201,6 +206,20 @@ class EtcdBackend implements Backend {
     this.#note(revision)
   }
 
+  /** The failure of a call that had no effect; keeps whether etcd has space. */
+  #refused (error: CallError): StorageError {
+    const failure = this.#connection.failure(error)
+    if (failure.code === 'NoSpace') this.#shortage = failure
+    return failure
+  }
+
+  /** A server renews its presence every few seconds, which shows whether etcd takes values. */
+  #renewed (error: unknown): void {
+    if (error === undefined) this.#shortage = undefined
+    else if (error instanceof CallError) this.#refused(error)
+    else if (isStorageError(error, 'NoSpace')) this.#shortage = error
+  }
+
   async #write (attempt: Attempt, options?: CreateOptions): Promise<WriteResult> {
     const { kind, key, value, expected } = attempt
     const lease = options?.lease
@@ -220,11 +239,12 @@ class EtcdBackend implements Backend {
       response = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision } })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
-      if (!error.sent) throw failureOf(error, this.#connection.failingSince)
+      if (!error.sent) throw this.#refused(error)
       return await outcomeOf({ get: (key, revision) => this.get(key, revision, OUTCOME_TIMEOUT_MS), watch: request => this.watch(request) }, attempt, before, error)
     }
     const { succeeded, revision, kv } = response
     this.#note(revision)
+    if (value !== undefined && succeeded) this.#shortage = undefined
     return succeeded ? { succeeded, revision } : { succeeded, revision, current: kv }
   }
 }

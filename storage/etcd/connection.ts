@@ -9,8 +9,9 @@ import { Etcd3Channel, type Service } from './etcd3-channel.js'
 import { beforeRestore, CallError, closedError, failureOf } from './failures.js'
 import type { Revision } from '../backend.js'
 import type { Compacted } from '../transfer/stores.js'
-import { isStorageError } from '../errors.js'
-import { decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
+import { isStorageError, type StorageError } from '../errors.js'
+import { Quorum } from './quorum.js'
+import { decodeHasLeader, decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
 export interface ConnectionOptions extends ClientCertificateOptions {
@@ -32,9 +33,11 @@ const CALL_TIMEOUT_MS = 10_000
 const TXN_TIMEOUT_MS = 7_000
 const CONNECT_TIMEOUT_MS = 3_000
 const RETRY_PAUSE_MS = 50
+const STATUS_TIMEOUT_MS = 1_500
 
 export class Connection {
   readonly #endpoints: Endpoint[]
+  readonly #quorum: Quorum
   #current = 0
   /** Difference between the revisions here and those of etcd. Set once, before anything else is called. */
   offset: Revision = 0
@@ -56,6 +59,9 @@ export class Connection {
       transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS, options.sockets?.[server]),
       etcd3: new Etcd3Channel(server, credentials, options.sockets?.[server])
     }))
+    const hasLeader = async ({ transport }: Endpoint): Promise<boolean> =>
+      decodeHasLeader(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + STATUS_TIMEOUT_MS))
+    this.#quorum = new Quorum(this.#endpoints.map(endpoint => () => hasLeader(endpoint)), options.note ?? (() => {}))
     // A random start spreads several API servers over the cluster.
     this.#current = Math.floor(Math.random() * servers.length)
   }
@@ -100,7 +106,7 @@ export class Connection {
   /** Database size in bytes of the server that responds. Errors as `#read`. */
   async size (milliseconds = CALL_TIMEOUT_MS): Promise<number> {
     return await this.#read(milliseconds, async (endpoint, remaining) =>
-      decodeSize(await endpoint.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + remaining)))
+      decodeSize(await endpoint.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + remaining)), false)
   }
 
   /** Writes a key without a value. Idempotent, so it may be retried. Errors as `#read`. @returns its revision */
@@ -159,7 +165,7 @@ export class Connection {
     const moveOn = () => this.#moveOn(endpoint)
     try {
       const stream = await endpoint.transport.open('/etcdserverpb.Watch/Watch', listener, { hasleader: 'true' })
-      this.#succeeded()
+      this.#succeeded(false)
       return { stream, moveOn }
     } catch (error) {
       moveOn()
@@ -177,9 +183,10 @@ export class Connection {
 
   /**
    * Retries a call on all servers in turn until the timeout.
+   * @param needsQuorum false for what a server answers by itself
    * @throws StorageError 'Compacted', 'FutureRevision', 'NotFound', 'Unavailable', 'Closed'
    */
-  async #read<Answer> (milliseconds: number, attempt: (endpoint: Endpoint, remaining: number) => Promise<Answer>): Promise<Answer> {
+  async #read<Answer> (milliseconds: number, attempt: (endpoint: Endpoint, remaining: number) => Promise<Answer>, needsQuorum = true): Promise<Answer> {
     const began = performance.now()
     const deadline = began + milliseconds
     const connectDeadline = began + Math.min(milliseconds, CONNECT_TIMEOUT_MS)
@@ -187,26 +194,31 @@ export class Connection {
       const endpoint = this.#endpoint()
       try {
         const answer = await attempt(endpoint, deadline - performance.now())
-        this.#succeeded()
+        this.#succeeded(needsQuorum)
         return answer
       } catch (error) {
         if (this.#closed) throw closedError()
         if (!(error instanceof CallError)) throw error
         if (!error.transient) throw failureOf(error)
         this.#failed(endpoint, began)
-        if (error.sent ? performance.now() + RETRY_PAUSE_MS >= deadline : this.#shouldGiveUp(connectDeadline, attempts)) throw failureOf(error, this.failingSince)
+        if (error.sent ? performance.now() + RETRY_PAUSE_MS >= deadline : this.#shouldGiveUp(connectDeadline, attempts)) throw this.failure(error)
         await new Promise(resolve => setTimeout(resolve, RETRY_PAUSE_MS))
       }
     }
   }
 
-  #succeeded (): void {
+  /** The failure of a call that was not answered. */
+  failure (error: CallError): StorageError { return failureOf(error, { since: this.failingSince, why: this.#quorum.lost }) }
+
+  #succeeded (hadQuorum = true): void {
     this.#unreachableSince = this.failingSince = undefined
+    if (hadQuorum) this.#quorum.succeeded()
   }
 
   #failed (endpoint: Endpoint, began: number): void {
     this.failingSince ??= Date.now() - (performance.now() - began)
     this.#moveOn(endpoint)
+    this.#quorum.failed()
   }
 
   /**

@@ -51,14 +51,27 @@ export class CallError extends Error {
   }
 }
 
-/** @param since when calls began to fail, milliseconds since 1970 */
-export function failureOf (error: CallError, since?: number): StorageError {
+/** What to do when etcd refuses values; deletes go on. */
+const NO_SPACE = 'compact and defragment it (orch-apiserver compact) or raise its --quota-backend-bytes, then disarm its alarm (etcdctl alarm disarm)'
+
+export interface Outage {
+  /** When calls began to fail, milliseconds since 1970. */
+  readonly since: number | undefined
+  /** What is known about it, in place of the call's own error. */
+  readonly why: string | undefined
+}
+
+/** @param outage of a call that was not answered */
+export function failureOf (error: CallError, { since, why }: Partial<Outage> = {}): StorageError {
   const { details, message } = error
   if (details.includes('required revision has been compacted')) return new StorageError('Compacted', 'the revision is no longer kept by etcd', { cause: error })
   if (details.includes('required revision is a future revision')) return new StorageError('FutureRevision', 'Too large resource version: it is newer than the newest of etcd', { cause: error })
   if (details.includes('requested lease not found')) return new StorageError('NotFound', 'the lease does not exist or has ended', { cause: error })
   if (/request is too large|larger than max/.test(details)) return new StorageError('TooLarge', 'the object is larger than etcd takes in one request; raise its --max-request-bytes', { cause: error })
-  return new StorageError('Unavailable', `a call to etcd failed: ${message}`, { since, cause: error })
+  if (details.includes('database space exceeded')) {
+    return new StorageError('NoSpace', `etcd has no space left and refuses values (alarm NOSPACE): ${NO_SPACE}`, { remedy: `the operator of etcd has to ${NO_SPACE}`, cause: error })
+  }
+  return new StorageError('Unavailable', why ?? `a call to etcd failed: ${message}`, { since, cause: error })
 }
 
 /** Whether etcd denied permission to an authenticated user. */

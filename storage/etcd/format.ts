@@ -5,7 +5,7 @@
 import type { KeyValue } from '../backend.js'
 import { StorageError } from '../errors.js'
 import type { Connection } from './connection.js'
-import { CallError, failureOf } from './failures.js'
+import { CallError } from './failures.js'
 
 /** Raise it when this release writes what earlier ones would misread. The embedded store has a format of its own. */
 export const FORMAT = 1
@@ -23,7 +23,7 @@ export interface FormatOptions {
   readonly known?: number
 }
 
-type Calls = Pick<Connection, 'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failingSince'>
+type Calls = Pick<Connection, 'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failure'>
 
 /** A connection whose calls wait for the format check, and fail if it fails. If the format is newer, they fail with 'Unavailable' from then on. */
 export class CheckedConnection implements Calls {
@@ -45,7 +45,7 @@ export class CheckedConnection implements Calls {
   }
 
   get offset (): number { return this.#connection.offset }
-  get failingSince (): number | undefined { return this.#connection.failingSince }
+  failure (error: CallError): StorageError { return this.#connection.failure(error) }
 
   readonly range: Calls['range'] = (...args) => this.#checked ? this.#connection.range(...args) : this.#check().then(() => this.#connection.range(...args))
   readonly size: Calls['size'] = (...args) => this.#checked ? this.#connection.size(...args) : this.#check().then(() => this.#connection.size(...args))
@@ -86,7 +86,7 @@ export class CheckedConnection implements Calls {
         mark = kv // another server was faster
       } catch (error) {
         if (!(error instanceof CallError)) throw error
-        if (error.transient) throw failureOf(error, this.#connection.failingSince)
+        if (error.transient) throw this.#connection.failure(error)
         // Reads still work if etcd is full, or if the user may not write.
         this.#options.note(`the format of the store could not be written to ${this.#key.toString('latin1')} in etcd, the next start tries again: ${error.message}`, 'warn')
         return this.#use(offset)

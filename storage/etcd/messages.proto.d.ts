@@ -1,7 +1,7 @@
 /** Types of the module that `build/protobuf.js` generates from messages.proto: messages to write, in which any field may be missing, and messages that were read. */
 import type { Reader, Writer } from 'protobufjs'
 
-/** A lease uses all 64 bits. */
+/** A lease and the id of a member use all 64 bits. */
 export interface Int64Bits { readonly low: number, readonly high: number }
 
 interface Comparison { readonly target: number, readonly key: Uint8Array, readonly modRevision: number }
@@ -48,4 +48,4 @@ interface Readable<T> { decode: (bytes: Buffer | Reader) => T }
 export const RangeResponse: Readable<RangeRead>
 export const TxnResponse: Readable<TxnRead>
 export const WatchResponse: Readable<WatchRead>
-export const StatusResponse: Readable<{ readonly dbSize: number }>
+export const StatusResponse: Readable<{ readonly dbSize: number, readonly leader: Int64Bits | number }>

@@ -135,6 +135,12 @@ function decodeMessage<T> (type: { decode: (bytes: Buffer) => T }, response: Buf
 /** Database size of a member in bytes, from its status. */
 export const decodeSize = (response: Buffer): number => decodeMessage(StatusResponse, response).dbSize
 
+/** Whether a member knows a leader, from its status. */
+export function decodeHasLeader (response: Buffer): boolean {
+  const { leader } = decodeMessage(StatusResponse, response)
+  return typeof leader === 'number' ? leader !== 0 : leader.low !== 0 || leader.high !== 0
+}
+
 /** The revision in the header of any response. */
 export const decodeRevision = (response: Buffer, offset: Revision = 0): Revision => decodeRange(response, offset).revision
 

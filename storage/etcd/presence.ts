@@ -21,13 +21,16 @@ type Calls = Pick<Connection, 'txn' | 'other'>
 export class Presence {
   readonly #calls: Calls
   readonly #key: Buffer
+  readonly #outcome: (error?: unknown) => void
   #written: Revision = 0
   #timer: NodeJS.Timeout | undefined
   #renewal: Promise<void> | undefined
   #closed = false
 
-  constructor (calls: Calls, prefix: string) {
+  /** @param outcome called after each renewal, with the error of one that failed */
+  constructor (calls: Calls, prefix: string, outcome: (error?: unknown) => void) {
     this.#calls = calls
+    this.#outcome = outcome
     const host = hostname().replace(/[^A-Za-z0-9.-]/g, '_')
     this.#key = Buffer.from(`${prefix}/${SERVERS[0] ?? ''}${host}-${process.pid}-${randomBytes(4).toString('hex')}`, 'latin1')
     this.#renew()
@@ -47,8 +50,7 @@ export class Presence {
   }
 
   #renew (): void {
-    // Whatever fails here fails the server's other calls too, which report it.
-    this.#renewal = this.#write().catch(() => {}).finally(() => {
+    this.#renewal = this.#write().then(() => { this.#outcome() }, this.#outcome).finally(() => {
       if (this.#closed) return
       this.#timer = setTimeout(() => { this.#renew() }, RENEWAL_MS)
       this.#timer.unref()

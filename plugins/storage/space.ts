@@ -1,0 +1,24 @@
+/**
+ * Reports stores without space for values: health checks and a metric. The disk of an embedded store is this server's own, so it leaves the balancer;
+ * an etcd is that of all servers, which would all leave at once, and with them the deletes that free space. In readyz only, as a restart does not help.
+ */
+import type { Store } from '../../storage/open.js'
+import type { OrchServer } from '../server.js'
+
+export function observeSpace ({ health, metrics }: Pick<OrchServer, 'health' | 'metrics'>, stores: readonly Store[]): void {
+  const reporting = stores.filter(({ backend }) => backend.shortage !== undefined)
+  const full = metrics.gauge('apiserver_storage_out_of_space', '1 while the store refuses values because it has no space for them, else 0.', ['store'])
+  const series = reporting.map(({ backend, name }) => ({ backend, gauge: full.with(name) }))
+  metrics.beforeScrape(() => { for (const { backend, gauge } of series) gauge.set(backend.shortage?.() === undefined ? 0 : 1) })
+  const add = (name: string, of: readonly Store[], counts: boolean): void => {
+    if (of.length === 0) return
+    health.add(name, () => {
+      for (const { backend } of of) {
+        const shortage = backend.shortage?.()
+        if (shortage !== undefined) throw shortage
+      }
+    }, { healthz: false, livez: false, counts })
+  }
+  add('storage-space', reporting.filter(({ endpoint }) => endpoint === undefined), true)
+  add('etcd-space', reporting.filter(({ endpoint }) => endpoint !== undefined), false)
+}
