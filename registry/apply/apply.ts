@@ -4,7 +4,7 @@ import { without, union, isEmpty, intersection, part, childElements, isMember, d
 import { UNCHANGED, type Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
 import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
-import { merge, type Order } from './merge.js'
+import { applyNulls, merge, type Order } from './merge.js'
 import { prune } from './prune.js'
 import { withoutChangedFields, remaining } from './update.js'
 import type { Steps, WaitingSteps } from '../../schemas/steps.js'
@@ -56,6 +56,7 @@ export function * apply ({ versions, live, config, managers, identity, complete,
     const merged = merge(shapes.whole, copy, config, order) as object // both are objects
     yield
     const pruned = yield * prune({ versions, merged, apiVersion: identity.apiVersion, last, managers: nextManagers })
+    if (last !== undefined) applyNulls(shapes.whole, pruned, config)
     yield
     return yield * complete(pruned)
   }

@@ -71,6 +71,23 @@ function arrange (existing: ReadonlyArray<[element: string, item: unknown]>, sha
   return made
 }
 
+/** Sets what the configuration applies as null, and nobody has left anything in, to null. */
+export function applyNulls (shape: Shape, value: unknown, config: unknown): void {
+  if (Array.isArray(config)) {
+    if (shape.kind !== 'items' || !Array.isArray(value)) return
+    const applied = new Map(config.map(item => [shape.elementOf(item), item as unknown]))
+    for (const item of value) applyNulls(shape.item, item, applied.get(shape.elementOf(item)))
+    return
+  }
+  if (shape.kind === 'leaf' || !isObject(value) || !isObject(config)) return
+  for (const name of Object.keys(config)) {
+    const [field, existing] = [shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(value, name)]
+    if (field === undefined || typeof existing !== 'object' || existing === null) continue
+    if (config[name] !== null) applyNulls(field, existing, config[name])
+    else if (Object.keys(existing).length === 0) setMember(value, name, null)
+  }
+}
+
 /** Removes the fields of the set but keeps their containers. */
 export function remove (shape: Shape, value: unknown, fields: FieldSet): unknown {
   if (shape.kind === 'items' || shape.kind === 'set') return Array.isArray(value) ? removeItems(shape, value, fields) : value

@@ -13,6 +13,7 @@ import { isSchema, OF_EVERY_KIND, type JSONSchemaProps } from '../api/apiextensi
 import { DEFAULT_GATES } from '../gates.js'
 import { apiVersionOf } from '../groups.js'
 import { CustomResourceDefinition } from '../api/apiextensions/customresourcedefinitions.js'
+import { someSchema } from '../api/apiextensions/rules/schema-walk.js'
 import { validateDefinition } from '../api/apiextensions/rules/customresourcedefinitions.js'
 import { decode } from '../language/decode.js'
 import { collectInSteps } from '../language/validation.js'
@@ -80,8 +81,10 @@ export function declareKind (kind: GroupVersionKind, root: JSONSchemaProps, rule
 }
 
 interface Extra extends Partial<Pick<Declaration, 'type' | 'given' | 'validateCreate' | 'validateUpdate'>> {
-  /** Fields that precede those of the schema. */
+  /** Fields that precede those of the schema, which may declare the same. */
   readonly around?: Fields
+  /** Fields that replace those of the schema. */
+  readonly instead?: Fields
 }
 
 class Builder {
@@ -93,14 +96,14 @@ class Builder {
     this.#kind = kind
   }
 
-  message (name: string, schema: JSONSchemaProps, at: string, { around = {}, ...extra }: Extra = {}): Message {
+  message (name: string, schema: JSONSchemaProps, at: string, { around = {}, instead = {}, ...extra }: Extra = {}): Message {
     const build = (): Fields => this.#fields(schema, at)
     let fields: Fields | undefined
     return messageSchema({
       name: `${this.#kind}.${name}`,
       openapiName: `${this.#prefix}.${name}`,
       description: schema.description ?? '',
-      get fields () { return fields ??= { ...around, ...build() } },
+      get fields () { return fields ??= { ...around, ...build(), ...instead } },
       type: undefined,
       given: undefined,
       special: undefined,
@@ -134,9 +137,9 @@ class Builder {
     return one(null, text, SCALARS[type] ?? AnyValue, options)
   }
 
-  #list ({ items, 'x-orch-list-type': listType, 'x-orch-list-map-keys': listMapKeys }: JSONSchemaProps, at: string, text: string, options: FieldOptions): Field {
+  #list ({ items, 'x-orch-list-type': listType, 'x-orch-list-map-keys': listMapKeys, 'x-orch-preserve-unknown-fields': keeps }: JSONSchemaProps, at: string, text: string, options: FieldOptions): Field {
     const merging = { ...(listType === undefined ? {} : { listType: listType as 'atomic' }), ...(listMapKeys === undefined ? {} : { listMapKeys }) }
-    return list(null, text, isSchema(items) ? this.#field(items, at) : one(null, '', AnyValue, options), { ...options, ...merging })
+    return list(null, text, isSchema(items) ? this.#field(keeps === true ? keeping(items) : items, at) : one(null, '', AnyValue, options), { ...options, ...merging })
   }
 
   #object (schema: JSONSchemaProps, at: string, text: string, options: FieldOptions & { readonly pointer: true }): Field {
@@ -146,9 +149,29 @@ class Builder {
     const keeps = additionalProperties === true || schema['x-orch-preserve-unknown-fields'] === true
     if (keeps && properties === undefined && embedded !== true) return one(null, text, AnyObject, merging)
     const name = at.replace(/[^A-Za-z0-9]+/g, '_')
-    return one(null, text, this.message(name, schema, at, embedded === true ? { around: ofEmbedded() } : {}), merging)
+    return one(null, text, this.message(name, schema, at, embedded === true ? this.#ofEmbedded(schema, at) : {}), merging)
+  }
+
+  /** The fields of an embedded object, whether its schema declares them or not. Its metadata are an ObjectMeta, whatever else the schema says of them. */
+  #ofEmbedded ({ properties: { metadata } = {} }: JSONSchemaProps, at: string): Extra {
+    const options = { pointer: true, anyType: true } as const
+    return {
+      around: { apiVersion: one(null, '', Text, options), kind: one(null, '', Text, options), metadata: one(null, '', EmbeddedMeta, { pointer: true }) },
+      ...(metadata === undefined ? {} : { instead: { metadata: this.#metadata(metadata, `${at}_metadata`) } })
+    }
+  }
+
+  /** Only defaults are taken from the schema. */
+  #metadata ({ default: preset, properties = {} }: JSONSchemaProps, at: string): Field {
+    const { fields } = EmbeddedMeta[Facts]
+    const filled = Object.entries(properties).filter(([name, part]) => Object.hasOwn(fields, name) && someSchema(part, each => each.default !== undefined))
+    const meta = filled.length === 0 ? EmbeddedMeta : this.message(at, { properties: Object.fromEntries(filled.map(([name, part]) => [name, keeping(part)])) }, at, { around: fields })
+    return one(null, '', meta, { pointer: true, ...(preset === undefined ? {} : { default: preset }) })
   }
 }
+
+/** Unknown members of objects in a list that preserves them are kept; those of their own members are not. */
+const keeping = (schema: JSONSchemaProps): JSONSchemaProps => ({ ...schema, 'x-orch-preserve-unknown-fields': true })
 
 /** The metadata of an object that nobody has created yet. */
 const EmbeddedMeta = message('EmbeddedMeta', '', { ...ObjectMeta[Facts].fields, creationTimestamp: one(null, '', Time, { pointer: true }) })
@@ -160,14 +183,4 @@ const isInherited = (name: string): boolean => name in Object.prototype
 function undeclarable ({ properties = {} }: JSONSchemaProps): false | ReadonlySet<string> {
   const names = Object.keys(properties).filter(isInherited)
   return names.length > 0 && new Set(names)
-}
-
-/** The fields of an embedded object, whether its schema declares them or not. */
-const ofEmbedded = (): Fields => {
-  const options = { pointer: true, anyType: true } as const
-  return {
-    apiVersion: one(null, '', Text, options),
-    kind: one(null, '', Text, options),
-    metadata: one(null, '', EmbeddedMeta, { pointer: true })
-  }
 }

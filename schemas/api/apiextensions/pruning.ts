@@ -4,9 +4,11 @@ import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from './schem
 /** Without a schema, pruning removes every field. */
 export function isPruned (value: unknown, schema: Schema | undefined): boolean {
   if (typeof value !== 'object' || value === null) return true
-  const items = isSchema(schema?.items) ? schema.items : undefined
-  if (Array.isArray(value)) return value.every(item => isPruned(item, items))
-  const { properties = {}, additionalProperties, 'x-orch-preserve-unknown-fields': keeps = false, 'x-orch-embedded-resource': embedded = false } = schema ?? {}
+  const { items: declared, properties = {}, additionalProperties, 'x-orch-preserve-unknown-fields': keeps = false, 'x-orch-embedded-resource': embedded = false } = schema ?? {}
+  if (Array.isArray(value)) {
+    const items = isSchema(declared) ? { ...declared, ...(keeps ? { 'x-orch-preserve-unknown-fields': true } : {}) } : undefined
+    return (keeps && items === undefined) || value.every(item => isPruned(item, items))
+  }
   return Object.entries(value).every(([name, item]) => {
     if (embedded && OF_EVERY_KIND.has(name)) return true
     if (Object.hasOwn(properties, name)) return isPruned(item, properties[name])
