@@ -3,13 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import { translateKey, translateUser } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { requestHeaders, type Forwarding } from '../connections/headers.js'
+import { claimsIdentity } from './identity-headers.js'
 
 const USER = 'X-Remote-User'
 const GROUP = 'X-Remote-Group'
 const EXTRA_PREFIX = 'X-Remote-Extra-'
 
-/** Some servers treat _ as -. Client certificates are verified here; what proxies in front claim about them must not reach extension servers. */
-const LEFT_OUT = /^(?:x[-_]remote[-_]|impersonate[-_]|(?:x[-_]forwarded[-_])?client[-_]cert(?:[-_]|$)|x[-_](?:ssl[-_])?client[-_](?:cert|verify|dn|s[-_]dn)|ssl[-_]client[-_])/i
 const REPLACED = new Set(['host', 'via', 'audit-id', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-uri'])
 
 /** Bytes that a header name may have, except %, which begins an escape. */
@@ -59,7 +58,7 @@ export function passedHeaders (request: IncomingMessage, { user, host, uri, audi
     const [name, value] = [sent[at] as string, sent[at + 1] as string] // names and values alternate
     const known = name.toLowerCase()
     if (known === 'via') passedBy.push(value)
-    if (!REPLACED.has(known) && !LEFT_OUT.test(known)) headers.push(name, value)
+    if (!REPLACED.has(known) && !claimsIdentity(known)) headers.push(name, value)
   }
   headers.push('Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Uri', uri)
   return [...headers, ...userHeaders(user, publicNames)]

@@ -1,5 +1,7 @@
 /** Group versions that another server serves: the user with which requests reach it, and its responses. */
 import t from 'tap'
+import { readFileSync } from 'node:fs'
+import { IDENTITY_NAMES, IDENTITY_PREFIXES } from '../../../plugins/aggregation/identity-headers.js'
 import { request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -64,6 +66,25 @@ t.test('requests carry the user and none of the client\'s credentials', async t 
   for (const name of ['authorization', 'x_remote_extra_a', 'x-remote-extra-scopes', 'x-remote-uid', 'x-forwarded-client-cert']) t.notOk(name in headers, name)
   t.match(await server.get(GADGETS), { code: 200 })
   t.match(shop.asked.at(-1)?.headers, { 'x-remote-user': 'system:anonymous', 'x-remote-group': 'system:unauthenticated' })
+})
+
+t.test('no header by which a proxy tells who a client is reaches an extension server, and the list of them is documented', async t => {
+  const shop = await extensionServer(t)
+  const server = await build(t, { outbound, authentication: { authenticators: [ZOE] } })
+  await register(server, shop.port)
+  shop.asked.length = 0
+  const claims = [...IDENTITY_NAMES, ...IDENTITY_PREFIXES, ...IDENTITY_PREFIXES.map(prefix => `${prefix}more`), 'X-SSL-Client-CN', 'X_SSL_CLIENT_FINGERPRINT', 'Remote_User']
+  const kept = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', 'x-forwarded-by': 'x', 'x-client-version': '1', 'x-remoted': '1', 'remote-users': '1' }
+  const sent = claims.filter(name => !name.toLowerCase().startsWith('impersonate-')) // this server obeys those itself
+  await server.get(GADGETS, { ...Object.fromEntries(sent.map(name => [name, 'admin'])), ...kept })
+  const [{ headers } = { headers: {} }] = shop.asked
+  const own = ['x-remote-user', 'x-remote-group']
+  t.same(Object.keys(headers).filter(name => !own.includes(name) && sent.some(claim => claim.toLowerCase() === name.toLowerCase())), [])
+  t.match(headers, { ...kept, traceparent: /^00-0af7651916cd43dd8448eb211c80319c-/ })
+  const text = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8').toLowerCase()
+  const documented = (name: string, star: string): boolean => text.includes(`\`${name}${star}\``)
+  t.same(IDENTITY_NAMES.filter(name => !documented(name, '')), [])
+  t.same(IDENTITY_PREFIXES.filter(prefix => !documented(prefix, '*')), [])
 })
 
 t.test('an unavailable one is a 503, an unknown one a 404, and a deleted one is unknown again', async t => {
