@@ -13,7 +13,7 @@ import { reportTooLarge } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
 import { update } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { publicFindings } from '../../schemas/compat/findings.js'
+import { mayBeMisnamed, misnamedWarnings, publicFindings } from '../../schemas/compat/findings.js'
 import { translateJson, translatePatch } from '../../schemas/compat/objects.js'
 import { clone } from '../../schemas/language/values.js'
 import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
@@ -46,8 +46,21 @@ export function contextOf (request: FastifyRequest): WriteContext {
     annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
     waited: (milliseconds, together) => { if (together) orch.waitedTogether = Math.max(orch.waitedTogether, milliseconds); else orch.waited += milliseconds },
     options: orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
-    ...(orch.publicNames ? { validate: publicFindings } : {}),
+    ...validationOf(request),
     caller: orch // not its signal, which is created on demand
+  }
+}
+
+/** Names that have no effect are refused where clients use public names, and warned of elsewhere. */
+function validationOf (request: FastifyRequest): Pick<WriteContext, 'validate'> {
+  const { publicNames, warnings } = request.orch
+  if (publicNames) return { validate: publicFindings }
+  if (!mayBeMisnamed(bodyOf(request))) return {}
+  return {
+    validate: (object, old) => {
+      for (const text of misnamedWarnings(object, old)) if (!warnings.includes(text)) warnings.push(text) // an attempt may be repeated
+      return []
+    }
   }
 }
 
