@@ -9,6 +9,8 @@ import { truncate, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTi
 
 export interface Outcome {
   readonly code: number
+  /** True if the text of the response, or the name of the object, may quote a body that was refused. */
+  readonly quotesBody?: boolean
   /** Set if the response is a Status. */
   readonly status: Pick<Partial<Status>, 'status' | 'message' | 'reason' | 'details'> | undefined
 }
@@ -44,11 +46,13 @@ export interface EventDetails {
 export function eventOf (subject: Subject, details: EventDetails): AuditEvent {
   const { facts: { info, receivedAt }, impersonatedUser, object, annotations } = subject
   const { stage, level, at, outcome, request, response } = details
-  const known = stage === 'RequestReceived' ? undefined : object
+  // At level Metadata nothing of a refused body is recorded.
+  const unquoted = level === 'Metadata' && outcome?.quotesBody === true
+  const known = stage === 'RequestReceived' || unquoted ? undefined : object
   const head = `"level":"${level}",${subject.id},"stage":"${stage}",${subject.who}` +
     (impersonatedUser === undefined ? '' : `,"impersonatedUser":${userJson(impersonatedUser)}`) + `,${subject.how}` +
     (info.isResourceRequest ? `,"objectRef":${known === undefined ? subject.objectRef : refJson(info, known)}` : '') +
-    (outcome === undefined ? '' : `,"responseStatus":${statusJson(outcome)}`)
+    (outcome === undefined ? '' : `,"responseStatus":${statusJson(unquoted ? bare(outcome) : outcome)}`)
   return {
     level,
     head,
@@ -74,6 +78,10 @@ function membersOfEvent ({ head, request, response, times, annotations }: AuditE
 
 /** The event as a log line. */
 export const jsonLine = (event: AuditEvent, whole = true): string => `{"kind":"Event","apiVersion":"audit.orch.io/v1",${membersOfEvent(event, whole)}}\n`
+
+/** The reason alone, as the message too. */
+const bare = ({ code, status }: Outcome): Outcome =>
+  ({ code, status: status?.reason === undefined ? undefined : { status: 'Failure', message: status.reason, reason: status.reason } })
 
 function statusJson ({ code, status: answered }: Outcome): string {
   if (answered === undefined) return `{"metadata":{},"code":${code}}`

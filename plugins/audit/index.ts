@@ -13,6 +13,7 @@ import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
 import { Recording } from './recording.js'
 import { sourceIPs, type RequestFacts } from './subject.js'
+import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/api/audit/policy.js'
 import { StatusError } from '../../schemas/status.js'
@@ -22,6 +23,9 @@ export interface AuditOptions extends BackendsOptions {
   /** Default: metadata of all requests. */
   readonly policy?: AuditPolicy
 }
+
+/** Codes of responses to bodies that could not be decoded, or are invalid or too large; their texts quote them. */
+const REFUSED_BODY: ReadonlySet<number> = new Set([400, 413, 422])
 
 /** The back end logs the lost event, so this error is not logged again. */
 const notRecorded = (): StatusError => new StatusError('InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true })
@@ -54,7 +58,10 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     pending.add(waited)
     return waited
   }
-  const outcomeOf = (request: FastifyRequest, reply: FastifyReply, { answered }: Recording): Outcome => ({ code: reply.raw.statusCode, status: request.orch.failure?.status ?? answered })
+  const outcomeOf = (request: FastifyRequest, reply: FastifyReply, { answered }: Recording): Outcome => {
+    const code = reply.raw.statusCode
+    return { code, status: request.orch.failure?.status ?? answered, quotesBody: REFUSED_BODY.has(code) && !READ_ONLY.has(request.orch.info.verb) }
+  }
   const answeredWith = (request: FastifyRequest, reply: FastifyReply, recording: Recording): Partial<EventDetails> =>
     ({ outcome: reply.raw.headersSent || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY, request: recording.requestJson, response: recording.responseJson })
   const open = (request: FastifyRequest): Recording | undefined => {

@@ -95,8 +95,36 @@ t.test('a watch that is refused begins and ends with why', async t => {
   t.match(await events(), [{ stage: 'ResponseStarted', ...refused }, { stage: 'ResponseComplete', ...refused }])
 })
 
+t.test('at level Metadata an event has the reason of a refused body, and nothing of the body', async t => {
+  const { server, events } = await start(t, [{ level: 'Metadata' }], { omitStages: ['RequestReceived'] })
+  const SECRET = 'S3same'
+  const pods = '/api/v1/namespaces/default/pods'
+  const json = { 'content-type': 'application/json' }
+  await server.post(CONFIGS, { metadata: { name: 'there' } })
+  const refused = [
+    await server.call('POST', CONFIGS, `{"metadata":{"name":"a"},"data":{"k":${SECRET}`, json),
+    await server.post(`${CONFIGS}?fieldValidation=Strict`, { metadata: { name: 'a' }, [SECRET]: 1 }),
+    await server.post(CONFIGS, { metadata: { name: `${SECRET}!` }, data: { [`${SECRET}/`]: 'x' } }),
+    await server.post(pods, { metadata: { name: 'p', labels: { a: `${SECRET}!` } }, spec: { containers: [{ name: 'c', image: 'i', imagePullPolicy: SECRET }] } }),
+    await server.patch(`${CONFIGS}/there`, [{ op: 'test', path: '/metadata/name', value: SECRET }], 'application/json-patch+json'),
+    await server.put(`${CONFIGS}/there`, { metadata: { name: SECRET } })
+  ]
+  for (const { code, body } of refused) t.ok([400, 422].includes(code), `${code} ${body}`)
+  t.equal(refused.filter(({ body }) => body.includes(SECRET)).length >= 4, true, 'clients are told more')
+  await server.get(`${CONFIGS}/none`)
+  await server.post(CONFIGS, { metadata: { name: 'there' } })
+  await server.get(`${CONFIGS}?limit=x`)
+  const [, ...all] = await events()
+  const [missing, exists, query] = all.splice(-3)
+  t.notMatch(JSON.stringify(all), SECRET)
+  for (const { responseStatus: { reason, message, code, details } } of all) t.match({ reason, message, details }, { reason: code === 400 ? 'BadRequest' : 'Invalid', message: reason, details: undefined })
+  t.match(missing, { responseStatus: { message: 'configmaps "none" not found', details: { name: 'none' } } })
+  t.match(exists, { responseStatus: { message: 'configmaps "there" already exists' }, objectRef: { name: 'there' } })
+  t.match(query, { responseStatus: { code: 400, message: /limit/ } }, 'a read has no body')
+})
+
 t.test('a list of one name names it, and a refusal has its causes', async t => {
-  const { server, events } = await start(t, [{ level: 'Metadata', resources: [{ resources: ['configmaps'] }] }], { omitStages: ['RequestReceived'] })
+  const { server, events } = await start(t, [{ level: 'Request', resources: [{ resources: ['configmaps'] }] }], { omitStages: ['RequestReceived'] })
   await server.get(`${CONFIGS}?fieldSelector=metadata.name%3Done`)
   const { json } = await server.post(CONFIGS, { metadata: { name: 'No Name' } })
   const [listed, refused] = await events()
