@@ -64,7 +64,7 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['uuid3', matching(uuid('3', HEX))],
   ['uuid4', matching(uuid('4', '[89ab]'))],
   ['uuid5', matching(uuid('5', '[89ab]'))],
-  ['byte', (text: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0],
+  ['byte', (text: string) => text !== '' && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)],
   ['bsonobjectid', matching(/^[0-9a-f]{24}$/i)],
   ['hexcolor', matching(/^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i)],
   ['rgbcolor', matching(new RegExp(`^rgb\\(\\s*${BYTE}\\s*,\\s*${BYTE}\\s*,\\s*${BYTE}\\s*\\)$`))],

@@ -1,5 +1,5 @@
 /** Types, formats and bounds of scalar values. */
-import { typeOf, type Amount } from '../plain-values.js'
+import { sameAmount, typeOf, type Amount } from '../plain-values.js'
 import type { JSONSchemaProps as Schema } from '../schemas.js'
 
 /**
@@ -17,12 +17,23 @@ export function typeMismatch ({ type = '', format = '', nullable, 'x-orch-int-or
   return type === 'number' || type === 'integer' ? { wanted: type, own } : undefined
 }
 
+/** As upstream, a quotient is whole if it is by this relative error. */
+const EPSILON = 1e-9
+
+/** Whole numbers are compared exactly, fractions as their binary forms allow: 0.3 is a multiple of 0.1. */
+function isMultiple (value: Amount, of: number): boolean {
+  if (Number.isInteger(of) && (typeof value === 'bigint' || Number.isInteger(value))) return BigInt(value) % BigInt(of) === 0n
+  const quotient = Number(value) / of
+  const whole = Math.round(quotient)
+  return quotient === whole || Math.abs(quotient - whole) < EPSILON * (Math.abs(quotient) + Math.abs(whole))
+}
+
 /** Violated bounds of a number, worded as ends of messages. */
 export function numberWords ({ multipleOf, maximum, minimum, exclusiveMaximum, exclusiveMinimum }: Schema, value: Amount): string[] {
   const or = (exclusive: boolean | undefined): string => exclusive === true ? '' : 'or equal to '
-  const is = (bound: number, exclusive: boolean | undefined): boolean => exclusive === true && Number(value) === bound
+  const is = (bound: number, exclusive: boolean | undefined): boolean => exclusive === true && sameAmount(value, bound)
   const words: string[] = []
-  if (multipleOf !== undefined && multipleOf > 0 && !Number.isInteger(Number(value) / multipleOf)) words.push(`should be a multiple of ${multipleOf}`)
+  if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(value, multipleOf)) words.push(`should be a multiple of ${multipleOf}`)
   if (maximum !== undefined && (value > maximum || is(maximum, exclusiveMaximum))) words.push(`should be less than ${or(exclusiveMaximum)}${maximum}`)
   if (minimum !== undefined && (value < minimum || is(minimum, exclusiveMinimum))) words.push(`should be greater than ${or(exclusiveMinimum)}${minimum}`)
   return words
