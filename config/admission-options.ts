@@ -10,7 +10,8 @@ import { CATALOGUE, checkConfiguration, isOn } from '../admission/catalogue.js'
 import { ConfigurationError, type PluginConfiguration } from '../admission/configuration.js'
 import type { AdmissionOptions } from '../admission/options.js'
 import { checkKubeconfigs } from './admission-kubeconfigs.js'
-import { documentIn, readDocument } from './documents.js'
+import { isPublicConfiguration } from '../schemas/compat/configuration.js'
+import { documentIn, ownDocument, readDocument, type Source } from './documents.js'
 import { FlagError } from './flag.js'
 import type { Values } from './flags/index.js'
 
@@ -39,7 +40,7 @@ export async function admissionOptions (values: Values): Promise<AdmissionOption
     disabled: values['disable-admission-plugins'],
     tolerationSeconds: { notReady: values['default-not-ready-toleration-seconds'], unreachable: values['default-unreachable-toleration-seconds'] }
   }
-  const configured: AdmissionOptions = path === '' ? options : { ...options, configuration: pluginsIn(path) }
+  const configured: AdmissionOptions = path === '' ? options : { ...options, configuration: pluginsIn({ flag: FLAG, path, publicNames: values['compat-names'] }) }
   try {
     await checkConfiguration(configured)
     await checkKubeconfigs(configured.configuration ?? {})
@@ -56,10 +57,13 @@ export function admissionWarnings (options: AdmissionOptions): string[] {
   return off.map(({ name }) => `--${FLAG} configures the admission plugin ${name}, which is not enabled`)
 }
 
-function pluginsIn (path: string): Record<string, PluginConfiguration> {
+function pluginsIn (source: Source): Record<string, PluginConfiguration> {
+  const { path } = source
   const found: Record<string, PluginConfiguration> = {}
   const seen = new Set<string>()
-  const { plugins = [] } = readDocument<AdmissionConfiguration>(FLAG, path, VERSIONS)
+  const document = documentIn(FLAG, path)
+  const hasPublicNames = source.publicNames && isPublicConfiguration(document)
+  const { plugins = [] } = readDocument<AdmissionConfiguration>(source, VERSIONS)
   for (const [index, { name, path: file = '', configuration }] of plugins.entries()) {
     const refuse = (why: string): never => { throw new FlagError(FLAG, path, `plugins[${index}]: ${why}`) }
     if (name === '') refuse('needs the name of a plugin')
@@ -69,7 +73,9 @@ function pluginsIn (path: string): Record<string, PluginConfiguration> {
     if (file === '' && configuration === undefined && !CATALOGUE.some(entry => entry.name === name)) refuse(`there is no admission plugin ${name}`)
     if (file === '' && configuration === undefined) continue
     const named = file === '' ? path : resolve(dirname(path), file)
-    const own = file === '' ? configuration : documentIn(FLAG, path, named, `the configuration of admission plugin ${name}`)
+    const what = `the configuration of admission plugin ${name}`
+    const sent = file === '' ? configuration : documentIn(FLAG, path, named, what)
+    const own = ownDocument(source, sent, hasPublicNames)
     Object.defineProperty(found, name, { value: { value: own, file: named, folder: dirname(named) }, enumerable: true })
   }
   return found

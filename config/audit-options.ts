@@ -14,7 +14,7 @@ type Sink = 'audit-log' | 'audit-webhook'
 /** Undefined if auditing is disabled. @throws FlagError */
 export async function auditOptions (values: Values): Promise<AuditOptions | undefined> {
   const policyFile = values['audit-policy-file']
-  const policy = policyFile === '' ? undefined : readDocument('audit-policy-file', policyFile, [AuditPolicy])
+  const policy = policyFile === '' ? undefined : readDocument({ flag: 'audit-policy-file', path: policyFile, publicNames: values['compat-names'] }, [AuditPolicy])
   const path = values['audit-log-path']
   const webhook = values['audit-webhook-config-file']
   if (path === '' && webhook === '') return undefined

@@ -1,17 +1,32 @@
 /** Reads configuration files in YAML or JSON strictly. Errors name the flag, the file and the field. */
 import { isDecodeError, parseYaml, type Message } from '../schemas/index.js'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
+import { ownConfiguration } from '../schemas/compat/configuration.js'
 import { readFile } from './files.js'
 import { FlagError } from './flag.js'
 import type { FlagName } from './flags/index.js'
 
+/** A flag's file, and whether it may have public names. */
+export interface Source { readonly flag: FlagName, readonly path: string, readonly publicNames: boolean }
+
 /** Decodes the object in a flag's file and applies defaults. @param messages one per supported apiVersion @throws FlagError */
-export function readDocument<T extends object> (flag: FlagName, path: string, messages: ReadonlyArray<Message<T>>): T {
+export function readDocument<T extends object> (source: Source, messages: ReadonlyArray<Message<T>>): T {
+  const { flag, path } = source
   try {
-    return readConfiguration<T>('', { value: documentIn(flag, path) }, messages)
+    return readConfiguration<T>('', { value: ownDocument(source, documentIn(flag, path)) }, messages)
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     throw new FlagError(flag, path, error.why, { cause: error })
+  }
+}
+
+/** The document under our names. @param among whether one without a kind has public ones @throws FlagError */
+export function ownDocument ({ flag, path, publicNames }: Source, document: unknown, among = true): unknown {
+  if (!publicNames) return document
+  try {
+    return ownConfiguration(document, among)
+  } catch (error) {
+    throw new FlagError(flag, path, error instanceof Error ? error.message : String(error), { cause: error })
   }
 }
 

@@ -9,8 +9,8 @@ import { FlagError } from './flag.js'
 const FLAG = 'egress-selector-config-file'
 
 /** @throws FlagError */
-export function egressOptions (path: string): EgressOptions {
-  const { egressSelections = [] } = readDocument<EgressSelectorConfiguration>(FLAG, path, EGRESS_CONFIGURATIONS)
+export function egressOptions (path: string, publicNames = false): EgressOptions {
+  const { egressSelections = [] } = readDocument<EgressSelectorConfiguration>({ flag: FLAG, path, publicNames }, EGRESS_CONFIGURATIONS)
   return Object.fromEntries(egressSelections.flatMap(({ name, connection }, index) => {
     const proxy = proxyOf(connection, path, `egressSelections[${index}].connection.transport`)
     const destination = destinationOf(name)

@@ -3,15 +3,15 @@ import { existsSync } from 'node:fs'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
 import { representations } from '../schemas/resources.js'
-import { documentIn } from './documents.js'
+import { documentIn, ownDocument } from './documents.js'
 import { FlagError } from './flag.js'
 import { cachedProblem, groupIn, pluralAndGroup } from './resource-names.js'
 
 const FLAG = 'encryption-provider-config'
 
 /** @throws FlagError */
-export function encryptionOptions (path: string): EncryptionConfiguration {
-  const configuration = read(documentIn(FLAG, path))
+export function encryptionOptions (path: string, publicNames = false): EncryptionConfiguration {
+  const configuration = read(ownDocument({ flag: FLAG, path, publicNames }, documentIn(FLAG, path)))
   if (typeof configuration === 'string') throw new FlagError(FLAG, path, configuration)
   return configuration
 }

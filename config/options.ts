@@ -58,7 +58,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   const { values, given } = parsed
   const audit = await auditOptions(values)
   const own = orchService(values)
-  const encryption = values['encryption-provider-config'] === '' ? undefined : await encryptionOf(values['encryption-provider-config'])
+  const encryption = values['encryption-provider-config'] === '' ? undefined : await encryptionOf(values)
   const clients = authoritiesIn(values, 'client-ca-file')
   const proxies = authoritiesIn(values, 'requestheader-client-ca-file')
   const options: ServerOptions = {
@@ -85,11 +85,11 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     },
     authorization: {
       modes: values['authorization-mode'] as AuthorizationMode[], // the flag accepts no others
-      ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values['authorization-policy-file']) }),
+      ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values['authorization-policy-file'], values['compat-names']) }),
       ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
     },
     admission: await admissionOptions(values),
-    ...(values['egress-selector-config-file'] === '' ? {} : { egress: egressOptions(values['egress-selector-config-file']) }),
+    ...(values['egress-selector-config-file'] === '' ? {} : { egress: egressOptions(values['egress-selector-config-file'], values['compat-names']) }),
     outbound: outboundOptions(values),
     ...(audit === undefined ? {} : { audit }),
     limits: {
@@ -106,7 +106,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     orchService: own.settings,
     identityLease: { durationSeconds: values['identity-lease-duration-seconds'], renewIntervalSeconds: values['identity-lease-renew-interval-seconds'] },
     connections: { nodeAgents: nodeAgentOptions(values) },
-    ...(values['tracing-config-file'] === '' ? {} : { tracing: tracingOptions(values['tracing-config-file']) }),
+    ...(values['tracing-config-file'] === '' ? {} : { tracing: tracingOptions(values['tracing-config-file'], values['compat-names']) }),
     ...(values.profiling ? { profiling: { contention: values['contention-profiling'] } } : {}),
     securityHeaders: {
       allowedOrigins: await origins(values['cors-allowed-origins'], given.get('cors-allowed-origins')),
@@ -209,9 +209,9 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
   extraHeaderPrefixes: values['requestheader-extra-headers-prefix']
 })
 
-async function encryptionOf (path: string): Promise<{ readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }> {
+async function encryptionOf (values: Values): Promise<{ readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }> {
   const { encryptionOptions, encryptionWarnings } = await import('./encryption.js')
-  const options = encryptionOptions(path)
+  const options = encryptionOptions(values['encryption-provider-config'], values['compat-names'])
   return { options, warnings: encryptionWarnings(options) }
 }
 
@@ -245,8 +245,9 @@ async function tokens (path: string): Promise<string> {
   return content
 }
 
-async function policies (path: string): Promise<string> {
-  const content = readFile('authorization-policy-file', path)
+async function policies (path: string, publicNames: boolean): Promise<string> {
+  const sent = readFile('authorization-policy-file', path)
+  const content = publicNames ? (await import('../schemas/compat/configuration.js')).ownPolicies(sent) : sent
   const { parsePolicies } = await import('../auth/abac.js')
   try {
     parsePolicies(content)

@@ -7,8 +7,8 @@ import { FlagError } from './flag.js'
 const FLAG = 'tracing-config-file'
 
 /** @throws FlagError */
-export function tracingOptions (path: string): TracingOptions {
-  const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>(FLAG, path, [TracingConfiguration])
+export function tracingOptions (path: string, publicNames = false): TracingOptions {
+  const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>({ flag: FLAG, path, publicNames }, [TracingConfiguration])
   const address = endpoint === undefined ? undefined : addressOf(endpoint)
   if (address instanceof Error) throw new FlagError(FLAG, path, `endpoint: ${JSON.stringify(endpoint)} ${address.message}`)
   return { receiver: { endpoint: address, samplingRatePerMillion } }

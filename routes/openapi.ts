@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { translatePath } from '../schemas/compat/requests.js'
-import { packageVersion } from '../schemas/meta/release.js'
+import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/index.js'
 import { OpenApi3 } from '../schemas/openapi/v3.js'
@@ -51,7 +51,7 @@ class Generation {
   constructor (resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments, publicNames: boolean) {
     this.#remote = remote
     this.#resources = resources
-    this.#info = { title: publicNames ? 'Kubernetes' : 'orch', version: `v${packageVersion()}`, issuer, enums, publicNames }
+    this.#info = { title: publicNames ? 'Kubernetes' : 'orch', version: releaseVersion(), issuer, enums, publicNames }
     this.documents = new OpenApi3(resources, this.#info)
   }
 

@@ -15,6 +15,15 @@ const OTHER_GROUPS = [
 ]
 const OWN_GROUPS: ReadonlySet<string> = new Set([...API_VERSIONS.map(version => version.replace(/\/?[^/]*$/, '')), ...OTHER_GROUPS].filter(group => group.endsWith('.orch.io')))
 
+/** Of configuration files. */
+export const CONFIGURATION_GROUPS: ReadonlyArray<readonly [stock: string, ours: string]> = [
+  ...inDomain('k8s.io', [
+    'apiserver.config.orch.io', 'apiserver.orch.io', 'audit.orch.io', 'eventratelimit.admission.orch.io',
+    'pod-security.admission.config.orch.io', 'podtolerationrestriction.admission.orch.io', 'resourcequota.admission.orch.io'
+  ]),
+  ...inDomain('kubernetes.io', ['abac.authorization.orch.io'])
+]
+
 /** Whether a group has another public name, and this is ours. */
 export const isOwnGroup = (group: string): boolean => OWN_GROUPS.has(group)
 

@@ -4,7 +4,7 @@
  */
 import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
-import { translateFieldPath, translateLabelSelector, translatePath, valueOfKey } from './requests.js'
+import { translateFieldPath, translateLabelSelector, translatePattern, valueOfKey } from './requests.js'
 import {
   bounded, namesOf, namesOfRule, translateCounted, translateGroup, translateKey, translateMountPath, translateNamespace,
   translateNamespaceFinalizer, translateQuota, translateResource, translateUser, translateVolume, type Translation
@@ -34,7 +34,7 @@ export interface Members {
 const ALL = ['']
 const REQUIREMENTS = ['LabelSelectorRequirement', 'NodeSelectorRequirement', 'TopologySelectorLabelRequirement']
 /** Of a body: may be long, and is compared with paths of requests alone. */
-const pathInText = bounded(32 * 1024, translatePath)
+const pathInText = bounded(32 * 1024, translatePattern)
 const named = (group: string, plural: string): Translation => namesOf(group, plural) ?? (name => name)
 const RBAC = 'rbac.authorization.orch.io'
 

@@ -122,6 +122,10 @@ export function translatePath (path: string): string {
   return parts.join('/')
 }
 
+/** A path in a rule, where a trailing `*` stands for any rest. */
+export const translatePattern: Translation = pattern =>
+  pattern.endsWith('*') ? `${translatePath(pattern.slice(0, -1))}*` : translatePath(pattern)
+
 /** The names of the type that a path lists. */
 function namesListed (path: string): Translation | undefined {
   const parts = decoded(path).split('/')

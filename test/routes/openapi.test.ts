@@ -15,6 +15,14 @@ async function addressOf (server: Client, name: string): Promise<string> {
   return (await server.get('/openapi/v3')).json['paths'][name]?.serverRelativeURL as string
 }
 
+t.test('documents have the version that the server says', async t => {
+  for (const compatNames of [false, true]) {
+    const server = await build(t, { compatNames })
+    const { gitVersion } = (await server.get('/version')).json
+    for (const path of ['/openapi/v2', '/openapi/v3/api/v1']) t.equal((await server.get(path)).json['info'].version, gitVersion, path)
+  }
+})
+
 t.test('the index of /openapi/v3 leads to a document of each group version, and of what says which there are', async t => {
   const server = await build(t)
   const { code, headers, json: { paths } } = await server.get('/openapi/v3')

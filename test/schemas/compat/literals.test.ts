@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { translatePath } from '../../../schemas/compat/requests.js'
-import { KINDS, PAIRS, SELECTOR_ANNOTATIONS, TAINT_ANNOTATIONS } from '../../../schemas/compat/names.js'
+import { bothWays, CONFIGURATION_GROUPS, KINDS, PAIRS, SELECTOR_ANNOTATIONS, TAINT_ANNOTATIONS } from '../../../schemas/compat/names.js'
 import {
   namesOf, translateComponent, translateCounted, translateGroup, translateKey, translateMountPath, translateNamespace, translateNamespaceFinalizer, translateUser, translateVolume
 } from '../../../schemas/compat/text.js'
@@ -20,7 +20,9 @@ function namesIn (file: string): string[] {
     .flatMap(([, one, two, three]) => [...(one ?? two ?? three ?? '').matchAll(/[\w.:/*-]*(?:orch|k8s\.io|kube|node-agent)[\w.:/*-]*/g)].map(([name]) => name))
 }
 
+const configuration = bothWays(CONFIGURATION_GROUPS)
 const translations = [
+  (text: string) => configuration.get(text.replace(/\/v\d\w*$/, '')) ?? text,
   translatePath,
   translateGroup, translateKey, translateNamespace, translateUser, translateVolume, translateMountPath, translateComponent, translateNamespaceFinalizer,
   ...KINDS.filter(([, , , names]) => typeof names !== 'string').map(([group, plural]) => namesOf(group, plural) ?? translateKey)
@@ -52,7 +54,6 @@ const SAME: ReadonlyArray<readonly [why: string, names: RegExp]> = [
   ['an address', /^https:\/\/(?:github\.com\/orch|orch\.io|orch\.default\.svc)[./]|^orch\.default\.svc\.$/],
   ['a program or user of this release', /^(?:kubectl[.:]?|kube-system|kubernetes|node-agent|orch|orch:|orch-|orch_proxy)$/],
   ['a member of the API', /^\.?(?:configMap\.)?kubeletConfigKey$/],
-  ['configuration files', /^(?:abac\.authorization|apiserver(?:\.config)?|audit|eventratelimit\.admission|pod-security\.admission\.config|podtolerationrestriction\.admission|resourcequota\.admission)\.orch\.io(?:\/v1\w*)?$/],
   ['a part of a name', /^(?:\.storageclass\.storage\.orch\.io\/|node-restriction\.orch\.io|(?:apparmor\.security\.beta|seccomp\.security\.alpha)\.orch\.io\/?|\.orch\.io\/)$/]
 ]
 
