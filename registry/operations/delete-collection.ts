@@ -5,6 +5,7 @@ import type { ResourceStore } from '../resource-store.js'
 import { nextTurn, turnIsOver } from '../../storage/turns.js'
 import type { WriteContext } from './context.js'
 import { remove, type DeleteRequest } from './delete.js'
+import type { MayReadFrom } from './former-namespace.js'
 import { list, type ListResult, type ListRequest } from './list.js'
 
 /**
@@ -12,8 +13,8 @@ import { list, type ListResult, type ListRequest } from './list.js'
  * @returns the selected objects, with the continue token of the page
  * @throws StatusError, StorageError as `list` and `remove`
  */
-export async function removeCollection (store: ResourceStore, selected: ListRequest, request: DeleteRequest, context: WriteContext, workers: number): Promise<ListResult> {
-  const result = await withSpan(context.trace, 'List from storage', () => list(store, selected))
+export async function removeCollection (store: ResourceStore, { mayReadFrom, ...selected }: ListRequest & { readonly mayReadFrom?: MayReadFrom | undefined }, request: DeleteRequest, context: WriteContext, workers: number): Promise<ListResult> {
+  const result = await withSpan(context.trace, 'List from storage', () => list(store, selected, mayReadFrom))
   const queue = result.entries.values()
   const failures: unknown[] = []
   const work = async (): Promise<void> => {

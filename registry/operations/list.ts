@@ -8,6 +8,7 @@ import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { Snapshot, WatchCache } from '../../storage/cache/watch-cache.js'
 import { decodeToken, encodeToken, NEWEST } from './continue-token.js'
+import type { MayReadFrom } from './former-namespace.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { waitForResourceVersion, parseRevision, waitForRevision } from './get.js'
@@ -80,8 +81,11 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   return { kind: 'notOlderThan', revision: resourceVersion, from: undefined }
 }
 
-/** @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' with the key of an unreadable object */
-export async function list (store: ResourceStore, request: ListRequest): Promise<ListResult> {
+/**
+ * @param mayReadFrom whether the reader may see a past state, which else counts as expired. By default it may
+ * @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' with the key of an unreadable object
+ */
+export async function list (store: ResourceStore, request: ListRequest, mayReadFrom?: MayReadFrom): Promise<ListResult> {
   const state = stateOf(request)
   const { cache, backend } = store
   if (state.kind !== 'exact') {
@@ -97,7 +101,7 @@ export async function list (store: ResourceStore, request: ListRequest): Promise
   }
   await (cache === undefined ? waitForRevision(backend, state.revision) : cache.reach(state.revision))
   const known = cache?.snapshotAt(state.revision)
-  if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
+  if (state.revision < backend.compactedRevision() || (mayReadFrom !== undefined && !await mayReadFrom(state.revision))) throw tooOld(state.from)
   return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
 }
 

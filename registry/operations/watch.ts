@@ -15,6 +15,7 @@ import type { Snapshot } from '../../storage/cache/watch-cache.js'
 import { rangeOf } from '../../storage/key.js'
 import type { ResourceStore } from '../resource-store.js'
 import { waitForResourceVersion, parseRevision } from './get.js'
+import type { MayReadFrom } from './former-namespace.js'
 import { exactKey, list } from './list.js'
 
 export interface WatchRequest {
@@ -51,12 +52,14 @@ export const TOO_OLD = 'too old resource version: the changes since then are no 
 
 /**
  * @param subscriber is notified when the feed has events or ends
+ * @param mayReadFrom as in `list`
  * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`
  */
-export async function watch (store: ResourceStore, request: WatchRequest, subscriber: Subscriber): Promise<ObjectWatch> {
+export async function watch (store: ResourceStore, request: WatchRequest, subscriber: Subscriber, mayReadFrom?: MayReadFrom): Promise<ObjectWatch> {
   const { cache, backend } = store
   const { resourceVersion } = request
   const after = resourceVersion === '' ? 0 : parseRevision(resourceVersion)
+  if (after !== 0 && mayReadFrom !== undefined && !await mayReadFrom(after)) throw expired(TOO_OLD)
   const scope = exactKey(store, request) ?? store.scope(request.namespace)
   const view = viewOf(store, scope, request)
   const historyFeed = (from: Revision): Feed => new HistoryFeed({ backend, scope, after: from, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache })

@@ -9,6 +9,7 @@ import type { WriteContext } from '../../registry/operations/context.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { bodyOf, decodeBody } from '../body.js'
 import { bool, count, integer, listRequest, text } from '../query.js'
+import { mayReadFrom } from '../past.js'
 import { sendEntry, sendStatus } from '../respond.js'
 import { contextOf, targetOf } from './write.js'
 import { metadataOf } from './list.js'
@@ -79,7 +80,7 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const seconds = count(query, 'timeoutSeconds')
     const context = withOptions(request, store, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
-    const selected = { ...listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')), signal }
+    const selected = { ...listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')), signal, mayReadFrom: mayReadFrom(request, store) }
     const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
     return sendStatus(request, reply, successStatus(store, {}, metadataOf(result, store)))
   }

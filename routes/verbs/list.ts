@@ -16,6 +16,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { withSpan } from '../../registry/trace.js'
 import { isLarge, nextTurn, turnIsOver } from '../../storage/turns.js'
 import { askerOf } from '../body.js'
+import { mayReadFrom } from '../past.js'
 import { listRequest, refuseInitialEvents } from '../query.js'
 import { ListBytes, bytesOf, type LeafJson } from '../list-bytes.js'
 import { LARGE_BYTES, sendJoined, sendParts, typeFor } from '../stream.js'
@@ -47,7 +48,7 @@ export function listHandler (store: ResourceStore) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
     refuseInitialEvents(query)
-    const found = await withSpan(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking'))))
+    const found = await withSpan(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')), mayReadFrom(request, store)))
     return await sendList(request, reply, store, await toVersion(store, request.orch.accept?.as === 'Table' ? await sortByRank(store, found) : found))
   }
 }

@@ -7,6 +7,7 @@ import type { Subscriber } from '../../storage/cache/subscribers.js'
 import { watch } from '../../registry/operations/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { bool, count, watchSelectors, refuseInitialEvents, selectors, text } from '../query.js'
+import { mayReadFrom } from '../past.js'
 import { begin } from '../stream.js'
 import { watchForm } from '../watch-encoder.js'
 import type { WatchObserver } from '../watch-metrics.js'
@@ -75,7 +76,7 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
     const subscriber = new WatchSubscriber()
     const { labels, fields } = watchSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
     if ((request.raw.url ?? '').length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
-    const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, subscriber)
+    const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, subscriber, mayReadFrom(request, store))
     if (reply.raw.destroyed) {
       objects.feed.close()
       return reply

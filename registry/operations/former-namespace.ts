@@ -1,0 +1,59 @@
+/**
+ * The history of a namespace's name may be that of a former tenant, whose namespace was deleted. A reader with rights in the namespace alone may not see it:
+ * versions from before the namespace was made count as expired if it replaced another. What is no longer kept needs no protection.
+ */
+import type { Backend, Revision } from '../../storage/backend.js'
+import { isStorageError } from '../../storage/errors.js'
+import { rangeOf } from '../../storage/key.js'
+import { unwrap } from '../../storage/wrapped.js'
+import type { ResourceStore } from '../resource-store.js'
+
+/** Whether the reader may see the state of that revision and the changes since then. Rejects as the back end. */
+export type MayReadFrom = (revision: Revision) => Promise<boolean>
+
+/** By name, whether the namespace of that creation replaced another. */
+const known = new WeakMap<ResourceStore, Map<string, { readonly created: Revision, readonly replaced: boolean }>>()
+/** Searches that compactions overtake. */
+const MAX_ATTEMPTS = 3
+
+/** Whether the name was another namespace's before, and the revision is older than the present one. Revisions of another store cannot be compared. */
+export async function isOfFormer (namespaces: ResourceStore, name: string, { backend }: ResourceStore, revision: Revision): Promise<boolean> {
+  if (unwrap(namespaces.backend) !== unwrap(backend)) return false
+  const key = namespaces.key('', name)
+  const cached = namespaces.cache?.get(key)
+  if (cached !== undefined && cached.revision <= revision) return false
+  const { kv } = await namespaces.backend.get(key)
+  if (kv === undefined || kv.createRevision <= revision) return false
+  let names = known.get(namespaces)
+  if (names === undefined) known.set(namespaces, names = new Map())
+  let found = names.get(name)
+  if (found?.created !== kv.createRevision) {
+    found = { created: kv.createRevision, replaced: await wasDeletedBefore(namespaces.backend, key, kv.createRevision) }
+    names.set(name, found)
+  }
+  return found.replaced
+}
+
+/** Looks for a deletion of the key in all history that is kept. */
+async function wasDeletedBefore (backend: Backend, key: string, created: Revision, attempt = 1): Promise<boolean> {
+  return await new Promise((resolve, reject) => {
+    const end = (isDeleted: boolean): void => {
+      watch.cancel()
+      resolve(isDeleted)
+    }
+    const watch = backend.watch({
+      ...rangeOf(key),
+      after: backend.compactedRevision(),
+      previous: false,
+      onEvents: (events, revision) => {
+        if (events.some(({ type, kv }) => type === 'delete' && kv.modRevision < created)) end(true)
+        else if (revision >= created) end(false)
+      },
+      onProgress: revision => { if (revision >= created) end(false) },
+      onEnd: error => {
+        if (isStorageError(error, 'Compacted') && attempt < MAX_ATTEMPTS) resolve(wasDeletedBefore(backend, key, created, attempt + 1))
+        else reject(error)
+      }
+    })
+  })
+}
