@@ -1,11 +1,11 @@
 /**
- * Shared by all open watches of a server: one coarse clock instead of a timer each, one shutdown listener, and one queue that spreads their writes over event
- * loop turns.
+ * Shared by all open watches of a server: one coarse clock instead of a timer each, but for those whose time is near, one shutdown
+ * listener, and one queue that spreads their writes over event loop turns.
  */
 import { systemClock, type Clock } from '../storage/clock.js'
 import { TURN_MS } from '../storage/turns.js'
 
-/** The clock's resolution: a watch may time out this much late. */
+/** The clock's resolution. Watches whose time comes within two ticks get timers of their own. */
 const TICK_MS = 500
 /** Slots of the timer wheel; a later watch is checked once per round. */
 const SLOTS = 128
@@ -15,7 +15,7 @@ const TURN_BYTES = 4 * 1024 * 1024
 const PUMPS_PER_CHECK = 16
 
 export interface OpenWatch {
-  /** The tick of the next call to `tick`; set by the clock. */
+  /** Milliseconds on the clock of the next call to `tick`; set by the clock. */
   due: number
   /** Whether it is queued; set by the queue. */
   queued: boolean
@@ -30,6 +30,8 @@ export interface OpenWatch {
 export class OpenWatches {
   readonly #clock: Clock
   readonly #wheel = Array.from({ length: SLOTS }, () => new Set<OpenWatch>())
+  /** Watches with timers, and what cancels these. */
+  readonly #soon = new Map<OpenWatch, () => void>()
   #queue: OpenWatch[] = []
   #scheduled = false
   /** When this turn's time is used up. */
@@ -60,7 +62,9 @@ export class OpenWatches {
   }
 
   remove (watch: OpenWatch): void {
-    if (!this.#bucketAt(watch.due).delete(watch)) return
+    const cancel = this.#soon.get(watch)
+    cancel?.()
+    if (!this.#soon.delete(watch) && !this.#bucketOf(watch).delete(watch)) return
     if (--this.#count === 0) this.#stop?.()
   }
 
@@ -88,11 +92,9 @@ export class OpenWatches {
 
   /** Ends all watches; those that fit in one turn have ended when it returns. */
   readonly finish = (): void => {
-    for (const slot of this.#wheel) {
-      for (const watch of slot) {
-        watch.finish()
-        this.wake(watch)
-      }
+    for (const watch of [...this.#wheel.flatMap(slot => [...slot]), ...this.#soon.keys()]) {
+      watch.finish()
+      this.wake(watch)
     }
   }
 
@@ -143,11 +145,24 @@ export class OpenWatches {
   #currentTick (): number { return Math.floor(this.#clock.elapsed() / TICK_MS) }
 
   #bucketAt (tick: number): Set<OpenWatch> { return this.#wheel[tick % SLOTS] as Set<OpenWatch> } // a remainder is a valid index
+  #bucketOf ({ due }: OpenWatch): Set<OpenWatch> { return this.#bucketAt(lastTickBefore(due)) }
 
   #place (watch: OpenWatch, milliseconds: number): void {
-    // One more tick: the current one has begun, and a timeout must not fire early.
-    watch.due = this.#tick + 1 + Math.max(0, Math.ceil(milliseconds / TICK_MS))
-    this.#bucketAt(watch.due).add(watch)
+    watch.due = this.#clock.elapsed() + Math.max(0, milliseconds)
+    if (lastTickBefore(watch.due) > this.#tick) this.#bucketOf(watch).add(watch)
+    else this.#setTimer(watch)
+  }
+
+  #setTimer (watch: OpenWatch): void {
+    this.#soon.set(watch, this.#clock.after(watch.due - this.#clock.elapsed(), () => {
+      this.#soon.delete(watch)
+      this.#fire(watch)
+    }))
+  }
+
+  #fire (watch: OpenWatch): void {
+    const next = watch.tick()
+    this.#place(watch, next > 0 ? next : TICK_MS) // it ends in a later turn
   }
 
   /** Catches up after a blocked event loop or a suspended process. */
@@ -158,12 +173,16 @@ export class OpenWatches {
     this.#tick = reached
     for (; tick <= reached; tick++) {
       for (const watch of [...this.#bucketAt(tick)]) {
-        if (watch.due > tick || !this.#bucketAt(tick).delete(watch)) continue
-        this.#place(watch, watch.tick())
+        if (lastTickBefore(watch.due) > tick || !this.#bucketAt(tick).delete(watch)) continue
+        if (watch.due <= this.#clock.elapsed()) this.#fire(watch)
+        else this.#setTimer(watch)
       }
     }
   }
 }
+
+/** The last tick that is seen before the time even if it is seen a tick late. */
+const lastTickBefore = (due: number): number => Math.floor(due / TICK_MS) - 1
 
 const watchesByServer = new WeakMap<AbortSignal, OpenWatches>()
 

@@ -73,23 +73,21 @@ t.test('a watch with more to write is queued behind the others', async t => {
   t.same(order, ['long', 'short', 'long', 'long'])
 })
 
-t.test('timeouts fire neither early nor much later', t => {
+t.test('timeouts fire at their time', t => {
   const time = new HeldTime()
   const open = new OpenWatches(time)
-  const watches = [0, 499, 500, 1000, 59_000, 200_000].map(milliseconds => {
+  const watches = [0, 499, 500, 700, 1000, 1300, 2100, 59_000, 63_999, 64_000, 64_001, 200_000].map(milliseconds => {
     const watch = new Fake()
     open.add(watch, milliseconds)
     return { milliseconds, watch }
   })
   const seen = new Map<number, number>()
-  for (let now = 0; now < 201_500; now += 100) {
+  for (let now = 0; now < 201_500; now += 1) {
     for (const { milliseconds, watch } of watches) if (watch.ticks > 0 && !seen.has(milliseconds)) seen.set(milliseconds, now)
-    time.pass(100)
+    time.pass(1)
   }
-  for (const { milliseconds } of watches) {
-    const at = seen.get(milliseconds) ?? Infinity
-    t.ok(at >= milliseconds && at <= milliseconds + 1200, `${milliseconds}: ${at}`)
-  }
+  // What is due at once is so in the next turn.
+  for (const { milliseconds } of watches) t.equal(seen.get(milliseconds), Math.max(milliseconds, 1))
   t.equal(open.size, watches.length)
   for (const { watch } of watches) open.remove(watch)
   for (const { watch } of watches) open.remove(watch)
