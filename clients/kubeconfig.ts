@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseYaml } from '../schemas/codec/yaml/yaml.js'
+import { isDecodeError, saidOf } from '../schemas/language/decode-error.js'
 import { ClientError, reasonOf } from './errors.js'
 
 /** PEM text, or a file with it. */
@@ -64,7 +65,7 @@ export function parseKubeconfig (bytes: Uint8Array, path: string): Kubeconfig {
   try {
     ({ value } = parseYaml(bytes))
   } catch (cause) {
-    throw wrong(path, reasonOf(cause).replace('the body', 'it'), cause)
+    throw wrong(path, isDecodeError(cause) ? saidOf(cause, 'it') : reasonOf(cause), cause)
   }
   if (!isFields(value)) throw wrong(path, 'it is not an object')
   const { kind = 'Config', apiVersion = 'v1' } = value

@@ -1,5 +1,6 @@
 /** Reads configuration files in YAML or JSON strictly. Errors name the flag, the file and the field. */
 import { isDecodeError, parseYaml, type Message } from '../schemas/index.js'
+import { saidOf } from '../schemas/language/decode-error.js'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { ownConfiguration } from '../schemas/compat/configuration.js'
 import { readFile } from './files.js'
@@ -48,6 +49,6 @@ export function documentIn (flag: FlagName, flagged: string, path = flagged, wha
     return value
   } catch (error) {
     if (!isDecodeError(error)) throw error
-    throw new FlagError(flag, flagged, `${where}${error.message.replace('the body', 'it')}`, { cause: error })
+    throw new FlagError(flag, flagged, `${where}${saidOf(error, 'it')}`, { cause: error })
   }
 }

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { isStorageError } from '../storage/errors.js'
+import { InUseError, isStorageError } from '../storage/errors.js'
 import { inspect } from '../storage/embedded/inspection.js'
 import { STORE_FILE } from '../storage/embedded/lmdb.js'
 import { lockDirectory } from '../storage/embedded/lock.js'
@@ -48,7 +48,7 @@ export async function fsck (args: readonly string[], out: (text: string) => void
   try {
     lock = await lockDirectory(directory)
   } catch (error) {
-    return cannot(isStorageError(error) ? error.message.replace('stop that one or name another directory', 'stop that one first') : String(error))
+    return cannot(error instanceof InUseError ? `${error.problem}: stop that one first` : isStorageError(error) ? error.message : String(error))
   }
   try {
     const { problems, values: damaged, versions, keys, bytes } = await inspect(file)

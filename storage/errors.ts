@@ -42,6 +42,17 @@ export class StorageError extends Error {
   }
 }
 
+/** Another server has the store. */
+export class InUseError extends StorageError {
+  /** Without what to do about it: `the directory … is in use by another server (process 17)`. */
+  readonly problem: string
+
+  constructor (problem: string) {
+    super('Unavailable', `${problem}: stop that one or name another directory`)
+    this.problem = problem
+  }
+}
+
 export function isStorageError (error: unknown, code?: StorageErrorCode): error is StorageError {
   return error instanceof StorageError && (code === undefined || error.code === code)
 }

@@ -1,7 +1,7 @@
 /** Reads webhook responses, strictly and by the rules of the version of the review. */
 import { AdmissionReview, API_VERSION, type AdmissionResponse } from '../../schemas/api/admission/v1.js'
 import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
-import { HookFailure, withoutValue } from './target.js'
+import { CallFailure, HookFailure, withoutValue } from './target.js'
 import type { ReviewVersion } from './hook.js'
 import { GROUP } from './review.js'
 
@@ -18,7 +18,7 @@ export interface Verdict {
 }
 
 /** The response is not a review. */
-const invalidResponse = (why: string, clientMessage = why): HookFailure => new HookFailure(`failed to call webhook: ${why}`, 503, { clientMessage: `failed to call webhook: ${clientMessage}` })
+const invalidResponse = (why: string, clientWhy = why): HookFailure => new CallFailure(why, 503, { clientWhy })
 /** The response is a review, but invalid. */
 const invalidReview = (why: string): HookFailure => new HookFailure(`received invalid webhook response: ${why}`, 503)
 

@@ -1,5 +1,6 @@
 /** Applies a webhook's JSON patch to the object in the version that the hook received. */
 import { isDecodeError, parseJson, UNBOUNDED } from '../../schemas/index.js'
+import { saidOf } from '../../schemas/language/decode-error.js'
 import { isStatusError } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -46,7 +47,7 @@ function parseOperations (text: string): unknown[] {
   try {
     ({ value } = parseJson(Buffer.from(text)))
   } catch (cause) {
-    throw undecodable(cause instanceof Error ? cause.message.replace('the body', 'it') : String(cause))
+    throw undecodable(isDecodeError(cause) ? saidOf(cause, 'it') : String(cause))
   }
   if (!Array.isArray(value)) throw undecodable('it is no list of operations')
   return value

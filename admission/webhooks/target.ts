@@ -57,6 +57,19 @@ export class HookFailure extends Error {
   }
 }
 
+/** The webhook could not be called, or its answer is none. */
+export class CallFailure extends HookFailure {
+  /** The failure alone: `Post "https://…": EOF`. */
+  readonly why: string
+
+  /** @param options `clientWhy` as `clientMessage` */
+  constructor (why: string, code: number, { clientWhy = why, ...options }: ErrorOptions & { readonly clientWhy?: string } = {}) {
+    const said = (text: string): string => `failed to call webhook: ${text}`
+    super(said(why), code, { clientMessage: said(clientWhy), ...options })
+    this.why = why
+  }
+}
+
 /** The message without the value that could not be decoded. */
 export const withoutValue = ({ message }: DecodeError): string => message.split(', got ', 1)[0] ?? ''
 

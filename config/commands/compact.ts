@@ -1,7 +1,7 @@
 /** `orch-apiserver compact`: discards the history of a store and returns its free space to the disk. */
 import type { Compacted } from '../../storage/transfer/stores.js'
 import { compactStore } from '../../storage/transfer/open.js'
-import { isStorageError } from '../../storage/errors.js'
+import { InUseError } from '../../storage/errors.js'
 import type { Command } from './command.js'
 import { mebibytes, Progress } from './progress.js'
 import { HELP_FLAG, placeOf, STORE_FLAGS, storeOf } from './stores.js'
@@ -27,8 +27,8 @@ Exit code: 0 it is compacted, 1 it is not.`,
         progress.add(records, bytes)
       })
     } catch (error) {
-      const { message } = error as Error
-      throw isStorageError(error) && message.includes('is in use by another server') ? new Error(`${message.replace(/: stop that one or .*/, '')}: stop that one first, or leave it as it is: the server reuses the space of deleted objects`, { cause: error }) : error
+      if (!(error instanceof InUseError)) throw error
+      throw new Error(`${error.problem}: stop that one first, or leave it as it is: the server reuses the space of deleted objects`, { cause: error })
     } finally {
       progress.end()
     }

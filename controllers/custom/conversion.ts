@@ -7,7 +7,7 @@ import { countValues, parseExactly, rawJson, UNBOUNDED } from '../../schemas/ind
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { labelValue, qualifiedName } from '../../schemas/names.js'
 import { unexplained } from '../../schemas/status.js'
-import { HookFailure, targetOf, type HookCaller } from '../../admission/webhooks/target.js'
+import { CallFailure, HookFailure, targetOf, type HookCaller } from '../../admission/webhooks/target.js'
 import { isObject } from '../../schemas/language/values.js'
 
 const TIMEOUT_MS = 30_000
@@ -34,7 +34,7 @@ export function webhookConversion ({ spec: { group, names: { kind }, conversion 
     try {
       return answered(await caller.call({ target, body, timeout: TIMEOUT_MS, signal }), uid, version, objects, desiredAPIVersion, kind)
     } catch (error) {
-      if (error instanceof HookFailure) return fail(error.message.replace('failed to call webhook: ', ''), from)
+      if (error instanceof HookFailure) return fail(error instanceof CallFailure ? error.why : error.message, from)
       if (error instanceof ConversionError) return fail(error.message, from)
       throw error
     }

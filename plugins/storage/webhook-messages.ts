@@ -1,17 +1,18 @@
 /** Error messages for failed webhook calls. */
 import { isClientError, reasonOf, type ClientError } from '../../clients/errors.js'
 import { isStatusError } from '../../schemas/status.js'
-import { HookFailure } from '../../admission/webhooks/target.js'
+import { CallFailure, type HookFailure } from '../../admission/webhooks/target.js'
 
 const MAX_BODY_LENGTH = 2048
 
 /** @param url the called URL, with its query */
 export function hookFailure (error: unknown, url: string): HookFailure {
   const [words, code] = describeCallError(error, url)
-  const called = (why: string): string => `failed to call webhook: ${why}`
   // Keep the response body out of the client's message, and the error that contains it out of the log.
-  if (isClientError(error, 'BadStatus')) return new HookFailure(called(words), code, { clientMessage: called(`Post ${JSON.stringify(url)}: it answered ${error.status ?? ''}`) })
-  return new HookFailure(called(words), code, { cause: error })
+  if (isClientError(error, 'BadStatus')) {
+    return new CallFailure(words, code, { clientWhy: `Post ${JSON.stringify(url)}: it answered ${error.status ?? ''}` })
+  }
+  return new CallFailure(words, code, { cause: error })
 }
 
 /** @returns message and HTTP status, the latter for metrics */

@@ -44,7 +44,7 @@ export function reportTooLarge<T> (make: () => T): T {
   try {
     return make()
   } catch (error) {
-    throw error instanceof TooManyError ? tooLarge(error.message.replace('the body holds', 'the object would hold')) : error
+    throw error instanceof TooManyError ? tooLarge(`the object would hold more than ${error.limit}`) : error
   }
 }
 

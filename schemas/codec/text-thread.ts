@@ -6,7 +6,7 @@
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { DecodeError } from '../language/decode-error.js'
+import { DecodeError, DocumentError } from '../language/decode-error.js'
 import { FairLine, type Kind } from './fair-line.js'
 import { parseLong } from './json/exact.js'
 import type { Parsed } from './json/parse.js'
@@ -56,7 +56,7 @@ export async function parseYamlBody (bytes: Uint8Array, asker: Asker = {}): Prom
     return { value: parseLong(answer.json), ...answer.found }
   } catch (error) {
     if (error instanceof DecodeError) throw error
-    throw new DecodeError('the body is a YAML document that takes too much time or memory to parse; send JSON', { cause: error })
+    throw new DocumentError('is a YAML document that takes too much time or memory to parse; send JSON', { cause: error })
   }
 }
 

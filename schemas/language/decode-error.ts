@@ -6,8 +6,31 @@ export class DecodeError extends Error {
   }
 }
 
+/** Something is wrong with a document as a whole. It is a body to its client, and a file, an answer or an object to others. */
+export class DocumentError extends DecodeError {
+  /** A predicate: `is not valid JSON: it is empty`. */
+  readonly problem: string
+
+  constructor (problem: string, options?: { cause?: unknown }) {
+    super(`the body ${problem}`, options)
+    this.problem = problem
+  }
+}
+
 /** Too many values or map entries. */
-export class TooManyError extends DecodeError {}
+export class TooManyError extends DocumentError {
+  /** `50000 values`. */
+  readonly limit: string
+
+  constructor (limit: string) {
+    super(`holds more than ${limit}`)
+    this.limit = limit
+  }
+}
+
+/** The sentence of an error about a document, with what the document is called. */
+export const saidOf = (error: DecodeError, subject: string): string =>
+  error instanceof DocumentError ? `${subject} ${error.problem}` : error.message
 
 export function isDecodeError (error: unknown): error is DecodeError {
   return error instanceof DecodeError

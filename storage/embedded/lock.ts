@@ -13,7 +13,7 @@ import { link, open, readdir, rm } from 'node:fs/promises'
 import net from 'node:net'
 import path from 'node:path'
 import { randomBytes } from 'node:crypto'
-import { StorageError } from '../errors.js'
+import { InUseError, type StorageError } from '../errors.js'
 
 const NUMBERED = /^writer\.(\d{1,15})\.sock$/
 const UNLINKED = /^writer\.[0-9a-f]{12}\.new$/
@@ -118,7 +118,7 @@ async function removeOld (base: string, mine: number): Promise<void> {
 }
 
 function inUse (directory: string, owner: string): StorageError {
-  return new StorageError('Unavailable', `the directory ${directory} is in use by another server${owner === '' ? '' : ` (process ${owner})`}: stop that one or name another directory`)
+  return new InUseError(`the directory ${directory} is in use by another server${owner === '' ? '' : ` (process ${owner})`}`)
 }
 
 const unusable = (what: string, error: unknown): Error =>

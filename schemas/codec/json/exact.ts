@@ -3,7 +3,7 @@
  * every sixteenth byte, and JSON.parse does the rest.
  */
 import { randomBytes } from 'node:crypto'
-import { DecodeError } from '../../language/decode-error.js'
+import { DocumentError } from '../../language/decode-error.js'
 import { setMember } from '../../language/values.js'
 
 /** Digits of the shortest integer beyond a safe number. */
@@ -68,7 +68,7 @@ function markIntegers (text: string): string {
       if (at - start + 1 < LONG) continue
       const literal = text.slice(start, at + 1)
       if (!/^-?\d+$/.test(literal) || Number.isSafeInteger(Number(literal))) continue
-      if (literal.length > MAX_DIGITS) throw new DecodeError(`the body holds an integer of more than ${MAX_DIGITS} digits`)
+      if (literal.length > MAX_DIGITS) throw new DocumentError(`holds an integer of more than ${MAX_DIGITS} digits`)
       out += `${text.slice(copied, start)}"${MARK}${literal}"`
       copied = at + 1
     }

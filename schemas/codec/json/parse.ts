@@ -5,7 +5,7 @@
  * Limits: object keys that look like array indexes come first, in ascending order; 1.0 and 1e3 become integers.
  */
 import { isUtf8 } from 'node:buffer'
-import { DecodeError, TooManyError } from '../../language/decode-error.js'
+import { DocumentError, TooManyError } from '../../language/decode-error.js'
 import { hasLongDigits, parseLong } from './exact.js'
 import { MAX_ENTRIES, MAX_MEMBERS, MAX_VALUES } from '../../limits.js'
 import { findDuplicates } from './repeated-keys.js'
@@ -25,8 +25,8 @@ export const OF_BODIES: ValueBounds = { values: MAX_VALUES, members: MAX_MEMBERS
 /** For stored objects. */
 export const UNBOUNDED: ValueBounds = { values: Infinity, members: Infinity, entries: Infinity }
 
-export const tooManyValues = (most: number) => new TooManyError(`the body holds more than ${most} values`)
-export const tooManyEntries = (most: number) => new TooManyError(`the body holds more than ${most} values by name`)
+export const tooManyValues = (most: number) => new TooManyError(`${most} values`)
+export const tooManyEntries = (most: number) => new TooManyError(`${most} values by name`)
 
 export interface Parsed {
   readonly value: unknown
@@ -65,7 +65,7 @@ export function countValues (bytes: Uint8Array, most: ValueBounds): { values: nu
         // An empty collection is one value, counted at the comma beside it.
         if (bytes[at + 1] !== CLOSE_LIST && bytes[at + 1] !== CLOSE_OBJECT && ++values > most.values) throw tooManyValues(most.values)
         open[depth] = entries
-        if (++depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
+        if (++depth > MAX_DEPTH) throw new DocumentError(`nests more than ${MAX_DEPTH} levels deep`)
         entries = bytes[at] === OPEN_LIST ? UNCOUNTED : 0
         break
       case CLOSE_LIST: case CLOSE_OBJECT: entries = open[--depth] ?? UNCOUNTED; break
@@ -94,9 +94,9 @@ function countKeys (value: unknown): number {
 }
 
 export function decodeText (bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8')
+  if (!isUtf8(bytes)) throw new DocumentError('is not valid UTF-8')
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (text.charCodeAt(0) === 0xfeff) throw new DecodeError('the body begins with a byte order mark, which JSON and YAML must not have')
+  if (text.charCodeAt(0) === 0xfeff) throw new DocumentError('begins with a byte order mark, which JSON and YAML must not have')
   return text
 }
 
@@ -108,7 +108,7 @@ export function parseJson (bytes: Uint8Array, most = OF_BODIES): Parsed {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new DecodeError(`the body is not valid JSON: ${complaint(text, error)}`, { cause: error })
+    throw new DocumentError(`is not valid JSON: ${complaint(text, error)}`, { cause: error })
   }
   if (hasLongDigits(bytes)) value = parseLong(text)
   return { value, duplicates: members === countKeys(value) ? [] : findDuplicates(text) }

@@ -3,7 +3,7 @@
  * The result is canonical, as from JSON: see declare.ts.
  */
 import { Facts, type ScalarName, type Message, type Plain } from '../../language/types.js'
-import { DecodeError } from '../../language/decode-error.js'
+import { DecodeError, DocumentError } from '../../language/decode-error.js'
 import { decode, checkType, type Decoded } from '../../language/decode.js'
 import { MAX_ENTRIES, MAX_VALUES } from '../../limits.js'
 import { MAX_DEPTH, UNBOUNDED, parseJson, tooManyEntries, tooManyValues, type ValueBounds } from '../json/parse.js'
@@ -24,7 +24,7 @@ export interface Envelope {
 /** @throws DecodeError without the magic prefix or for a malformed envelope */
 export function openEnvelope (bytes: Uint8Array): Envelope {
   if (bytes.length < MAGIC.length || MAGIC.compare(bytes, 0, MAGIC.length) !== 0) {
-    throw new DecodeError('the body does not begin with the bytes 6b 38 73 00 that mark the protobuf form of an object')
+    throw new DocumentError('does not begin with the bytes 6b 38 73 00 that mark the protobuf form of an object')
   }
   const reader = new Reader(bytes.subarray(MAGIC.length))
   const { end } = reader

@@ -2,7 +2,7 @@
  * YAML scalars as upstream's parser resolves them: YAML 1.1 without sexagesimal numbers. An unquoted scalar may be a boolean, null or
  * a number, whatever the type of its field. Dates stay strings.
  */
-import { DecodeError } from '../../language/decode-error.js'
+import { DecodeError, DocumentError } from '../../language/decode-error.js'
 
 export type Scalar = string | number | bigint | boolean | null
 
@@ -41,7 +41,7 @@ function number (text: string): number | bigint | string {
   if (text.startsWith('.')) return FLOAT.test(text) ? finite(text, text) : text
   const digits = text.replaceAll('_', '')
   if (DECIMAL.test(digits)) {
-    if (digits.length > MAX_DIGITS) throw new DecodeError('the body holds an integer of more than 300 digits')
+    if (digits.length > MAX_DIGITS) throw new DocumentError('holds an integer of more than 300 digits')
     return integer(BigInt(digits))
   }
   const [, sign, prefixed, octal] = OTHER_BASE.exec(digits) ?? []

@@ -3,7 +3,7 @@
  * alias expansion is limited, and `<<` merges maps. The library is loaded at first use.
  */
 import type * as Yaml from 'yaml'
-import { DecodeError, isDecodeError, TooManyError } from '../../language/decode-error.js'
+import { DecodeError, DocumentError, TooManyError, isDecodeError } from '../../language/decode-error.js'
 import { decodeText, tooManyValues, parseJson, OF_BODIES, tooManyEntries, MAX_DEPTH, type Parsed, type ValueBounds } from '../json/parse.js'
 import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
 import { MAX_BODY_BYTES } from '../../limits.js'
@@ -41,7 +41,7 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const document = documentOf(text, TOKENS * most.values)
   const [first] = document.errors
   if (first !== undefined) {
-    throw new DecodeError(`the body is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
+    throw new DocumentError(`is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
   }
   return new Conversion(document, text, most).result()
 }
@@ -54,7 +54,7 @@ function documentOf (text: string, maxTokens: number): Yaml.Document.Parsed {
     const parser = new Parser()
     let count = 0
     for (const lexeme of new Lexer().lex(text)) {
-      if (++count > maxTokens) throw new DecodeError(`the body is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
+      if (++count > maxTokens) throw new DocumentError(`is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
       yield * parser.next(lexeme)
     }
     yield * parser.end()
@@ -64,11 +64,11 @@ function documentOf (text: string, maxTokens: number): Yaml.Document.Parsed {
   Error.stackTraceLimit = 0
   try {
     const [document, another] = composer.compose(tokens(), true, text.length)
-    if (another !== undefined) throw new DecodeError('the body holds more than one YAML document')
+    if (another !== undefined) throw new DocumentError('holds more than one YAML document')
     return document as Yaml.Document.Parsed // the composer makes at least one
   } catch (error) {
     if (error instanceof DecodeError) throw error
-    throw new DecodeError('the body is not valid YAML: it nests too deeply or is malformed', { cause: error })
+    throw new DocumentError('is not valid YAML: it nests too deeply or is malformed', { cause: error })
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
@@ -94,7 +94,7 @@ function refuseDepth (text: string): void {
     switch (text.charCodeAt(at)) {
       case OPEN_LIST: case OPEN_MAP:
         // Brackets within quoted text count too, but only hundreds of unclosed ones matter.
-        if (++depth > MAX_FLOW_DEPTH) throw new DecodeError(`the body nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
+        if (++depth > MAX_FLOW_DEPTH) throw new DocumentError(`nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
         inLine = 0
         break
       case CLOSE_LIST: case CLOSE_MAP:
@@ -104,7 +104,7 @@ function refuseDepth (text: string): void {
       case SPACE: case TAB: break
       case DASH: case QUESTION: case COLON:
         inLine = isBlank(text.charCodeAt(at + 1)) ? inLine + 1 : 0
-        if (inLine >= MAX_FLOW_DEPTH) throw new DecodeError('the body nests too many YAML collections in one line')
+        if (inLine >= MAX_FLOW_DEPTH) throw new DocumentError('nests too many YAML collections in one line')
         break
       default: inLine = 0
     }
@@ -119,7 +119,7 @@ function isMergeKey (key: unknown): boolean {
   return yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<'
 }
 
-const tooMuchRepeated = (): DecodeError => new DecodeError('the body is too large a YAML document once its aliases are followed')
+const tooMuchRepeated = (): DecodeError => new DocumentError('is too large a YAML document once its aliases are followed')
 
 class Conversion {
   readonly #document: Yaml.Document.Parsed
@@ -154,11 +154,11 @@ class Conversion {
     if (this.#nodes > NODES * this.#most.values || this.#repeated > MAX_REPEATED) {
       throw this.#repeated > 0 ? tooMuchRepeated() : tooManyValues(this.#most.values)
     }
-    if (depth > MAX_DEPTH) throw new DecodeError(`the body nests more than ${MAX_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH) throw new DocumentError(`nests more than ${MAX_DEPTH} levels deep`)
     if (node === null || node === undefined) return null
     if (isAlias(node)) {
       const target = this.#anchors.get(node.source)
-      if (target === undefined) throw new DecodeError('the body uses a YAML alias that was never defined')
+      if (target === undefined) throw new DocumentError('uses a YAML alias that was never defined')
       this.#following++
       const value = this.#value(target, depth + 1)
       this.#following--
@@ -179,7 +179,7 @@ class Conversion {
       })
     }
     if (isMap(node)) return this.#map(node, depth)
-    throw new DecodeError('the body holds a YAML value that JSON does not know')
+    throw new DocumentError('holds a YAML value that JSON does not know')
   }
 
   #map (node: Yaml.YAMLMap, depth: number): Record<string, unknown> {
@@ -191,7 +191,7 @@ class Conversion {
         continue
       }
       const name = this.#value(pair.key, depth + 1)
-      if (typeof name === 'object') throw new DecodeError(`the body has a YAML key that is ${name === null ? 'null' : 'a list or map'}, at ${pathText(this.#path) || 'the top'}`)
+      if (typeof name === 'object') throw new DocumentError(`has a YAML key that is ${name === null ? 'null' : 'a list or map'}, at ${pathText(this.#path) || 'the top'}`)
       const key = String(name)
       this.#path.push(key)
       const again = Object.hasOwn(target, key) && this.#duplicates.length < MAX_DUPLICATES
@@ -211,7 +211,7 @@ class Conversion {
 
   /** The map's own members win, then those of the first merged map. */
   #mergeInto (target: Record<string, unknown>, other: unknown): void {
-    if (typeof other !== 'object' || other === null || Array.isArray(other)) throw new DecodeError(`the body merges what is no map, at ${pathText(this.#path) || 'the top'}`)
+    if (typeof other !== 'object' || other === null || Array.isArray(other)) throw new DocumentError(`merges what is no map, at ${pathText(this.#path) || 'the top'}`)
     for (const [key, value] of Object.entries(other)) if (!Object.hasOwn(target, key)) setMember(target, key, value)
   }
 
