@@ -7,6 +7,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { DecodeError, DocumentError } from '../language/decode-error.js'
+import { StatusError, tooManyRequests } from '../status.js'
 import { FairLine, type Kind } from './fair-line.js'
 import { parseLong } from './json/exact.js'
 import type { Parsed } from './json/parse.js'
@@ -16,6 +17,9 @@ import { parseYaml } from './yaml/yaml.js'
 const SMALL = 4 * 1024
 const MAX_THREADS = 2
 const MAX_OF_TENANT = MAX_THREADS - 1
+/** Bytes of a tenant's bodies that wait for a thread: what waits holds seats of priority and fairness, which others need. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
+const RETRY_AFTER_SECONDS = 1
 const TIME_LIMIT = 15_000
 const KEEP_FOR = 10_000
 const MEMORY_LIMIT = { maxOldGenerationSizeMb: 512 }
@@ -40,12 +44,14 @@ let running = 0
 /** Running threads by tenant. */
 const runningOf = new Map<string, number>()
 const line = new FairLine()
+/** Bytes of waiting bodies by tenant. */
+const waitingOf = new Map<string, number>()
 /** Idle threads and their termination timers. */
 const idle = new Map<Worker, NodeJS.Timeout>()
 
 /**
  * `parseYaml` without blocking the event loop.
- * @throws DecodeError
+ * @throws DecodeError; StatusError 429 if too much of the tenant's waits already
  */
 export async function parseYamlBody (bytes: Uint8Array, asker: Asker = {}): Promise<Parsed> {
   if (bytes.length <= SMALL) return parseYaml(bytes)
@@ -55,7 +61,7 @@ export async function parseYamlBody (bytes: Uint8Array, asker: Asker = {}): Prom
     if ('written' in answer) throw new TypeError('a thread has answered another question')
     return { value: parseLong(answer.json), ...answer.found }
   } catch (error) {
-    if (error instanceof DecodeError) throw error
+    if (error instanceof DecodeError || error instanceof StatusError) throw error
     throw new DocumentError('is a YAML document that takes too much time or memory to parse; send JSON', { cause: error })
   }
 }
@@ -82,12 +88,27 @@ function count (tenant: string, change: 1 | -1): void {
 
 async function inThread (question: Question, { tenant = '', signal }: Asker): Promise<Answer> {
   if (mayStart(tenant)) count(tenant, 1)
-  else await place(tenant, 'yaml' in question ? 'bodies' : 'answers', signal)
+  else if ('yaml' in question) await placeOfBody(tenant, question.yaml.length, signal)
+  else await place(tenant, 'answers', signal)
   try {
     return await ask(question, signal === undefined ? [] : [signal])
   } finally {
     count(tenant, -1)
     line.take(mayStart)?.()
+  }
+}
+
+/** @throws StatusError 429 */
+async function placeOfBody (tenant: string, bytes: number, signal: AbortSignal | undefined): Promise<void> {
+  const before = waitingOf.get(tenant) ?? 0
+  if (before + bytes > MAX_WAITING_BYTES) throw tooManyRequests('too many large YAML bodies of this user wait to be parsed, please try again later; JSON does not wait', RETRY_AFTER_SECONDS)
+  waitingOf.set(tenant, before + bytes)
+  try {
+    await place(tenant, 'bodies', signal)
+  } finally {
+    const left = (waitingOf.get(tenant) ?? 0) - bytes
+    if (left > 0) waitingOf.set(tenant, left)
+    else waitingOf.delete(tenant)
   }
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { SHAPES } from '../benchmarks/tenant-shapes.js'
+import { GROWING } from '../benchmarks/growing-shapes.js'
+import { SHAPES, type Call } from '../benchmarks/tenant-shapes.js'
 import { build, type Client } from '../build.js'
 
 const MAPS = '/api/v1/namespaces/default/configmaps'
@@ -40,6 +41,29 @@ t.test('the most expensive requests of a tenant run in steps, between which othe
     else t.equal(result.code, code, name)
     if (REFUSED_AT_ONCE.has(result.code) || CHEAP.test(name)) continue
     t.ok(turns >= FEW, `${name}: ${turns} turns`)
+  }
+})
+
+t.test('requests whose work would grow beyond what was sent are bounded', async t => {
+  const server = await build(t, { authentication: { tokens: 'bench,bench,1,"group-a,system:masters"\n' }, authorization: { modes: ['RBAC', 'AlwaysAllow'] } })
+  const send = async ({ method, path, type, accept, body }: Call): Promise<number> => (await server.call(method, path, body, { authorization: 'Bearer bench', ...type === undefined ? {} : { 'content-type': type }, ...accept === undefined ? {} : { accept } })).code
+  // The resource of a definition is served a moment later.
+  const served = async (one: Call): Promise<number> => {
+    let answer = await send(one)
+    for (let tries = 0; answer === 404 && tries < 200; tries++) {
+      await new Promise(resolve => { setTimeout(resolve, 20) })
+      answer = await send(one)
+    }
+    return answer
+  }
+  for (const { name, code, before = [], call } of GROWING) {
+    for (const one of before) {
+      const answer = await served(one)
+      t.ok(answer === 201 || answer === 409, `${name}: ${one.path}: ${answer}`)
+    }
+    const answer = await served(call)
+    if (code === undefined) t.ok(answer === 200 || answer === 201, `${name}: ${answer}`)
+    else t.equal(answer, code, name)
   }
 })
 

@@ -19,33 +19,35 @@ export interface Call {
   readonly type?: string
   readonly accept?: string
   readonly body?: string
+  /** Sent as this user. */
+  readonly as?: string
 }
 
-const MAPS = '/api/v1/namespaces/default/configmaps'
+export const MAPS = '/api/v1/namespaces/default/configmaps'
 const PODS = '/api/v1/namespaces/default/pods'
 const BINDINGS = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'
-const MERGE = 'application/merge-patch+json'
-const JSON_PATCH = 'application/json-patch+json'
+export const MERGE = 'application/merge-patch+json'
+export const JSON_PATCH = 'application/json-patch+json'
 const STRATEGIC = 'application/strategic-merge-patch+json'
 const APPLY = 'application/apply-patch+yaml'
-const YAML = 'application/yaml'
-const TABLE = 'application/json;as=Table;g=meta.orch.io;v=v1'
+export const YAML = 'application/yaml'
+export const TABLE = 'application/json;as=Table;g=meta.orch.io;v=v1'
 const PROTOBUF = 'application/vnd.orch.protobuf'
 /** More than a body may have. */
 const TOO_MANY = 49_000
 /** About the maximum. */
 const KEYS = 15_900
 
-const keyed = <T>(count: number, value: (at: number) => T): Record<string, T> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value(at)]))
-const many = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at))
+export const keyed = <T>(count: number, value: (at: number) => T): Record<string, T> => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value(at)]))
+export const many = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at))
 const configMap = (name: string, count = KEYS): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: keyed(count, () => '') })
-const create = (path: string, object: object): Call => ({ method: 'POST', path, body: JSON.stringify(object) })
-const patch = (path: string, type: string, value: unknown): Call => ({ method: 'PATCH', path, type, body: JSON.stringify(value) })
+export const create = (path: string, object: object): Call => ({ method: 'POST', path, body: JSON.stringify(object) })
+export const patch = (path: string, type: string, value: unknown): Call => ({ method: 'PATCH', path, type, body: JSON.stringify(value) })
 
 /** The object with the most keys that one create can make; it has one owner. */
-const large = (name: string): Call => create(MAPS, configMap(name))
+export const large = (name: string): Call => create(MAPS, configMap(name))
 const apply = (name: string, manager: string, more = '', value = ''): Call => patch(`${MAPS}/${name}?fieldManager=${manager}${more}`, APPLY, { ...configMap(name), data: keyed(KEYS, () => value) })
-const dry = (call: Call): Call => ({ ...call, path: `${call.path}${call.path.includes('?') ? '&' : '?'}dryRun=All` })
+export const dry = (call: Call): Call => ({ ...call, path: `${call.path}${call.path.includes('?') ? '&' : '?'}dryRun=All` })
 const pod = (name: string, containers: number, tolerations: number): object => ({
   metadata: { name },
   spec: {

@@ -13,26 +13,32 @@ import { CONFIGS, fill, key } from './objects.js'
 import { p99s, QUIET_GETS } from './quiet.js'
 import { median, quantile, report } from './report.js'
 import type { Scale } from './scale.js'
-import { SHAPES } from './tenant-shapes.js'
-import { send } from './tenant-client.js'
+import { changeOfWatched, COMMENTS, GROWING, PLAIN_YAML, WATCHED } from './growing-shapes.js'
+import { MAPS, SHAPES, type Shape } from './tenant-shapes.js'
+import { prepare, send, watchTables } from './tenant-client.js'
 
 const MAX_TURN_MS = 25
 const REFERENCE_GET_US = 40
 const ROUNDS = 5
+const WATCHES = 100
+/** Two such bodies. */
+const MAX_WAIT_MS = 2000
 
 export async function tenants (scale: Scale): Promise<void> {
   await using ends = new Ends()
   const rounds = Math.min(ROUNDS, scale.rounds)
-  const shapes = scale.rounds < ROUNDS ? SHAPES.slice(0, 3) : SHAPES
+  const some = <T>(all: readonly T[]): readonly T[] => scale.rounds < ROUNDS ? all.slice(0, 2) : all
+  const shapes = some(SHAPES)
   const probe = fileURLToPath(new URL('turn-probe.js', import.meta.url))
-  const probed = ends.add(await launch([], undefined, ['--import', probe]))
+  // RBAC decides first, and allows nothing.
+  const probed = ends.add(await launch(['--authorization-mode=RBAC,AlwaysAllow'], undefined, ['--import', probe]))
   await fill(probed, 100)
   // This server never sleeps, so the cost of a GET is measured on another.
   const quiet = ends.add(await launch([]))
   await fill(quiet, 100)
   const slower = Math.max(1, await costOfGet(quiet, scale.gets) / REFERENCE_GET_US)
-  for (const { name, before = [], call } of shapes) {
-    for (const one of before) await send(probed.port, one)
+  const measure = async ({ name, before = [], call }: Shape): Promise<void> => {
+    await prepare(probed.port, [...before, call])
     const turns: number[] = []
     for (let round = 0; round < rounds; round++) {
       await longestTurn(probed)
@@ -41,6 +47,9 @@ export async function tenants (scale: Scale): Promise<void> {
     }
     report({ work: name, unit: 'ms, the longest turn', ours: turns, bound: MAX_TURN_MS * slower })
   }
+  for (const shape of [...shapes, ...some(GROWING)]) await measure(shape)
+  report({ work: `one change of 15,900 keys with ${WATCHES} Table watches`, unit: 'ms, the longest turn', ours: await watchedChange(probed, rounds), bound: MAX_TURN_MS * slower })
+  report({ work: 'a YAML body of another user beside ten of 2.9 MB of comments', unit: 'ms', ours: await besideComments(quiet, rounds), bound: MAX_WAIT_MS * slower })
   for (const [flags, by, most] of [[[], 'priority and fairness', 5], [['--enable-priority-and-fairness=false'], 'plain limits', 10]] as const) {
     await using both = new Ends()
     const server = both.add(await launch(flags))
@@ -71,4 +80,34 @@ async function longestTurn ({ process }: Launched): Promise<number> {
   process.send('longest')
   const [turn] = await once(process, 'message') as [number]
   return turn
+}
+
+/** Milliseconds for which another user's body waits. */
+async function besideComments ({ port }: Launched, rounds: number): Promise<number[]> {
+  const waits: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const crowd = Array.from({ length: 10 }, () => send(port, { ...COMMENTS, as: 'crowd' }))
+    await new Promise(resolve => { setTimeout(resolve, 200) }) // their bodies have arrived
+    const since = performance.now()
+    await send(port, { ...PLAIN_YAML, as: 'quiet' })
+    waits.push(performance.now() - since)
+    await Promise.all(crowd)
+  }
+  return waits
+}
+
+/** The longest turn of a change and its delivery to all watches. */
+async function watchedChange (probed: Launched, rounds: number): Promise<number[]> {
+  await prepare(probed.port, [WATCHED])
+  const watches = await watchTables(probed.port, MAPS, WATCHES)
+  const turns: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    await watches.quiet()
+    await longestTurn(probed)
+    await send(probed.port, changeOfWatched(round))
+    await watches.quiet()
+    turns.push(await longestTurn(probed))
+  }
+  watches.end()
+  return turns
 }

@@ -50,13 +50,14 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
 function documentOf (text: string, maxTokens: number): Yaml.Document.Parsed {
   const { Composer, Lexer, Parser } = yaml()
   const composer = new Composer({ version: '1.2', schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false })
+  // All of them before the first is parsed: a document that has too many costs least so.
+  const lexemes: string[] = []
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexemes.push(lexeme) > maxTokens) throw new DocumentError(`is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
+  }
   const tokens = function * (): Generator<Yaml.CST.Token> {
     const parser = new Parser()
-    let count = 0
-    for (const lexeme of new Lexer().lex(text)) {
-      if (++count > maxTokens) throw new DocumentError(`is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
-      yield * parser.next(lexeme)
-    }
+    for (const lexeme of lexemes) yield * parser.next(lexeme)
     yield * parser.end()
   }
   // The library makes an error for each fault, thousands of them; their stacks would take most of the time.

@@ -43,6 +43,14 @@ t.test('objects are written as they are on the event loop', async t => {
   await t.rejects(writeText(json, { format: 'yaml', item: false }, { signal: AbortSignal.abort() }))
 })
 
+t.test('a tenant whose bodies wait already gets 429, and others are parsed', async t => {
+  const comments = Buffer.from(`a: 1\n${`# ${'x'.repeat(1000)}\n`.repeat(2900)}`)
+  const answers = await Promise.allSettled([...Array.from({ length: 6 }, () => parseYamlBody(comments, { tenant: 'crowd' })), parseYamlBody(comments, { tenant: 'quiet' })])
+  t.same(answers.map(({ status }) => status), ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled'], 'one runs and two wait')
+  t.match(answers[3], { reason: { name: 'StatusError', status: { code: 429, details: { retryAfterSeconds: 1 } } } })
+  t.ok((await parseYamlBody(comments, { tenant: 'crowd' })).value, 'when none waits')
+})
+
 t.test('tenants take turns, and none has all threads', async t => {
   const bytes = large(1500)
   const order: string[] = []
