@@ -33,15 +33,18 @@ type Rule = Readonly<Partial<Record<'apiGroups' | 'resources' | 'resourceNames',
 
 function ofRules (rules: unknown, old: unknown): FieldError[] {
   if (!Array.isArray(rules)) return []
-  const known = new Set(Array.isArray(old) ? old.map(rule => JSON.stringify(rule)) : [])
+  let known: ReadonlySet<string> | undefined
   return rules.flatMap((rule: Rule, at) => {
-    const { apiGroups = [], resources = [], resourceNames = [] } = rule
-    if (resourceNames.length === 0 || known.has(JSON.stringify(rule))) return []
-    return ambiguousNames(apiGroups, resources, resourceNames).map((value): FieldError => ({
-      type: 'FieldValueInvalid',
-      field: `rules[${at}].resourceNames`,
-      value,
-      detail: 'the resources of the rule do not agree about what has this name; write a rule for each resource'
-    }))
+    const ambiguous = ambiguousNames(rule.apiGroups ?? [], rule.resources ?? [], rule.resourceNames ?? [])
+    if (ambiguous.length === 0) return []
+    known ??= new Set(Array.isArray(old) ? old.map(one => JSON.stringify(one)) : [])
+    return known.has(JSON.stringify(rule)) ? [] : ambiguous.map(value => finding(at, value))
   })
 }
+
+const finding = (at: number, value: string): FieldError => ({
+  type: 'FieldValueInvalid',
+  field: `rules[${at}].resourceNames`,
+  value,
+  detail: 'the resources of the rule do not agree about what has this name; write a rule for each resource'
+})

@@ -99,11 +99,8 @@ function afterSlash (text: string): string { return text.slice(text.indexOf('/')
 const SERVICE: Pairs = [['kubernetes', 'orch']]
 const RBAC = 'rbac.authorization.orch.io'
 
-/**
- * Names are pairs, or made of a group: `v1.GROUP`, `roles.GROUP`, `GROUP.roles`; those of users and signers are
- * translated wherever they stand.
- */
-export type KindNames = Pairs | 'of group' | 'before plural' | 'users' | 'keys'
+/** Names are pairs, or made of a group: `v1.GROUP`, `roles.GROUP`, `GROUP.roles`; those of users also have namespaces in them. */
+export type KindNames = Pairs | 'of group' | 'before plural' | 'users'
 
 /**
  * Kinds of which the server makes objects itself, with the names of those. Objects of other kinds, such as nodes, have
@@ -126,7 +123,7 @@ export const KINDS: ReadonlyArray<readonly [group: string, plural: string, kind:
   ['internal.apiserver.orch.io', 'storageversions', 'StorageVersion', 'before plural'],
   ['', 'users', '', 'users'],
   ['', 'groups', '', 'users'],
-  ['certificates.orch.io', 'signers', '', 'keys']
+  ['certificates.orch.io', 'signers', '', SIGNERS]
 ]
 
 export const bothWays = (pairs: Pairs): ReadonlyMap<string, string> =>
@@ -141,7 +138,7 @@ export const PAIRS: Readonly<Record<string, Pairs>> = {
   keys: KEY_PAIRS,
   namespaces: NAMESPACES,
   users: USERS,
-  ...Object.fromEntries(KINDS.flatMap(([, , kind, names]) => typeof names === 'string' ? [] : [[kind, names]]))
+  ...Object.fromEntries(KINDS.flatMap(([, plural, kind, names]) => typeof names === 'string' ? [] : [[kind || plural, names]]))
 }
 
 export const GROUPS = bothWays(GROUP_PAIRS)

@@ -107,11 +107,14 @@ function beforePlural (text: string): string {
   return (GROUPS.get(text.slice(0, dot)) ?? text.slice(0, dot)) + text.slice(dot)
 }
 
-/** A name, or `https:NAME:443` of a service that is proxied. */
+/** `https:NAME:443` of a service that is proxied. */
+const MAX_PARTS = 3
+
+/** A name, or that of a service that is proxied. */
 const proxied = (names: ReadonlyMap<string, string>): Translation => translation(text => {
-  const parts = text.split(':', 4)
-  const at = parts.length === 3 ? 1 : 0
-  const name = parts.length > 3 ? undefined : names.get(parts[at] ?? '')
+  const parts = text.split(':', MAX_PARTS + 1)
+  const at = parts.length === MAX_PARTS ? 1 : 0
+  const name = parts.length > MAX_PARTS ? undefined : names.get(parts[at] ?? '')
   return name === undefined ? text : parts.with(at, name).join(':')
 })
 
@@ -119,7 +122,6 @@ function translationOf (plural: string, names: KindNames): Translation {
   if (names === 'of group') return translation(ofGroup)
   if (names === 'before plural') return translation(beforePlural)
   if (names === 'users') return translateUser
-  if (names === 'keys') return translateKey
   return plural === 'services' ? proxied(bothWays(names)) : listed(bothWays(names))
 }
 
@@ -148,17 +150,35 @@ const SPECIAL = /[:/]/
  * name stays as it is, see `ambiguousNames`.
  */
 export function namesOfRule (groups: Texts, resources: Texts): Translation {
-  const partners = partnersIn(groups, resources)
+  let partners: ReturnType<typeof partnersIn> | undefined
   return name => {
-    const [partner = name, ...others] = partners(name)
+    if (!mayHavePartner(name)) return name
+    const [partner = name, ...others] = (partners ??= partnersIn(groups, resources))(name)
     return others.length === 0 ? partner : name
   }
 }
 
 /** Names in a rule that mean objects with different partners. */
 export function ambiguousNames (groups: Texts, resources: Texts, names: Texts): string[] {
+  const some = names.filter(mayHavePartner)
+  if (some.length === 0) return []
   const partners = partnersIn(groups, resources)
-  return names.filter(name => partners(name).size > 1)
+  return some.filter(name => partners(name).size > 1)
+}
+
+/** Names of all kinds that tables list. */
+const LISTED: ReadonlySet<string> = new Set([...USER_NAMES.keys(), ...KINDS.flatMap(([, , , names]) => typeof names === 'string' ? [] : names.flat())])
+
+const PROXIED = /(?:^|:)(?:kubernetes|orch)(?::|$)/
+
+/** Rules may have a hundred thousand names: few can be names of any kind with partners. */
+function mayHavePartner (name: string): boolean {
+  if (!hasSign(name)) return false
+  if (LISTED.has(name) || name.startsWith(ACCOUNT) || name.startsWith(ACCOUNTS)) return true
+  if (name.includes(':')) return PROXIED.test(name)
+  if (!name.includes('.io')) return false
+  const dot = name.indexOf('.')
+  return dot > 0 && (GROUPS.has(name.slice(dot + 1)) || GROUPS.has(name.slice(0, name.lastIndexOf('.'))))
 }
 
 function partnersIn (sentGroups: Texts, sentResources: Texts): (name: string) => ReadonlySet<string> {
