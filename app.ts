@@ -47,7 +47,7 @@ import routes from './routes/index.js'
 import { translateGroup } from './schemas/compat/text.js'
 import { featureGates } from './schemas/gates.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
-import { systemClock } from './storage/clock.js'
+import { systemClock } from './event-loop/clock.js'
 
 export type { ServerOptions } from './config/server-options.js'
 export type { Authenticated, Authenticator, Credentials } from './auth/authenticator.js'
@@ -57,7 +57,7 @@ export { pluginFor } from './registry/admission.js'
 export type { AdmissionPlugin, AdmissionReader, AdmissionRequest, AdmissionRule, TypedPlugin, TypedRequest } from './registry/admission.js'
 export { StatusError } from './schemas/status.js'
 export type { Backend } from './storage/backend.js'
-export type { Clock } from './storage/clock.js'
+export type { Clock } from './event-loop/clock.js'
 export { StorageError } from './storage/errors.js'
 
 /** The server. Rejects with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened. */

@@ -4,7 +4,7 @@ import type { Attributes, Ruling } from '../auth/authorizer.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { PluginConfiguration } from './configuration.js'
 import type { AdmissionPlugin } from '../registry/admission.js'
-import type { Clock } from '../storage/clock.js'
+import type { Clock } from '../event-loop/clock.js'
 import type { PodSecurityObserver } from './pod-security/observer.js'
 import type { HookTools } from './webhooks/tools.js'
 

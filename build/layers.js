@@ -13,7 +13,7 @@ const PLUGIN_OPTIONS = ['audit', 'authentication', 'authorization', 'connections
   ['plugins/authorization/webhook', 'plugins/storage/outbound'])
 
 /** The folders up to one, in ascending order. */
-const UP_TO_STORAGE = ['schemas', 'storage']
+const UP_TO_STORAGE = ['schemas', 'event-loop', 'storage']
 const UP_TO_AUTH = [...UP_TO_STORAGE, 'auth']
 const UP_TO_REGISTRY = [...UP_TO_AUTH, 'flow-control', 'registry']
 const UP_TO_ADMISSION = [...UP_TO_REGISTRY, 'admission']
@@ -22,7 +22,8 @@ const UP_TO_CONTROLLERS = [...UP_TO_ADMISSION, 'controllers']
 const MAY_IMPORT = {
   files: [],
   schemas: [],
-  storage: ['schemas', 'files'],
+  'event-loop': ['schemas'],
+  storage: ['schemas', 'event-loop', 'files'],
   auth: UP_TO_STORAGE,
   'flow-control': UP_TO_AUTH,
   registry: UP_TO_AUTH,
@@ -32,7 +33,7 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests', 'files', 'storage/open', 'storage/batching', 'storage/worked-for', 'auth/authorities', 'schemas/limits'],
+  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests', 'files', 'storage/open', 'event-loop/batching', 'event-loop/worked-for', 'auth/authorities', 'schemas/limits'],
   testing: ['app', ...UP_TO_REGISTRY, 'routes/respond', 'routes/deprecation', 'serving/certify', 'config/command-line', 'config/commands/dev', 'config/flag'], // the last three for `orch-apiserver dev`
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts

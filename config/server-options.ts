@@ -23,7 +23,7 @@ import type { OwnServiceSettings } from '../controllers/services/own-service.js'
 import type { RootCA } from '../controllers/root-ca.js'
 import type { ServiceRanges } from '../registry/services/allocation.js'
 import type { AdmissionOptions } from '../admission/options.js'
-import type { Clock } from '../storage/clock.js'
+import type { Clock } from '../event-loop/clock.js'
 
 /** Limits on clients, enforced by several plugins and the verbs. */
 export interface LimitOptions {

@@ -3,7 +3,7 @@ import { isUnreadable } from '../storage/errors.js'
 import { current } from '../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import type { Clock } from '../storage/clock.js'
+import type { Clock } from '../event-loop/clock.js'
 import type { ObserveQueue } from './work-queue.js'
 
 export interface Controller {

@@ -10,7 +10,7 @@ import { isStorageError } from '../storage/errors.js'
 import { current } from '../registry/operations/rewrite.js'
 import { watch as watchStore } from '../registry/operations/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { type Clock, systemClock } from '../storage/clock.js'
+import { type Clock, systemClock } from '../event-loop/clock.js'
 
 export interface ObjectName { readonly namespace: string, readonly name: string }
 

@@ -6,7 +6,7 @@
 import { storageVersions, type StorageVersion } from '../schemas/api/internal/storageversions.js'
 import { timestamp, types, type ResourceType } from '../schemas/index.js'
 import { isStatusError } from '../schemas/status.js'
-import { systemClock } from '../storage/clock.js'
+import { systemClock } from '../event-loop/clock.js'
 import { isStorageError } from '../storage/errors.js'
 import { serverContext, type WriteContext } from '../registry/operations/context.js'
 import { create } from '../registry/operations/create.js'

@@ -2,8 +2,8 @@
  * A queue of keys to reconcile. A key is queued once, however often it is added, and never processed concurrently; if it is added while in process, it is
  * processed again, so that no change is missed. Unfinished keys return after doubling delays; a rate limit may apply to all keys.
  */
-import { nextTurn, turnIsOver } from '../storage/turns.js'
-import { type Clock, systemClock } from '../storage/clock.js'
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
+import { type Clock, systemClock } from '../event-loop/clock.js'
 
 /** done: reset the delays. again: continue at once with the next step. later: retry after the delay. */
 export type Verdict = 'done' | 'again' | 'later'

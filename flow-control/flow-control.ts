@@ -6,7 +6,7 @@
 import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration } from '../schemas/api/flowcontrol/v1beta1.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
-import type { Clock } from '../storage/clock.js'
+import type { Clock } from '../event-loop/clock.js'
 import { CATCH_ALL, MANDATORY_LEVELS, MANDATORY_SCHEMAS } from './defaults.js'
 import { inOrder, Matcher } from './matching.js'
 import { QueueSet, type QueueObserver, type QueueSettings, type Turns } from './queue-set.js'

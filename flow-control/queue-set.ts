@@ -9,9 +9,9 @@
  *
  * All calls are synchronous; times are the clock's.
  */
-import type { Clock } from '../storage/clock.js'
-import { startInNextTurn } from '../storage/batching.js'
-import { turnIsOver } from '../storage/turns.js'
+import type { Clock } from '../event-loop/clock.js'
+import { startInNextTurn } from '../event-loop/batching.js'
+import { turnIsOver } from '../event-loop/turns.js'
 import { Queues } from './queues.js'
 import { EXPECTED_SECONDS, type Queue, type Refusal, type Ticket } from './queue.js'
 import { WaitingLine } from './waiting-line.js'

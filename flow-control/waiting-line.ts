@@ -1,5 +1,5 @@
 /** All waiting requests of a priority level in order of arrival, with one timer for their time limits. */
-import type { Clock } from '../storage/clock.js'
+import type { Clock } from '../event-loop/clock.js'
 import type { Ticket } from './queue.js'
 
 export class WaitingLine {

@@ -7,7 +7,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
-import { MAX_TIMER_MS, systemClock } from '../storage/clock.js'
+import { MAX_TIMER_MS, systemClock } from '../event-loop/clock.js'
 import { isLongRunning } from './request-kinds.js'
 import { IndexedList } from './indexed-list.js'
 

@@ -1,6 +1,6 @@
 /** One lease for all objects written within a period: a lease per object would cost the store as much as the object. */
 import type { Backend, LeaseId } from '../storage/backend.js'
-import { type Clock, systemClock } from '../storage/clock.js'
+import { type Clock, systemClock } from '../event-loop/clock.js'
 
 /** `--lease-reuse-duration-seconds` */
 const LEASE_REUSE_SECONDS = 60

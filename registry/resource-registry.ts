@@ -3,7 +3,7 @@ import { compareVersions, compareGroups, type Subresource, type Representation, 
 import { ResourceStore, type ResourceStoreOptions, type Siblings } from './resource-store.js'
 import { isServed } from '../schemas/resource.js'
 import type { Backend } from '../storage/backend.js'
-import { type Clock, systemClock } from '../storage/clock.js'
+import { type Clock, systemClock } from '../event-loop/clock.js'
 import type { Allocation } from './operations/allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
 import type { Target, WriteContext } from './operations/context.js'

@@ -1,7 +1,7 @@
 /** Objects as they are stored: written in the form of `--storage-media-type`, read in any form. */
 import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, parseExactly, parseYaml, PROTOBUF_MAGIC, toJson, toYaml, UNBOUNDED, type ApiObject, type ResourceType } from '../schemas/index.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
-import { isLarge } from '../storage/turns.js'
+import { isLarge } from '../event-loop/turns.js'
 
 export const STORAGE_MEDIA_TYPES = [PROTOBUF_TYPE, JSON_TYPE, YAML_TYPE] as const
 export type StorageMediaType = (typeof STORAGE_MEDIA_TYPES)[number]

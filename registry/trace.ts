@@ -2,7 +2,7 @@
  * Traces a request: its steps, and spans with their own steps. The log of slow requests and exported spans are derived from this record after the request, so
  * tracing costs little where neither is enabled. Times are milliseconds of `performance.now()`.
  */
-import { workFor } from '../storage/worked-for.js'
+import { workFor } from '../event-loop/worked-for.js'
 
 export type Fields = Readonly<Record<string, string | number | boolean>>
 
@@ -64,7 +64,7 @@ export class Span {
 export class Trace extends Span {
   /** When the handler was called, after reading, authentication and authorization. */
   handledAt: number | undefined = undefined
-  /** Its number in `storage/worked-for.ts`, 0 for none. */
+  /** Its number in `event-loop/worked-for.ts`, 0 for none. */
   request = 0
   /** Steps and spans so far, dropped ones included. */
   recorded = 0

@@ -8,7 +8,7 @@ import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { withSpan } from '../registry/trace.js'
-import { yieldToStarted, isLarge, nextTurn } from '../storage/turns.js'
+import { yieldToStarted, isLarge, nextTurn } from '../event-loop/turns.js'
 import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
 

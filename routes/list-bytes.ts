@@ -1,6 +1,6 @@
 /** The JSON of a list: head, items and tail, copied into chunks. Each item's stored bytes end in a newline, which a comma replaces. */
 import type { Entry } from '../storage/cache/entry.js'
-import { nextTurn } from '../storage/turns.js'
+import { nextTurn } from '../event-loop/turns.js'
 
 const COMMA = 0x2c
 /** Visiting this many entries, which may not be in the CPU cache, takes a millisecond or two. */

@@ -10,7 +10,7 @@ import type { Representation } from '../schemas/index.js'
 import { OpenApi3 } from '../schemas/openapi/v3.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
-import { runStepsWithinBudget } from '../storage/turns.js'
+import { runStepsWithinBudget } from '../event-loop/turns.js'
 import { CachedDocument } from './cached-document.js'
 import { discoveryPaths } from './issuer-discovery.js'
 

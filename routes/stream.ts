@@ -7,8 +7,8 @@ import { createGzip, constants, type Gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListBytes } from './list-bytes.js'
 import { publicType } from '../schemas/compat/objects.js'
-import { afterWork } from '../storage/batching.js'
-import { nextTurn, turnIsOver } from '../storage/turns.js'
+import { afterWork } from '../event-loop/batching.js'
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { ChunkWriter, CHUNK_BYTES, Chunks, makeChunk } from './chunks.js'
 import { unframedSocket } from '../serving/wire/raw-bodies.js'
 
@@ -27,7 +27,7 @@ export function acceptsGzip (request: FastifyRequest): boolean {
   })
 }
 
-/** Sends the response together with those of other requests (`storage/batching.ts`). Its seat is free at once: it waits for nothing more than that. */
+/** Sends the response together with those of other requests (`event-loop/batching.ts`). Its seat is free at once: it waits for nothing more than that. */
 function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buffer): FastifyReply {
   request.orch.handedOver(bytes.length)
   afterWork(() => {

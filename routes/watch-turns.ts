@@ -2,8 +2,8 @@
  * Shared by all open watches of a server: one coarse clock instead of a timer each, but for those whose time is near, one shutdown
  * listener, and one queue that spreads their writes over event loop turns.
  */
-import { systemClock, type Clock } from '../storage/clock.js'
-import { TURN_MS } from '../storage/turns.js'
+import { systemClock, type Clock } from '../event-loop/clock.js'
+import { TURN_MS } from '../event-loop/turns.js'
 
 /** The clock's resolution. Watches whose time comes within two ticks get timers of their own. */
 const TICK_MS = 500

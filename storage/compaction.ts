@@ -3,7 +3,7 @@
  * intervals. Several servers on one store may do so concurrently; compacting to a lower revision is a no-op.
  */
 import type { Backend, Revision } from './backend.js'
-import { type Clock, systemClock } from './clock.js'
+import { type Clock, systemClock } from '../event-loop/clock.js'
 import { isStorageError } from './errors.js'
 
 /** @param interval milliseconds, 0 disables compaction. @returns a function that stops it */

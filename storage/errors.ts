@@ -44,7 +44,7 @@ export class StorageError extends Error {
 
 /** Another server has the store. */
 export class InUseError extends StorageError {
-  /** Without what to do about it: `the directory … is in use by another server (process 17)`. */
+  /** Without what to do about it: `the directory DIRECTORY is in use by another server (process 17)`. */
   readonly problem: string
 
   constructor (problem: string) {

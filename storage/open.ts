@@ -1,6 +1,6 @@
 /** Opens back ends from plain options; the only code outside them that knows their kinds. Each kind is imported on demand, to keep the start fast. */
 import type { Backend } from './backend.js'
-import type { Clock } from './clock.js'
+import type { Clock } from '../event-loop/clock.js'
 import type { DirectoryLock } from './embedded/lock.js'
 import type { Contents } from './embedded/medium.js'
 import type { MemoryStore } from './embedded/memory.js'

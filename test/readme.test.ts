@@ -15,7 +15,7 @@ const blocks = [...readme.matchAll(/```(\w+)(?: (\w+))?\n([\s\S]*?)```/g)].map((
 const [run, test, etcd] = blocks.filter(({ language, label }) => language === 'sh' && label === '')
 const labelled = (label: string): string => blocks.find(block => block.label === label)?.text ?? ''
 
-const TESTED = 'test/storage/turns.test.ts'
+const TESTED = 'test/event-loop/turns.test.ts'
 
 /** Runs a text as if pasted: stops at the first failure. */
 function paste (text: string, cwd: string, env: Record<string, string> = {}): string {
@@ -105,7 +105,7 @@ await fastify.close()
 
   // Their packages, which CI has just installed by the same command; test/package.test.ts has that step. Quick ones, so that no programs are downloaded again.
   symlinkSync(join(root, 'test/node_modules'), join(folder, 'test/node_modules'))
-  const tested = paste('npm run test:quick -- storage/turns', folder)
+  const tested = paste('npm run test:quick -- event-loop/turns', folder)
   t.match(tested, /ok +dist\/test\/storage\/turns\.test\.js[^]*\n[1-9]\d* passed, 0 failed\n/, 'what was built and used can be tested')
 
   if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM')

@@ -1,5 +1,5 @@
 /** The clock of a test server. It follows the machine's time until it is held; then only `move` advances it. */
-import { MAX_TIMER_MS, type Clock } from '../storage/clock.js'
+import { MAX_TIMER_MS, type Clock } from '../event-loop/clock.js'
 
 interface Timer { readonly at: number, readonly callback: () => void }
 

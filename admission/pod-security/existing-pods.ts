@@ -1,6 +1,6 @@
 /** Warns about existing pods that violate a stricter level of their namespace. */
 import type { Pod } from '../../schemas/api/core/pods.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { showPolicy, type LevelVersion } from './policy.js'
 import { inShort, violations } from './standards.js'
 

@@ -41,7 +41,7 @@ export interface HookCaller {
   readonly retain: (targets: Iterable<HookTarget>) => void
 }
 
-/** Why a call failed, in upstream's words: `Post "https://…": EOF`. */
+/** Why a call failed, in upstream's words: `Post URL: EOF`. */
 export class HookFailure extends Error {
   /** HTTP status, for metrics. */
   readonly code: number
@@ -59,7 +59,7 @@ export class HookFailure extends Error {
 
 /** The webhook could not be called, or its answer is none. */
 export class CallFailure extends HookFailure {
-  /** The failure alone: `Post "https://…": EOF`. */
+  /** The failure alone: `Post URL: EOF`. */
   readonly why: string
 
   /** @param options `clientWhy` as `clientMessage` */

@@ -1,7 +1,7 @@
 /** Checks a host's options at registration, before anything is opened: one check for each member of `ServerOptions`. */
 import type { AdmissionOptions } from '../../admission/options.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
-import type { Clock } from '../../storage/clock.js'
+import type { Clock } from '../../event-loop/clock.js'
 import { admissionProblem } from '../admission-plugins.js'
 import { gateProblem } from '../feature-gates.js'
 import { bool, eachItem, ipAddress, Problem } from '../flag.js'

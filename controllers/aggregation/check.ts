@@ -2,7 +2,7 @@
 import type { Endpoints } from '../../schemas/api/core/endpoints.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import { reasonOf } from '../../storage/errors.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { AdmissionReader } from '../../registry/admission.js'
 import type { RemoteService } from './registered-services.js'
 import { shorten } from '../../schemas/quote.js'

@@ -1,6 +1,6 @@
 /** Follows the services and endpoints that APIServices name. Without such an APIService nothing is followed. */
 import type { Entry } from '../../storage/cache/entry.js'
-import { systemClock } from '../../storage/clock.js'
+import { systemClock } from '../../event-loop/clock.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { ControllerOptions } from '../controller.js'
 import { Informer, type ObjectName } from '../informer.js'

@@ -7,7 +7,7 @@ import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/f
 import { isStatusError } from '../../schemas/status.js'
 import { AtStart } from '../at-start.js'
 import { serverContext, type WriteContext } from '../../registry/operations/context.js'
-import { systemClock } from '../../storage/clock.js'
+import { systemClock } from '../../event-loop/clock.js'
 import { isStorageError } from '../../storage/errors.js'
 import { create } from '../../registry/operations/create.js'
 import { remove } from '../../registry/operations/delete.js'

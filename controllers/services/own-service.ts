@@ -5,7 +5,7 @@
 import type { ServicePort, ServiceSpec } from '../../schemas/api/core/services.js'
 import { sameValue, type ApiObject } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
-import { type Clock, systemClock } from '../../storage/clock.js'
+import { type Clock, systemClock } from '../../event-loop/clock.js'
 import { serverContext, type WriteContext } from '../../registry/operations/context.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { isStorageError } from '../../storage/errors.js'

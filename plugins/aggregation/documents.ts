@@ -5,7 +5,7 @@
 import type { RegisteredService, RegisteredServices } from '../../controllers/aggregation/registered-services.js'
 import { specOf, type RemoteSpec } from '../../schemas/openapi/remote.js'
 import type { Steps } from '../../schemas/steps.js'
-import { runStepsWithinBudget, nextTurn } from '../../storage/turns.js'
+import { runStepsWithinBudget, nextTurn } from '../../event-loop/turns.js'
 import type { Fetch } from './fetch.js'
 import { packed, samePacked, unpacked, type PackedSpec } from './packed-spec.js'
 import { discoveryPath } from './target.js'

@@ -5,7 +5,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'
-import type { Clock } from '../../storage/clock.js'
+import type { Clock } from '../../event-loop/clock.js'
 import type { OrchServer } from '../server.js'
 import type { Found } from './chain.js'
 

@@ -7,7 +7,7 @@ import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js
 import type { Endpoint } from '../../clients/kubeconfig.js'
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { isReview } from '../../auth/review-answer.js'
-import type { Clock } from '../../storage/clock.js'
+import type { Clock } from '../../event-loop/clock.js'
 import { reasonOf } from '../../storage/errors.js'
 import { occasionally } from '../rate-limited.js'
 import type { TimeReview } from '../review-metrics.js'

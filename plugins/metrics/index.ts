@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { runStepsWithinBudget } from '../../storage/turns.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { buildInfo } from './build-info.js'
 import { processText } from './process.js'
 import type { Exposition } from './merged.js'

@@ -2,7 +2,7 @@
 import { StatusError, isStatusError } from '../../schemas/status.js'
 import { withSpan } from '../trace.js'
 import type { ResourceStore } from '../resource-store.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { WriteContext } from './context.js'
 import { remove, type DeleteRequest } from './delete.js'
 import type { MayReadFrom } from './former-namespace.js'

@@ -15,7 +15,7 @@ import { changedSince } from './changed-since.js'
 import { now, type ObjectWrite, type Target, type WriteContext } from './context.js'
 import { admitDeletion } from './delete-admission.js'
 import { removeAndRelease, removable, replace, rewrite, type Outcome } from './rewrite.js'
-import { isLarge, nextTurn } from '../../storage/turns.js'
+import { isLarge, nextTurn } from '../../event-loop/turns.js'
 import { transact } from './transact.js'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'

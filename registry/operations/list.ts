@@ -12,7 +12,7 @@ import type { MayReadFrom } from './former-namespace.js'
 import { isStorageError } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
 import { waitForResourceVersion, parseRevision, waitForRevision } from './get.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { quote } from '../../schemas/quote.js'
 
 export interface ListRequest {

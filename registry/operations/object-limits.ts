@@ -8,7 +8,7 @@ import { valuesIn } from '../../schemas/language/growth.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
 import { refuseOutgrown, sizeWithDefaults } from '../outgrown.js'
 import type { ResourceStore } from '../resource-store.js'
-import { isLarge, nextTurn } from '../../storage/turns.js'
+import { isLarge, nextTurn } from '../../event-loop/turns.js'
 import type { WriteContext } from './context.js'
 
 export interface EncodedObject {

@@ -15,7 +15,7 @@ import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 import { fillDefaults } from '../outgrown.js'
-import { runStepsYielding, isLarge, nextTurn } from '../../storage/turns.js'
+import { runStepsYielding, isLarge, nextTurn } from '../../event-loop/turns.js'
 import { mayGet, refuse, type ObjectWrite, type WriteContext } from './context.js'
 import { withOwners } from './field-owners.js'
 

@@ -7,7 +7,7 @@ import { conflict, invalid, isStatusError, notFound, type StatusError } from '..
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
-import { runStepsYielding, runWaiting, isLarge, nextTurn } from '../../storage/turns.js'
+import { runStepsYielding, runWaiting, isLarge, nextTurn } from '../../event-loop/turns.js'
 import { allocating } from './allocation.js'
 import { admissionRequest } from './admission-request.js'
 import { changedSince } from './changed-since.js'

@@ -6,7 +6,7 @@
 import { clone } from '../../schemas/index.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { quote } from '../../schemas/quote.js'
 
 const MAX_OPERATIONS = 10_000

@@ -10,7 +10,7 @@
 import { planOf } from '../../schemas/language/plan.js'
 import type { Message } from '../../schemas/language/types.js'
 import { tooLarge } from '../../schemas/status.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { contentOfItems, malformed, patchMismatch, put, memberPath, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
 import { reorder, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
 import { placeOf, type Place, type Members } from './strategic-places.js'

@@ -3,7 +3,7 @@ import type { Authorizer } from '../../auth/authorizer.js'
 import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import type { Representation } from '../../schemas/index.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { nextTurn, turnIsOver } from '../../storage/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 
 /** The path of a group version. */
 export const versionPath = ({ group, version }: Pick<Representation, 'group' | 'version'>): string => group === '' ? `/api/${version}` : `/apis/${group}/${version}`

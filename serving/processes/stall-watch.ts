@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { RequestLike, StallGuard } from '../../plugins/stalled-requests.js'
-import { shareWorkedFor } from '../../storage/worked-for.js'
+import { shareWorkedFor } from '../../event-loop/worked-for.js'
 import { BEATS, type ToThread } from './messages.js'
 
 /** Milliseconds between two beats of the event loop. */

@@ -8,7 +8,7 @@
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
 import { futureRevision, isStorageError, isUnreadable, StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
-import { nextTurn, turnIsOver } from '../turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import { CacheEvent } from './event.js'
 import type { Entry } from './entry.js'
 import { PendingWrites, type PendingWrite } from './pending-writes.js'

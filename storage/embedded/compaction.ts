@@ -1,5 +1,5 @@
 import type { Revision } from '../backend.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../event-loop/clock.js'
 import { isStorageError, StorageError } from '../errors.js'
 import type { KeyIndex, Version, VersionLog } from './history.js'
 import type { Change } from './medium.js'

@@ -9,7 +9,7 @@ import type {
 } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { checkGuard, checkKey, wholeSeconds } from '../key.js'
-import { type Clock, systemClock } from '../clock.js'
+import { type Clock, systemClock } from '../../event-loop/clock.js'
 import { Committer, type Operation } from './committer.js'
 import { Compactor } from './compaction.js'
 import { type Entry, type Version, visibleAt } from './history.js'

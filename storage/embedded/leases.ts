@@ -2,7 +2,7 @@
  * The deadlines of leases and their keys, in memory; the engine stores leases and deletes keys. After a restart a lease keeps its remaining time, at most its
  * whole time.
  */
-import { type Clock, MAX_TIMER_MS } from '../clock.js'
+import { type Clock, MAX_TIMER_MS } from '../../event-loop/clock.js'
 import type { StoredLease } from './medium.js'
 
 interface Lease {

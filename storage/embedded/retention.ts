@@ -7,7 +7,7 @@ import path from 'node:path'
 import { replaceFileLater } from '../../files/atomic-files.js'
 import { isObject } from '../../schemas/language/values.js'
 import type { Backend, BackendEvent, Revision } from '../backend.js'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../../event-loop/clock.js'
 import { isStorageError } from '../errors.js'
 
 /** How much history stays readable. */

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 
 const STEPS_PER_CHECK = 32
 

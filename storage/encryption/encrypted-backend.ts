@@ -6,7 +6,7 @@
 import type { Backend, KeyValue } from '../backend.js'
 import { PendingWrites } from '../cache/pending-writes.js'
 import { transformedBackend } from '../transformed.js'
-import { nextTurn, turnIsOver } from '../turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { Plain, Providers } from './providers.js'
 
 /** Values of one list that wait for a key service at a time. */

@@ -8,7 +8,7 @@ import { events, type Event } from '../../schemas/api/core/events.js'
 import { CATALOGUE, loadPlugins } from '../../admission/catalogue.js'
 import { handles } from '../../admission/chain.js'
 import { badRequest } from '../../schemas/status.js'
-import { systemClock } from '../../storage/clock.js'
+import { systemClock } from '../../event-loop/clock.js'
 import { BINDINGS, build, binding, type Json } from '../build.js'
 import { until } from '../interop/server.js'
 

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from '../../flow-control/defaults.js'
 import { distinguisher, FlowControl } from '../../flow-control/flow-control.js'
-import { startInNextTurn } from '../../storage/batching.js'
+import { startInNextTurn } from '../../event-loop/batching.js'
 import { FakeClock } from '../storage/fake-clock.js'
 import { enter, type NotedTicket } from './tickets.js'
 

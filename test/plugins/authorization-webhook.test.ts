@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { readAccessReview } from '../../plugins/authorization/webhook.js'
-import { systemClock, type Clock } from '../../storage/clock.js'
+import { systemClock, type Clock } from '../../event-loop/clock.js'
 import { MovableClock } from '../../testing/clock.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import { CA, kubeconfig, reviewer, type Reviewer } from '../reviewer.js'

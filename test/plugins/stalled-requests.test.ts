@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { RequestLike } from '../../plugins/stalled-requests.js'
-import { workedFor } from '../../storage/worked-for.js'
+import { workedFor } from '../../event-loop/worked-for.js'
 import { build } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'

@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import Fastify from '../fastify.js'
 import requestInfo from '../../plugins/request-info.js'
 import type { OrchServer } from '../../plugins/server.js'
-import { systemClock } from '../../storage/clock.js'
+import { systemClock } from '../../event-loop/clock.js'
 import { until } from '../secure-server.js'
 import { authority } from '../serving/authority.js'
 

@@ -5,7 +5,7 @@ import { decode } from '../../schemas/index.js'
 import { scaleColumns } from '../../schemas/api/autoscaling/columns.js'
 import { Scale } from '../../schemas/api/autoscaling/scale.js'
 import { finish } from '../../schemas/steps.js'
-import { systemClock } from '../../storage/clock.js'
+import { systemClock } from '../../event-loop/clock.js'
 
 t.test('a subresource that is another message than its object is a row of its own columns', async t => {
   const metadata = { name: 'web', namespace: 'shop', resourceVersion: '7' }

@@ -5,7 +5,7 @@ import { watchForm, type WatchEncoder } from '../../routes/watch-encoder.js'
 import { chunkContent } from '../../routes/watch-sink.js'
 import { Entry } from '../../storage/cache/entry.js'
 import { CacheEvent } from '../../storage/cache/event.js'
-import { systemClock } from '../../storage/clock.js'
+import { systemClock } from '../../event-loop/clock.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { configMaps } from '../stored.js'
 

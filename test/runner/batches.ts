@@ -33,7 +33,7 @@ const SHARE_ROUTES = { ORCH_TEST_ROUTES: 'shared' }
 export const QUICK = [
   'admission/plugins/limit', 'admission/plugins/node', 'admission/plugins/other', 'admission/plugins/pod', 'admission/plugins/s', 'auth/abac', 'auth/rbac', 'clients/answer-cache', 'clients/client-certificate', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/repair',
   'documents', 'files/', 'flow-control/', 'lint', 'plugins/audit/policy', 'plugins/authentication/bootstrap-token', 'plugins/authentication/index', 'plugins/authentication/service-account', 'plugins/authentication/token-use', 'registry/apply/', 'registry/operations/', 'registry/patch/', 'registry/services/allocation-order',
-  'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/', 'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls', 'storage/cache/', 'storage/key', 'storage/turns',
+  'routes/discovery', 'routes/representations', 'routes/request-options', 'routes/resource', 'schemas/codec/', 'schemas/language/decode', 'schemas/selectors/fields', 'serving/http1', 'serving/listener', 'serving/tls', 'storage/cache/', 'storage/key', 'event-loop/turns',
   'testing/clock'
 ]
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../storage/clock.js'
+import type { Clock } from '../../event-loop/clock.js'
 
 /** Time that stands still until a test advances it. */
 export class FakeClock implements Clock {

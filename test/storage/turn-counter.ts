@@ -1,5 +1,5 @@
 /** The event loop turns in which work was done. */
-import { nextTurn } from '../../storage/turns.js'
+import { nextTurn } from '../../event-loop/turns.js'
 
 export const spin = (milliseconds: number): void => {
   const until = performance.now() + milliseconds

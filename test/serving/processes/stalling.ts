@@ -1,6 +1,6 @@
 /** A process whose event loop stalls as it is told, and then says so. */
 import { StallWatch } from '../../../serving/processes/stall-watch.js'
-import { workFor } from '../../../storage/worked-for.js'
+import { workFor } from '../../../event-loop/worked-for.js'
 
 const watch = new StallWatch(500)
 process.on('message', ({ verb, milliseconds }: { verb: string, milliseconds: number }) => {

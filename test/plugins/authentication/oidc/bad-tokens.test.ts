@@ -10,7 +10,7 @@ import type { OidcOptions } from '../../../../plugins/authentication/oidc/index.
 import { resolveDistributed } from '../../../../plugins/authentication/oidc/distributed.js'
 import { userOf } from '../../../../plugins/authentication/oidc/claims.js'
 import type { DocumentFetcher } from '../../../../plugins/authentication/oidc/document-fetcher.js'
-import { systemClock } from '../../../../storage/clock.js'
+import { systemClock } from '../../../../event-loop/clock.js'
 import { MovableClock } from '../../../../testing/clock.js'
 import { flagged, SERVER_FILES, type Flagged } from '../../../flagged-server.js'
 import { ca } from './provider.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { listen, Watch } from './build.js'
+import { listen, Watch } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 const DAY = 24 * 3600 * 1000

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Trace } from '../../registry/trace.js'
-import { nextTurn, yieldToStarted } from '../../storage/turns.js'
-import { shareWorkedFor, workedFor, workFor } from '../../storage/worked-for.js'
+import { nextTurn, yieldToStarted } from '../../event-loop/turns.js'
+import { shareWorkedFor, workedFor, workFor } from '../../event-loop/worked-for.js'
 
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { afterPoll, afterWork, startInNextTurn } from '../../storage/batching.js'
-import { nextTurn } from '../../storage/turns.js'
-import { resumed, spin } from './turn-counter.js'
+import { afterPoll, afterWork, startInNextTurn } from '../../event-loop/batching.js'
+import { nextTurn } from '../../event-loop/turns.js'
+import { resumed, spin } from '../storage/turn-counter.js'
 
 const countsOf = (turns: readonly number[]): number[] => [...new Set(turns)].map(turn => turns.filter(other => other === turn).length)
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { yieldToStarted, runStepsYielding, nextTurn, turnIsOver } from '../../storage/turns.js'
-import { resumed, spin } from './turn-counter.js'
+import { yieldToStarted, runStepsYielding, nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import { resumed, spin } from '../storage/turn-counter.js'
 
 t.test('those who wait go on in their order, in each turn until it has lasted long enough', async t => {
   const order = await resumed(10, () => { spin(5) })
