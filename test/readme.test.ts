@@ -106,7 +106,7 @@ await fastify.close()
   // Their packages, which CI has just installed by the same command; test/package.test.ts has that step. Quick ones, so that no programs are downloaded again.
   symlinkSync(join(root, 'test/node_modules'), join(folder, 'test/node_modules'))
   const tested = paste('npm run test:quick -- event-loop/turns', folder)
-  t.match(tested, /ok +dist\/test\/storage\/turns\.test\.js[^]*\n[1-9]\d* passed, 0 failed\n/, 'what was built and used can be tested')
+  t.match(tested, /ok +dist\/test\/event-loop\/turns\.test\.js[^]*\n[1-9]\d* passed, 0 failed\n/, 'what was built and used can be tested')
 
   if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM')
   await ended
