@@ -4,7 +4,7 @@
  */
 import { isObject } from '../language/values.js'
 import type { ApiObject } from '../resource.js'
-import { translateGroup, translateKey, translateQuota, type Translation } from './text.js'
+import { namesOf, translateGroup, translateKey, translateQuota, translateUser, type Translation } from './text.js'
 
 /** A name in an object that is not the one that this server acts upon, which is `partner`. */
 export interface Misnamed { readonly field: string, readonly name: string, readonly partner: string }
@@ -55,6 +55,7 @@ const AUTOUPDATE = annotations('rbac.authorization.orch.io/autoupdate')
 const CLASS = annotations('volume.beta.orch.io/storage-class')
 const FLOW = annotations('apf.orch.io/autoupdate-spec')
 
+const roleName = namesOf('rbac.authorization.orch.io', 'clusterroles') ?? translateUser
 const groupsOf = (rules: readonly unknown[]): Named[] => named(rules.flatMap(rule => itemsAt(rule, 'apiGroups')))
 const keysOf = (selector: unknown): Named[] => [
   ...entriesAt(selector, 'matchLabels').map(([key]) => [key, undefined] as const),
@@ -65,6 +66,12 @@ const RULES: Place = {
   of: translateGroup,
   names: object => groupsOf(itemsAt(object, 'rules'))
 }
+const SUBJECTS: Place = {
+  field: 'subjects',
+  of: translateUser,
+  names: object => named(itemsAt(object, 'subjects').map(subject => at(subject, 'name')))
+}
+const ROLE: Place = { field: 'roleRef.name', of: roleName, names: object => named([at(object, 'roleRef.name')]) }
 const AGGREGATION: Place = {
   field: 'aggregationRule.clusterRoleSelectors',
   of: translateKey,
@@ -100,8 +107,8 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   Ingress: [annotations('orch.io/ingress.class')],
   CertificateSigningRequest: [text('spec.signerName')],
   Role: [AUTOUPDATE, RULES],
-  RoleBinding: [AUTOUPDATE],
-  ClusterRoleBinding: [AUTOUPDATE],
+  RoleBinding: [AUTOUPDATE, SUBJECTS, ROLE],
+  ClusterRoleBinding: [AUTOUPDATE, SUBJECTS, ROLE],
   ClusterRole: [labels('rbac.authorization.orch.io/'), AUTOUPDATE, RULES, AGGREGATION],
   FlowSchema: [FLOW],
   PriorityLevelConfiguration: [FLOW],
@@ -111,7 +118,7 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
 }
 
 /** Names of the public project have these. */
-const PUBLIC = /k8s\.io|kubernetes\.io/
+const PUBLIC = /k8s\.io|kubernetes\.io|^system::?[a-z-]*kube/
 const isActed = (name: string, acted: readonly string[] | undefined): boolean =>
   acted?.some(one => one.endsWith('/') ? name.startsWith(one) : name === one) ?? true
 
