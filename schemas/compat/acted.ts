@@ -85,11 +85,12 @@ const HOOKS = [
   hooks('objectSelector', translateKey, hook => keysOf(at(hook, 'objectSelector')))
 ]
 
+const PLUGIN_ANNOTATIONS = ['node-selector', 'defaultTolerations', 'tolerationsWhitelist']
 const TEMPLATES = ['DaemonSet', 'Deployment', 'Job', 'ReplicaSet', 'ReplicationController', 'StatefulSet']
 const PLACES: Readonly<Record<string, readonly Place[]>> = {
   Namespace: [
     labels('pod-security.orch.io/'),
-    annotations(...['node-selector', 'defaultTolerations', 'tolerationsWhitelist'].map(name => `scheduler.alpha.orch.io/${name}`))
+    annotations(...PLUGIN_ANNOTATIONS.map(name => `scheduler.alpha.orch.io/${name}`))
   ],
   Pod: [annotations(...OF_PODS), TOLERATIONS],
   ...Object.fromEntries(TEMPLATES.map(kind => [kind, [template('spec.template')]])),

@@ -4,17 +4,23 @@ import type { Place } from './places.js'
 import { translateGroup } from './text.js'
 import { extensionName, translateValue, valueOf, type Form } from './values.js'
 
+interface Position { readonly place: Place, readonly seen: unknown }
+
 /** Of a list's item, or its end. */
 const INDEX = /^(?:\d+|-)$/
 
-/** In place; operations that are none stay for the server to refuse. */
-export function translateJsonPatch (root: Place, patch: unknown, form: Form): unknown {
+/**
+ * In place; operations that are none stay for the server to refuse.
+ * @param seen the object under the names of the patch, if it is known: some names depend on what stands beside them
+ */
+export function translateJsonPatch (root: Place, patch: unknown, form: Form, seen?: unknown): unknown {
+  const start: Position = { place: root, seen }
   if (!Array.isArray(patch)) return patch
   for (const operation of patch as unknown[]) {
     if (!isObject(operation)) continue
-    if (typeof operation['from'] === 'string') operation['from'] = translatePointer(root, operation['from'], form).pointer
+    if (typeof operation['from'] === 'string') operation['from'] = translatePointer(start, operation['from'], form).pointer
     if (typeof operation['path'] !== 'string') continue
-    const { pointer, place } = translatePointer(root, operation['path'], form)
+    const { pointer, place } = translatePointer(start, operation['path'], form)
     operation['path'] = pointer
     if (place !== undefined && 'value' in operation) operation['value'] = translateValue(place, operation['value'], form)
   }
@@ -22,8 +28,8 @@ export function translateJsonPatch (root: Place, patch: unknown, form: Form): un
 }
 
 /** Reads as far as places are known: a pointer may have thousands of segments. */
-function translatePointer (root: Place, pointer: string, form: Form): { pointer: string, place: Place | undefined } {
-  let place: Place | undefined = root
+function translatePointer (start: Position, pointer: string, form: Form): { pointer: string, place: Place | undefined } {
+  let { place, seen }: { place: Place | undefined, seen: unknown } = start
   let at = pointer.indexOf('/')
   if (at < 0) return { pointer, place }
   let made = pointer.slice(0, at)
@@ -32,8 +38,9 @@ function translatePointer (root: Place, pointer: string, form: Form): { pointer:
     const end = next < 0 ? pointer.length : next
     const segment = pointer.slice(at + 1, end)
     const text = segment.replaceAll('~1', '/').replaceAll('~0', '~')
-    const [name, below] = step(place, text, form)
+    const [name, below] = step({ place, seen }, text, form)
     place = below
+    seen = isObject(seen) || Array.isArray(seen) ? (seen as Record<string, unknown>)[text] : undefined
     made += `/${name === text ? segment : name.replaceAll('~', '~0').replaceAll('/', '~1')}`
     at = end
   }
@@ -41,7 +48,7 @@ function translatePointer (root: Place, pointer: string, form: Form): { pointer:
 }
 
 /** The other name of a member, and its place. */
-function step (place: Place, name: string, form: Form): [name: string, place: Place | undefined] {
+function step ({ place, seen }: Position, name: string, form: Form): [name: string, place: Place | undefined] {
   switch (place.kind) {
     case 'keys': {
       const of = valueOf(name, form)
@@ -50,13 +57,15 @@ function step (place: Place, name: string, form: Form): [name: string, place: Pl
     case 'items': return [name, place.item]
     case 'text': return [name, place.list ? { ...place, list: false } : undefined]
     case 'struct': {
-      const { places, extensions, typed } = place.members
+      const { places, beside, extensions, typed } = place.members
+      const of = beside?.[0] === name && isObject(seen) ? beside[1](seen) : undefined
+      if (of !== undefined) return [name, { kind: 'text', of, list: name !== 'name' }]
       if (typed && name === 'apiVersion') return [name, { kind: 'text', of: translateGroup, list: false }]
       return [extensions ? extensionName(name) : name, places.get(name)]
     }
     case 'union': {
       const chosen = place.placeOf(INDEX.test(name) ? [] : {})
-      return chosen === undefined ? [name, undefined] : step(chosen, name, form)
+      return chosen === undefined ? [name, undefined] : step({ place: chosen, seen }, name, form)
     }
   }
 }

@@ -55,10 +55,10 @@ const UNKEPT: Form = { json: true, patch: false, lastApplied: json => json }
 /** An object that was decoded from protobuf, or that protobuf is made of, in place. @param typed translates its apiVersion; of a body, the envelope has that */
 export const translateDecoded = <T>(message: Message, object: T, typed = true): T => translateIn(message, object, formOf(message, { json: false, patch: false }), typed) as T
 
-/** The parsed body of a PATCH, in place. */
-export function translatePatch (message: Message, type: string, patch: unknown): unknown {
+/** The parsed body of a PATCH, in place. @param seen what a JSON patch changes, under its names */
+export function translatePatch (message: Message, type: string, patch: unknown, seen?: unknown): unknown {
   const form = formOf(message, { json: true, patch: true })
-  return type === 'application/json-patch+json' ? translateJsonPatch(rootOf(message), patch, form) : translateIn(message, patch, form)
+  return type === 'application/json-patch+json' ? translateJsonPatch(rootOf(message), patch, form, seen) : translateIn(message, patch, form)
 }
 
 /** What may need translation: one of our names, or a public one. */

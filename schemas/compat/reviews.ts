@@ -28,7 +28,7 @@ export function publicReview (own: string): { readonly body: string, readonly an
   const request = review['request'] as Plain
   const message = isObject(request['object']) ? messageOf(request['object']) : undefined
   translateReview(review)
-  return { body: rawJson(review), answer: body => ownAnswer(body, message) }
+  return { body: rawJson(review), answer: body => ownAnswer(body, message, request['object']) }
 }
 
 function translateReview (review: Plain): void {
@@ -60,7 +60,7 @@ function translateUserInfo (user: Plain): Plain {
 }
 
 /** Bytes that are no such answer stay as they are, for the reader to say so. */
-function ownAnswer (body: Uint8Array, message: Message | undefined): Uint8Array {
+function ownAnswer (body: Uint8Array, message: Message | undefined, seen: unknown): Uint8Array {
   let review: unknown
   try {
     review = parseExactly(body)
@@ -71,15 +71,16 @@ function ownAnswer (body: Uint8Array, message: Message | undefined): Uint8Array 
   const { apiVersion, response } = review
   if (typeof apiVersion === 'string') review['apiVersion'] = translateGroup(apiVersion)
   if (isObject(response)) {
-    if (typeof response['patch'] === 'string' && message !== undefined) response['patch'] = ownPatch(response['patch'], message)
+    if (typeof response['patch'] === 'string' && message !== undefined) response['patch'] = ownPatch(response['patch'], message, seen)
     if (Array.isArray(response['convertedObjects'])) response['convertedObjects'] = response['convertedObjects'].map(translateObject)
   }
   return Buffer.from(rawJson(review))
 }
 
-function ownPatch (base64: string, message: Message): string {
+function ownPatch (base64: string, message: Message, seen: unknown): string {
   try {
-    return Buffer.from(rawJson(translatePatch(message, 'application/json-patch+json', parseExactly(Buffer.from(base64, 'base64'))))).toString('base64')
+    const patch = parseExactly(Buffer.from(base64, 'base64'))
+    return Buffer.from(rawJson(translatePatch(message, 'application/json-patch+json', patch, seen))).toString('base64')
   } catch {
     return base64
   }

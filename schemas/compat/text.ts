@@ -1,7 +1,7 @@
 /** Names in the public project's spelling and ours. Every function is its own inverse. */
 import {
-  bothWays, COMPONENTS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, KEY_NAMES, KINDS, type KindNames, MOUNT_PATHS, NAMESPACE_FINALIZERS,
-  NAMESPACE_NAMES, SYSTEM_USERS, USER_NAMES, VOLUMES
+  bothWays, COMPONENTS, DOMAIN_ENDS, DOMAINS, GROUPS, isOwnGroup, KEY_NAMES, KINDS, type KindNames, MOUNT_PATHS,
+  NAMESPACE_FINALIZERS, NAMESPACE_NAMES, SYSTEM_USERS, USER_NAMES, VOLUMES
 } from './names.js'
 
 export type Translation = (text: string) => string
@@ -167,7 +167,10 @@ export function ambiguousNames (groups: Texts, resources: Texts, names: Texts): 
 }
 
 /** Names of all kinds that tables list. */
-const LISTED: ReadonlySet<string> = new Set([...USER_NAMES.keys(), ...KINDS.flatMap(([, , , names]) => typeof names === 'string' ? [] : names.flat())])
+const LISTED: ReadonlySet<string> = new Set([
+  ...USER_NAMES.keys(),
+  ...KINDS.flatMap(([, , , names]) => typeof names === 'string' ? [] : names.flat())
+])
 
 const PROXIED = /(?:^|:)(?:kubernetes|orch)(?::|$)/
 

@@ -39,6 +39,15 @@ t.test('an admission review has public names throughout', async t => {
   t.equal(Buffer.from(raw(Buffer.from('no JSON'))).toString(), 'no JSON')
 })
 
+t.test('the patch of an answer names objects by what stands beside the names', async t => {
+  const rules = [{ apiGroups: [''], resources: ['namespaces'], resourceNames: ['a'] }, { apiGroups: [''], resources: ['nodes'], resourceNames: ['a'] }]
+  const { answer } = sent({ kind: 'AdmissionReview', apiVersion: 'admission.orch.io/v1', request: { object: { kind: 'Role', apiVersion: 'rbac.authorization.orch.io/v1', metadata: {}, rules } } })
+  const patch = (...names: string[]): Json[] => [
+    { op: 'add', path: '/rules/0/resourceNames/-', value: names[0] }, { op: 'replace', path: '/rules/0/resourceNames', value: [names[0]] }, { op: 'add', path: '/rules/1/resourceNames/-', value: 'kube-system' }
+  ]
+  t.strictSame(answer({ response: { patch: base64(patch('kube-system')) } }), { response: { patch: base64(patch('orch-system')) } })
+})
+
 t.test('of subresources the options, of custom types the metadata', async t => {
   const review = (object: Json): Json => (sent({ kind: 'AdmissionReview', apiVersion: 'admission.orch.io/v1', request: { object } }).body)['request'].object as Json
   t.match(review({ kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { namespace: 'orch-system' }, status: { selector: 'orch.io/os=x' } }), { metadata: { namespace: 'kube-system' }, status: { selector: 'kubernetes.io/os=x' } })
