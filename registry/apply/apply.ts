@@ -65,7 +65,7 @@ export function * apply ({ versions, live, config, managers, identity, complete,
   yield
 
   const comparison = new Comparison({ versions, from: identity.apiVersion, before: live, after: object, ignored })
-  const changes = (yield * comparison.in(identity.apiVersion)) ?? UNCHANGED
+  const changes = comparison.own
   yield
   const own = effectiveChanges(changes, fields)
   const changesIn = function * (version: string): WaitingSteps<Changes | undefined> {

@@ -21,13 +21,16 @@ export interface Update {
 /** Runs in steps. Returns the same managers if no set changed; drops those of versions that the type no longer has with the first change. */
 export function * update ({ versions, before, after, managers, identity, now, ignored = EMPTY }: Update): WaitingSteps<readonly Manager[]> {
   const comparison = new Comparison({ versions, from: identity.apiVersion, before, after, ignored })
-  const changes = (yield * comparison.in(identity.apiVersion)) ?? UNCHANGED
+  const changes = comparison.own
   if (changes === UNCHANGED) return limitManagers(managers) // a client may have sent too many
   yield
   const others: Manager[] = []
   for (const manager of managers) {
     if (isSame(manager, identity)) others.push(manager)
-    else others.push(...withoutChangedFields(manager, yield * comparison.in(manager.apiVersion)))
+    else {
+      const theirs = manager.apiVersion === identity.apiVersion ? changes : yield * comparison.in(manager.apiVersion)
+      others.push(...withoutChangedFields(manager, theirs))
+    }
     yield
   }
   const own = managers.find(manager => isSame(manager, identity))?.fields ?? EMPTY

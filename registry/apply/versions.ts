@@ -38,10 +38,18 @@ export interface Compared {
 
 /** The differences between two objects, computed per version on demand. */
 export class Comparison {
+  /** In the version of both objects, which most managers use and which needs no conversion. */
+  readonly own: Changes
   readonly #compared: Compared
   readonly #known = new Map<string, Changes | undefined>()
 
-  constructor (compared: Compared) { this.#compared = compared }
+  constructor (compared: Compared) {
+    const { versions, from, before, after, ignored } = compared
+    const shapes = versions.shapes(from)
+    this.#compared = compared
+    this.own = shapes === undefined ? UNCHANGED : compare(shapes.owned, before, after, ignored)
+    this.#known.set(from, this.own)
+  }
 
   /** Undefined for a version that the type no longer has. */
   * in (apiVersion: string): WaitingSteps<Changes | undefined> {
@@ -55,7 +63,6 @@ export class Comparison {
     const { versions, from, before, after, ignored } = this.#compared
     const shapes = versions.shapes(apiVersion)
     if (shapes === undefined) return undefined
-    if (apiVersion === from) return compare(shapes.owned, before, after, ignored)
     const [older, newer] = yield * converting(versions, [before, after], from, apiVersion)
     return older === undefined || newer === undefined ? UNCHANGED : compare(shapes.owned, older, newer, ignored)
   }
