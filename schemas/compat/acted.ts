@@ -4,6 +4,7 @@
  */
 import { isObject } from '../language/values.js'
 import type { ApiObject } from '../resource.js'
+import { isBuiltInGroup } from '../resources.js'
 import { namesOf, translateGroup, translateKey, translateQuota, translateUser, type Translation } from './text.js'
 
 /** A name in an object that is not the one that this server acts upon, which is `partner`. */
@@ -87,7 +88,8 @@ const HOOKS = [
 
 const PLUGIN_ANNOTATIONS = ['node-selector', 'defaultTolerations', 'tolerationsWhitelist']
 const TEMPLATES = ['DaemonSet', 'Deployment', 'Job', 'ReplicaSet', 'ReplicationController', 'StatefulSet']
-const PLACES: Readonly<Record<string, readonly Place[]>> = {
+/** By kind. */
+const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, Place[]>(Object.entries({
   Namespace: [
     labels('pod-security.orch.io/'),
     annotations(...PLUGIN_ANNOTATIONS.map(name => `scheduler.alpha.orch.io/${name}`))
@@ -116,16 +118,22 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
   APIService: [labels('kube-aggregator.orch.io/automanaged')],
   MutatingWebhookConfiguration: HOOKS,
   ValidatingWebhookConfiguration: HOOKS
-}
+}))
 
 /** Names of the public project have these. */
 const PUBLIC = /k8s\.io|kubernetes\.io|^system::?[a-z-]*kube/
 const isActed = (name: string, acted: readonly string[] | undefined): boolean =>
   acted?.some(one => one.endsWith('/') ? name.startsWith(one) : name === one) ?? true
 
+/** The places of a built-in kind; a custom type may have a kind of the same name. */
+function placesOf ({ apiVersion = '', kind = '' }: ApiObject): readonly Place[] {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+  return isBuiltInGroup(group) ? PLACES.get(kind) ?? [] : []
+}
+
 /** What a request adds or changes under a name that does nothing. @param old what is stored, under our names too */
 export function misnamed (object: ApiObject, old: ApiObject | undefined): Misnamed[] {
-  return (PLACES[object.kind ?? ''] ?? []).flatMap(({ field, of, names, acted }) => {
+  return placesOf(object).flatMap(({ field, of, names, acted }) => {
     const found = names(object).filter(([name]) => PUBLIC.test(name) && of(name) !== name && isActed(of(name), acted))
     if (found.length === 0) return []
     const known = new Map(names(old))

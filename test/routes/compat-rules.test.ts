@@ -3,7 +3,7 @@ import t from 'tap'
 import type { ServerOptions } from '../../app.js'
 import { kept } from '../controllers/aggregation/kept-store.js'
 import { build, type Json, type Test } from '../build.js'
-import { condition, DEFINITIONS, until } from '../controllers/custom/definitions.js'
+import { condition, DEFINITIONS, install, until } from '../controllers/custom/definitions.js'
 
 const OWN = { accept: 'application/vnd.orch.protobuf;q=0.1, application/json' }
 const compat = (t: Test, options: ServerOptions = {}) => build(t, { compatNames: true, ...options })
@@ -163,5 +163,21 @@ t.test('public names that the server would act upon are warned of where nobody u
     const again = await server.patch(`${url}/a${at}`, { metadata: { labels: { a: 'b' } } })
     t.notMatch(String(again.headers['warning'] ?? ''), 'no effect')
     t.notMatch(String((await server.post(url, withName(body(ownName(name)), `c${at}`))).headers['warning'] ?? ''), 'no effect')
+  }
+})
+
+t.test('objects of custom types whose kind is that of a built-in type, or of a member of every object, have no such names', async t => {
+  const metadata = { name: 'a', annotations: { 'service.beta.kubernetes.io/load-balancer-source-ranges': '10.0.0.0/8' } }
+  const [loose, group] = [{ type: 'object', 'x-orch-preserve-unknown-fields': true }, 'example.com']
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: loose } }]
+  for (const compatNames of [false, true]) {
+    const server = await build(t, { compatNames })
+    for (const [kind, plural] of [['Service', 'services'], ['constructor', 'constructors']] as const) {
+      const spec = { group, scope: 'Namespaced', names: { kind, plural }, versions }
+      await install(server, { metadata: { name: `${plural}.${group}` }, spec })
+      const made = await server.post(`/apis/${group}/v1/namespaces/default/${plural}`, { metadata })
+      t.equal(made.code, 201, `${kind}: ${made.body}`)
+      t.notOk(made.headers['warning'])
+    }
   }
 })
