@@ -11,8 +11,8 @@ import {
 } from './text.js'
 
 /**
- * `text`: a name, or text with names; `keys`: a map whose keys are names; `struct`: an object of a message; `items`: a list
- * or map of such; `union`: a value whose type tells which of several places it is.
+ * `text`: a name, or text with names; `keys`: a map whose keys are names; `struct`: an object of a message; `items`: a
+ * list or map of such; `union`: a value whose type tells which of several places it is.
  */
 export type Place =
   | { readonly kind: 'text', readonly of: (text: string) => string, readonly list: boolean }
@@ -91,7 +91,7 @@ const texts = (value: Plain, name: string): string[] =>
   Array.isArray(value[name]) ? value[name].filter(one => typeof one === 'string') : []
 const byRule = (value: Plain): Translation => namesOfRule(texts(value, 'apiGroups'), texts(value, 'resources'))
 const BY_KEY: Beside = ['values', value => valueOfKey(text(value, 'key'))]
-const BESIDE: Readonly<Record<string, Beside>> = {
+const BESIDE: ReadonlyMap<string, Beside> = new Map(Object.entries<Beside>({
   OwnerReference: ['name', value => namesOf(groupOf(text(value, 'apiVersion')), text(value, 'kind'))],
   StatusDetails: ['name', value => namesOf(text(value, 'group'), text(value, 'kind'))],
   ResourceAttributes: ['name', value => namesOfRule([text(value, 'group')], [text(value, 'resource')])],
@@ -99,7 +99,7 @@ const BESIDE: Readonly<Record<string, Beside>> = {
   PolicyRule: ['resourceNames', byRule],
   ResourceRule: ['resourceNames', byRule],
   ...Object.fromEntries(REQUIREMENTS.map(name => [name, BY_KEY]))
-}
+}))
 
 type Fields = Readonly<Record<string, readonly string[]>>
 const holds = (table: Fields, field: string, messages: readonly string[]): boolean =>
@@ -162,5 +162,5 @@ export const membersOf: (plan: Plan) => Members = perPlan(plan => {
   }))
   const metadata = placeOfMetadata(plan)
   if (metadata !== undefined) places.set('metadata', metadata)
-  return { places, beside: BESIDE[message], extensions: message === 'JSONSchemaProps', typed: plan.message.type !== undefined }
+  return { places, beside: BESIDE.get(message), extensions: message === 'JSONSchemaProps', typed: plan.message.type !== undefined }
 })
