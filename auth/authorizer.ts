@@ -16,8 +16,8 @@ export interface Ruling {
   /** For the client. */
   readonly reason?: string
   /**
-   * Why the decision may be wrong: a lookup failed. With NoOpinion the chain continues. A StatusError answers a request that no other authorizer
-   * decides, anything else answers it with 500.
+   * Why the decision may be wrong: a lookup failed. With NoOpinion the chain continues. A StatusError answers a request
+   * that no other authorizer decides, anything else answers it with 500.
    */
   readonly evaluationError?: unknown
 }

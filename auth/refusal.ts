@@ -17,7 +17,10 @@ export function refusal ({ user, info }: Attributes, reason: string, advice = ''
     `User ${quote(user.username)} cannot ${info.verb} resource ${quote(resource)} in API group ${quote(info.group)} ${where}${why}`)
 }
 
-/** No opinion before the server has loaded what it decides by: 503, and clients try again, unless another authorizer decides. */
+/**
+ * No opinion before the server has loaded what it decides by: 503, and clients try again, unless another authorizer
+ * decides.
+ */
 export function notLoaded (reason: string): Ruling {
   const evaluationError = new StatusError('ServiceUnavailable', `the request cannot be authorized yet: ${reason}`, { details: { retryAfterSeconds: 1 }, unlogged: true })
   return { decision: 'NoOpinion', reason, evaluationError }

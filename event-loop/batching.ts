@@ -46,7 +46,10 @@ const QUICK_START_MS = 0.25
 const queue: Array<() => void> = []
 let scheduled = false
 
-/** Calls back in the next event loop turn: as many callers as start within a millisecond, or quickly, while the turn has time. */
+/**
+ * Calls back in the next event loop turn: as many callers as start within a millisecond, or quickly, while the turn has
+ * time.
+ */
 export function startInNextTurn (run: () => void): void {
   queue.push(run)
   if (!scheduled) scheduleStarts()

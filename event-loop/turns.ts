@@ -102,7 +102,10 @@ export async function runStepsYielding<T> (steps: WaitingSteps<T>): Promise<T> {
   }
 }
 
-/** Runs all steps at once, except that it waits where they do. Returns a promise only then, which costs hot paths nothing. */
+/**
+ * Runs all steps at once, except that it waits where they do. Returns a promise only then, which costs hot paths
+ * nothing.
+ */
 export function runWaiting<T> (steps: WaitingSteps<T>): T | Promise<T> {
   for (;;) {
     const { done, value } = steps.next()

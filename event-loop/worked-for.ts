@@ -1,7 +1,7 @@
 /**
- * Which request the event loop works for, by a number, 0 if that is not known: set when a request is authenticated, begins a step of its trace or goes on
- * in a later turn, and forgotten at the end of a turn. Where a server is several processes, a thread reads it when the event loop stalls
- * (`serving/processes/stall-watch.ts`).
+ * Which request the event loop works for, by a number, 0 if that is not known: set when a request is authenticated,
+ * begins a step of its trace or goes on in a later turn, and forgotten at the end of a turn. Where a server is several
+ * processes, a thread reads it when the event loop stalls (`serving/processes/stall-watch.ts`).
  */
 
 let shared: Int32Array | undefined

@@ -1,6 +1,7 @@
 /**
- * Where a server is several processes: notes which request its event loop works for, and refuses for a while requests like one for which a process of the
- * server hung: of the same user, verb, resource and namespace. Registered after impersonation, whose user counts, and before anything waits.
+ * Where a server is several processes: notes which request its event loop works for, and refuses for a while requests
+ * like one for which a process of the server hung: of the same user, verb, resource and namespace. Registered after
+ * impersonation, whose user counts, and before anything waits.
  */
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'

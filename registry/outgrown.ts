@@ -1,6 +1,7 @@
 /**
- * Objects whose defaults would make them too large. Writes are refused. A stored object comes to that when its definition, or another version of it, gets more
- * defaults: then it is left without them, so that it can be listed, watched and deleted, and only a GET of it is refused.
+ * Objects whose defaults would make them too large. Writes are refused. A stored object comes to that when its
+ * definition, or another version of it, gets more defaults: then it is left without them, so that it can be listed,
+ * watched and deleted, and only a GET of it is refused.
  */
 import { applyDefaults, type ApiObject, type Representation } from '../schemas/index.js'
 import { lacksDefaults } from '../schemas/language/defaults.js'

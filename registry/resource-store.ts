@@ -2,7 +2,10 @@
  * One resource type at run time: its strategy, keys and encoding, and the cache that serves reads. Operations are functions of a store and work on the stored
  * version; `forVersion` returns the same store for another representation, whose objects are converted.
  */
-import { encodeProtobuf, fieldValues, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation, type ResourceType } from '../schemas/index.js'
+import {
+  encodeProtobuf, fieldValues, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation,
+  type ResourceType
+} from '../schemas/index.js'
 import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
@@ -214,7 +217,8 @@ export class ResourceStore {
   convertCopy (entry: Entry): ApiObject { return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy() }
 
   /**
-   * Converts a client's object, with the defaults of its version, to the stored version. In place, and without a promise, if no conversion is needed.
+   * Converts a client's object, with the defaults of its version, to the stored version. In place, and without a
+   * promise, if no conversion is needed.
    * @throws StatusError 413 if its defaults make it too large
    */
   fromVersion (object: ApiObject): ApiObject | Promise<ApiObject> {

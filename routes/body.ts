@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import { translateDecoded, translateJson } from '../schemas/compat/objects.js'
 import { translateGroup } from '../schemas/compat/text.js'
 import type { NamesInProtobuf } from '../schemas/codec/protobuf/decode.js'
-import { type Asker, parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults, findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message } from '../schemas/index.js'
+import {
+  type Asker, parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults,
+  findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message
+} from '../schemas/index.js'
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'

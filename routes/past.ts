@@ -4,7 +4,10 @@ import { resourceRequest } from '../auth/request-info.js'
 import { isOfFormer, type MayReadFrom } from '../registry/operations/former-namespace.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 
-/** For a list or watch within a namespace, or of one; undefined for others. Who may list in all namespaces may read what former ones had. */
+/**
+ * For a list or watch within a namespace, or of one; undefined for others. Who may list in all namespaces may read what
+ * former ones had.
+ */
 export function mayReadFrom (request: FastifyRequest, store: ResourceStore): MayReadFrom | undefined {
   const { info, query } = request.orch
   const namespaces = request.server.orch.resources.find('', 'namespaces')

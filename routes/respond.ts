@@ -4,7 +4,9 @@ import { translateDecoded, translateJson, publicStatus } from '../schemas/compat
 import { publicWords } from '../schemas/compat/sentences.js'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { rawJson } from '../schemas/codec/json/escape.js'
-import { encodeProtobuf, parseExactly, writeText, stringify, toJson, type ApiObject, type Message, type Tabular } from '../schemas/index.js'
+import {
+  encodeProtobuf, parseExactly, writeText, stringify, toJson, type ApiObject, type Message, type Tabular
+} from '../schemas/index.js'
 import { clone } from '../schemas/language/values.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'

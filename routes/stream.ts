@@ -27,7 +27,10 @@ export function acceptsGzip (request: FastifyRequest): boolean {
   })
 }
 
-/** Sends the response together with those of other requests (`event-loop/batching.ts`). Its seat is free at once: it waits for nothing more than that. */
+/**
+ * Sends the response together with those of other requests (`event-loop/batching.ts`). Its seat is free at once: it
+ * waits for nothing more than that.
+ */
 function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buffer): FastifyReply {
   request.orch.handedOver(bytes.length)
   afterWork(() => {

@@ -1,6 +1,6 @@
 /**
- * Shared by all open watches of a server: one coarse clock instead of a timer each, but for those whose time is near, one shutdown
- * listener, and one queue that spreads their writes over event loop turns.
+ * Shared by all open watches of a server: one coarse clock instead of a timer each, but for those whose time is near,
+ * one shutdown listener, and one queue that spreads their writes over event loop turns.
  */
 import { systemClock, type Clock } from '../event-loop/clock.js'
 import { TURN_MS } from '../event-loop/turns.js'

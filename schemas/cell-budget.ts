@@ -1,6 +1,7 @@
 /**
- * What the cells of an answer may cost, counted while they are made: each value that is looked at for a cell, and each 16 characters of it, is a unit of
- * some 0.3 µs. Only cells of columns that a definition declares are counted: those of built-in types are short, or as long as a part of their object.
+ * What the cells of an answer may cost, counted while they are made: each value that is looked at for a cell, and each
+ * 16 characters of it, is a unit of some 0.3 µs. Only cells of columns that a definition declares are counted: those of
+ * built-in types are short, or as long as a part of their object.
  */
 
 /** Maximum units of a cell, 64,000 characters. */

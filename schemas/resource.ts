@@ -150,7 +150,10 @@ export interface OtherRepresentation<T extends ApiObject> {
   readonly columns?: ReadonlyArray<Column<ApiObject>>
   /** Default: those of the stored version. */
   readonly subresources?: readonly Subresource[]
-  /** Objects that the defaults of this version make too large are refused in all versions. Default false: defaults of built-in types do not multiply. */
+  /**
+   * Objects that the defaults of this version make too large are refused in all versions. Default false: defaults of
+   * built-in types do not multiply.
+   */
   readonly limitsWrites?: boolean
 }
 

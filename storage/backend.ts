@@ -19,7 +19,10 @@ export interface KeyValue {
   readonly createRevision: Revision
   /** Revision of the write that stored this value. */
   readonly modRevision: Revision
-  /** 'Corrupt' or 'Undecryptable' if the stored value is unreadable; `value` is then empty. The rest of the result stays valid. */
+  /**
+   * 'Corrupt' or 'Undecryptable' if the stored value is unreadable; `value` is then empty. The rest of the result stays
+   * valid.
+   */
   readonly damage?: StorageError
   /** True if nothing proves that the value was stored under this key: readers compare the names that it contains. */
   readonly unbound?: true

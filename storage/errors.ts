@@ -17,7 +17,10 @@ export type StorageErrorCode =
   | 'NoSpace'
   /** The stored value can't be decoded, or is not that of its key. */
   | 'Corrupt'
-  /** No configured provider reads the stored value, because its key is missing or wrong. With its key it can be read again. */
+  /**
+   * No configured provider reads the stored value, because its key is missing or wrong. With its key it can be read
+   * again.
+   */
   | 'Undecryptable'
   /** The key service of encryption at rest failed; nothing was written. */
   | 'KeyService'

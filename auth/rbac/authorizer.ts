@@ -152,7 +152,10 @@ export class RbacAuthorizer implements Authorizer {
     return kind === 'Role' && namespace !== '' ? this.#roles.get(namespace)?.get(name) : undefined
   }
 
-  /** Why the rules of grants cannot be resolved: the first few reasons, as a namespace may hold thousands of bindings without a role. */
+  /**
+   * Why the rules of grants cannot be resolved: the first few reasons, as a namespace may hold thousands of bindings
+   * without a role.
+   */
   #problems (grants: readonly Grant[]): string[] {
     const problems = new Set<string>()
     let more = 0

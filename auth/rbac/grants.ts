@@ -1,6 +1,6 @@
 /**
- * Grants of roles by namespace, subject and role, so that a decision looks once at each role that is bound to its user, cluster-wide or in its
- * namespace, and a change of a binding looks at that binding's own grants.
+ * Grants of roles by namespace, subject and role, so that a decision looks once at each role that is bound to its user,
+ * cluster-wide or in its namespace, and a change of a binding looks at that binding's own grants.
  */
 import type { ClusterRoleBinding } from '../../schemas/api/rbac/clusterrolebindings.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'

@@ -1,6 +1,7 @@
 /**
- * Reports stores without space for values: health checks and a metric. The disk of an embedded store is this server's own, so it leaves the balancer;
- * an etcd is that of all servers, which would all leave at once, and with them the deletes that free space. In readyz only, as a restart does not help.
+ * Reports stores without space for values: health checks and a metric. The disk of an embedded store is this server's
+ * own, so it leaves the balancer; an etcd is that of all servers, which would all leave at once, and with them the
+ * deletes that free space. In readyz only, as a restart does not help.
  */
 import type { Store } from '../../storage/open.js'
 import type { OrchServer } from '../server.js'

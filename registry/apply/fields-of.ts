@@ -5,8 +5,9 @@ import { membersOf, memberOf, itemsOf, type Shape } from './shape.js'
 import { isObject } from '../../schemas/language/values.js'
 
 /**
- * The fields that an applier of the object owns: leaves, items, map entries, empty maps and structs, but not structs, lists and maps with contents. An
- * empty list that merges says nothing about its items, so nobody owns it; owning it would conflict with the next applier's items.
+ * The fields that an applier of the object owns: leaves, items, map entries, empty maps and structs, but not structs,
+ * lists and maps with contents. An empty list that merges says nothing about its items, so nobody owns it; owning it
+ * would conflict with the next applier's items.
  */
 export function fieldsOf (shape: Shape, object: object): FieldSet {
   const fields = partOf(shape, object, false) ?? EMPTY

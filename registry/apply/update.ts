@@ -18,7 +18,10 @@ export interface Update {
   readonly ignored?: FieldSet
 }
 
-/** Runs in steps. Returns the same managers if no set changed; drops those of versions that the type no longer has with the first change. */
+/**
+ * Runs in steps. Returns the same managers if no set changed; drops those of versions that the type no longer has with
+ * the first change.
+ */
 export function * update ({ versions, before, after, managers, identity, now, ignored = EMPTY }: Update): WaitingSteps<readonly Manager[]> {
   const comparison = new Comparison({ versions, from: identity.apiVersion, before, after, ignored })
   const changes = comparison.own

@@ -24,7 +24,9 @@ export interface WriteContext {
   readonly fieldManager?: string
   /** Throws a StatusError 403 if the caller may update but not create. Called before an update creates. Default allowed. */
   readonly mayCreate?: () => Promise<void>
-  /** Whether the caller may get an object: refusals explain themselves with parts of it to nobody else. Default true. */
+  /**
+   * Whether the caller may get an object: refusals explain themselves with parts of it to nobody else. Default true.
+   */
   readonly mayGet?: (of: ObjectName) => Promise<boolean>
   /** Bytes of the request body, 0 or absent without one. */
   readonly size?: number

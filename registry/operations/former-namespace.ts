@@ -1,6 +1,7 @@
 /**
- * The history of a namespace's name may be that of a former tenant, whose namespace was deleted. A reader with rights in the namespace alone may not see it:
- * versions from before the namespace was made count as expired if it replaced another. What is no longer kept needs no protection.
+ * The history of a namespace's name may be that of a former tenant, whose namespace was deleted. A reader with rights
+ * in the namespace alone may not see it: versions from before the namespace was made count as expired if it replaced
+ * another. What is no longer kept needs no protection.
  */
 import type { Backend, Revision } from '../../storage/backend.js'
 import { isStorageError } from '../../storage/errors.js'
@@ -16,7 +17,10 @@ const known = new WeakMap<ResourceStore, Map<string, { readonly created: Revisio
 /** Searches that compactions overtake. */
 const MAX_ATTEMPTS = 3
 
-/** Whether the name was another namespace's before, and the revision is older than the present one. Revisions of another store cannot be compared. */
+/**
+ * Whether the name was another namespace's before, and the revision is older than the present one. Revisions of another
+ * store cannot be compared.
+ */
 export async function isOfFormer (namespaces: ResourceStore, name: string, { backend }: ResourceStore, revision: Revision): Promise<boolean> {
   if (unwrap(namespaces.backend) !== unwrap(backend)) return false
   const key = namespaces.key('', name)

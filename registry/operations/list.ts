@@ -83,7 +83,8 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
 
 /**
  * @param mayReadFrom whether the reader may see a past state, which else counts as expired. By default it may
- * @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' with the key of an unreadable object
+ * @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' with the key of an unreadable
+ * object
  */
 export async function list (store: ResourceStore, request: ListRequest, mayReadFrom?: MayReadFrom): Promise<ListResult> {
   const state = stateOf(request)

@@ -62,7 +62,10 @@ export async function encodeObject (store: ResourceStore, object: ApiObject, jso
   return isLarge(json.length) ? await encodeLarge(store, object, json, before) : { json, value: store.encode(object) }
 }
 
-/** Refuses an object that would be too large in another served version, whose schema has other defaults. @throws StatusError 413 */
+/**
+ * Refuses an object that would be too large in another served version, whose schema has other defaults.
+ * @throws StatusError 413
+ */
 async function refuseOutgrownElsewhere ({ type }: ResourceStore, object: ApiObject, bytes: number): Promise<void> {
   for (const { message, conversion, limitsWrites, apiVersion } of type.representations) {
     if (!limitsWrites || conversion === undefined || !mayOutgrow(message, bytes)) continue

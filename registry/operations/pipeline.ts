@@ -10,7 +10,10 @@
  *
  * All of it runs inside the read-modify-write loop, on every attempt.
  */
-import { clone, validateSubresource, emptyField, validateObject, nextGeneration, sameValue, sameMessages, putAt, validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject } from '../../schemas/index.js'
+import {
+  clone, validateSubresource, emptyField, validateObject, nextGeneration, sameValue, sameMessages, putAt,
+  validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject
+} from '../../schemas/index.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -90,7 +93,10 @@ function updateGeneration ({ type: { generation }, stored }: ResourceStore, obje
   object.metadata.generation = nextGeneration(old)
 }
 
-/** A write to a subresource changes only its fields; a write to the object changes all others. What is kept is copied, because later stages write into the object. */
+/**
+ * A write to a subresource changes only its fields; a write to the object changes all others. What is kept is copied,
+ * because later stages write into the object.
+ */
 function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject, named: Subresource | undefined): void {
   const [next, before] = [members(object), members(old)]
   if (named === undefined) {

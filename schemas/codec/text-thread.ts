@@ -1,7 +1,8 @@
 /**
  * Worker threads for text that would block the event loop: YAML in, and large objects as YAML or indented JSON out. Parsing YAML takes
- * 0.6 ms per KiB, up to a second for a body, so all but short bodies go to a thread, with limits on time, memory and the number of
- * threads. Tenants take turns, and none has all threads. Idle threads are kept for a while, because starting one costs more than most bodies.
+ * 0.6 ms per KiB, up to a second for a body, so all but short bodies go to a thread, with limits on time, memory and
+ * the number of threads. Tenants take turns, and none has all threads. Idle threads are kept for a while, because
+ * starting one costs more than most bodies.
  * Benchmark: `npm run bench -- tenants`, 'longest turn: create of 15,900 keys; labels; as YAML'.
  */
 import { once } from 'node:events'
@@ -17,7 +18,10 @@ import { parseYaml } from './yaml/yaml.js'
 const SMALL = 4 * 1024
 const MAX_THREADS = 2
 const MAX_OF_TENANT = MAX_THREADS - 1
-/** Bytes of a tenant's bodies that wait for a thread: what waits holds seats of priority and fairness, which others need. */
+/**
+ * Bytes of a tenant's bodies that wait for a thread: what waits holds seats of priority and fairness, which others
+ * need.
+ */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 1
 const TIME_LIMIT = 15_000

@@ -7,7 +7,10 @@ import { API_VERSIONS } from '../resources.js'
 const OURS = /orch\.io/
 const inDomain = (domain: string, names: readonly string[]): Array<[string, string]> => names.map(name => [name.replace(OURS, domain), name])
 
-/** Groups of reviews, of extension servers that the default roles know, and of snapshots, from which claims are restored. */
+/**
+ * Groups of reviews, of extension servers that the default roles know, and of snapshots, from which claims are
+ * restored.
+ */
 const OTHER_GROUPS = [
   'meta.orch.io', 'admission.orch.io', 'imagepolicy.orch.io',
   'metrics.orch.io', 'custom.metrics.orch.io', 'external.metrics.orch.io',
@@ -99,7 +102,10 @@ function afterSlash (text: string): string { return text.slice(text.indexOf('/')
 const SERVICE: Pairs = [['kubernetes', 'orch']]
 const RBAC = 'rbac.authorization.orch.io'
 
-/** Names are pairs, or made of a group: `v1.GROUP`, `roles.GROUP`, `GROUP.roles`; those of users also have namespaces in them. */
+/**
+ * Names are pairs, or made of a group: `v1.GROUP`, `roles.GROUP`, `GROUP.roles`; those of users also have namespaces in
+ * them.
+ */
 export type KindNames = Pairs | 'of group' | 'before plural' | 'users'
 
 /**

@@ -154,7 +154,8 @@ export function translateQuery (query: string, path: string): string {
 const OF_GROUP = /^(?:\/openapi\/v3)?\/apis\/([^/]+)/
 
 /**
- * Whether a request uses the public project's names: all but those to a path with our name of a group, and those that name one of our own media types.
+ * Whether a request uses the public project's names: all but those to a path with our name of a group, and those that
+ * name one of our own media types.
  * @param path of the URL, as sent
  */
 export function usesPublicNames (path: string, { accept, 'content-type': type }: { readonly accept?: string | undefined, readonly 'content-type'?: string | undefined }): boolean {

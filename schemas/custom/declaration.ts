@@ -152,7 +152,10 @@ class Builder {
     return one(null, text, this.message(name, schema, at, embedded === true ? this.#ofEmbedded(schema, at) : {}), merging)
   }
 
-  /** The fields of an embedded object, whether its schema declares them or not. Its metadata are an ObjectMeta, whatever else the schema says of them. */
+  /**
+   * The fields of an embedded object, whether its schema declares them or not. Its metadata are an ObjectMeta, whatever
+   * else the schema says of them.
+   */
   #ofEmbedded ({ properties: { metadata } = {} }: JSONSchemaProps, at: string): Extra {
     const options = { pointer: true, anyType: true } as const
     return {

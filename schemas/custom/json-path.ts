@@ -50,7 +50,10 @@ interface Part {
   evaluate?: (context: object) => unknown
 }
 
-/** The library makes a list of all that a part of the path selects, even for its first value. Replaces that, in filters too. */
+/**
+ * The library makes a list of all that a part of the path selects, even for its first value. Replaces that, in filters
+ * too.
+ */
 function visitOneByOne (part: Part, visited: () => void): void {
   const { selectors, evaluate } = part
   if (selectors !== undefined) {
@@ -85,8 +88,8 @@ function visitOneByOne (part: Part, visited: () => void): void {
 }
 
 /**
- * Kubernetes' dialect ends names at few characters and escapes dots in them: `.metadata.annotations.example\.com/size`. Quoted in
- * brackets, they are read in the same way. Filters stay as they are.
+ * Kubernetes' dialect ends names at few characters and escapes dots in them: `.metadata.annotations.example\.com/size`.
+ * Quoted in brackets, they are read in the same way. Filters stay as they are.
  */
 const standardPath = (path: string): string => path.replace(/\[\?\(.*?\)\]|\['([^']*)'\]|\.((?:[^\\.,[\]$@{}\s]|\\.)+)/g, (part, quoted?: string, name?: string) =>
   quoted !== undefined ? namesIn(quoted).map(quotedName).join('') : name === undefined || PLAIN.test(name) ? part : quotedName(name))

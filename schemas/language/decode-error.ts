@@ -6,7 +6,10 @@ export class DecodeError extends Error {
   }
 }
 
-/** Something is wrong with a document as a whole. It is a body to its client, and a file, an answer or an object to others. */
+/**
+ * Something is wrong with a document as a whole. It is a body to its client, and a file, an answer or an object to
+ * others.
+ */
 export class DocumentError extends DecodeError {
   /** A predicate: `is not valid JSON: it is empty`. */
   readonly problem: string

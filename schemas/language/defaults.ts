@@ -28,7 +28,10 @@ const lacking = new WeakSet<object>()
 /** Whether this very object was left without its defaults. */
 export const lacksDefaults = (object: object): boolean => lacking.has(object)
 
-/** Built-in types grow tenfold at most. Schemas of definitions may multiply: defaults are counted before they are filled in. */
+/**
+ * Built-in types grow tenfold at most. Schemas of definitions may multiply: defaults are counted before they are filled
+ * in.
+ */
 function outgrows (plan: Plan, object: Plain): boolean {
   if (plan.message.protobuf || filledFields(plan).length === 0) return false
   const added = addedTo(plan, object)

@@ -1,6 +1,6 @@
 /**
- * How much static defaults add to an object, counted before anything is built: defaults in nested lists multiply. What a default costs, with the defaults in it,
- * is computed once per field.
+ * How much static defaults add to an object, counted before anything is built: defaults in nested lists multiply. What
+ * a default costs, with the defaults in it, is computed once per field.
  */
 import type { Plain } from './types.js'
 import { anywhere, isOfType, perPlan, alternativeOf, type PlannedField, type Plan } from './plan.js'

@@ -1,5 +1,6 @@
 /**
- * Passes each accepted connection to the process with the fewest, among those that are ready and answer. The supervisor reads nothing from them: TLS handshakes happen in the processes.
+ * Passes each accepted connection to the process with the fewest, among those that are ready and answer. The supervisor
+ * reads nothing from them: TLS handshakes happen in the processes.
  * Node's `cluster` module is not used: it distributes connections in turn without counting those that ended, leaks connections that are being
  * passed to a process that dies, and closes the port when the last process has died.
  */
@@ -20,7 +21,10 @@ interface Share {
   readonly queue: Socket[]
   /** The process hangs or is very busy. */
   silent: boolean
-  /** Its checks of readyz have passed. Before that it gets connections only while no other process has them pass and answers. */
+  /**
+   * Its checks of readyz have passed. Before that it gets connections only while no other process has them pass and
+   * answers.
+   */
   ready: boolean
 }
 

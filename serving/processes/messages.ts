@@ -9,7 +9,10 @@ export const STORE = 'store'
 
 /** The pipe to the supervisor that a process's thread writes to while its event loop stalls. */
 export const STALL_DESCRIPTOR = 4
-/** Places in the memory that a process shares with that thread: the request it works for, and a number that grows while its event loop runs. */
+/**
+ * Places in the memory that a process shares with that thread: the request it works for, and a number that grows while
+ * its event loop runs.
+ */
 export const WORKED_FOR = 0
 export const BEATS = 1
 
@@ -21,7 +24,10 @@ export interface ToThread { readonly number: number, readonly like: RequestLike,
 
 /** Sent to a process. */
 export type Command =
-  /** Start now. Carries the lock of the store's directory to the process of the store. With `first`, create the files of a first start and log what the whole server logs once. */
+  /**
+   * Start now. Carries the lock of the store's directory to the process of the store. With `first`, create the files of
+   * a first start and log what the whole server logs once.
+   */
   | { readonly kind: 'start', readonly first: boolean, readonly ticketKeys: Uint8Array }
   /** Carries a socket, unless its client has disconnected. */
   | { readonly kind: 'connection' }

@@ -1,6 +1,6 @@
 /**
- * Watches the event loop of a serving process from a thread, which tells the supervisor for which request it has stalled, as the process itself cannot. Holds
- * what the supervisor has refused because of that.
+ * Watches the event loop of a serving process from a thread, which tells the supervisor for which request it has
+ * stalled, as the process itself cannot. Holds what the supervisor has refused because of that.
  */
 import { Worker } from 'node:worker_threads'
 import type { RequestLike, StallGuard } from '../../plugins/stalled-requests.js'

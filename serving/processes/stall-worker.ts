@@ -1,4 +1,7 @@
-/** The thread of `stall-watch.ts`: writes a line when the event loop of its process has not run for some time, one for each stall. */
+/**
+ * The thread of `stall-watch.ts`: writes a line when the event loop of its process has not run for some time, one for
+ * each stall.
+ */
 import { writeSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { BEATS, STALL_DESCRIPTOR, WORKED_FOR, type Stalled, type ToThread } from './messages.js'

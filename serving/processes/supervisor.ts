@@ -77,7 +77,10 @@ class Supervisor {
   })
 
   readonly #restartLimit = new RestartLimit()
-  /** Number of processes that were killed because they hung. They could start, so they are replaced however many they are. */
+  /**
+   * Number of processes that were killed because they hung. They could start, so they are replaced however many they
+   * are.
+   */
   #hangs = 0
   /** Requests that are refused, for processes that start later. */
   readonly #refused = new Set<Extract<Command, { readonly kind: 'refuse' }>>()

@@ -1,12 +1,15 @@
 /**
- * What caches and events share is never written to. Freezing it takes time, so only processes that look for mistakes do: test runs, and servers for tests.
- * There a write throws, and the request that made it fails.
+ * What caches and events share is never written to. Freezing it takes time, so only processes that look for mistakes
+ * do: test runs, and servers for tests. There a write throws, and the request that made it fails.
  */
 
 /** Environment variable by which a test run makes the launcher freeze everything. */
 export const FREEZE = 'ORCH_TEST_FREEZE'
 
-/** What is frozen: what caches hold, or also what is parsed for a single use, which may come from a cache as well. The latter makes tables a fifth slower. */
+/**
+ * What is frozen: what caches hold, or also what is parsed for a single use, which may come from a cache as well. The
+ * latter makes tables a fifth slower.
+ */
 export type Frozen = 'held' | 'everything'
 
 let frozen: Frozen | undefined

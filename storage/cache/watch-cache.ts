@@ -114,7 +114,10 @@ export class WatchCache {
     return undefined
   }
 
-  /** Checks a range before it is listed. @throws StorageError 'Corrupt' or 'Undecryptable' with the key of an unreadable object */
+  /**
+   * Checks a range before it is listed.
+   * @throws StorageError 'Corrupt' or 'Undecryptable' with the key of an unreadable object
+   */
   refuseDamage (start: string, end: string): void {
     for (const [key, damage] of this.#damaged) if (key >= start && key < end) throw damage
   }

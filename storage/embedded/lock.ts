@@ -24,7 +24,10 @@ const RESPONSE_TIMEOUT_MS = 1000
 const MAX_ATTEMPTS = 100
 
 export interface DirectoryLock {
-  /** Send it to another process, whose `receivedLock` then holds the directory as well: until both are released or ended. */
+  /**
+   * Send it to another process, whose `receivedLock` then holds the directory as well: until both are released or
+   * ended.
+   */
   readonly handle: net.Server
   readonly release: () => Promise<void>
 }

@@ -89,7 +89,10 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
 
 const statusOf = (error: unknown): string => error instanceof KeyServiceError ? error.status : error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : 'unknown-non-grpc'
 
-/** The error of a value that was encrypted. @param cause why the configured key of that name fails; undefined without such a key */
+/**
+ * The error of a value that was encrypted.
+ * @param cause why the configured key of that name fails; undefined without such a key
+ */
 export function undecryptable (key: string, stored: Uint8Array, cause?: unknown): StorageError {
   const why = cause === undefined
     ? 'which no provider of its resource has: add that key to the encryption configuration'

@@ -11,7 +11,10 @@ import type { Revision } from '../backend.js'
 import type { Compacted } from '../transfer/stores.js'
 import { isStorageError, type StorageError } from '../errors.js'
 import { Quorum } from './quorum.js'
-import { decodeHasLeader, decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision, type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer } from './messages.js'
+import {
+  decodeHasLeader, decodeSize, encodeRange, encodeEmpty, decodeRange, decodeTxn, encodeTxn, encodeMark, decodeRevision,
+  type TxnMessage, type RangeMessage, type RangeAnswer, type TxnAnswer
+} from './messages.js'
 import { type Credentials, type MessageStream, type StreamListener, Transport } from './transport.js'
 
 export interface ConnectionOptions extends ClientCertificateOptions {

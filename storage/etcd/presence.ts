@@ -1,6 +1,6 @@
 /**
- * Shows commands that need a store for themselves that a server uses it: a key below the prefix, which ends 15 seconds after a server that was killed.
- * Unlike the endpoints of a server it exists whatever addresses the server publishes.
+ * Shows commands that need a store for themselves that a server uses it: a key below the prefix, which ends 15 seconds
+ * after a server that was killed. Unlike the endpoints of a server it exists whatever addresses the server publishes.
  */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'

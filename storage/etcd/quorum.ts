@@ -1,6 +1,6 @@
 /**
- * Says why calls fail if etcd has lost its quorum. The errors of the calls differ by server and time (refused connections, deadlines), so the servers
- * are asked for their leader: each answers for itself.
+ * Says why calls fail if etcd has lost its quorum. The errors of the calls differ by server and time (refused
+ * connections, deadlines), so the servers are asked for their leader: each answers for itself.
  */
 
 /** Milliseconds between two rounds of questions while calls fail. */

@@ -9,14 +9,20 @@ export const METRICS = 'autoscaling.alpha.orch.io/metrics'
 export const CURRENT_METRICS = 'autoscaling.alpha.orch.io/current-metrics'
 export const CONDITIONS = 'autoscaling.alpha.orch.io/conditions'
 export const BEHAVIOR = 'autoscaling.alpha.orch.io/behavior'
-/** Metrics exactly as sent, if v1 would change their order or target types. Validation reads them; they are never stored. */
+/**
+ * Metrics exactly as sent, if v1 would change their order or target types. Validation reads them; they are never
+ * stored.
+ */
 export const SENT = 'autoscaling.alpha.orch.io/sent-metrics'
 /** Annotations that hold parts of the status of v2, and of its spec. */
 export const OF_STATUS: readonly string[] = [CURRENT_METRICS, CONDITIONS]
 export const OF_SPEC: readonly string[] = [METRICS, BEHAVIOR, SENT]
 export const KEPT: readonly string[] = [...OF_STATUS, ...OF_SPEC]
 
-/** Whatever was stored is read, of any size: `refuseTooMany` limits it when it is written. @returns undefined for malformed JSON or an unexpected shape */
+/**
+ * Whatever was stored is read, of any size: `refuseTooMany` limits it when it is written.
+ * @returns undefined for malformed JSON or an unexpected shape
+ */
 export function read<T> (parse: (value: unknown) => T, text: string | undefined): T | undefined {
   if (text === undefined) return undefined
   try {
@@ -29,7 +35,8 @@ export function read<T> (parse: (value: unknown) => T, text: string | undefined)
 export const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] => (value as unknown[]).map(item => decode(message, item, UNBOUNDED).object) // throws unless the value is a list
 
 /**
- * Refuses annotations of a client that hold more values than an object may: they count as one value each when the object is decoded.
+ * Refuses annotations of a client that hold more values than an object may: they count as one value each when the
+ * object is decoded.
  * @throws StatusError 413
  */
 export function refuseTooMany (annotations: Readonly<Record<string, string>> = {}, sent = KEPT): void {

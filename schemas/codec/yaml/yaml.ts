@@ -17,11 +17,14 @@ const yaml = onDemand<typeof Yaml>('yaml')
 const NODES = 2
 /** Nodes repeated by aliases, against alias bombs. */
 const MAX_REPEATED = 10_000
-/** Flow collections, and nested block collections on one line (`- - -`): the parser recurses before nodes can be counted. */
+/**
+ * Flow collections, and nested block collections on one line (`- - -`): the parser recurses before nodes can be
+ * counted.
+ */
 const MAX_FLOW_DEPTH = 200
 /**
- * Tokens per value, comments and white space included; a value on a line of its own has about seven. Each takes the library some two
- * microseconds, whatever it stands for.
+ * Tokens per value, comments and white space included; a value on a line of its own has about seven. Each takes the
+ * library some two microseconds, whatever it stands for.
  */
 const TOKENS = 12
 

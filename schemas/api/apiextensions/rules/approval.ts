@@ -1,4 +1,6 @@
-/** Validation of the annotation that types in groups of the project need: the URL of an approval, or why there is none. */
+/**
+ * Validation of the annotation that types in groups of the project need: the URL of an approval, or why there is none.
+ */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import { invalid, required } from '../../../rules/findings.js'
@@ -11,7 +13,9 @@ const SEE = 'see https://github.com/orch/enhancements/pull/1111'
 const OWN_DOMAINS = ['orch.io']
 const PUBLIC_DOMAINS = ['k8s.io', 'kubernetes.io']
 
-/** Where clients may use public names, the domains are the public ones: a group of ours that has no partner is nobody's. */
+/**
+ * Where clients may use public names, the domains are the public ones: a group of ours that has no partner is nobody's.
+ */
 function isProtected ({ spec: { group } }: CustomResourceDefinition, { publicGroup }: Gates): boolean {
   const named = publicGroup?.(group) ?? group
   return (publicGroup === undefined ? OWN_DOMAINS : PUBLIC_DOMAINS).some(domain => named === domain || named.endsWith(`.${domain}`))
