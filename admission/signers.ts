@@ -1,3 +1,4 @@
+import { allows } from '../auth/refusal.js'
 import { resourceRequest } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { AdmissionTools } from './options.js'
@@ -7,8 +8,8 @@ export async function isSignerAllowed (authorize: AdmissionTools['authorize'], u
   if (user === undefined) return true
   const [domain = ''] = signer.split('/')
   for (const name of [signer, `${domain}/*`]) {
-    const { decision } = await authorize({ user, info: resourceRequest({ verb, group: 'certificates.orch.io', version: '*', resource: 'signers', name }) })
-    if (decision === 'Allow') return true
+    const info = resourceRequest({ verb, group: 'certificates.orch.io', version: '*', resource: 'signers', name })
+    if (allows(await authorize({ user, info }))) return true
   }
   return false
 }

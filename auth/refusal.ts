@@ -26,6 +26,12 @@ export function notLoaded (reason: string): Ruling {
   return { decision: 'NoOpinion', reason, evaluationError }
 }
 
+/** Whether a ruling allows. @throws StatusError 503 if that cannot be decided yet */
+export function allows ({ decision, evaluationError }: Ruling): boolean {
+  if (decision === 'NoOpinion' && evaluationError instanceof StatusError) throw evaluationError
+  return decision === 'Allow'
+}
+
 /** The answer to a request that no authorizer decides because one failed. */
 export const undecided = (error: unknown): StatusError => error instanceof StatusError ? error : internalError(error)
 

@@ -2,6 +2,7 @@
  * OwnerReferencesPermissionEnforcement: changing the owners of an existing object requires permission to delete it, because garbage collection may then
  * delete it; setting blockOwnerDeletion requires permission to set the owner's finalizers. (Off by default.)
  */
+import { allows } from '../../auth/refusal.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { sameValue, type ApiObject, type ResourceType } from '../../schemas/index.js'
@@ -18,8 +19,8 @@ type Owners = NonNullable<ApiObject['metadata']['ownerReferences']>
 export function ownerReferencesPermissionEnforcement ({ authorize, resources }: Pick<AdmissionTools, 'authorize' | 'resources'>): AdmissionPlugin {
   /** The reason of a denial, undefined if allowed. */
   const whyDenied = async (user: UserInfo, verb: string, of: { group: string, version: string, resource: string, subresource: string, namespace: string, name: string }): Promise<string | undefined> => {
-    const { decision, reason = '' } = await authorize({ user, info: resourceRequest({ verb, ...of }) })
-    return decision === 'Allow' ? undefined : reason
+    const ruling = await authorize({ user, info: resourceRequest({ verb, ...of }) })
+    return allows(ruling) ? undefined : ruling.reason ?? ''
   }
 
   return {

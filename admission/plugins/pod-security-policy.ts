@@ -5,6 +5,7 @@
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import type { PodSecurityPolicy } from '../../schemas/api/policy/podsecuritypolicies.js'
+import { allows } from '../../auth/refusal.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../auth/service-account-names.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -28,8 +29,8 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
     const account = object?.spec.serviceAccountName ?? ''
     const users: UserInfo[] = [user, ...account === '' ? [] : [{ username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace), extra: {} }]]
     for (const one of users) {
-      const { decision } = await authorize({ user: one, info: resourceRequest({ verb: 'use', group: 'policy', version: '*', resource: 'podsecuritypolicies', namespace, name }) })
-      if (decision === 'Allow') return true
+      const info = resourceRequest({ verb: 'use', group: 'policy', version: '*', resource: 'podsecuritypolicies', namespace, name })
+      if (allows(await authorize({ user: one, info }))) return true
     }
     return false
   }

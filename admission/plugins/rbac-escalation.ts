@@ -4,6 +4,7 @@
  */
 import type { ClusterRole } from '../../schemas/api/rbac/clusterroles.js'
 import type { Attributes, Ruling } from '../../auth/authorizer.js'
+import { allows } from '../../auth/refusal.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { forbidden, notFound } from '../../schemas/status.js'
@@ -25,7 +26,7 @@ interface Escalation {
 
 export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlugin {
   const isAllowed = async (user: UserInfo, verb: string, resource: string, namespace: string, name: string): Promise<boolean> =>
-    (await authorize({ user, info: resourceRequest({ verb, group: GROUP, version: 'v1', resource, namespace, name }) })).decision === 'Allow'
+    allows(await authorize({ user, info: resourceRequest({ verb, group: GROUP, version: 'v1', resource, namespace, name }) }))
 
   const requirePermissions = (request: AdmissionRequest, user: UserInfo, rules: readonly Rule[], name: string): void => {
     const refuse = (why: string): never => { throw forbidden({ group: GROUP, resource: request.resource }, name, why) }

@@ -5,8 +5,7 @@
  */
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Ruling } from '../../auth/authorizer.js'
-import { refusal } from '../../auth/refusal.js'
+import { allows, refusal } from '../../auth/refusal.js'
 import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import { translateKey, translateUser } from '../../schemas/compat/text.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -44,8 +43,8 @@ export default fp(async fastify => {
   const allow = async (user: UserInfo, permissions: readonly Permission[]): Promise<void> => {
     for (const permission of permissions) {
       const attributes = { user, info: requestInfoOf(permission) }
-      const { decision, reason = '' }: Ruling = await fastify.orch.authorizer.authorize(attributes)
-      if (decision !== 'Allow') throw refusal(attributes, reason)
+      const ruling = await fastify.orch.authorizer.authorize(attributes)
+      if (!allows(ruling)) throw refusal(attributes, ruling.reason ?? '')
     }
   }
 

@@ -68,6 +68,7 @@ t.test('before roles and bindings are loaded, what they would decide is 503 and 
   const as = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` })
   const early = await server.get('/api', as('eve'))
   t.match(early, { code: 503, headers: { 'retry-after': '1' }, json: { reason: 'ServiceUnavailable', message: 'the request cannot be authorized yet: RBAC: roles and bindings are not loaded yet' } })
+  t.equal((await server.get('/api', { ...as('eve'), 'impersonate-user': 'ann' })).code, 503, 'nor is it decided whom one may be')
   t.equal((await server.get('/api', as('root'))).code, 200, 'system:masters may do everything at once')
   load()
   while ((await server.get('/readyz')).code !== 200) await new Promise(resolve => { setImmediate(resolve) })
