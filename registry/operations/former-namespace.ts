@@ -40,6 +40,8 @@ export async function isOfFormer (namespaces: ResourceStore, name: string, { bac
 
 /** Looks for a deletion of the key in all history that is kept. */
 async function wasDeletedBefore (backend: Backend, key: string, created: Revision, attempt = 1): Promise<boolean> {
+  // Nothing older than the creation can be read any more, and no event of it would come.
+  if (backend.compactedRevision() >= created) return false
   return await new Promise((resolve, reject) => {
     const end = (isDeleted: boolean): void => {
       watch.cancel()

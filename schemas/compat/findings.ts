@@ -26,7 +26,7 @@ export const misnamedWarnings = (object: ApiObject, old: ApiObject | undefined):
 /** Whether a body may have names of the public project. */
 export function mayBeMisnamed (body: Uint8Array): boolean {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return bytes.includes('k8s.io') || bytes.includes('kube')
+  return bytes.includes('k8s.io') || bytes.includes('kube') || bytes.includes('\\') // letters may be escaped
 }
 
 type Rule = Readonly<Partial<Record<'apiGroups' | 'resources' | 'resourceNames', readonly string[]>>>

@@ -63,6 +63,7 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
     finalizers: ['ObjectMeta'],
     key: [...REQUIREMENTS, 'Taint', 'Toleration'],
     signerName: ALL,
+    subresource: ['ResourceAttributes'], // of `userextras`
     topologyKey: ALL,
     topologyKeys: ALL,
     type: ['Secret']

@@ -116,6 +116,25 @@ t.test('a role that names an object means the same one under both names', async 
   }
 })
 
+t.test('a review asks for the same extra value of users as the role that allows it', async t => {
+  const { make } = await start(t)
+  const key = 'authentication.kubernetes.io/pod-name'
+  const rules = [{ apiGroups: ['authentication.k8s.io'], resources: [`userextras/${key}`], verbs: ['impersonate'] }]
+  await make(`${RBAC}/clusterroles`, { metadata: { name: 'r' }, rules })
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'r' }
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }]
+  await make(`${RBAC}/clusterrolebindings`, { metadata: { name: 'b' }, roleRef, subjects })
+  for (const [domain, subresource, allowed] of [
+    ['k8s.io', key, true], ['k8s.io', 'authentication.orch.io/pod-name', false],
+    ['orch.io', 'authentication.orch.io/pod-name', true], ['orch.io', key, false]
+  ] as const) {
+    const resourceAttributes = { verb: 'impersonate', group: `authentication.${domain}`, resource: 'userextras', subresource }
+    const url = `/apis/authorization.${domain}/v1/subjectaccessreviews`
+    const { status } = await make(url, { spec: { user: 'ann', resourceAttributes } }) as { status: Json }
+    t.equal(status['allowed'], allowed, `${domain} ${subresource}`)
+  }
+})
+
 t.test('a rule whose resources disagree about a name is refused, unless it was there before', async t => {
   const { as, make } = await start(t)
   const roles = `${RBAC}/namespaces/team/roles`

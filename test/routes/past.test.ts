@@ -1,6 +1,7 @@
 /** The past of a namespace that replaced another of its name is the former tenant's. */
 import t from 'tap'
-import { listen, Watch, type Client, type Json } from '../build.js'
+import { openMemory } from '../../storage/embedded/memory.js'
+import { build, listen, Watch, type Client, type Json } from '../build.js'
 
 const users = { authenticators: [{ name: 'test', authenticate: ({ headers }: { headers: Json }) => ({ username: String(headers['x-user'] ?? 'root'), uid: '', groups: headers['x-user'] === undefined ? ['system:masters'] : [], extra: {} }) }] }
 const TENANT = { 'x-user': 'tenant' }
@@ -76,4 +77,20 @@ t.test('a namespace that is the first of its name changes nothing', async t => {
   const watch = await Watch.open(t, `${server.url}${urlOf('first')}?watch=1&resourceVersion=${before}`, TENANT)
   await watch.until(() => watch.events.some(({ object }) => object['metadata'].name === 'own'))
   t.pass('its events since then are sent')
+})
+
+t.test('what was compacted is expired, whatever the namespace was before', async t => {
+  const backend = await openMemory()
+  t.teardown(() => backend.close())
+  const server = await build(t, { authentication: users, authorization: { modes: ['RBAC'] }, storage: backend } as never)
+  await make(server, 'team', 'former')
+  const former = await put(server, 'team', 'secret')
+  await remove(server, 'team')
+  await make(server, 'team', 'tenant')
+  await put(server, 'team', 'own')
+  await server.patch('/api/v1/namespaces/team', { metadata: { labels: { later: 'yes' } } })
+  await backend.compact(await backend.revision())
+  for (const query of [`watch=1&timeoutSeconds=1&resourceVersion=${former}`, `resourceVersion=${former}&resourceVersionMatch=Exact`]) {
+    t.match(await server.get(`${urlOf('team')}?${query}`, TENANT), { code: 410 }, query)
+  }
 })
