@@ -34,7 +34,7 @@ export const lacksDefaults = (object: object): boolean => lacking.has(object)
  */
 function outgrows (plan: Plan, object: Plain): boolean {
   if (plan.message.protobuf || filledFields(plan).length === 0) return false
-  const added = addedTo(plan, object)
+  const added = addedTo(plan, object, MAX_VALUES)
   return added > FEW && (added > MAX_VALUES || added + valuesIn(object, MAX_VALUES) > MAX_VALUES)
 }
 

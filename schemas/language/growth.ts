@@ -34,28 +34,33 @@ export const filledFields = perPlan(({ fields }): readonly Filled[] => fields.fl
 export const lacks = (object: Plain, { field: { name, zero, pointer }, fallback }: Filled): boolean =>
   fallback !== undefined && (object[name] === undefined || (object[name] === zero && !pointer))
 
-/** List items and members that static defaults add to the object. */
-export function addedTo (plan: Plan, object: Plain): number {
+/** List items and members that static defaults add to the object; beyond the limit the count ends. */
+export function addedTo (plan: Plan, object: Plain, limit = Infinity): number {
   let added = 0
   for (const filled of filledFields(plan)) {
     if (lacks(object, filled)) added += filled.cost()
-    else if (filled.nested) added += addedToValue(filled.field, object[filled.field.name])
+    else if (filled.nested) added += addedToValue(filled.field, object[filled.field.name], limit - added)
+    if (added > limit) break
   }
   return added
 }
 
-function addedToValue (field: PlannedField, value: unknown): number {
+function addedToValue (field: PlannedField, value: unknown, limit = Infinity): number {
   if (value === undefined || value === null || (field.anyType && !isOfType(field, value))) return 0
   const { element, shape } = field
-  const addedToItem = (item: unknown): number => element === undefined ? addedToMessage(field, item) : addedToValue(element, item)
-  if (element === undefined && shape === 'one') return addedToMessage(field, value)
-  return Object.values(value).reduce((sum: number, item) => sum + addedToItem(item), 0)
+  if (element === undefined && shape === 'one') return addedToMessage(field, value, limit)
+  let added = 0
+  for (const item of Object.values(value)) {
+    added += element === undefined ? addedToMessage(field, item, limit - added) : addedToValue(element, item, limit - added)
+    if (added > limit) break
+  }
+  return added
 }
 
-function addedToMessage ({ alternatives, plan }: PlannedField, value: unknown): number {
-  if (!alternatives) return addedTo(plan, value as Plain)
+function addedToMessage ({ alternatives, plan }: PlannedField, value: unknown, limit: number): number {
+  if (!alternatives) return addedTo(plan, value as Plain, limit)
   const chosen = alternativeOf(plan, value)
-  return chosen === undefined ? 0 : addedToValue(chosen, value)
+  return chosen === undefined ? 0 : addedToValue(chosen, value, limit)
 }
 
 /** List items and members, up to a few more than the limit. */

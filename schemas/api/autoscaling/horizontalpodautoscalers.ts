@@ -71,15 +71,6 @@ function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPo
   Object.assign(autoscaler, toV1(sent))
 }
 
-const converted = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler>()
-
-/** The v2 form, for table columns; converted once for all cells of a row. */
-function asV2 (autoscaler: v1.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {
-  let made = converted.get(autoscaler)
-  if (made === undefined) converted.set(autoscaler, made = fromV1(autoscaler))
-  return made
-}
-
 /** The same for every version: validation reads the v2 form, which includes what v1 has in annotations. */
 const rules: VersionRules<v1.HorizontalPodAutoscaler> = {
   create: (autoscaler, report) => { validateAutoscaler(autoscaler, undefined, report) },
@@ -116,6 +107,15 @@ const others: ReadonlyArray<OtherRepresentation<v1.HorizontalPodAutoscaler>> = [
 const withOwnKeys = ({ metadata, ...rest }: v1.HorizontalPodAutoscaler, named: (own: string) => string): v1.HorizontalPodAutoscaler =>
   ({ ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).map(([key, value]) => [named(key), value])) } } })
 
+const shown = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler>()
+
+/** The v2 form, for table columns; converted once for all cells of a row. An object is shown under the names that it has itself. */
+function asV2 (autoscaler: v1.HorizontalPodAutoscaler, named: (own: string) => string): v2.HorizontalPodAutoscaler {
+  let made = shown.get(autoscaler)
+  if (made === undefined) shown.set(autoscaler, made = fromV1(withOwnKeys(autoscaler, named)))
+  return made
+}
+
 export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   plural: 'horizontalpodautoscalers',
   shortNames: ['hpa'],
@@ -124,7 +124,7 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   namespaced: true,
   fieldAnnotations: KEPT,
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
-  columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number, named: (own: string) => string) => column.cell(asV2(withOwnKeys(object, named)), now, named) })),
+  columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number, named: (own: string) => string) => column.cell(asV2(object, named), now, named) })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
   rules: {
     ...rules,

@@ -41,6 +41,15 @@ t.test('the count is that of what is filled in', async t => {
   }
 })
 
+t.test('the count ends at its limit', async t => {
+  const message = declareKind({ group: 'example.com', version: 'v1', kind: 'Widget' }, { type: 'object', properties: { spec: wide(400) } } as JSONSchemaProps)
+  let looked = 0
+  const items = Array.from({ length: 3000 }, () => ({ get m0 () { looked++; return undefined } }))
+  const added = addedTo(planOf(message), { metadata: {}, spec: { items } }, 5000)
+  t.ok(added > 5000 && added <= 5000 + 400, `${added}`)
+  t.equal(looked, 13, 'items beyond the limit are not looked at')
+})
+
 t.test('an object that its defaults make too large is refused by every write, dry or not, before they are built', async t => {
   const server = await build(t)
   await install(server, definition({ versions: [version('v1', schema(wide(400)))] }))

@@ -1,7 +1,9 @@
 import t from 'tap'
-import { applyDefaults, decode } from '../../../../schemas/index.js'
+import { applyDefaults, decode, tableRow } from '../../../../schemas/index.js'
 import { autoscalerColumns, scaleColumns } from '../../../../schemas/api/autoscaling/columns.js'
 import { Scale } from '../../../../schemas/api/autoscaling/scale.js'
+import { horizontalPodAutoscalers } from '../../../../schemas/api/autoscaling/horizontalpodautoscalers.js'
+import * as v1 from '../../../../schemas/api/autoscaling/v1.js'
 import { HorizontalPodAutoscaler } from '../../../../schemas/api/autoscaling/v2.js'
 import { minutesAgo, NOW } from '../cells.js'
 
@@ -56,6 +58,18 @@ t.test('metrics of every source', async t => {
 t.test('two of many metrics are listed, and the rest counted', async t => {
   t.equal(shown([cpu(half), cpu(half)])['Targets'], '<unknown>/50%, <unknown>/50%')
   t.equal(shown([cpu(half), cpu(half), cpu(half), cpu(half)])['Targets'], '<unknown>/50%, <unknown>/50% + 2 more...')
+})
+
+t.test('the metrics that v1 keeps in annotations are read once for all cells of a row', async t => {
+  const { object } = decode(v1.HorizontalPodAutoscaler, { metadata, spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 10 }, status: { currentReplicas: 3, desiredReplicas: 4 } })
+  let read = 0
+  Object.defineProperty(object.metadata, 'annotations', { enumerable: true, get: () => { read++; return { 'autoscaling.alpha.orch.io/metrics': '[]' } } })
+  const [representation] = horizontalPodAutoscalers.representations
+  tableRow({ columns: representation?.columns }, object, NOW)
+  const first = read
+  t.ok(first > 0)
+  tableRow({ columns: representation?.columns }, object, NOW)
+  t.equal(read, first, 'nor for a second row of the same object')
 })
 
 t.test('a scale has columns for the desired and the available pods', async t => {
