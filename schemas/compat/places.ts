@@ -5,6 +5,7 @@
 import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
 import { translateFieldPath, translateLabelSelector, translatePattern, valueOfKey } from './requests.js'
+import { publicWords } from './sentences.js'
 import {
   bounded, namesOf, namesOfRule, translateCounted, translateGroup, translateKey, translateMountPath, translateNamespace,
   translateNamespaceFinalizer, translateQuota, translateResource, translateUser, translateVolume, type Translation
@@ -33,8 +34,11 @@ export interface Members {
 
 const ALL = ['']
 const REQUIREMENTS = ['LabelSelectorRequirement', 'NodeSelectorRequirement', 'TopologySelectorLabelRequirement']
+const MAX_LONG = 32 * 1024
 /** Of a body: may be long, and is compared with paths of requests alone. */
-const pathInText = bounded(32 * 1024, translatePattern)
+const pathInText = bounded(MAX_LONG, translatePattern)
+/** Written by this server: what clients send there is dropped. */
+const sentence = bounded(MAX_LONG, publicWords)
 const named = (group: string, plural: string): Translation => namesOf(group, plural) ?? (name => name)
 const RBAC = 'rbac.authorization.orch.io'
 
@@ -79,7 +83,8 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
   [translateFieldPath, { fieldPath: ['ObjectFieldSelector'] }],
   [pathInText, { nonResourceURLs: ALL, path: ['NonResourceAttributes'] }],
   [translateResource, { resources: ['PolicyRule', 'ResourceRule'] }],
-  [translateLabelSelector, { selector: ['ScaleStatus'] }]
+  [translateLabelSelector, { selector: ['ScaleStatus'] }],
+  [sentence, { evaluationError: ALL, reason: ['SubjectAccessReviewStatus'], error: ['TokenReviewStatus'] }]
 ]
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   annotations: ALL, deprecatedTopology: ALL, extra: ALL, labels: ALL, matchLabels: ALL, nodeSelector: ALL, selector: ['ReplicationControllerSpec', 'ServiceSpec'], topology: ALL

@@ -10,14 +10,22 @@ import {
 
 /** Longer words are no names. */
 const MAX_NAME = 500
-/** Something in quotation marks with the word before it, which says what it is; or a word alone. */
-const NAMES = /(?:([\w.-]+) )?"([^"\s]*)"|[\w.:/-]+/g
+/** Groups of a user; something in quotation marks with the word before it, which says what it is; or a word alone. */
+const NAMES = /\bgroups(?:=\[| )(?:"(?:[^"\\]|\\.)*",? ?)+|(?:([\w.-]+) )?"([^"\s]*)"|[\w.:/-]+/g
+const QUOTED = /"((?:[^"\\]|\\.)*)"/g
 
 const same: Translation = name => name
+const roles = namesOf('rbac.authorization.orch.io', 'clusterroles') ?? same
+/** `NAME/NAMESPACE`, as reasons of RBAC have it. */
+const inNamespace = (of: Translation): Translation => text => {
+  const slash = text.lastIndexOf('/')
+  return slash < 0 ? of(text) : `${of(text.slice(0, slash))}/${translateNamespace(text.slice(slash + 1))}`
+}
 /** Words before a name, besides types: `in the namespace "orch-system"`. */
 const KINDS_OF_NAMES: ReadonlyMap<string, Translation> = new Map([
   ['namespace', translateNamespace], ['node', same], ['group', translateGroup],
-  ['User', translateUser], ['user', translateUser], ['Group', translateUser]
+  ['User', translateUser], ['user', translateUser], ['Group', translateUser], ['ServiceAccount', inNamespace(same)],
+  ['ClusterRole', roles], ['Role', roles], ['ClusterRoleBinding', roles], ['RoleBinding', inNamespace(roles)]
 ])
 /** Plurals and kinds that the API has. */
 const types = new Set([
@@ -41,7 +49,9 @@ function namesAfter (word: string): Translation | undefined {
 export const publicWords = (text: string): string => text.replaceAll('/vnd.orch.', '/vnd.kubernetes.').replace(NAMES, translateMatch)
 
 function translateMatch (all: string, before: string | undefined, quoted: string | undefined): string {
-  if (quoted === undefined) return publicWord(all)
+  if (quoted === undefined) {
+    return all.includes('"') ? all.replace(QUOTED, (_whole, group: string) => `"${translateUser(group)}"`) : publicWord(all)
+  }
   if (before === undefined) return `"${publicWord(quoted)}"`
   const names = namesAfter(before)
   // What is of a type is named after its group, in which own names may be public ones.
@@ -63,7 +73,6 @@ function publicWord (word: string): string {
   return named.replace(EXTENSION, '$1x-kubernetes-')
 }
 
-const roles = namesOf('rbac.authorization.orch.io', 'clusterroles') ?? same
 const configMaps = namesOf('', 'configmaps') ?? same
 
 function translateWord (word: string): string {

@@ -135,6 +135,16 @@ t.test('a review asks for the same extra value of users as the role that allows 
   }
 })
 
+t.test('reviews say why under the names of their reader', async t => {
+  const { make } = await start(t)
+  for (const [domain, user] of [['k8s.io', 'system:kube-scheduler'], ['orch.io', 'system:orch-scheduler']] as const) {
+    const url = `/apis/authorization.${domain}/v1/subjectaccessreviews`
+    const { status } = await make(url, { spec: { user, resourceAttributes: { verb: 'list', resource: 'pods' } } }) as { status: Json }
+    const why = `RBAC: allowed by ClusterRoleBinding "${user}" of ClusterRole "${user}" to User "${user}"`
+    t.strictSame(status, { allowed: true, reason: why })
+  }
+})
+
 t.test('a rule whose resources disagree about a name is refused, unless it was there before', async t => {
   const { as, make } = await start(t)
   const roles = `${RBAC}/namespaces/team/roles`
