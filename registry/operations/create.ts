@@ -109,10 +109,11 @@ interface Admitted { precondition?: Precondition | undefined }
 
 /** Undefined when the name is taken. */
 async function attemptCreate (store: ResourceStore, object: ApiObject, namespace: string, request: AdmissionRequest, admitted: Admitted, context: WriteContext): Promise<Entry | undefined> {
+  const findings = context.validate?.(object, undefined) ?? [] // before what has no effect is dropped
   prepareNew(store, object, context.user)
   if (isLarge(context.size ?? 0)) await nextTurn()
   const write = async (): Promise<Entry | undefined> => {
-    await validateNew(store, object, context)
+    await validateNew(store, object, context, findings)
     return await writeNew(store, object, namespace, request, admitted, context)
   }
   return store.allocation === undefined ? await write() : await allocating(store, object, undefined, context.dryRun, write, made => made !== undefined)

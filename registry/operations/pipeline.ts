@@ -14,6 +14,7 @@ import {
   clone, validateSubresource, emptyField, validateObject, nextGeneration, sameValue, sameMessages, putAt,
   validateUpdate, validateVersion, valueAt, type Subresource, type ApiObject
 } from '../../schemas/index.js'
+import type { FieldError } from '../../schemas/status.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -50,9 +51,9 @@ function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | un
   store.strategy.dropGated?.(object, old, store.gates)
 }
 
-/** Validates a new object. @throws StatusError 422 */
-export async function validateNew (store: ResourceStore, object: ApiObject, { warn, validate, size = 0 }: Pick<WriteContext, 'warn' | 'validate' | 'size'>): Promise<void> {
-  const findings = [...validateObject(store.stored, object, store.gates), ...validate?.(object, undefined) ?? []]
+/** Validates a new object. @param sent what is wrong with it as it was sent @throws StatusError 422 */
+export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>, sent: readonly FieldError[]): Promise<void> {
+  const findings = [...validateObject(store.stored, object, store.gates), ...sent]
   refuse(store, object, [...findings, ...await runStepsYielding(validateVersion(store.representation, object, undefined, '', store.gates))])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)

@@ -78,6 +78,25 @@ const AGGREGATION: Place = {
   of: translateKey,
   names: object => itemsAt(object, 'aggregationRule.clusterRoleSelectors').flatMap(keysOf)
 }
+const FLOW_RULES: readonly Place[] = [
+  {
+    field: 'spec.rules[*].resourceRules[*].apiGroups',
+    of: translateGroup,
+    names: object => itemsAt(object, 'spec.rules').flatMap(rule => groupsOf(itemsAt(rule, 'resourceRules')))
+  },
+  {
+    field: 'spec.rules[*].subjects',
+    of: translateUser,
+    names: object => named(itemsAt(object, 'spec.rules').flatMap(rule => itemsAt(rule, 'subjects'))
+      .flatMap(subject => [at(subject, 'user.name'), at(subject, 'group.name')]))
+  }
+]
+/** A source of another group is dropped. */
+const SOURCE: Place = {
+  field: 'spec.dataSource.apiGroup',
+  of: translateGroup,
+  names: object => named([at(object, 'spec.dataSource.apiGroup')])
+}
 const hooks = (field: string, of: Translation, names: (hook: unknown) => Named[]): Place =>
   ({ field: `webhooks[*].${field}`, of, names: object => itemsAt(object, 'webhooks').flatMap(names) })
 const HOOKS = [
@@ -103,7 +122,7 @@ const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, Place[]>(O
   Service: [annotations('service.beta.orch.io/load-balancer-source-ranges')],
   ServiceAccount: [annotations('orch.io/enforce-mountable-secrets')],
   PersistentVolume: [CLASS, annotations('pv.orch.io/provisioned-by')],
-  PersistentVolumeClaim: [CLASS],
+  PersistentVolumeClaim: [CLASS, SOURCE],
   ResourceQuota: [map('spec.hard', undefined, translateQuota)],
   StorageClass: [annotations('storageclass.orch.io/is-default-class', 'storageclass.beta.orch.io/is-default-class')],
   IngressClass: [annotations('ingressclass.orch.io/is-default-class')],
@@ -113,7 +132,9 @@ const PLACES: ReadonlyMap<string, readonly Place[]> = new Map<string, Place[]>(O
   RoleBinding: [AUTOUPDATE, SUBJECTS, ROLE],
   ClusterRoleBinding: [AUTOUPDATE, SUBJECTS, ROLE],
   ClusterRole: [labels('rbac.authorization.orch.io/'), AUTOUPDATE, RULES, AGGREGATION],
-  FlowSchema: [FLOW],
+  FlowSchema: [FLOW, ...FLOW_RULES],
+  HorizontalPodAutoscaler: [annotations('autoscaling.alpha.orch.io/')],
+  PodDisruptionBudget: [annotations('pdb.orch.io/deprecated-v1beta1-empty-selector-match')],
   PriorityLevelConfiguration: [FLOW],
   APIService: [labels('kube-aggregator.orch.io/automanaged')],
   MutatingWebhookConfiguration: HOOKS,

@@ -96,6 +96,9 @@ const COLLECTIONS: Readonly<Record<string, string>> = {
   ResourceQuota: '/api/v1/namespaces/default/resourcequotas',
   Pod: '/api/v1/namespaces/default/pods',
   ServiceAccount: '/api/v1/namespaces/default/serviceaccounts',
+  PersistentVolumeClaim: '/api/v1/namespaces/default/persistentvolumeclaims',
+  HorizontalPodAutoscaler: '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers',
+  FlowSchema: '/apis/flowcontrol.apiserver.k8s.io/v1beta2/flowschemas',
   StorageClass: '/apis/storage.k8s.io/v1/storageclasses',
   RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
@@ -109,6 +112,12 @@ const hook = (more: Json): Json => ({ webhooks: [{ ...common, ...more }] })
 const workload = (annotations: Json): Json => ({ spec: { selector: labelled, template: { metadata: { labels: { app: 'a' }, annotations }, spec: { containers } } } })
 const labelled = { matchLabels: { app: 'a' } }
 const binding = (role: string, subjects: Json[]): Json => ({ roleRef: { kind: 'ClusterRole', name: role }, subjects })
+const flow = (subject: Json, group = ''): Json => ({
+  spec: {
+    priorityLevelConfiguration: { name: 'global-default' },
+    rules: [{ subjects: [subject], resourceRules: [{ verbs: ['*'], apiGroups: [group], resources: ['*'], clusterScope: true }] }]
+  }
+})
 /** Names that the server acts upon, and objects that have them. */
 const ACTED: ReadonlyArray<readonly [kind: string, name: string, body: (name: string) => Json]> = [
   ['Namespace', 'pod-security.kubernetes.io/enforce', name => ({ metadata: { labels: { [name]: 'restricted' } } })],
@@ -126,6 +135,10 @@ const ACTED: ReadonlyArray<readonly [kind: string, name: string, body: (name: st
   ['RoleBinding', 'system:kube-dns', name => binding(name, [{ kind: 'User', name: 'kubernetes' }])],
   ['ClusterRole', 'rbac.authorization.k8s.io/aggregate-to-view', name => ({ metadata: { labels: { [name]: 'true' } }, rules: [] })],
   ['ClusterRole', 'rbac.authorization.k8s.io', name => ({ rules: [{ apiGroups: [name], resources: ['roles'], verbs: ['get'] }] })],
+  ['PersistentVolumeClaim', 'snapshot.storage.k8s.io', name => ({ spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, dataSource: { apiGroup: name, kind: 'VolumeSnapshot', name: 'a' } } })],
+  ['HorizontalPodAutoscaler', 'autoscaling.alpha.kubernetes.io/behavior', name => ({ metadata: { annotations: { [name]: '{}' } }, spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'a' } } })],
+  ['FlowSchema', 'rbac.authorization.k8s.io', name => flow({ kind: 'User', user: { name: 'ann' } }, name)],
+  ['FlowSchema', 'system:kube-scheduler', name => flow({ kind: 'User', user: { name } })],
   ['ValidatingWebhookConfiguration', 'rbac.authorization.k8s.io', name => hook({ rules: [{ operations: ['CREATE'], apiGroups: [name], apiVersions: ['v1'], resources: ['roles'] }] })],
   ['ValidatingWebhookConfiguration', 'kubernetes.io/metadata.name', name => hook({ namespaceSelector: { matchLabels: { [name]: 'a' } } })]
 ]
