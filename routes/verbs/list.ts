@@ -48,7 +48,11 @@ export function listHandler (store: ResourceStore) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { query, info } = request.orch
     refuseInitialEvents(query)
-    const found = await withSpan(request.orch.trace, 'List from storage', () => list(store, listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')), mayReadFrom(request, store)))
+    const chunking = store.gates.enabled('APIListChunking')
+    const found = await withSpan(request.orch.trace, 'List from storage', () => {
+      const listed = listRequest(query, store.representation, info.namespace, request.orch, chunking)
+      return list(store, listed, mayReadFrom(request, store))
+    })
     return await sendList(request, reply, store, await toVersion(store, request.orch.accept?.as === 'Table' ? await sortByRank(store, found) : found))
   }
 }
@@ -158,13 +162,16 @@ interface EncodedList {
 
 /** The kind and apiVersion of a list as the client calls them. */
 const representationFor = ({ orch: { publicNames } }: FastifyRequest, { representation }: ResourceStore): Pick<Representation, 'listKind' | 'apiVersion'> =>
-  publicNames ? { listKind: representation.listKind, apiVersion: translateGroup(representation.apiVersion) } : representation
+  publicNames
+    ? { listKind: representation.listKind, apiVersion: translateGroup(representation.apiVersion) }
+    : representation
 
 /** Encodes a list. `keep`: cache the encoded items with their entries. */
 function encodeList (request: FastifyRequest, store: ResourceStore, result: VersionedList, requested: ListTransform, keep: boolean): EncodedList {
   const objectOf = keep ? (entry: Entry) => entry.object : (entry: Entry) => entry.read()
   const { representation } = store
-  if (requested.as !== undefined) return encodeTransformed(request, store, result, { requested, objectOf, publicNames: request.orch.publicNames })
+  const { publicNames } = request.orch
+  if (requested.as !== undefined) return encodeTransformed(request, store, result, { requested, objectOf, publicNames })
   if (requested.format === 'protobuf') {
     const { message } = representation
     const encode = keep
@@ -190,9 +197,12 @@ async function recordList (request: FastifyRequest, recorder: Recorder, store: R
   const { as, asVersion = 'meta.orch.io/v1' } = request.orch.accept ?? {}
   if (as === undefined) {
     const { head, tail } = listJson(store.representation, metadataOf(result, store))
-    return recorder.response(() => `${head}${result.entries.map(({ json }) => json.toString('utf8', 0, json.length - 1)).join(',')}${tail}`)
+    const itemOf = ({ json }: Entry): string => json.toString('utf8', 0, json.length - 1)
+    return recorder.response(() => `${head}${result.entries.map(itemOf).join(',')}${tail}`)
   }
-  const { parts } = encodeTransformed(request, store, result, { requested: { format: 'json', as, asVersion, pretty: false }, objectOf: entry => entry.read(), publicNames: false })
+  const requested = { format: 'json', as, asVersion, pretty: false } as const
+  const ownForm: TransformedList = { requested, objectOf: entry => entry.read(), publicNames: false }
+  const { parts } = encodeTransformed(request, store, result, ownForm)
   let text = ''
   for (const part of parts) {
     if (!(part instanceof Promise)) text += Buffer.from(part).toString()
@@ -237,38 +247,34 @@ const writerOf = ({ format, pretty }: ListTransform): ListWriter => format === '
 
 function * indented (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
-  let first = true
-  for (const item of items) {
-    const starts = item !== NOTHING
-    if (starts) yield bytes(`${first ? '' : ','}\n    `)
-    yield item
-    first &&= !starts
-  }
-  yield bytes(`${first ? '' : '\n  '}]\n}`)
+  const some = yield * preceded(items, first => `${first ? '' : ','}\n    `)
+  yield bytes(`${some ? '\n  ' : ''}]\n}`)
 }
 
 function * yaml (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(toYaml(head))
-  let first = true
-  for (const item of items) {
-    const starts = item !== NOTHING
-    if (starts && first) yield bytes(`${name}:\n`)
-    yield item
-    first &&= !starts
-  }
-  if (first) yield bytes(`${name}: []\n`)
+  const some = yield * preceded(items, first => first ? `${name}:\n` : '')
+  if (!some) yield bytes(`${name}: []\n`)
 }
 
 function * compact (head: object, name: string, items: Iterable<Part>): Generator<Part> {
   yield bytes(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
+  yield * preceded(items, first => first ? '' : ',')
+  yield bytes(']}\n')
+}
+
+/** The items with the text before each. @returns whether there are any */
+function * preceded (items: Iterable<Part>, before: (first: boolean) => string): Generator<Part, boolean> {
   let first = true
   for (const item of items) {
-    const starts = item !== NOTHING
-    if (starts && !first) yield bytes(',')
+    if (item !== NOTHING) {
+      const text = before(first)
+      if (text !== '') yield bytes(text)
+      first = false
+    }
     yield item
-    first &&= !starts
   }
-  yield bytes(']}\n')
+  return !first
 }
 
 interface TransformedList {
@@ -277,12 +283,15 @@ interface TransformedList {
   readonly publicNames: boolean
 }
 
-function encodeTransformed (request: FastifyRequest, store: ResourceStore, result: VersionedList, { requested, objectOf, publicNames }: TransformedList): EncodedList {
+function encodeTransformed (
+  request: FastifyRequest, store: ResourceStore, result: VersionedList, { requested, objectOf, publicNames }: TransformedList
+): EncodedList {
   const metadata = metadataOf(result, store)
   const { type, list, item } = writerOf(requested)
   const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), requested) : item(value)
   if (requested.as === 'Table') {
-    const form: RowForm = { include: includeObject(request), publicNames, now: store.clock.wall(), budget: new CellBudget(result.entries.length) }
+    const budget = new CellBudget(result.entries.length)
+    const form: RowForm = { include: includeObject(request), publicNames, now: store.clock.wall(), budget }
     const { rows, ...head } = table(store.representation, metadata, [], requested) as { rows: object[] }
     const inSteps = function * (): Generator<Part> {
       for (const entry of result.entries) {
