@@ -1,6 +1,6 @@
 /** PATCH: applies a difference to the current object. */
 import type { ApiObject, Message } from '../../schemas/index.js'
-import { STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../schemas/media-types.js'
+import { JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { badRequest } from '../../schemas/status.js'
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
@@ -15,8 +15,8 @@ export interface PatchRequest {
   readonly type: PatchType
   /** The parsed patch. */
   readonly patch: unknown
-  /** The object as a JSON patch sees it, and back. Default as it is. */
-  readonly view?: ((object: unknown) => unknown) | undefined
+  /** Exchanges our names in the object for those that a JSON patch uses, and back. Default none. */
+  readonly exchangeNames?: ((object: unknown) => unknown) | undefined
   /** Decodes the patched JSON and checks unknown fields. Throws a StatusError. */
   readonly decode: (patched: unknown) => Promise<ApiObject>
 }
@@ -38,16 +38,17 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
 }
 
 /** Returns a function that applies the patch in place to an object of `message`. @throws StatusError 400 for a malformed patch */
-export function patched ({ type, patch, view }: Pick<PatchRequest, 'type' | 'patch' | 'view'>, message: Message): (copy: ApiObject) => unknown {
-  if (type === 'application/json-patch+json') {
+export function patched (request: Omit<PatchRequest, 'decode'>, message: Message): (copy: ApiObject) => unknown {
+  const { type, patch, exchangeNames } = request
+  if (type === JSON_PATCH_TYPE) {
     const operations = parseJsonPatch(patch)
-    if (view === undefined) return copy => applyJsonPatch(copy, operations)
+    if (exchangeNames === undefined) return copy => applyJsonPatch(copy, operations)
     return async copy => {
-      const seen = view(copy)
+      const seen = exchangeNames(copy)
       await nextTurn()
       const made = await applyJsonPatch(seen, operations)
       await nextTurn()
-      return view(made)
+      return exchangeNames(made)
     }
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('a merge patch must be an object')

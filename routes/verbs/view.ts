@@ -80,8 +80,8 @@ export function updateViewHandler (store: ResourceStore, view: SubresourceView):
 
 export function patchViewHandler (store: ResourceStore, view: SubresourceView): Handler {
   return async (request, reply) => {
-    const { type, value, view: named, decode: decodePatched } = await patchOf(request, store, view.message)
-    const apply = patched({ type, patch: value, view: named }, view.message)
+    const { type, value, exchangeNames, decode: decodePatched } = await patchOf(request, store, view.message)
+    const apply = patched({ type, patch: value, exchangeNames }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
       const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject // JSON that this server encoded
       const desired = decodePatched(await apply(before), made => decode(view.message, made))

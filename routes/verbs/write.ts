@@ -1,7 +1,9 @@
 /** POST, PUT and PATCH: decodes the body, runs the operation and sends the result. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded, type Message } from '../../schemas/index.js'
-import { patchTypesOf, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType } from '../../schemas/media-types.js'
+import {
+  patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType
+} from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { resourceRequest } from '../../auth/request-info.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
@@ -27,7 +29,7 @@ const NO_OPTIONS = Object.freeze({})
 const OPTIONS: ReadonlySet<string> = new Set(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'])
 
 /** Media types whose objects may be far larger than their bodies. */
-const GROWING_TYPES: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, 'application/json-patch+json'])
+const GROWING_TYPES: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, JSON_PATCH_TYPE])
 
 /** The context of operations for a request. */
 export function contextOf (request: FastifyRequest): WriteContext {
@@ -58,7 +60,9 @@ function validationOf (request: FastifyRequest): Pick<WriteContext, 'validate'> 
   if (!mayBeMisnamed(bodyOf(request))) return {}
   return {
     validate: (object, old) => {
-      for (const text of misnamedWarnings(object, old)) if (!warnings.includes(text)) warnings.push(text) // an attempt may be repeated
+      for (const text of misnamedWarnings(object, old)) {
+        if (!warnings.includes(text)) warnings.push(text) // an attempt may be repeated
+      }
       return []
     }
   }
@@ -70,7 +74,8 @@ async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Pro
   const attributes = { user, info: { ...info, verb: 'create' } }
   const { decision, reason = '', evaluationError } = await server.orch.authorizer.authorize(attributes)
   if (decision === 'Allow') return
-  throw decision === 'NoOpinion' && evaluationError !== undefined ? undecided(evaluationError) : refusal(attributes, reason)
+  const isUndecided = decision === 'NoOpinion' && evaluationError !== undefined
+  throw isUndecided ? undecided(evaluationError) : refusal(attributes, reason)
 }
 
 async function mayGet ({ server, orch: { user } }: FastifyRequest, of: ObjectName): Promise<boolean> {
@@ -137,10 +142,10 @@ const invalidPatch = (patched: unknown, detail: string): StatusError =>
 
 export interface PatchBody {
   readonly type: PatchType
-  /** The parsed patch, under our names or those of its view. */
+  /** The parsed patch, under our names unless there is `exchangeNames`. */
   readonly value: unknown
-  /** The names that a JSON patch uses, if those are not ours: what they mean depends on the object. */
-  readonly view: ((object: unknown) => unknown) | undefined
+  /** As in `PatchRequest`: what names in a JSON patch mean depends on the object. */
+  readonly exchangeNames: ((object: unknown) => unknown) | undefined
   /** Decodes the patched object and validates unknown fields, there and in the patch, as fieldValidation requires. @throws StatusError 422 */
   readonly decode: <T>(patched: unknown, decodeAs: (value: unknown) => Decoded<T>) => T
 }
@@ -157,16 +162,18 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore, me
   if (isLarge(body.length)) await yieldToStarted()
   const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body, request))
   const { publicNames, recorder } = request.orch
-  const isJsonPatch = type === 'application/json-patch+json'
-  const view = publicNames && isJsonPatch ? (object: unknown) => translateJson(message, object) : undefined
-  if (publicNames && view === undefined) translatePatch(message, type, value)
-  recordValue(request, view === undefined || recorder === undefined ? value : translatePatch(message, type, clone(value)))
+  const exchangeNames = publicNames && type === JSON_PATCH_TYPE
+    ? (object: unknown) => translateJson(message, object)
+    : undefined
+  if (publicNames && exchangeNames === undefined) translatePatch(message, type, value)
+  const isUnderOwnNames = exchangeNames === undefined
+  if (recorder !== undefined) recordValue(request, isUnderOwnNames ? value : translatePatch(message, type, clone(value)))
   await yieldToEventLoop(body.length)
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {
     type,
     value,
-    view,
+    exchangeNames,
     decode: (patched, decodeAs) => {
       const { object, unknown } = decodePatched(patched, decodeAs)
       applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why => invalidPatch(patched, `strict decoding error: ${why}`))
@@ -178,7 +185,7 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore, me
 const OPERATION_MEMBERS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
 
 function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicates: readonly string[]): string[] {
-  if (type !== 'application/json-patch+json') return strictFindings([], duplicates)
+  if (type !== JSON_PATCH_TYPE) return strictFindings([], duplicates)
   const operations: unknown[] = Array.isArray(value) ? value : []
   const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null ? [] : Object.keys(operation).filter(name => !OPERATION_MEMBERS.has(name)).map(name => `[${at}].${name}`))
   return findingsOfJson(body, unknown, duplicates).map(finding => `json patch ${finding}`)
@@ -186,12 +193,12 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 
 export function patchHandler (store: ResourceStore): Handler {
   return async (request, reply) => {
-    const { type, value, view, decode: decodePatchedObject } = await patchOf(request, store)
+    const { type, value, exchangeNames, decode: decodePatchedObject } = await patchOf(request, store)
     const context = contextOf(request)
     const { entry } = await patch(store, {
       type,
       patch: value,
-      view,
+      exchangeNames,
       decode: async patched => {
         const object = decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
         await yieldToEventLoop(context.size ?? 0)

@@ -1,7 +1,7 @@
 /** Objects, patches and answers between the public project's names and ours. */
 import { rawJson } from '../codec/json/escape.js'
 import { parseExactly } from '../codec/json/exact.js'
-import { PROTOBUF_TYPE } from '../media-types.js'
+import { JSON_PATCH_TYPE, PROTOBUF_TYPE } from '../media-types.js'
 import { planOf } from '../language/plan.js'
 import { isObject } from '../language/values.js'
 import type { Message, Plain } from '../language/types.js'
@@ -58,7 +58,8 @@ export const translateDecoded = <T>(message: Message, object: T, typed = true): 
 /** The parsed body of a PATCH, in place. @param seen what a JSON patch changes, under its names */
 export function translatePatch (message: Message, type: string, patch: unknown, seen?: unknown): unknown {
   const form = formOf(message, { json: true, patch: true })
-  return type === 'application/json-patch+json' ? translateJsonPatch(rootOf(message), patch, form, seen) : translateIn(message, patch, form)
+  if (type === JSON_PATCH_TYPE) return translateJsonPatch(rootOf(message), patch, form, seen)
+  return translateIn(message, patch, form)
 }
 
 /** What may need translation: one of our names, or a public one. */
@@ -98,7 +99,9 @@ const DISCOVERY_NAMES: ReadonlySet<string> = new Set(['name', 'group', 'groupVer
 
 /** A document of discovery: groups, versions, paths. Types keep their names, which definitions choose. */
 export function translateDocument (value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return name === 'paths' ? translatePath(value) : DISCOVERY_NAMES.has(name) ? translateGroup(value) : value
+  if (typeof value === 'string') {
+    return name === 'paths' ? translatePath(value) : DISCOVERY_NAMES.has(name) ? translateGroup(value) : value
+  }
   if (Array.isArray(value)) return value.map(item => translateDocument(item, name))
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, key === 'name' && 'verbs' in value ? member : translateDocument(member, key)])) as Plain

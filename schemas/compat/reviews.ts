@@ -3,6 +3,7 @@ import { rawJson } from '../codec/json/escape.js'
 import { parseExactly } from '../codec/json/exact.js'
 import { isObject } from '../language/values.js'
 import { Facts, type Message, type Plain } from '../language/types.js'
+import { JSON_PATCH_TYPE } from '../media-types.js'
 import { PartialObjectMetadata } from '../meta/answers.js'
 import { representations } from '../resources.js'
 import { translateJson, translatePatch } from './objects.js'
@@ -71,7 +72,8 @@ function ownAnswer (body: Uint8Array, message: Message | undefined, seen: unknow
   const { apiVersion, response } = review
   if (typeof apiVersion === 'string') review['apiVersion'] = translateGroup(apiVersion)
   if (isObject(response)) {
-    if (typeof response['patch'] === 'string' && message !== undefined) response['patch'] = ownPatch(response['patch'], message, seen)
+    const { patch } = response
+    if (typeof patch === 'string' && message !== undefined) response['patch'] = ownPatch(patch, message, seen)
     if (Array.isArray(response['convertedObjects'])) response['convertedObjects'] = response['convertedObjects'].map(translateObject)
   }
   return Buffer.from(rawJson(review))
@@ -80,7 +82,7 @@ function ownAnswer (body: Uint8Array, message: Message | undefined, seen: unknow
 function ownPatch (base64: string, message: Message, seen: unknown): string {
   try {
     const patch = parseExactly(Buffer.from(base64, 'base64'))
-    return Buffer.from(rawJson(translatePatch(message, 'application/json-patch+json', patch, seen))).toString('base64')
+    return Buffer.from(rawJson(translatePatch(message, JSON_PATCH_TYPE, patch, seen))).toString('base64')
   } catch {
     return base64
   }
