@@ -22,7 +22,8 @@ export function refusal ({ user, info }: Attributes, reason: string, advice = ''
  * decides.
  */
 export function notLoaded (reason: string): Ruling {
-  const evaluationError = new StatusError('ServiceUnavailable', `the request cannot be authorized yet: ${reason}`, { details: { retryAfterSeconds: 1 }, unlogged: true })
+  const message = `the request cannot be authorized yet: ${reason}`
+  const evaluationError = new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, unlogged: true })
   return { decision: 'NoOpinion', reason, evaluationError }
 }
 

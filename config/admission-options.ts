@@ -40,7 +40,8 @@ export async function admissionOptions (values: Values): Promise<AdmissionOption
     disabled: values['disable-admission-plugins'],
     tolerationSeconds: { notReady: values['default-not-ready-toleration-seconds'], unreachable: values['default-unreachable-toleration-seconds'] }
   }
-  const configured: AdmissionOptions = path === '' ? options : { ...options, configuration: pluginsIn({ flag: FLAG, path, publicNames: values['compat-names'] }) }
+  const source: Source = { flag: FLAG, path, publicNames: values['compat-names'] }
+  const configured: AdmissionOptions = path === '' ? options : { ...options, configuration: pluginsIn(source) }
   try {
     await checkConfiguration(configured)
     await checkKubeconfigs(configured.configuration ?? {})

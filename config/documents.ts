@@ -21,11 +21,15 @@ export function readDocument<T extends object> (source: Source, messages: Readon
   }
 }
 
-/** The document under our names. @param among whether one without a kind has public ones @throws FlagError */
-export function ownDocument ({ flag, path, publicNames }: Source, document: unknown, among = true): unknown {
+/**
+ * The document under our names.
+ * @param kindless whether a document without a kind has public names
+ * @throws FlagError
+ */
+export function ownDocument ({ flag, path, publicNames }: Source, document: unknown, kindless = true): unknown {
   if (!publicNames) return document
   try {
-    return ownConfiguration(document, among)
+    return ownConfiguration(document, kindless)
   } catch (error) {
     throw new FlagError(flag, path, error instanceof Error ? error.message : String(error), { cause: error })
   }

@@ -10,7 +10,8 @@ const FLAG = 'egress-selector-config-file'
 
 /** @throws FlagError */
 export function egressOptions (path: string, publicNames = false): EgressOptions {
-  const { egressSelections = [] } = readDocument<EgressSelectorConfiguration>({ flag: FLAG, path, publicNames }, EGRESS_CONFIGURATIONS)
+  const source = { flag: FLAG, path, publicNames } as const
+  const { egressSelections = [] } = readDocument<EgressSelectorConfiguration>(source, EGRESS_CONFIGURATIONS)
   return Object.fromEntries(egressSelections.flatMap(({ name, connection }, index) => {
     const proxy = proxyOf(connection, path, `egressSelections[${index}].connection.transport`)
     const destination = destinationOf(name)

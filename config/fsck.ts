@@ -48,7 +48,8 @@ export async function fsck (args: readonly string[], out: (text: string) => void
   try {
     lock = await lockDirectory(directory)
   } catch (error) {
-    return cannot(error instanceof InUseError ? `${error.problem}: stop that one first` : isStorageError(error) ? error.message : String(error))
+    if (error instanceof InUseError) return cannot(`${error.problem}: stop that one first`)
+    return cannot(isStorageError(error) ? error.message : String(error))
   }
   try {
     const { problems, values: damaged, versions, keys, bytes } = await inspect(file)

@@ -56,6 +56,7 @@ export interface AuthoritiesFile {
 /** @throws FlagError */
 export async function configuration (parsed: Parsed): Promise<Configuration> {
   const { values, given } = parsed
+  const { 'compat-names': publicNames, 'egress-selector-config-file': egressFile, 'tracing-config-file': tracingFile } = values
   const audit = await auditOptions(values)
   const own = orchService(values)
   const encryption = values['encryption-provider-config'] === '' ? undefined : await encryptionOf(values)
@@ -85,11 +86,11 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     },
     authorization: {
       modes: values['authorization-mode'] as AuthorizationMode[], // the flag accepts no others
-      ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values['authorization-policy-file'], values['compat-names']) }),
+      ...(values['authorization-policy-file'] === '' ? {} : { policies: await policies(values) }),
       ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
     },
     admission: await admissionOptions(values),
-    ...(values['egress-selector-config-file'] === '' ? {} : { egress: egressOptions(values['egress-selector-config-file'], values['compat-names']) }),
+    ...(egressFile === '' ? {} : { egress: egressOptions(egressFile, publicNames) }),
     outbound: outboundOptions(values),
     ...(audit === undefined ? {} : { audit }),
     limits: {
@@ -106,7 +107,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     orchService: own.settings,
     identityLease: { durationSeconds: values['identity-lease-duration-seconds'], renewIntervalSeconds: values['identity-lease-renew-interval-seconds'] },
     connections: { nodeAgents: nodeAgentOptions(values) },
-    ...(values['tracing-config-file'] === '' ? {} : { tracing: tracingOptions(values['tracing-config-file'], values['compat-names']) }),
+    ...(tracingFile === '' ? {} : { tracing: tracingOptions(tracingFile, publicNames) }),
     ...(values.profiling ? { profiling: { contention: values['contention-profiling'] } } : {}),
     securityHeaders: {
       allowedOrigins: await origins(values['cors-allowed-origins'], given.get('cors-allowed-origins')),
@@ -209,7 +210,8 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
   extraHeaderPrefixes: values['requestheader-extra-headers-prefix']
 })
 
-async function encryptionOf (values: Values): Promise<{ readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }> {
+interface Encryption { readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }
+async function encryptionOf (values: Values): Promise<Encryption> {
   const { encryptionOptions, encryptionWarnings } = await import('./encryption.js')
   const options = encryptionOptions(values['encryption-provider-config'], values['compat-names'])
   return { options, warnings: encryptionWarnings(options) }
@@ -245,7 +247,7 @@ async function tokens (path: string): Promise<string> {
   return content
 }
 
-async function policies (path: string, publicNames: boolean): Promise<string> {
+async function policies ({ 'authorization-policy-file': path, 'compat-names': publicNames }: Values): Promise<string> {
   const sent = readFile('authorization-policy-file', path)
   const content = publicNames ? (await import('../schemas/compat/configuration.js')).ownPolicies(sent) : sent
   const { parsePolicies } = await import('../auth/abac.js')

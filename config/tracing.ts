@@ -8,7 +8,8 @@ const FLAG = 'tracing-config-file'
 
 /** @throws FlagError */
 export function tracingOptions (path: string, publicNames = false): TracingOptions {
-  const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>({ flag: FLAG, path, publicNames }, [TracingConfiguration])
+  const source = { flag: FLAG, path, publicNames } as const
+  const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>(source, [TracingConfiguration])
   const address = endpoint === undefined ? undefined : addressOf(endpoint)
   if (address instanceof Error) throw new FlagError(FLAG, path, `endpoint: ${JSON.stringify(endpoint)} ${address.message}`)
   return { receiver: { endpoint: address, samplingRatePerMillion } }

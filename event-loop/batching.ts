@@ -71,7 +71,8 @@ function startNext (began: number): void {
   } finally { // a failing callback must not block the others
     afterMicrotasks(() => {
       const now = performance.now()
-      if (queue.length > 0 && (now - began <= TOGETHER_MS || now - since <= QUICK_START_MS) && !turnIsOver()) startNext(began)
+      const mayGoOn = now - began <= TOGETHER_MS || now - since <= QUICK_START_MS
+      if (queue.length > 0 && mayGoOn && !turnIsOver()) startNext(began)
       else endStarts()
     })
   }

@@ -25,7 +25,7 @@ function forget (): void {
   if (shared !== undefined) shared[0] = 0
 }
 
-/** The callback, for whatever is worked for now. */
+/** The callback, as a continuation of the work for the present request. */
 export function forSameRequest (run: () => void): () => void {
   const request = workedFor()
   if (request === 0) return run

@@ -42,15 +42,20 @@ function statusOfStorage (error: StorageError, waited: number): StatusError {
     }
     case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
     case 'Corrupt': return error.key === undefined ? internalError(error) : new StatusError('InternalError', `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or restore the store, the objects beside it are well`, { cause: error })
-    case 'Undecryptable': return new StatusError('InternalError', `Internal error occurred: ${error.message}; the objects beside it are well`, { cause: error })
+    case 'Undecryptable': {
+      const message = `Internal error occurred: ${error.message}; the objects beside it are well`
+      return new StatusError('InternalError', message, { cause: error })
+    }
     case 'KeyService': return new StatusError('InternalError', `Internal error occurred: ${error.message}; nothing was changed`, { cause: error })
     case 'NotFound': return internalError(error) // a lease, which only the server requests
   }
 }
 
 const noSpaceText = ({ remedy }: StorageError): string => remedy === undefined
-  ? 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; nothing was changed. Reads and deletes go on'
-  : `the store of the cluster state has no space left: new objects and changes are refused; nothing was changed. Reads and deletes go on; ${remedy}`
+  ? 'the disk of the cluster state is nearly full: new objects and changes are refused until there is room; ' +
+    'nothing was changed. Reads and deletes go on'
+  : 'the store of the cluster state has no space left: new objects and changes are refused; ' +
+    `nothing was changed. Reads and deletes go on; ${remedy}`
 
 interface FastifyFailure extends Error { code?: string, statusCode?: number }
 

@@ -19,7 +19,7 @@ export interface CheckOptions {
   healthz?: boolean
   livez?: boolean
   readyz?: boolean
-  /** Default true. False for a check that only its own path answers: the endpoint passes without it. */
+  /** Whether its failure fails the whole endpoint, and not only its own path. Default true. */
   counts?: boolean
   /** Milliseconds; overrides HealthOptions.timeout. */
   timeout?: number
@@ -86,7 +86,9 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   const started = now()
   const checks = new Map<string, Registered>()
 
-  const register = (name: string, run: HealthCheck, { healthz = true, livez = true, readyz = true, counts = true, timeout = options.timeout ?? 10_000 }: CheckOptions = {}, isExcused: Registered['isExcused'] = () => false): void => {
+  type Excused = Registered['isExcused']
+  const register = (name: string, run: HealthCheck, checked: CheckOptions = {}, isExcused: Excused = () => false): void => {
+    const { healthz = true, livez = true, readyz = true, counts = true, timeout = options.timeout ?? 10_000 } = checked
     if (checks.has(name)) throw new Error(`health check ${name} is there already`)
     const endpoints = new Set<HealthEndpoint>()
     if (healthz) endpoints.add('healthz')
@@ -128,7 +130,8 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     else fastify.log.info({ check: check.name }, 'a health check passes again')
   }
 
-  const of = (endpoint: HealthEndpoint): Registered[] => [...checks.values()].filter(check => check.counts && check.endpoints.has(endpoint))
+  const of = (endpoint: HealthEndpoint): Registered[] =>
+    [...checks.values()].filter(check => check.counts && check.endpoints.has(endpoint))
 
   /** Undefined if the check passes. */
   const problemOf = async (check: Registered): Promise<unknown> => {

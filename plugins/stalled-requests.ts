@@ -33,8 +33,10 @@ export interface StalledRequestsOptions {
 
 function likeOf ({ orch: { info, user } }: FastifyRequest): RequestLike {
   const { verb, group, resource, subresource, namespace, path, isResourceRequest } = info
-  const what = isResourceRequest ? `${group === '' ? resource : `${resource}.${group}`}${subresource === '' ? '' : `/${subresource}`}` : path
-  return { user: user?.username ?? '', verb, what, namespace: isResourceRequest ? namespace : '' }
+  const username = user?.username ?? ''
+  if (!isResourceRequest) return { user: username, verb, what: path, namespace: '' }
+  const qualified = group === '' ? resource : `${resource}.${group}`
+  return { user: username, verb, what: subresource === '' ? qualified : `${qualified}/${subresource}`, namespace }
 }
 
 /** `create of "configmaps" in the namespace "team" by user "ann"` */
@@ -50,7 +52,8 @@ export default fp<StalledRequestsOptions>(async (fastify, { guard }) => {
     const until = guard.refusedUntil(like)
     if (until !== undefined) {
       const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))
-      return done(tooManyRequests(`requests like this one, of the same user, verb, resource and namespace, are refused for ${seconds} s: a process of the server hung with one of them`, seconds))
+      const refused = 'requests like this one, of the same user, verb, resource and namespace, are refused'
+      return done(tooManyRequests(`${refused} for ${seconds} s: a process of the server hung with one of them`, seconds))
     }
     trace.workFor(guard.numberOf(like))
     done()

@@ -16,7 +16,8 @@ export const BYTES_PER_VALUE = 16
 /** Approximate, up to the limit of values. */
 export const sizeWithDefaults = (object: ApiObject): number => valuesIn(object, MAX_VALUES) * BYTES_PER_VALUE
 
-const refusal = (apiVersion: string): Error => tooLarge(`the object would hold more values with its defaults in ${apiVersion} than the limit of ${MAX_VALUES}`)
+const refusal = (apiVersion: string): Error =>
+  tooLarge(`the object would hold more values with its defaults in ${apiVersion} than the limit of ${MAX_VALUES}`)
 
 /** An object that is being deleted may change, so that its finalizers can be removed. @throws StatusError 413 */
 export function refuseOutgrown ({ metadata }: ApiObject, apiVersion: string): void {
@@ -28,15 +29,15 @@ export function fillDefaults ({ message, apiVersion }: Representation, object: A
   if (!applyDefaults(message, object)) refuseOutgrown(old, apiVersion)
 }
 
-const entries = new WeakSet<Entry>()
+const outgrown = new WeakSet<Entry>()
 
 /** Notes that the object of this entry lacks defaults, if so. */
 export function marked (entry: Entry, object: ApiObject): Entry {
-  if (lacksDefaults(object)) entries.add(entry)
+  if (lacksDefaults(object)) outgrown.add(entry)
   return entry
 }
 
 /** @throws StatusError 413 */
 export function refuseToShow (entry: Entry, apiVersion: string): void {
-  if (entries.has(entry)) throw refusal(apiVersion)
+  if (outgrown.has(entry)) throw refusal(apiVersion)
 }

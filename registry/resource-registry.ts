@@ -8,7 +8,10 @@ import type { Allocation } from './operations/allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
 import type { Target, WriteContext } from './operations/context.js'
 
-export interface RegistryOptions extends Omit<ResourceStoreOptions, 'type' | 'backend' | 'windowSize' | 'allocation' | 'siblings' | 'observer'> {
+/** Options of a store that differ by type. */
+type OfType = 'type' | 'backend' | 'windowSize' | 'allocation' | 'siblings' | 'observer'
+
+export interface RegistryOptions extends Omit<ResourceStoreOptions, OfType> {
   /** As `windowSize` of a store. */
   readonly windowSizeOf: (group: string, plural: string) => number
   /** The back end of a resource, `--etcd-servers-overrides`. */

@@ -203,7 +203,9 @@ export class ResourceStore {
   }
 
   /** The stored object as decoding makes it. Treat it as frozen. */
-  readStored (entry: Entry): ApiObject { return entry.decoded ?? forReading(withoutNulls(this.stored.message, entry.read())) }
+  readStored (entry: Entry): ApiObject {
+    return entry.decoded ?? forReading(withoutNulls(this.stored.message, entry.read()))
+  }
 
   /** As `readStored`, in steps. Treat it as frozen. */
   * readingStored (entry: Entry): Steps<ApiObject> {
@@ -301,7 +303,9 @@ export class ResourceStore {
     if (kv.damage !== undefined) throw kv.damage
     if (isEncrypted(kv.value)) throw undecryptable(kv.key, kv.value)
     const object = this.#decoded(kv)
-    if (kv.unbound === true && !this.#isAt(kv.key, object)) throw new StorageError('Corrupt', `the stored value of ${kv.key} is that of another object`, { key: kv.key })
+    if (kv.unbound === true && !this.#isAt(kv.key, object)) {
+      throw new StorageError('Corrupt', `the stored value of ${kv.key} is that of another object`, { key: kv.key })
+    }
     return object
   }
 

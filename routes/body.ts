@@ -31,7 +31,7 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array()
 }
 
-/** Whose turn it is to use a thread. */
+/** For whom a thread works. */
 export const askerOf = ({ orch: { user, signal } }: FastifyRequest): Asker => ({ tenant: user?.username ?? '', signal })
 
 /** Parses JSON or YAML into a plain value. @throws StatusError 415; DecodeError */
@@ -85,7 +85,8 @@ export function recordValue (request: FastifyRequest, value: unknown): void {
 }
 
 async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
-  const { value, ...found } = await withDecodeErrorText(why => unrecognized(message, why), () => parseText(type, body, request))
+  const explain = (why: string): string => unrecognized(message, why)
+  const { value, ...found } = await withDecodeErrorText(explain, () => parseText(type, body, request))
   if (isLarge(body.length)) await nextTurn()
   if (request.orch.publicNames) translateJson(message, value)
   return { ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found }

@@ -31,10 +31,14 @@ export function warn (request: FastifyRequest, reply: FastifyReply): void {
 export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, stored: Entry, code = 200): FastifyReply {
   const own = store.toVersion(stored)
   const { accept, recorder, publicNames } = request.orch
-  if (!store.representation.protobuf && accept?.as === undefined && request.method === 'GET') refuseToShow(own, store.representation.apiVersion)
+  const { protobuf, apiVersion } = store.representation
+  if (!protobuf && accept?.as === undefined && request.method === 'GET') refuseToShow(own, apiVersion)
   if (request.orch.warnings.length > 0) warn(request, reply)
   if (code !== 200) reply.code(code)
-  if (accept?.as !== undefined) return sendTransformed(request, reply, { tabular: store.representation, bytes: own.json.length, read: () => own.object, code })
+  if (accept?.as !== undefined) {
+    const { json: { length: bytes } } = own
+    return sendTransformed(request, reply, { tabular: store.representation, bytes, read: () => own.object, code })
+  }
   const entry = publicNames ? publicEntry(store, own) : own
   if (accept === undefined || (accept.format === 'json' && !accept.pretty)) {
     if (recorder !== undefined) recorder.response(() => own.json.toString())
@@ -57,12 +61,14 @@ export interface Transformable {
 }
 
 /** Sends a Table or metadata of an object; of a large one in steps. */
-export function sendTransformed (request: FastifyRequest, reply: FastifyReply, { tabular, bytes, read, code = 200 }: Transformable): FastifyReply {
+export function sendTransformed (request: FastifyRequest, reply: FastifyReply, transformable: Transformable): FastifyReply {
+  const { tabular, bytes, read, code = 200 } = transformable
   const { accept, publicNames } = request.orch
   if (accept === undefined) throw new TypeError('no form is requested')
   const ownForm = (): object => finish(transformed(request, tabular, { ...accept, format: 'json' }, read(), false))
   const send = (made: object | Buffer): void => {
-    if (!Buffer.isBuffer(made) && isLarge(bytes) && (accept.pretty || accept.format === 'yaml')) sendWrittenByThread(request, reply, Buffer.from(stringify(made) ?? ''))
+    const isSlowToWrite = isLarge(bytes) && (accept.pretty || accept.format === 'yaml')
+    if (isSlowToWrite && !Buffer.isBuffer(made)) sendWrittenByThread(request, reply, Buffer.from(stringify(made) ?? ''))
     else sendValue(request, reply, made, code, publicNames ? ownForm : undefined)
   }
   const steps = function * (): Steps<object | Buffer> {
@@ -71,8 +77,13 @@ export function sendTransformed (request: FastifyRequest, reply: FastifyReply, {
     return yield * transformed(request, tabular, accept, object)
   }
   if (!isLarge(bytes)) send(finish(steps()))
-  else runStepsYielding(steps()).then(send).catch((error: unknown) => { if (!request.orch.signal.aborted && !reply.sent) void reply.send(error) })
+  else runStepsYielding(steps()).then(send).catch(failing(request, reply))
   return reply
+}
+
+/** Reports an error that occurs after the handler has returned. */
+const failing = (request: FastifyRequest, reply: FastifyReply) => (error: unknown): void => {
+  if (!request.orch.signal.aborted && !reply.sent) void reply.send(error)
 }
 
 /** Converts a large object to YAML or indented JSON in a worker thread. @param json compact @param own what is recorded */
@@ -81,7 +92,7 @@ function sendWrittenByThread (request: FastifyRequest, reply: FastifyReply, json
   request.orch.recorder?.response(() => own.toString())
   writeText(json, { format: yaml ? 'yaml' : 'indented', item: false }, askerOf(request))
     .then(text => { sendBytes(request, reply, yaml ? YAML_TYPE : JSON_TYPE, Buffer.from(text.buffer, text.byteOffset, text.byteLength)) })
-    .catch((error: unknown) => { if (!request.orch.signal.aborted && !reply.sent) void reply.send(error) })
+    .catch(failing(request, reply))
   return reply
 }
 

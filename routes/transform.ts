@@ -41,13 +41,15 @@ export interface RowForm {
 }
 
 /** One row, with the object as requested; null for None, as upstream. Cells show the object as its client sees it. */
-export function * row (tabular: Tabular, own: ApiObject, { asVersion }: TransformRequest, { include, publicNames, now, budget }: RowForm): Steps<object> {
+export function * row (tabular: Tabular, own: ApiObject, { asVersion }: TransformRequest, form: RowForm): Steps<object> {
+  const { include, publicNames, now, budget } = form
   let object = own
   if (publicNames) {
     object = publicObject(tabular, own)
     yield
   }
-  const { cells, conditions } = tableRow(tabular, object, now, { named: publicNames ? translateKey : undefined, budget })
+  const named = publicNames ? translateKey : undefined
+  const { cells, conditions } = tableRow(tabular, object, now, { named, budget })
   yield
   const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...made, object: null }
@@ -60,11 +62,15 @@ export function table (tabular: Tabular, metadata: object, rows: object[], reque
 }
 
 /** Transforms one object as requested; a Buffer contains protobuf. */
-export function * transformed (request: FastifyRequest, tabular: Tabular, requested: TransformRequest, own: ApiObject, publicNames = request.orch.publicNames): Steps<object | Buffer> {
+export function * transformed (
+  request: FastifyRequest, tabular: Tabular, requested: TransformRequest, own: ApiObject, publicNames = request.orch.publicNames
+): Steps<object | Buffer> {
   if (requested.as === 'Table') {
     const { resourceVersion } = own.metadata
-    const form = { include: includeObject(request), publicNames, now: request.server.orch.clock.wall(), budget: new CellBudget() }
-    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [yield * row(tabular, own, requested, form)], requested)
+    const now = request.server.orch.clock.wall()
+    const form = { include: includeObject(request), publicNames, now, budget: new CellBudget() }
+    const only = yield * row(tabular, own, requested, form)
+    return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [only], requested)
   }
   const object = publicNames ? publicObject(tabular, own) : own
   yield

@@ -91,13 +91,16 @@ export function watchForm (request: FastifyRequest, store: ResourceStore): Watch
     type: publicNames ? publicType(type) : type,
     encoder (chunked) {
       const form = requested.as === undefined ? '' : `${requested.as} ${requested.asVersion} ${include ?? ''}`
-      const name = `${store.representation.apiVersion} ${protobuf ? 'protobuf' : 'json'} ${form}${publicNames ? ' public' : ''}`
+      const format = protobuf ? 'protobuf' : 'json'
+      const name = `${store.representation.apiVersion} ${format} ${form}${publicNames ? ' public' : ''}`
       let byName = encoders.get(store)
       if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
       let encoder = byName.get(key)
       if (encoder === undefined) {
-        const made = include === undefined ? encodings(store, requested, protobuf, publicNames) : tableEncodings(store, requested, include, publicNames)
+        const made = include === undefined
+          ? encodings(store, requested, protobuf, publicNames)
+          : tableEncodings(store, requested, include, publicNames)
         byName.set(key, encoder = sharedEncoder(store, name, ...made, chunked))
       }
       return include === undefined ? encoder : withColumns({ ...encoder, most: MOST_ROWS }, store, chunked)
@@ -153,8 +156,11 @@ function concatenated (one: EncodeOne): Added {
 }
 
 /** The object of a bookmark: kind and resourceVersion. */
-const bookmarkObject = ({ representation }: ResourceStore, revision: number, publicNames = false): object =>
-  ({ kind: representation.kind, apiVersion: publicNames ? translateGroup(representation.apiVersion) : representation.apiVersion, metadata: { resourceVersion: String(revision) } })
+const bookmarkObject = ({ representation }: ResourceStore, revision: number, publicNames = false): object => ({
+  kind: representation.kind,
+  apiVersion: publicNames ? translateGroup(representation.apiVersion) : representation.apiVersion,
+  metadata: { resourceVersion: String(revision) }
+})
 
 type Encode = (event: CacheEvent) => Buffer
 
@@ -209,20 +215,26 @@ function sharedEncoder (store: ResourceStore, encoding: string, one: EncodeOne, 
 /** A row whose object has only a resourceVersion. */
 function bookmarkRow (store: ResourceStore, revision: number, include: IncludeObject, requested: TransformRequest, publicNames: boolean): object {
   const object = bookmarkObject(store, revision)
-  const form = { include: include === 'Object' ? 'None' : include, publicNames, now: store.clock.wall(), budget: new CellBudget() } as const
+  const shown = include === 'Object' ? 'None' : include
+  const form = { include: shown, publicNames, now: store.clock.wall(), budget: new CellBudget() }
   const made = finish(row(store.representation, decode(store.representation.message, object).object, requested, form))
   return include === 'Object' ? { ...made, object: bookmarkObject(store, revision, publicNames) } : made
 }
 
 /** For entries of the stored version; the columns are added to the first event of each watch. */
-function tableEncodings (store: ResourceStore, requested: TransformRequest, include: IncludeObject, publicNames: boolean): Encodings {
+function tableEncodings (
+  store: ResourceStore, requested: TransformRequest, include: IncludeObject, publicNames: boolean
+): Encodings {
   const { representation } = store
-  const made = (revision: number, row: object): object => table(representation, { resourceVersion: String(revision) }, [row], requested, false)
+  const made = (revision: number, only: object): object =>
+    table(representation, { resourceVersion: String(revision) }, [only], requested, false)
   const one: EncodeOne = (type, entry) => {
     const form = { include, publicNames, now: store.clock.wall(), budget: new CellBudget() }
-    return jsonLine(type, made(entry.revision, finish(row(representation, store.toVersion(entry).read(), requested, form))))
+    const object = store.toVersion(entry).read()
+    return jsonLine(type, made(entry.revision, finish(row(representation, object, requested, form))))
   }
-  const bookmark = (revision: number): Buffer => jsonLine('BOOKMARK', made(revision, bookmarkRow(store, revision, include, requested, publicNames)))
+  const bookmark = (revision: number): Buffer =>
+    jsonLine('BOOKMARK', made(revision, bookmarkRow(store, revision, include, requested, publicNames)))
   return [one, concatenated(one), bookmark, status => jsonLine('ERROR', failureOf(status, publicNames))]
 }
 
@@ -232,7 +244,8 @@ function withColumns (shared: WatchEncoder, { representation }: ResourceStore, c
   const once = (bytes: Buffer): Buffer => {
     if (!first || bytes.length === 0) return bytes
     first = false
-    return addColumns(bytes, Buffer.from(`"columnDefinitions":${JSON.stringify(tableColumns(representation))}`), chunked)
+    const columns = `"columnDefinitions":${JSON.stringify(tableColumns(representation))}`
+    return addColumns(bytes, Buffer.from(columns), chunked)
   }
   return {
     ...shared,
@@ -245,12 +258,13 @@ function withColumns (shared: WatchEncoder, { representation }: ResourceStore, c
 const NO_COLUMNS = '"columnDefinitions":null'
 const CHUNK_TAIL = 2
 
-/** Adds columns to the first of some events; nothing before its own is a client's text. */
+/** Adds columns to the first of some events. Its own member is the first of that form: no text of a client precedes it. */
 function addColumns (bytes: Buffer, columns: Buffer, chunked: boolean): Buffer {
   if (chunked) {
     const start = bytes.indexOf('\n') + 1
     const end = start + Number.parseInt(bytes.toString('latin1', 0, start), 16)
-    return Buffer.concat([chunk(addColumns(bytes.subarray(start, end), columns, false)), bytes.subarray(end + CHUNK_TAIL)])
+    const changed = chunk(addColumns(bytes.subarray(start, end), columns, false))
+    return Buffer.concat([changed, bytes.subarray(end + CHUNK_TAIL)])
   }
   const at = bytes.indexOf(NO_COLUMNS)
   return Buffer.concat([bytes.subarray(0, at), columns, bytes.subarray(at + NO_COLUMNS.length)])

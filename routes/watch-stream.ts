@@ -140,7 +140,8 @@ export class WatchStream implements OpenWatch {
         entries.push(entry)
         bytes += entry.json.length
       }
-      if (bytes < this.#chunkBytes && entries.length < most && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
+      const hasRoom = bytes < this.#chunkBytes && entries.length < most
+      if (hasRoom && (++seen % ENTRIES_PER_CHECK !== 0 || !turnIsOver())) return true
       next = `${key}\0`
       return false
     })

@@ -181,7 +181,7 @@ export class OpenWatches {
   }
 }
 
-/** The last tick that is seen before the time even if it is seen a tick late. */
+/** The tick before the last one that begins by that time, as a tick may be noticed one tick late. */
 const lastTickBefore = (due: number): number => Math.floor(due / TICK_MS) - 1
 
 const watchesByServer = new WeakMap<AbortSignal, OpenWatches>()

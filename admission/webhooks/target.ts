@@ -57,15 +57,16 @@ export class HookFailure extends Error {
   }
 }
 
-/** The webhook could not be called, or its answer is none. */
+/** The webhook could not be called, or did not answer with a review. */
 export class CallFailure extends HookFailure {
   /** The failure alone: `Post URL: EOF`. */
   readonly why: string
 
-  /** @param options `clientWhy` as `clientMessage` */
-  constructor (why: string, code: number, { clientWhy = why, ...options }: ErrorOptions & { readonly clientWhy?: string } = {}) {
+  /** @param options `clientWhy`: what clients may read of `why`. Default all of it. */
+  constructor (why: string, code: number, options: ErrorOptions & { readonly clientWhy?: string } = {}) {
+    const { clientWhy = why, ...rest } = options
     const said = (text: string): string => `failed to call webhook: ${text}`
-    super(said(why), code, { clientMessage: said(clientWhy), ...options })
+    super(said(why), code, { clientMessage: said(clientWhy), ...rest })
     this.why = why
   }
 }

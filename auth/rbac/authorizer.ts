@@ -33,10 +33,10 @@ export interface RbacOptions {
   readonly follow: Follow
 }
 
-/** The rules of a grant's role, always the same list. */
+/** The rules of a grant's role: the same array for each grant of the role, so that it is read once. */
 type Resolved = readonly Rule[]
 
-/** Maximum number of bindings that cannot be resolved to name. */
+/** Maximum number of unresolvable bindings to name. */
 const MAX_PROBLEMS = 20
 
 export class RbacAuthorizer implements Authorizer {
@@ -80,7 +80,9 @@ export class RbacAuthorizer implements Authorizer {
     for (const grant of grants) {
       const rules = this.#resolve(grant)
       if (rules === undefined || seen.has(rules)) continue
-      if (rules.some(rule => ruleAllows(rule, info))) return { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` }
+      if (rules.some(rule => ruleAllows(rule, info))) {
+        return { decision: 'Allow', reason: `RBAC: allowed by ${grantText(grant)}` }
+      }
       seen.add(rules)
     }
     const problems = this.#problems(grants)
@@ -90,7 +92,8 @@ export class RbacAuthorizer implements Authorizer {
   explain ({ user, info }: Attributes): string {
     if (user.groups.includes(MASTERS)) return `allowed, as ${MASTERS} may do everything`
     const namespace = info.isResourceRequest ? info.namespace : ''
-    const resolved = (grants: Grant[]): Explained[] => grants.map(grant => ({ grant, rules: this.#resolve(grant) ?? this.#problem(grant) }))
+    const resolved = (grants: Grant[]): Explained[] =>
+      grants.map(grant => ({ grant, rules: this.#resolve(grant) ?? this.#problem(grant) }))
     return explanation(user, info, resolved(this.#grantsOf(user, namespace)), info.isResourceRequest ? resolved(this.#grants.elsewhere(user, namespace)) : [])
   }
 
@@ -121,8 +124,12 @@ export class RbacAuthorizer implements Authorizer {
     const listed = [...masters, ...rules].filter(rule => (left -= sizeOf(rule)) >= 0)
     if (left < 0) problems.push(`the rules hold more than ${MAX_VALUES} values, of which these are the first`)
     return {
-      resourceRules: listed.flatMap(({ verbs = [], apiGroups = [], resources = [], resourceNames }) => resources.length === 0 ? [] : [{ verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }]),
-      nonResourceRules: listed.flatMap(({ verbs = [], nonResourceURLs = [] }) => nonResourceURLs.length === 0 ? [] : [{ verbs, nonResourceURLs }]),
+      resourceRules: listed.flatMap(({ verbs = [], apiGroups = [], resources = [], resourceNames }) => {
+        if (resources.length === 0) return []
+        return [{ verbs, apiGroups, resources, ...(resourceNames === undefined ? {} : { resourceNames }) }]
+      }),
+      nonResourceRules: listed.flatMap(({ verbs = [], nonResourceURLs = [] }) =>
+        nonResourceURLs.length === 0 ? [] : [{ verbs, nonResourceURLs }]),
       incomplete: problems.length > 0,
       ...(problems.length === 0 ? {} : { evaluationError: new Error(problems.join(', ')) })
     }
@@ -170,7 +177,8 @@ export class RbacAuthorizer implements Authorizer {
   #problem ({ roleRef: { kind, name }, namespace, fault }: Grant): string {
     if (fault !== undefined) return fault
     const isKnown = kind === 'ClusterRole' || (kind === 'Role' && namespace !== '')
-    return isKnown ? `${kind.toLowerCase()}.${GROUP} ${JSON.stringify(name)} not found` : `unsupported role reference kind ${JSON.stringify(kind)}`
+    if (!isKnown) return `unsupported role reference kind ${JSON.stringify(kind)}`
+    return `${kind.toLowerCase()}.${GROUP} ${JSON.stringify(name)} not found`
   }
 
   #setRole ({ metadata: { namespace = '', name = '' }, rules }: ApiObject & { rules?: Rule[] | null }): void {

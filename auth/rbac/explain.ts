@@ -39,7 +39,7 @@ export function explanation (user: UserInfo, info: RequestInfo, applicable: read
 
 const countText = (list: readonly unknown[], what: string): string => `${list.length} ${what}${list.length === 1 ? '' : 's'}`
 
-/** Those that hold as many rules as may be compared. */
+/** The first grants, with as many rules as may be compared. */
 function comparable (resolved: readonly Resolved[]): readonly Resolved[] {
   let left = MAX_COMPARED
   return resolved.filter(({ rules }) => typeof rules !== 'string' && (left -= rules.length) >= 0)

@@ -28,7 +28,7 @@ const roleOf = ({ roleRef: { kind, name }, fault }: Grant): string => fault === 
 /** Maximum number of namespaces to look for a user's other grants in. */
 const MAX_ELSEWHERE = 5_000
 
-/** So many groups are looked up once each; fewer cost less than making them distinct. */
+/** Above this number of groups, repeated ones are removed first; fewer are looked up faster than compared. */
 const MANY_GROUPS = 50
 
 /** The grants in one namespace, or the cluster-wide ones. */
@@ -139,7 +139,8 @@ export class Grants {
     if (scope === undefined) return
     this.#first(scope.users.get(username), found)
     // A review may name the same group many times.
-    for (const group of groups.length > MANY_GROUPS ? new Set(groups) : groups) this.#first(scope.groups.get(group), found)
+    const distinct = groups.length > MANY_GROUPS ? new Set(groups) : groups
+    for (const group of distinct) this.#first(scope.groups.get(group), found)
     this.#first(scope.unknown.get(''), found)
   }
 

@@ -28,7 +28,8 @@ Exit code: 0 it is compacted, 1 it is not.`,
       })
     } catch (error) {
       if (!(error instanceof InUseError)) throw error
-      throw new Error(`${error.problem}: stop that one first, or leave it as it is: the server reuses the space of deleted objects`, { cause: error })
+      const remedy = 'stop that one first, or leave it as it is: the server reuses the space of deleted objects'
+      throw new Error(`${error.problem}: ${remedy}`, { cause: error })
     } finally {
       progress.end()
     }

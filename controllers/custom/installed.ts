@@ -68,7 +68,9 @@ export class InstalledTypes {
     const isOn = (version: string): boolean => versions.some(({ name, served }) => served && name === version)
     if (converted.length === 0) {
       this.#resources.add(type)
-      for (const representation of type.representations) if (isOn(representation.version)) this.#resources.serve(representation)
+      for (const representation of type.representations) {
+        if (isOn(representation.version)) this.#resources.serve(representation)
+      }
       return [() => { this.#resources.remove(type) }]
     }
     const convert = webhookConversion(definition, this.#caller, this.#closing.signal)

@@ -124,9 +124,14 @@ export class DefaultRoles extends AtStart<DefaultRolesOptions> {
     const bound = publicNames ? withPublicSubjects : (binding: Binding) => binding
     const { gates } = this.options.resources.find(GROUP, 'clusterroles') ?? { gates: DEFAULT_GATES }
     const isOn = ({ gates: needed = [] }: DefaultRole | DefaultBinding): boolean => needed.every(gates.enabled)
-    await this.each([...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES].filter(isOn), role => this.#ensure('clusterroles', named(roleOf(role, gates)), completeRole))
-    await this.each(NAMESPACED_ROLES, role => this.#ensure('roles', named(roleOf(role, gates, role.namespace)), completeRole))
-    await this.each(BINDINGS.filter(isOn), binding => this.#ensure(binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bound(bindingOf(binding)), completeBinding))
+    const clusterRoles = [...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES].filter(isOn)
+    await this.each(clusterRoles, role => this.#ensure('clusterroles', named(roleOf(role, gates)), completeRole))
+    await this.each(NAMESPACED_ROLES, role =>
+      this.#ensure('roles', named(roleOf(role, gates, role.namespace)), completeRole))
+    await this.each(BINDINGS.filter(isOn), binding => {
+      const plural = binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings'
+      return this.#ensure(plural, bound(bindingOf(binding)), completeBinding)
+    })
   }
 
   async #ensure<T extends ApiObject> (plural: string, desired: T, complete: (existing: T, desired: T) => boolean): Promise<void> {

@@ -8,18 +8,22 @@
 export const IDENTITY_PREFIXES: readonly string[] = [
   'x-remote-', 'impersonate-',
   // What a proxy found in a client's certificate.
-  'ssl-client-', 'x-ssl-client-', 'x-ssl-cert', 'client-cert', 'x-client-cert', 'x-client-verify', 'x-client-dn', 'x-client-s-dn',
+  'ssl-client-', 'x-ssl-client-', 'x-ssl-cert',
+  'client-cert', 'x-client-cert', 'x-client-verify', 'x-client-dn', 'x-client-s-dn',
   'x-forwarded-client-cert', 'x-forwarded-tls-client-cert', 'x-amzn-mtls-clientcert', 'x-arr-clientcert',
   // What a proxy found out by signing the user in.
-  'x-auth-request-', 'x-authentik-', 'x-pomerium-', 'x-vouch-', 'x-webauth-', 'x-authenticated-', 'x-goog-authenticated-user-', 'x-goog-iap-',
+  'x-auth-request-', 'x-authentik-', 'x-pomerium-', 'x-vouch-', 'x-webauth-', 'x-authenticated-',
+  'x-goog-authenticated-user-', 'x-goog-iap-',
   'x-amzn-oidc-', 'x-ms-client-principal', 'x-ms-token-', 'cf-access-', 'tailscale-user-', 'x-tailscale-user-'
 ]
 
 /** Whole names, in the same form. */
 export const IDENTITY_NAMES: readonly string[] = [
-  'remote-user', 'remote-group', 'remote-groups', 'remote-name', 'remote-email', 'auth-user', 'x-auth-user', 'x-auth-username', 'x-auth-email',
-  'x-auth-groups', 'x-user', 'x-username', 'x-userid', 'x-user-id', 'x-user-email', 'x-userinfo', 'x-email', 'x-groups', 'x-proxy-user',
-  'x-forwarded-user', 'x-forwarded-email', 'x-forwarded-groups', 'x-forwarded-preferred-username', 'x-forwarded-access-token'
+  'remote-user', 'remote-group', 'remote-groups', 'remote-name', 'remote-email',
+  'auth-user', 'x-auth-user', 'x-auth-username', 'x-auth-email', 'x-auth-groups',
+  'x-user', 'x-username', 'x-userid', 'x-user-id', 'x-user-email', 'x-userinfo', 'x-email', 'x-groups', 'x-proxy-user',
+  'x-forwarded-user', 'x-forwarded-email', 'x-forwarded-groups', 'x-forwarded-preferred-username',
+  'x-forwarded-access-token'
 ]
 
 const names: ReadonlySet<string> = new Set(IDENTITY_NAMES)

@@ -34,7 +34,8 @@ export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'userna
   return [
     ...header(USER, named(username)),
     ...groups.flatMap(group => header(GROUP, named(group))),
-    ...Object.entries(extra ?? {}).flatMap(([key, values]) => values.flatMap(value => header(EXTRA_PREFIX + escapedKey(keyed(key)), value)))
+    ...Object.entries(extra ?? {}).flatMap(([key, values]) =>
+      values.flatMap(value => header(EXTRA_PREFIX + escapedKey(keyed(key)), value)))
   ]
 }
 

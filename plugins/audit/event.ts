@@ -80,8 +80,10 @@ function membersOfEvent ({ head, request, response, times, annotations }: AuditE
 export const jsonLine = (event: AuditEvent, whole = true): string => `{"kind":"Event","apiVersion":"audit.orch.io/v1",${membersOfEvent(event, whole)}}\n`
 
 /** The reason alone, as the message too. */
-const bare = ({ code, status }: Outcome): Outcome =>
-  ({ code, status: status?.reason === undefined ? undefined : { status: 'Failure', message: status.reason, reason: status.reason } })
+function bare ({ code, status }: Outcome): Outcome {
+  const { reason } = status ?? {}
+  return { code, status: reason === undefined ? undefined : { status: 'Failure', message: reason, reason } }
+}
 
 function statusJson ({ code, status: answered }: Outcome): string {
   if (answered === undefined) return `{"metadata":{},"code":${code}}`

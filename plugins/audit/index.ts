@@ -60,7 +60,8 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   }
   const outcomeOf = (request: FastifyRequest, reply: FastifyReply, { answered }: Recording): Outcome => {
     const code = reply.raw.statusCode
-    return { code, status: request.orch.failure?.status ?? answered, quotesBody: REFUSED_BODY.has(code) && !READ_ONLY.has(request.orch.info.verb) }
+    const { failure, info: { verb } } = request.orch
+    return { code, status: failure?.status ?? answered, quotesBody: REFUSED_BODY.has(code) && !READ_ONLY.has(verb) }
   }
   const answeredWith = (request: FastifyRequest, reply: FastifyReply, recording: Recording): Partial<EventDetails> =>
     ({ outcome: reply.raw.headersSent || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY, request: recording.requestJson, response: recording.responseJson })

@@ -80,8 +80,8 @@ export default fp<AuthenticationOptions & { readonly publicNames?: boolean | und
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   // Tokens of service accounts say by themselves under which names they are.
-  const named = publicNames ? authenticators.map(one => one === accounts.authenticator ? one : external(one)) : authenticators
-  const ask = chain(named, audiences)
+  const underOwnNames = (one: Authenticator): Authenticator => one === accounts.authenticator ? one : external(one)
+  const ask = chain(publicNames ? authenticators.map(underOwnNames) : authenticators, audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
     return found instanceof Promise ? found.then(completeFound) : completeFound(found)

@@ -50,7 +50,8 @@ interface Started {
 }
 
 export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, leadership, identityLease, quotas = true }) => {
-  const { resources, health, services: allocation, settings: { featureGates, disabledApis, publicNames } } = fastify.orch
+  const { resources, health, services: allocation, settings } = fastify.orch
+  const { featureGates, disabledApis, publicNames } = settings
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const options = { resources, log, observeQueue: observeQueues(fastify.orch.metrics) }
   const own: Controller[] = [new NamespaceController({ ...options, remote: fastify.orch.aggregation.contents })]
@@ -85,7 +86,8 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
   }
   if (fastify.orch.rbac !== undefined) {
     const [{ DefaultRoles }, { RoleAggregation }] = await Promise.all([import('../../controllers/rbac/default-roles.js'), import('../../controllers/rbac/aggregation.js')])
-    all.push({ name: 'rbac/bootstrap-roles', task: 'the default roles could not be made', controllers: [new RoleAggregation(options), new DefaultRoles({ ...options, publicNames })] })
+    const controllers = [new RoleAggregation(options), new DefaultRoles({ ...options, publicNames })]
+    all.push({ name: 'rbac/bootstrap-roles', task: 'the default roles could not be made', controllers })
   }
   const { flowControl } = fastify.orch
   if (flowControl !== undefined) {

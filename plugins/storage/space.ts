@@ -6,11 +6,16 @@
 import type { Store } from '../../storage/open.js'
 import type { OrchServer } from '../server.js'
 
-export function observeSpace ({ health, metrics }: Pick<OrchServer, 'health' | 'metrics'>, stores: readonly Store[]): void {
+type Reports = Pick<OrchServer, 'health' | 'metrics'>
+
+export function observeSpace ({ health, metrics }: Reports, stores: readonly Store[]): void {
   const reporting = stores.filter(({ backend }) => backend.shortage !== undefined)
-  const full = metrics.gauge('apiserver_storage_out_of_space', '1 while the store refuses values because it has no space for them, else 0.', ['store'])
+  const help = '1 while the store refuses values because it has no space for them, else 0.'
+  const full = metrics.gauge('apiserver_storage_out_of_space', help, ['store'])
   const series = reporting.map(({ backend, name }) => ({ backend, gauge: full.with(name) }))
-  metrics.beforeScrape(() => { for (const { backend, gauge } of series) gauge.set(backend.shortage?.() === undefined ? 0 : 1) })
+  metrics.beforeScrape(() => {
+    for (const { backend, gauge } of series) gauge.set(backend.shortage?.() === undefined ? 0 : 1)
+  })
   const add = (name: string, of: readonly Store[], counts: boolean): void => {
     if (of.length === 0) return
     health.add(name, () => {

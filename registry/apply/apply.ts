@@ -42,7 +42,8 @@ export interface Applied {
 }
 
 /** Runs in steps. @throws TypeError for an unknown version */
-export function * apply ({ versions, live, config, managers, identity, complete, force, now, ignored = EMPTY }: Application): WaitingSteps<Applied> {
+export function * apply (application: Application): WaitingSteps<Applied> {
+  const { versions, live, config, managers, identity, complete, force, now, ignored = EMPTY } = application
   const shapes = versions.shapes(identity.apiVersion)
   if (shapes === undefined) throw new TypeError(`there is no version ${identity.apiVersion}`)
   const fields = without(fieldsOf(shapes.owned, config), ignored)

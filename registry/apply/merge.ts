@@ -71,7 +71,7 @@ function arrange (existing: ReadonlyArray<[element: string, item: unknown]>, sha
   return made
 }
 
-/** Sets what the configuration applies as null, and nobody has left anything in, to null. */
+/** Sets objects and lists that the configuration applies as null to null, if they are empty: what others own in them stays. */
 export function applyNulls (shape: Shape, value: unknown, config: unknown): void {
   if (Array.isArray(config)) {
     if (shape.kind !== 'items' || !Array.isArray(value)) return

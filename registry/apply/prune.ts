@@ -51,12 +51,14 @@ export function * prune ({ versions, merged, apiVersion, last, managers }: Pruni
     const { changed, removed } = compare(other.owned, all, remaining)
     yield
     const unownedIn = (fields: FieldSet): FieldSet => unowned(other.whole, fields, ownedIn(version), false)
-    pruned = yield * convert(copyChanges(other.whole, all, remaining, unownedIn(changed), unownedIn(removed)), version, last.apiVersion)
+    const restored = copyChanges(other.whole, all, remaining, unownedIn(changed), unownedIn(removed))
+    pruned = yield * convert(restored, version, last.apiVersion)
   }
   yield
   // Prune only fields that this manager applied; conversion may have removed or defaulted others.
   const { changed, removed } = compare(shapes.owned, whole, pruned)
-  return yield * convert(copyChanges(shapes.whole, whole, pruned, intersection(last.fields, changed), removedFields(last.fields, removed)), last.apiVersion, apiVersion)
+  const [ownChanged, ownRemoved] = [intersection(last.fields, changed), removedFields(last.fields, removed)]
+  return yield * convert(copyChanges(shapes.whole, whole, pruned, ownChanged, ownRemoved), last.apiVersion, apiVersion)
 }
 
 /** Copies changed fields from `other` and deletes removed ones. */

@@ -22,7 +22,8 @@ export interface Update {
  * Runs in steps. Returns the same managers if no set changed; drops those of versions that the type no longer has with
  * the first change.
  */
-export function * update ({ versions, before, after, managers, identity, now, ignored = EMPTY }: Update): WaitingSteps<readonly Manager[]> {
+export function * update (made: Update): WaitingSteps<readonly Manager[]> {
+  const { versions, before, after, managers, identity, now, ignored = EMPTY } = made
   const comparison = new Comparison({ versions, from: identity.apiVersion, before, after, ignored })
   const changes = comparison.own
   if (changes === UNCHANGED) return limitManagers(managers) // a client may have sent too many

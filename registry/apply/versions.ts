@@ -4,11 +4,13 @@ import { compare, UNCHANGED, type Changes } from './compare.js'
 import type { FieldSet } from './field-set.js'
 import type { Shapes } from './shape.js'
 
+type Objects = readonly object[]
+
 export interface Versions {
   /** Undefined for a version that the type no longer has. */
   readonly shapes: (apiVersion: string) => Shapes | undefined
   /** Returns new objects in another version, in the same order; a promise if a webhook converts. */
-  readonly convert: (objects: readonly object[], from: string, to: string) => readonly object[] | Promise<readonly object[]>
+  readonly convert: (objects: Objects, from: string, to: string) => Objects | Promise<Objects>
 }
 
 /** Converts one object; waits for a webhook. */
@@ -17,7 +19,7 @@ export function * convertOne (versions: Versions, object: object, from: string, 
   return converted
 }
 
-function * converting ({ convert }: Versions, objects: readonly object[], from: string, to: string): WaitingSteps<readonly object[]> {
+function * converting ({ convert }: Versions, objects: Objects, from: string, to: string): WaitingSteps<Objects> {
   const made = convert(objects, from, to)
   if (!(made instanceof Promise)) return made
   let converted: readonly object[] = []

@@ -98,7 +98,9 @@ async function objectOf (store: ResourceStore, { configOf, sent, force, view }: 
 }
 
 /** Assigns the fields of an object without managers to `before-first-apply`. */
-function * ownersOf (store: ResourceStore, live: Partial<ApiObject>, identity: ManagerIdentity, ignored: FieldSet): WaitingSteps<readonly Manager[]> {
+function * ownersOf (
+  store: ResourceStore, live: Partial<ApiObject>, identity: ManagerIdentity, ignored: FieldSet
+): WaitingSteps<readonly Manager[]> {
   const managers = ownersIn(store, live.metadata?.managedFields)
   if (managers.length > 0 || live.metadata === undefined) return managers
   return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, identity: { ...identity, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now: () => now(store), ignored })

@@ -28,7 +28,9 @@ const MAX_PATH = 200
  * @param sent the client's object, if it sent any, which may have the entries of managers as it has seen them
  * @returns a sentence that follows the refusal, or '' if there is none or the client may not get the object
  */
-export async function changedSince (write: ObjectWrite, current: Entry, version: Revision, sent?: ApiObject): Promise<string> {
+export async function changedSince (
+  write: ObjectWrite, current: Entry, version: Revision, sent?: ApiObject
+): Promise<string> {
   const text = explanation(write.store, current, version, sent)
   return text === '' || await mayGet(write) ? text : ''
 }

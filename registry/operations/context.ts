@@ -24,9 +24,7 @@ export interface WriteContext {
   readonly fieldManager?: string
   /** Throws a StatusError 403 if the caller may update but not create. Called before an update creates. Default allowed. */
   readonly mayCreate?: () => Promise<void>
-  /**
-   * Whether the caller may get an object: refusals explain themselves with parts of it to nobody else. Default true.
-   */
+  /** Whether the caller may get an object. Refusals quote parts of it only then. Default true. */
   readonly mayGet?: (of: ObjectName) => Promise<boolean>
   /** Bytes of the request body, 0 or absent without one. */
   readonly size?: number
@@ -56,10 +54,11 @@ export interface ObjectName {
 export interface ObjectWrite { readonly store: ResourceStore, readonly target: Target, readonly context: WriteContext }
 
 /** Whether the caller may get the object of a write, whatever the write's own verb and subresource are. */
-export async function mayGet ({ store, target: { namespace, name }, context: { mayGet } }: ObjectWrite): Promise<boolean> {
+export async function mayGet ({ store, target, context }: ObjectWrite): Promise<boolean> {
   const { group, version, plural: resource } = store.representation
-  // A namespace is within itself.
-  return await mayGet?.({ group, version, resource, namespace: group === '' && resource === 'namespaces' ? name : namespace, name }) ?? true
+  const { name } = target
+  const namespace = group === '' && resource === 'namespaces' ? name : target.namespace // a namespace is within itself
+  return await context.mayGet?.({ group, version, resource, namespace, name }) ?? true
 }
 
 export interface Target { readonly namespace: string, readonly name: string, readonly subresource?: string }

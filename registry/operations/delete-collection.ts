@@ -8,12 +8,20 @@ import { remove, type DeleteRequest } from './delete.js'
 import type { MayReadFrom } from './former-namespace.js'
 import { list, type ListResult, type ListRequest } from './list.js'
 
+export interface Selection extends ListRequest {
+  /** As in `list`. */
+  readonly mayReadFrom?: MayReadFrom | undefined
+}
+
 /**
  * Stops at the first failure other than a missing object; objects deleted until then stay deleted.
  * @returns the selected objects, with the continue token of the page
  * @throws StatusError, StorageError as `list` and `remove`
  */
-export async function removeCollection (store: ResourceStore, { mayReadFrom, ...selected }: ListRequest & { readonly mayReadFrom?: MayReadFrom | undefined }, request: DeleteRequest, context: WriteContext, workers: number): Promise<ListResult> {
+export async function removeCollection (
+  store: ResourceStore, selection: Selection, request: DeleteRequest, context: WriteContext, workers: number
+): Promise<ListResult> {
+  const { mayReadFrom, ...selected } = selection
   const result = await withSpan(context.trace, 'List from storage', () => list(store, selected, mayReadFrom))
   const queue = result.entries.values()
   const failures: unknown[] = []

@@ -59,7 +59,8 @@ async function removeDamaged (store: ResourceStore, target: Target, { preconditi
   if (!isDamaged(store, kv)) throw damage
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined || (resourceVersion !== undefined && resourceVersion !== String(kv.modRevision))) {
-    throw conflict(store.resource, target.name, 'Precondition failed: the stored object cannot be read, so that its UID cannot be compared and its ResourceVersion is ' + String(kv.modRevision))
+    const why = 'the stored object cannot be read, so that its UID cannot be compared'
+    throw conflict(store.resource, target.name, `Precondition failed: ${why} and its ResourceVersion is ${kv.modRevision}`)
   }
   const admission = admissionRequest(store, context, target, 'DELETE', undefined, undefined)
   await store.admission.mutate(admission)
@@ -109,16 +110,22 @@ async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject
   return 'instead' in outcome && outcome.instead === undefined ? { done: removed(marking.done), unwritten: false } : outcome
 }
 
-async function checkPreconditions (write: ObjectWrite, base: Entry, object: ApiObject, { preconditions }: DeleteRequest): Promise<void> {
+async function checkPreconditions (
+  write: ObjectWrite, base: Entry, object: ApiObject, { preconditions }: DeleteRequest
+): Promise<void> {
   if (preconditions === undefined) return
   const { uid, resourceVersion } = preconditions
   const currentUid = object.metadata.uid ?? ''
   // As upstream, errors name the kind, except for namespaces.
   const { group, kind, plural } = write.store.representation
-  const refuse = (why: string): never => { throw conflict({ group, resource: kind === 'Namespace' ? plural : kind }, write.target.name, why) }
+  const resource = { group, resource: kind === 'Namespace' ? plural : kind }
+  const refuse = (why: string): never => { throw conflict(resource, write.target.name, why) }
   const messages = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
   if (uid !== undefined && uid !== currentUid) refuse(messages.uid(uid, currentUid))
-  if (resourceVersion !== undefined && resourceVersion !== String(base.revision)) refuse(`${messages.resourceVersion(resourceVersion, String(base.revision))}${await changedSince(write, base, Number(resourceVersion))}`)
+  const current = String(base.revision)
+  if (resourceVersion === undefined || resourceVersion === current) return
+  const explanation = await changedSince(write, base, Number(resourceVersion))
+  refuse(messages.resourceVersion(resourceVersion, current) + explanation)
 }
 
 const OF_NAMESPACES = {

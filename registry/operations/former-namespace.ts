@@ -12,16 +12,18 @@ import type { ResourceStore } from '../resource-store.js'
 /** Whether the reader may see the state of that revision and the changes since then. Rejects as the back end. */
 export type MayReadFrom = (revision: Revision) => Promise<boolean>
 
-/** By name, whether the namespace of that creation replaced another. */
+/** By name: when the namespace was made, and whether it replaced another. */
 const known = new WeakMap<ResourceStore, Map<string, { readonly created: Revision, readonly replaced: boolean }>>()
-/** Searches that compactions overtake. */
+/** A compaction during the search ends it. */
 const MAX_ATTEMPTS = 3
 
 /**
  * Whether the name was another namespace's before, and the revision is older than the present one. Revisions of another
  * store cannot be compared.
  */
-export async function isOfFormer (namespaces: ResourceStore, name: string, { backend }: ResourceStore, revision: Revision): Promise<boolean> {
+export async function isOfFormer (
+  namespaces: ResourceStore, name: string, { backend }: ResourceStore, revision: Revision
+): Promise<boolean> {
   if (unwrap(namespaces.backend) !== unwrap(backend)) return false
   const key = namespaces.key('', name)
   const cached = namespaces.cache?.get(key)
@@ -57,8 +59,8 @@ async function wasDeletedBefore (backend: Backend, key: string, created: Revisio
       },
       onProgress: revision => { if (revision >= created) end(false) },
       onEnd: error => {
-        if (isStorageError(error, 'Compacted') && attempt < MAX_ATTEMPTS) resolve(wasDeletedBefore(backend, key, created, attempt + 1))
-        else reject(error)
+        if (!isStorageError(error, 'Compacted') || attempt === MAX_ATTEMPTS) reject(error)
+        else resolve(wasDeletedBefore(backend, key, created, attempt + 1))
       }
     })
   })

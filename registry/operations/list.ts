@@ -82,11 +82,13 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
 }
 
 /**
- * @param mayReadFrom whether the reader may see a past state, which else counts as expired. By default it may
+ * @param mayReadFrom whether the reader may see a past state; otherwise it counts as expired. Default true
  * @throws StatusError 400, 410; StorageError 'FutureRevision', 'Unavailable', 'Corrupt' with the key of an unreadable
  * object
  */
-export async function list (store: ResourceStore, request: ListRequest, mayReadFrom?: MayReadFrom): Promise<ListResult> {
+export async function list (
+  store: ResourceStore, request: ListRequest, mayReadFrom?: MayReadFrom
+): Promise<ListResult> {
   const state = stateOf(request)
   const { cache, backend } = store
   if (state.kind !== 'exact') {
@@ -102,7 +104,8 @@ export async function list (store: ResourceStore, request: ListRequest, mayReadF
   }
   await (cache === undefined ? waitForRevision(backend, state.revision) : cache.reach(state.revision))
   const known = cache?.snapshotAt(state.revision)
-  if (state.revision < backend.compactedRevision() || (mayReadFrom !== undefined && !await mayReadFrom(state.revision))) throw tooOld(state.from)
+  if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
+  if (mayReadFrom !== undefined && !await mayReadFrom(state.revision)) throw tooOld(state.from)
   return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
 }
 

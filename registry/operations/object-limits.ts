@@ -22,14 +22,16 @@ export interface EncodedObject {
  * @throws StatusError 413
  */
 export function refuseTooLarge (object: ApiObject): void {
-  if (valuesIn(object, MAX_VALUES) > MAX_VALUES) throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
+  if (valuesIn(object, MAX_VALUES) <= MAX_VALUES) return
+  throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
 }
 
 /** Smaller bodies stay small with their defaults. */
 const GROWING_BYTES = 4096
 
 /** Whether a small body may become a large object: schemas of definitions may have any defaults. */
-export const mayGrow = ({ stored }: ResourceStore, context: Pick<WriteContext, 'mayGrow'>): boolean => context.mayGrow === true || !stored.protobuf
+export const mayGrow = ({ stored }: ResourceStore, context: Pick<WriteContext, 'mayGrow'>): boolean =>
+  context.mayGrow === true || !stored.protobuf
 
 /**
  * Approximate size of a decoded object with its defaults, precise enough to tell whether it is large.
@@ -56,7 +58,9 @@ const REQUEST_BYTES = 2 * 1024
  * @param before bytes of JSON of the replaced object: an object over the limits may still shrink
  * @throws StatusError 413 if the object is too large to store
  */
-export async function encodeObject (store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0): Promise<EncodedObject> {
+export async function encodeObject (
+  store: ResourceStore, object: ApiObject, json: UnversionedJson, before = 0
+): Promise<EncodedObject> {
   if (json.length > before && !store.stored.protobuf) await refuseOutgrownElsewhere(store, object, json.length)
   // Smaller objects are within the limits.
   return isLarge(json.length) ? await encodeLarge(store, object, json, before) : { json, value: store.encode(object) }
@@ -74,7 +78,9 @@ async function refuseOutgrownElsewhere ({ type }: ResourceStore, object: ApiObje
   }
 }
 
-async function encodeLarge (store: ResourceStore, object: ApiObject, json: UnversionedJson, before: number): Promise<EncodedObject> {
+async function encodeLarge (
+  store: ResourceStore, object: ApiObject, json: UnversionedJson, before: number
+): Promise<EncodedObject> {
   await nextTurn()
   const grows = json.length > before
   const values = json.values()

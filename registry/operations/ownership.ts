@@ -87,7 +87,9 @@ export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFie
 }
 
 /** Sets the entries of a changed object, in steps. @throws StatusError 422 for malformed entries */
-export function * trackChange (store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string): WaitingSteps<void> {
+export function * trackChange (
+  store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string
+): WaitingSteps<void> {
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
@@ -104,7 +106,9 @@ export function * trackChange (store: ResourceStore, object: ApiObject, old: Api
   else setOwners(object, owners)
 }
 
-function * tracked (store: ResourceStore, before: object, after: object, managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet): WaitingSteps<readonly Manager[]> {
+function * tracked (
+  store: ResourceStore, before: object, after: object, managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet
+): WaitingSteps<readonly Manager[]> {
   const versions = tolerant(versionsOf(store, false))
   const inRequestVersion = function * (object: object): WaitingSteps<object> {
     if (store.representation === store.stored || Object.keys(object).length === 0) return object

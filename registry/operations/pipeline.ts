@@ -52,9 +52,12 @@ function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | un
 }
 
 /** Validates a new object. @param sent what is wrong with it as it was sent @throws StatusError 422 */
-export async function validateNew (store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>, sent: readonly FieldError[]): Promise<void> {
+export async function validateNew (
+  store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>, sent: readonly FieldError[]
+): Promise<void> {
   const findings = [...validateObject(store.stored, object, store.gates), ...sent]
-  refuse(store, object, [...findings, ...await runStepsYielding(validateVersion(store.representation, object, undefined, '', store.gates))])
+  const ofVersion = validateVersion(store.representation, object, undefined, '', store.gates)
+  refuse(store, object, [...findings, ...await runStepsYielding(ofVersion)])
   store.strategy.canonicalize?.(object)
   for (const text of store.strategy.warnings?.(object, undefined) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -74,13 +77,18 @@ export function prepareChange (store: ResourceStore, object: ApiObject, old: Api
 }
 
 /** Validates the replacement of `old`. @throws StatusError 422 */
-export async function validateChange (write: ObjectWrite, object: ApiObject, old: ApiObject, size: number): Promise<void> {
+export async function validateChange (
+  write: ObjectWrite, object: ApiObject, old: ApiObject, size: number
+): Promise<void> {
   const { store, target: { subresource = '' }, context: { warn, validate, fieldManager = '' } } = write
   const named = subresourceOf(store, subresource)
   const findings = named?.changes === undefined && named?.validateUpdate === undefined ? validateUpdate(store.stored, object, old, store.gates) : validateSubresource(store.stored, object, old, named, store.gates)
   const own = [...findings, ...validate?.(object, old) ?? []]
-  const all = [...own, ...await runStepsYielding(validateVersion(store.representation, object, old, subresource, store.gates))]
-  if (all.length > 0) refuse(store, object, await mayGet(write) ? withOwners(store, all, object, old, fieldManager) : all)
+  const ofVersion = validateVersion(store.representation, object, old, subresource, store.gates)
+  const all = [...own, ...await runStepsYielding(ofVersion)]
+  if (all.length > 0) {
+    refuse(store, object, await mayGet(write) ? withOwners(store, all, object, old, fieldManager) : all)
+  }
   store.strategy.canonicalize?.(object)
   if (subresource === '') for (const text of store.strategy.warnings?.(object, old) ?? []) warn(text)
   if (isLarge(size)) await nextTurn()
@@ -102,7 +110,8 @@ function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject,
   const [next, before] = [members(object), members(old)]
   if (named === undefined) {
     const { subresources, kind } = store.representation
-    for (const { changes = [], kind: own = kind } of subresources) if (own === kind) for (const path of changes) putAt(next, path, clone(valueAt(before, path)))
+    const paths = subresources.flatMap(({ changes = [], kind: own = kind }) => own === kind ? changes : [])
+    for (const path of paths) putAt(next, path, clone(valueAt(before, path)))
   } else if (named.changes !== undefined) {
     const changed = named.changes.map(path => [path, valueAt(next, path)] as const)
     for (const field of new Set([...Object.keys(next), ...Object.keys(before)])) {

@@ -146,7 +146,8 @@ async function stale (write: ObjectWrite, object: ApiObject, base: Entry): Promi
   const { store, target: { name, subresource } } = write
   // A scale has other fields than the object.
   const isView = store.representation.subresources.some(one => one.name === subresource && one.view !== undefined)
-  return conflict(store.resource, name, `${MODIFIED}${isView ? '' : await changedSince(write, base, Number(object.metadata.resourceVersion), object)}`)
+  const explanation = isView ? '' : await changedSince(write, base, Number(object.metadata.resourceVersion), object)
+  return conflict(store.resource, name, MODIFIED + explanation)
 }
 
 /** Keeps metadata that an update may omit or only the server changes. */

@@ -55,7 +55,9 @@ export const TOO_OLD = 'too old resource version: the changes since then are no 
  * @param mayReadFrom as in `list`
  * @throws StatusError 400, 410; StorageError 'Unavailable', 'Corrupt' as `list`
  */
-export async function watch (store: ResourceStore, request: WatchRequest, subscriber: Subscriber, mayReadFrom?: MayReadFrom): Promise<ObjectWatch> {
+export async function watch (
+  store: ResourceStore, request: WatchRequest, subscriber: Subscriber, mayReadFrom?: MayReadFrom
+): Promise<ObjectWatch> {
   const { cache, backend } = store
   const { resourceVersion } = request
   const after = resourceVersion === '' ? 0 : parseRevision(resourceVersion)

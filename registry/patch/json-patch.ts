@@ -64,10 +64,11 @@ export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
 }
 
 function pointer (text: unknown, at: number, member: string): string {
-  const refuse = (): never => { throw badRequest(`JSON patch operation ${at}: ${JSON.stringify(member)} must be a JSON pointer such as /metadata/labels/app`) }
+  const subject = `JSON patch operation ${at}: ${JSON.stringify(member)}`
+  const refuse = (): never => { throw badRequest(`${subject} must be a JSON pointer such as /metadata/labels/app`) }
   if (typeof text !== 'string') return refuse()
   if (text.length > MAX_POINTER_BYTES || Buffer.byteLength(text) > MAX_POINTER_BYTES) {
-    throw tooLarge(`JSON patch operation ${at}: ${JSON.stringify(member)} has more than ${MAX_POINTER_BYTES} bytes`)
+    throw tooLarge(`${subject} has more than ${MAX_POINTER_BYTES} bytes`)
   }
   return (text !== '' && !text.startsWith('/')) || /~(?![01])/.test(text) ? refuse() : text
 }

@@ -40,7 +40,8 @@ export class AllocationAttempt {
     const refuse = (why: string): never => { throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...explain(why) }]) }
     if (pool.slots.slotOf(name) === undefined) refuse(`${names.provided(name)} is not in the valid range. The range of valid ${names.many} is ${pool.slots.range}`)
     const used = this.#used(pool)
-    if (this.#keep(used, await used.take(name, this.#owner)) === undefined) refuse(`provided ${names.one} is already allocated`)
+    const taken = this.#keep(used, await used.take(name, this.#owner))
+    if (taken === undefined) refuse(`provided ${names.one} is already allocated`)
   }
 
   /** Releases all values that this write took. @throws the first failure */

@@ -80,7 +80,9 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const seconds = count(query, 'timeoutSeconds')
     const context = withOptions(request, store, options)
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
-    const selected = { ...listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')), signal, mayReadFrom: mayReadFrom(request, store) }
+    const chunking = store.gates.enabled('APIListChunking')
+    const listed = listRequest(query, store.representation, info.namespace, request.orch, chunking)
+    const selected = { ...listed, signal, mayReadFrom: mayReadFrom(request, store) }
     const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
     return sendStatus(request, reply, successStatus(store, {}, metadataOf(result, store)))
   }

@@ -76,7 +76,9 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
     const subscriber = new WatchSubscriber()
     const { labels, fields } = watchSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
     if ((request.raw.url ?? '').length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
-    const objects = await watch(store, { labels, fields, namespace: store.type.namespaced ? info.namespace : '', resourceVersion: text(query, 'resourceVersion') }, subscriber, mayReadFrom(request, store))
+    const namespace = store.type.namespaced ? info.namespace : ''
+    const watched = { labels, fields, namespace, resourceVersion: text(query, 'resourceVersion') }
+    const objects = await watch(store, watched, subscriber, mayReadFrom(request, store))
     if (reply.raw.destroyed) {
       objects.feed.close()
       return reply

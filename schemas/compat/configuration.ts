@@ -11,7 +11,7 @@ import {
 /** Files say by the group of their apiVersion whose names they have. */
 const GROUPS: ReadonlyMap<string, string> = new Map(CONFIGURATION_GROUPS)
 
-const groupOf = (apiVersion: string): string => apiVersion.replace(/\/.*$/, '')
+const groupOf = (apiVersion: string): string => apiVersion.split('/', 1)[0] ?? ''
 
 type Step = (document: Plain) => void
 
@@ -104,14 +104,14 @@ function nodeSelectors (document: Plain): void {
 
 /**
  * The document, changed in place, under our names, if it has public ones.
- * @param among whether a document without a kind has public names, as those have that refer to it
+ * @param kindless whether a document without a kind has public names: if the file that refers to it has
  * @throws Error that says what is ambiguous
  */
-export function ownConfiguration (document: unknown, among = true): unknown {
+export function ownConfiguration (document: unknown, kindless = true): unknown {
   if (!isObject(document)) return document
   const { apiVersion, kind } = document
   if (typeof apiVersion !== 'string') {
-    if (among) nodeSelectors(document)
+    if (kindless) nodeSelectors(document)
     return document
   }
   const group = groupOf(apiVersion)
@@ -126,7 +126,7 @@ export function ownConfiguration (document: unknown, among = true): unknown {
 export const isPublicConfiguration = (document: unknown): boolean =>
   isObject(document) && typeof document['apiVersion'] === 'string' && GROUPS.has(groupOf(document['apiVersion']))
 
-/** Lines of policies, of which each is a document; what is none stays for the reader to refuse. */
+/** Policies, one JSON document a line. Lines that are none stay as they are, for the reader to refuse. */
 export const ownPolicies = (content: string): string => content.split('\n').map(line => {
   try {
     const policy: unknown = JSON.parse(line)
