@@ -278,6 +278,10 @@ export interface ResourceType {
   readonly representations: readonly Representation[]
 }
 
+/** What versions of a type differ in. */
+type OfVersion = 'columns' | 'rowConditions' | 'rowSubject' | 'selectableFields' | 'unsupportedField' | 'deprecation' |
+  'dependents' | 'rules' | 'conversion' | 'subresources' | 'limitsWrites'
+
 /** Defines a resource type whose objects are stored as `message`. */
 export function resource<T extends ApiObject> (message: Message<T>, options: ResourceOptions<T>): ResourceType {
   const { namespaced, plural } = options
@@ -297,7 +301,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     deleteReturns: options.deleteReturns ?? 'Status',
     nameRule: options.nameRule ?? dnsSubdomain
   } as const
-  const representation = (spoken: Message<ApiObject>, own: Pick<Representation, 'columns' | 'rowConditions' | 'rowSubject' | 'selectableFields' | 'unsupportedField' | 'deprecation' | 'dependents' | 'rules' | 'conversion' | 'subresources' | 'limitsWrites'>): Representation => {
+  const representation = (spoken: Message<ApiObject>, own: Pick<Representation, OfVersion>): Representation => {
     const { name, protobuf, type: spokenType } = spoken[Facts]
     if (spokenType === undefined) throw new TypeError(`${name} is no kind, so it can't be a resource`)
     const { group, version, kind, apiVersion } = spokenType

@@ -30,7 +30,8 @@ export interface RowView {
 }
 
 /** @param now milliseconds since the epoch, for ages */
-export function tableRow (tabular: Tabular, object: ApiObject, now: number, { named = AS_OURS, budget = new CellBudget() }: RowView = {}): Row {
+export function tableRow (tabular: Tabular, object: ApiObject, now: number, view: RowView = {}): Row {
+  const { named = AS_OURS, budget = new CellBudget() } = view
   const { columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject } = tabular
   const decoded = message === undefined ? object : withoutNulls(message, object)
   const subject = rowSubject === undefined ? decoded : rowSubject(decoded)

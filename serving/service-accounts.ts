@@ -52,7 +52,11 @@ function keptKey ({ values, given }: Parsed): ExistingKey {
       const { warnings, ...kept } = keptIn(folder)
       return { ...kept, warnings: [...warnings, ...own] }
     } catch (error) {
-      if (given.has('cert-dir') && !ignored) throw new FlagError('cert-dir', directory, `cannot keep a key for tokens of service accounts there: ${reasonOf(error)}; name another folder or give --service-account-key-file`, { cause: error })
+      if (given.has('cert-dir') && !ignored) {
+        const why = `cannot keep a key for tokens of service accounts there: ${reasonOf(error)}`
+        const remedy = 'name another folder or give --service-account-key-file'
+        throw new FlagError('cert-dir', directory, `${why}; ${remedy}`, { cause: error })
+      }
       problem = error
     }
   }

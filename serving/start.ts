@@ -57,8 +57,8 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   const { options: configured, warnings, serviceWarnings, authorities } = await configuration(parsed)
   const { options: tls, pairs, context, chain, notes } = tlsSetup(parsed)
   const { options: whole, notes: keyNotes, warnings: keyWarnings } = withServiceAccountKey(configured, parsed, chain)
-  const stallGuard = supervisor === undefined ? undefined : new StallWatch()
-  const options = supervisor === undefined ? whole : { ...ofOneProcess(whole, supervisor), ...stallGuard === undefined ? {} : { stallGuard } }
+  const child = supervisor === undefined ? undefined : { supervisor, stallGuard: new StallWatch() }
+  const options = child === undefined ? whole : ofOneProcess(whole, child)
   if (first) supervisor?.send({ kind: 'prepared' })
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
@@ -111,11 +111,11 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
   const running: Running = { root, scope, listener, log }
   // Before it listens: a client that gets an answer may send a signal at once.
-  if (supervisor === undefined) {
+  if (child === undefined) {
     endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
     reportOnSignals(log, () => { logReport(running) })
     await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
-  } else serveFor(supervisor, running, verbosity, stallGuard)
+  } else serveFor(child, running, verbosity)
   logUncaughtErrors(log)
   const { server } = listener
   const reloads = certificateReloads(scope)
@@ -149,20 +149,24 @@ function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storag
   return { storage: { ...options, kind: 'shared', ...(historyRetention === undefined ? {} : { compactionInterval: 0 }) } }
 }
 
+/** What one process of several has besides. */
+interface Child { readonly supervisor: SupervisorChannel, readonly stallGuard: StallWatch }
+
 /** The options of one process of several. */
-function ofOneProcess (options: ServerOptions, supervisor: SupervisorChannel): ServerOptions {
+function ofOneProcess (options: ServerOptions, { supervisor, stallGuard }: Child): ServerOptions {
   const { audit, ...divided } = dividedOptions(options, supervisor.part)
   return {
     ...divided,
     ...(audit === undefined ? {} : { audit: { ...audit, shared: { rotates: () => supervisor.leads } } }),
     ...sharedStorage(options),
+    stallGuard,
     leadership: { elected: supervisor.elected, led: supervisor.led, lead: () => { supervisor.send({ kind: 'led' }) } },
     metrics: { ...options.metrics, process: supervisor.name, others: text => supervisor.collect(text) }
   }
 }
 
 /** Serves the connections that the supervisor passes on. */
-function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: Verbosity, stallGuard: StallWatch | undefined): void {
+function serveFor ({ supervisor, stallGuard }: Child, running: Running, verbosity: Verbosity): void {
   const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
   startTimeouts(listener.server)
   shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' }) })
@@ -172,7 +176,7 @@ function serveFor (supervisor: SupervisorChannel, running: Running, verbosity: V
     report: () => { logReport(running) },
     verbosity: v => { verbosity.set(v) },
     exposition: () => metrics.exposition(),
-    refuse: (like, until) => { stallGuard?.refuse(like, until) }
+    refuse: (like, until) => { stallGuard.refuse(like, until) }
   })
   whenReady(health.ready, shutdown.leaving).then(ready => { if (ready) supervisor.send({ kind: 'ready' }) }, (error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }

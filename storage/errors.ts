@@ -27,6 +27,9 @@ export type StorageErrorCode =
   /** The store or the watch was closed. */
   | 'Closed'
 
+/** As the members of the error. */
+interface StorageErrorOptions { key?: string, since?: number | undefined, remedy?: string, cause?: unknown }
+
 export class StorageError extends Error {
   readonly code: StorageErrorCode
   readonly key: string | undefined
@@ -35,7 +38,7 @@ export class StorageError extends Error {
   /** What makes it work again, for clients; undefined if the code says it. */
   readonly remedy: string | undefined
 
-  constructor (code: StorageErrorCode, message: string, options: { key?: string, since?: number | undefined, remedy?: string, cause?: unknown } = {}) {
+  constructor (code: StorageErrorCode, message: string, options: StorageErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StorageError'
     this.code = code

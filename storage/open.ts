@@ -68,7 +68,9 @@ export async function openBackend (options: BackendOptions): Promise<Backend> {
  * @param failed the process can acknowledge no more writes and must end
  * @throws StorageError as `openBackend`
  */
-export async function serveEmbedded (options: Extract<BackendOptions, { readonly kind: 'embedded' }> & { readonly lock?: DirectoryLock }, failed: (error: unknown) => void): Promise<{ readonly close: () => Promise<void> }> {
+export async function serveEmbedded (
+  options: Extract<BackendOptions, { readonly kind: 'embedded' }> & { readonly lock?: DirectoryLock }, failed: (error: unknown) => void
+): Promise<{ readonly close: () => Promise<void> }> {
   const backend = await OPENERS.embedded(options)
   try {
     const { serveStore } = await import('./shared/server.js')
@@ -168,7 +170,9 @@ export async function openStores (given: BackendOptions | Backend, common: Commo
       refused(error)
     }
   }
-  const options: BackendOptions = Object.assign({ note: common.note, clock: common.clock }, given, { prefix: common.prefix, ...(given.kind === 'etcd' ? { format, presence: true } : {}) })
+  const { note, clock, prefix } = common
+  const ofEtcd = given.kind === 'etcd' ? { format, presence: true } : {}
+  const options: BackendOptions = Object.assign({ note, clock }, given, { prefix, ...ofEtcd })
   const main = await openBackend(options)
   const all: Store[] = [{ backend: main, name: main.name, endpoint: options.kind === 'etcd' ? options.servers.join(',') : undefined }]
   const overrideBackends = new Map<string, Backend>()

@@ -90,7 +90,9 @@ export class MovableClock implements TestClock, Clock {
 
   async move (by: Duration): Promise<void> {
     const whole = millisecondsOf(by)
-    if (this.wall() + whole > LAST_TIME) throw new RangeError(`${JSON.stringify(by)} would move the clock beyond the year 9999`)
+    if (this.wall() + whole > LAST_TIME) {
+      throw new RangeError(`${JSON.stringify(by)} would move the clock beyond the year 9999`)
+    }
     const held = this.held
     this.hold()
     const until = this.elapsed() + whole

@@ -1,4 +1,4 @@
-/** Callers that wait for a place, one tenant after the other: who sends many waits for their own. */
+/** Callers that wait for a place. Tenants take turns, so that a tenant with many callers delays only its own. */
 
 interface Waiting { readonly bodies: Array<() => void>, readonly answers: Array<() => void> }
 /** A tenant's bodies go before its answers. */

@@ -38,7 +38,7 @@ export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'valu
 
 /** Who asks. */
 export interface Asker {
-  /** Callers of one tenant wait for each other; by default all who name none are one. */
+  /** Callers of one tenant share its threads. Callers without one share those of ''. */
   readonly tenant?: string
   /** Aborts when the client has disconnected. */
   readonly signal?: AbortSignal
@@ -66,7 +66,8 @@ export async function parseYamlBody (bytes: Uint8Array, asker: Asker = {}): Prom
     return { value: parseLong(answer.json), ...answer.found }
   } catch (error) {
     if (error instanceof DecodeError || error instanceof StatusError) throw error
-    throw new DocumentError('is a YAML document that takes too much time or memory to parse; send JSON', { cause: error })
+    const problem = 'is a YAML document that takes too much time or memory to parse; send JSON'
+    throw new DocumentError(problem, { cause: error })
   }
 }
 
@@ -105,7 +106,10 @@ async function inThread (question: Question, { tenant = '', signal }: Asker): Pr
 /** @throws StatusError 429 */
 async function placeOfBody (tenant: string, bytes: number, signal: AbortSignal | undefined): Promise<void> {
   const before = waitingOf.get(tenant) ?? 0
-  if (before + bytes > MAX_WAITING_BYTES) throw tooManyRequests('too many large YAML bodies of this user wait to be parsed, please try again later; JSON does not wait', RETRY_AFTER_SECONDS)
+  if (before + bytes > MAX_WAITING_BYTES) {
+    const why = 'too many large YAML bodies of this user wait to be parsed'
+    throw tooManyRequests(`${why}, please try again later; JSON does not wait`, RETRY_AFTER_SECONDS)
+  }
   waitingOf.set(tenant, before + bytes)
   try {
     await place(tenant, 'bodies', signal)

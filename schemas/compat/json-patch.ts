@@ -6,7 +6,7 @@ import { extensionName, translateValue, valueOf, type Form } from './values.js'
 
 interface Position { readonly place: Place, readonly seen: unknown }
 
-/** Of a list's item, or its end. */
+/** Segments that name an item of a list, or its end. */
 const INDEX = /^(?:\d+|-)$/
 
 /**
@@ -18,17 +18,20 @@ export function translateJsonPatch (root: Place, patch: unknown, form: Form, see
   if (!Array.isArray(patch)) return patch
   for (const operation of patch as unknown[]) {
     if (!isObject(operation)) continue
-    if (typeof operation['from'] === 'string') operation['from'] = translatePointer(start, operation['from'], form).pointer
-    if (typeof operation['path'] !== 'string') continue
-    const { pointer, place } = translatePointer(start, operation['path'], form)
+    const { from, path } = operation
+    if (typeof from === 'string') operation['from'] = translatePointer(start, from, form).pointer
+    if (typeof path !== 'string') continue
+    const { pointer, place } = translatePointer(start, path, form)
     operation['path'] = pointer
     if (place !== undefined && 'value' in operation) operation['value'] = translateValue(place, operation['value'], form)
   }
   return patch
 }
 
-/** Reads as far as places are known: a pointer may have thousands of segments. */
-function translatePointer (start: Position, pointer: string, form: Form): { pointer: string, place: Place | undefined } {
+interface Translated { readonly pointer: string, readonly place: Place | undefined }
+
+/** Stops where no place is known, because a pointer may have thousands of segments. */
+function translatePointer (start: Position, pointer: string, form: Form): Translated {
   let { place, seen }: { place: Place | undefined, seen: unknown } = start
   let at = pointer.indexOf('/')
   if (at < 0) return { pointer, place }

@@ -22,7 +22,8 @@ const OWN_GROUPS: ReadonlySet<string> = new Set([...API_VERSIONS.map(version => 
 export const CONFIGURATION_GROUPS: ReadonlyArray<readonly [stock: string, ours: string]> = [
   ...inDomain('k8s.io', [
     'apiserver.config.orch.io', 'apiserver.orch.io', 'audit.orch.io', 'eventratelimit.admission.orch.io',
-    'pod-security.admission.config.orch.io', 'podtolerationrestriction.admission.orch.io', 'resourcequota.admission.orch.io'
+    'pod-security.admission.config.orch.io', 'podtolerationrestriction.admission.orch.io',
+    'resourcequota.admission.orch.io'
   ]),
   ...inDomain('kubernetes.io', ['abac.authorization.orch.io'])
 ]
@@ -71,7 +72,8 @@ const SIGNERS: Pairs = [
   ['kubernetes.io/legacy-unknown', 'orch.io/legacy-unknown']
 ]
 
-const components = (before: string, ...names: string[]): Pairs => names.map(name => [`${before}kube-${name}`, `${before}orch-${name}`])
+const components = (before: string, ...names: string[]): Pairs =>
+  names.map(name => [`${before}kube-${name}`, `${before}orch-${name}`])
 
 const NAMESPACES = components('', 'system', 'public', 'node-lease')
 
@@ -92,7 +94,8 @@ const ROLES: Pairs = [
   ['system:kubelet-api-admin', 'system:node-agent-api-admin'],
   ...inCertificates('certificatesigningrequests:nodeclient', 'certificatesigningrequests:nodeclient'),
   ...inCertificates('certificatesigningrequests:selfnodeclient', 'certificatesigningrequests:selfnodeclient'),
-  ...SIGNERS.slice(1).flatMap(([stock, ours]) => inCertificates(`${afterSlash(stock)}-approver`, `${afterSlash(ours)}-approver`))
+  ...SIGNERS.slice(1).flatMap(([stock, ours]) =>
+    inCertificates(`${afterSlash(stock)}-approver`, `${afterSlash(ours)}-approver`))
 ]
 function inCertificates (stock: string, ours: string): Pairs {
   return [[`system:certificates.k8s.io:${stock}`, `system:certificates.orch.io:${ours}`]]
@@ -144,7 +147,8 @@ export const PAIRS: Readonly<Record<string, Pairs>> = {
   keys: KEY_PAIRS,
   namespaces: NAMESPACES,
   users: USERS,
-  ...Object.fromEntries(KINDS.flatMap(([, plural, kind, names]) => typeof names === 'string' ? [] : [[kind || plural, names]]))
+  ...Object.fromEntries(KINDS.flatMap(([, plural, kind, names]) =>
+    typeof names === 'string' ? [] : [[kind || plural, names]]))
 }
 
 export const GROUPS = bothWays(GROUP_PAIRS)

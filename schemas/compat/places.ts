@@ -50,7 +50,8 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
     apiGroup: ALL, apiGroups: ALL, apiVersion: ALL,
     commonEncodingVersion: ALL, decodableVersions: ALL, encodingVersion: ALL,
     group: [
-      'APIServiceSpec', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource', 'ResourceAttributes', 'StatusDetails'
+      'APIServiceSpec', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource', 'ResourceAttributes',
+      'StatusDetails'
     ]
   }],
   [translateNamespace, {
@@ -87,7 +88,14 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
   [sentence, { evaluationError: ALL, reason: ['SubjectAccessReviewStatus'], error: ['TokenReviewStatus'] }]
 ]
 const KEYS: Readonly<Record<string, readonly string[]>> = {
-  annotations: ALL, deprecatedTopology: ALL, extra: ALL, labels: ALL, matchLabels: ALL, nodeSelector: ALL, selector: ['ReplicationControllerSpec', 'ServiceSpec'], topology: ALL
+  annotations: ALL,
+  deprecatedTopology: ALL,
+  extra: ALL,
+  labels: ALL,
+  matchLabels: ALL,
+  nodeSelector: ALL,
+  selector: ['ReplicationControllerSpec', 'ServiceSpec'],
+  topology: ALL
 }
 
 /** Text fields whose meaning is in the members beside them. */
@@ -152,7 +160,8 @@ function placeOfMetadata (plan: Plan): Place | undefined {
   const { type } = plan.message
   const metadata = plan.byName.get('metadata')
   const names = type === undefined ? undefined : namesOf(groupOf(type.apiVersion), type.kind)
-  if (names === undefined || metadata?.message === undefined || shortName(metadata.message) !== 'ObjectMeta') return undefined
+  if (names === undefined || metadata?.message === undefined) return undefined
+  if (shortName(metadata.message) !== 'ObjectMeta') return undefined
   const members = membersOf(metadata.plan)
   const name: Place = { kind: 'text', of: names, list: false }
   return { kind: 'struct', members: { ...members, places: new Map([...members.places, ['name', name]]) } }
@@ -168,5 +177,6 @@ export const membersOf: (plan: Plan) => Members = perPlan(plan => {
   }))
   const metadata = placeOfMetadata(plan)
   if (metadata !== undefined) places.set('metadata', metadata)
-  return { places, beside: BESIDE.get(message), extensions: message === 'JSONSchemaProps', typed: plan.message.type !== undefined }
+  const typed = plan.message.type !== undefined
+  return { places, beside: BESIDE.get(message), extensions: message === 'JSONSchemaProps', typed }
 })

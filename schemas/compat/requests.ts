@@ -37,12 +37,13 @@ const MAX_SELECTOR = 32 * 1024
 
 /** A label selector: its keys, and the values of keys that say a name. What is malformed stays so. */
 export const translateLabelSelector = bounded(MAX_SELECTOR, selector =>
-  requirements(selector).map(requirement => requirement.replace(REQUIREMENT, (_whole, before: string, key: string, rest: string) => {
-    const value = VALUES.get(key)
-    const named = (word: string): string => word === 'in' || word === 'notin' ? word : value?.(word) ?? word
-    const values = value === undefined ? rest : rest.replace(WORD, named)
-    return before + translateKey(key) + values
-  })).join(','))
+  requirements(selector).map(requirement => requirement.replace(REQUIREMENT, translateRequirement)).join(','))
+
+function translateRequirement (_whole: string, before: string, key: string, rest: string): string {
+  const value = VALUES.get(key)
+  const named = (word: string): string => word === 'in' || word === 'notin' ? word : value?.(word) ?? word
+  return before + translateKey(key) + (value === undefined ? rest : rest.replace(WORD, named))
+}
 
 /** Tolerations or taints as JSON. */
 const TAINT_KEY = /(?<="key"\s{0,9}:\s{0,9}")[^"\\]+(?=")/g
@@ -59,8 +60,9 @@ export const valueOfKey = (key: string): Translation | undefined => VALUES.get(k
 
 /** Fields that are names in objects too; the objects, sources and reasons of events are reported as they were. */
 const FIELDS: ReadonlyMap<string, Translation> = new Map([
-  ...['metadata', 'involvedObject', 'regarding'].map((of): [string, Translation] => [`${of}.namespace`, translateNamespace]),
-  ...['involvedObject', 'regarding'].map((of): [string, Translation] => [`${of}.apiVersion`, translateGroup]),
+  ['metadata.namespace', translateNamespace],
+  ['involvedObject.namespace', translateNamespace], ['involvedObject.apiVersion', translateGroup],
+  ['regarding.namespace', translateNamespace], ['regarding.apiVersion', translateGroup],
   ['spec.signerName', translateKey], ['type', translateKey]
 ])
 
@@ -151,6 +153,8 @@ export function translateQuery (query: string, path: string): string {
   })).toString()
 }
 
+interface MediaTypes { readonly accept?: string | undefined, readonly 'content-type'?: string | undefined }
+
 const OF_GROUP = /^(?:\/openapi\/v3)?\/apis\/([^/]+)/
 
 /**
@@ -158,7 +162,7 @@ const OF_GROUP = /^(?:\/openapi\/v3)?\/apis\/([^/]+)/
  * name one of our own media types.
  * @param path of the URL, as sent
  */
-export function usesPublicNames (path: string, { accept, 'content-type': type }: { readonly accept?: string | undefined, readonly 'content-type'?: string | undefined }): boolean {
+export function usesPublicNames (path: string, { accept, 'content-type': type }: MediaTypes): boolean {
   return !asksForOwnTypes(accept) && !asksForOwnTypes(type) && !isOwnGroup(OF_GROUP.exec(path)?.[1] ?? '')
 }
 

@@ -46,7 +46,8 @@ function namesAfter (word: string): Translation | undefined {
 }
 
 /** A sentence, list of them, or path of a field. */
-export const publicWords = (text: string): string => text.replaceAll('/vnd.orch.', '/vnd.kubernetes.').replace(NAMES, translateMatch)
+export const publicWords = (text: string): string =>
+  text.replaceAll('/vnd.orch.', '/vnd.kubernetes.').replace(NAMES, translateMatch)
 
 function translateMatch (all: string, before: string | undefined, quoted: string | undefined): string {
   if (quoted === undefined) {

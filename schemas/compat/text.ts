@@ -126,14 +126,16 @@ function translationOf (plural: string, names: KindNames): Translation {
 }
 
 interface Kind { readonly group: string, readonly plural: string, readonly kind: string, readonly names: Translation }
-const kinds = KINDS.map(([group, plural, kind, names]): Kind => ({ group, plural, kind, names: translationOf(plural, names) }))
+const kinds = KINDS.map(([group, plural, kind, names]): Kind =>
+  ({ group, plural, kind, names: translationOf(plural, names) }))
 const byType = new Map(kinds.flatMap(({ group, plural, kind, names }) => [group, translateGroup(group)].flatMap(
   either => [plural, kind].map((type): [string, Translation] => [`${either}/${type}`, names])
 )))
 
 /**
- * What translates the names of a kind's objects; undefined where they have one name. @param type plural or kind @param
- * group under either name
+ * What translates the names of a kind's objects; undefined where they have one name.
+ * @param group under either name
+ * @param type plural or kind
  */
 export const namesOf = (group: string, type: string): Translation | undefined => byType.get(`${group}/${type}`)
 

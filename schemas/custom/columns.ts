@@ -23,7 +23,10 @@ function columnOf ({ name, type, format = '', description = '', priority = 0, js
     format,
     description: description === '' ? `Custom resource definition column (in JSONPath format): ${path}` : description,
     priority: priority as 0 | 1, // clients show columns above 0 only in wide tables
-    cell: (object, now, _named, budget = new CellBudget()) => cellOf(type, (find ??= finder(path))(object, budget), now, budget)
+    cell: (object, now, _named, budget = new CellBudget()) => {
+      find ??= finder(path)
+      return cellOf(type, find(object, budget), now, budget)
+    }
   }
 }
 

@@ -96,7 +96,8 @@ class Builder {
     this.#kind = kind
   }
 
-  message (name: string, schema: JSONSchemaProps, at: string, { around = {}, instead = {}, ...extra }: Extra = {}): Message {
+  message (name: string, schema: JSONSchemaProps, at: string, more: Extra = {}): Message {
+    const { around = {}, instead = {}, ...extra } = more
     const build = (): Fields => this.#fields(schema, at)
     let fields: Fields | undefined
     return messageSchema({
@@ -137,9 +138,12 @@ class Builder {
     return one(null, text, SCALARS[type] ?? AnyValue, options)
   }
 
-  #list ({ items, 'x-orch-list-type': listType, 'x-orch-list-map-keys': listMapKeys, 'x-orch-preserve-unknown-fields': keeps }: JSONSchemaProps, at: string, text: string, options: FieldOptions): Field {
+  #list (schema: JSONSchemaProps, at: string, text: string, options: FieldOptions): Field {
+    const { items, 'x-orch-list-type': listType, 'x-orch-list-map-keys': listMapKeys } = schema
+    const keeps = schema['x-orch-preserve-unknown-fields'] === true
     const merging = { ...(listType === undefined ? {} : { listType: listType as 'atomic' }), ...(listMapKeys === undefined ? {} : { listMapKeys }) }
-    return list(null, text, isSchema(items) ? this.#field(keeps === true ? keeping(items) : items, at) : one(null, '', AnyValue, options), { ...options, ...merging })
+    const item = isSchema(items) ? this.#field(keeps ? keeping(items) : items, at) : one(null, '', AnyValue, options)
+    return list(null, text, item, { ...options, ...merging })
   }
 
   #object (schema: JSONSchemaProps, at: string, text: string, options: FieldOptions & { readonly pointer: true }): Field {
@@ -149,7 +153,8 @@ class Builder {
     const keeps = additionalProperties === true || schema['x-orch-preserve-unknown-fields'] === true
     if (keeps && properties === undefined && embedded !== true) return one(null, text, AnyObject, merging)
     const name = at.replace(/[^A-Za-z0-9]+/g, '_')
-    return one(null, text, this.message(name, schema, at, embedded === true ? this.#ofEmbedded(schema, at) : {}), merging)
+    const extra = embedded === true ? this.#ofEmbedded(schema, at) : {}
+    return one(null, text, this.message(name, schema, at, extra), merging)
   }
 
   /**
@@ -159,7 +164,11 @@ class Builder {
   #ofEmbedded ({ properties: { metadata } = {} }: JSONSchemaProps, at: string): Extra {
     const options = { pointer: true, anyType: true } as const
     return {
-      around: { apiVersion: one(null, '', Text, options), kind: one(null, '', Text, options), metadata: one(null, '', EmbeddedMeta, { pointer: true }) },
+      around: {
+        apiVersion: one(null, '', Text, options),
+        kind: one(null, '', Text, options),
+        metadata: one(null, '', EmbeddedMeta, { pointer: true })
+      },
       ...(metadata === undefined ? {} : { instead: { metadata: this.#metadata(metadata, `${at}_metadata`) } })
     }
   }
@@ -167,8 +176,10 @@ class Builder {
   /** Only defaults are taken from the schema. */
   #metadata ({ default: preset, properties = {} }: JSONSchemaProps, at: string): Field {
     const { fields } = EmbeddedMeta[Facts]
-    const filled = Object.entries(properties).filter(([name, part]) => Object.hasOwn(fields, name) && someSchema(part, each => each.default !== undefined))
-    const meta = filled.length === 0 ? EmbeddedMeta : this.message(at, { properties: Object.fromEntries(filled.map(([name, part]) => [name, keeping(part)])) }, at, { around: fields })
+    const hasDefaults = (part: JSONSchemaProps): boolean => someSchema(part, each => each.default !== undefined)
+    const filled = Object.entries(properties).filter(([name, part]) => Object.hasOwn(fields, name) && hasDefaults(part))
+    const kept = Object.fromEntries(filled.map(([name, part]) => [name, keeping(part)]))
+    const meta = filled.length === 0 ? EmbeddedMeta : this.message(at, { properties: kept }, at, { around: fields })
     return one(null, '', meta, { pointer: true, ...(preset === undefined ? {} : { default: preset }) })
   }
 }

@@ -50,10 +50,7 @@ interface Part {
   evaluate?: (context: object) => unknown
 }
 
-/**
- * The library makes a list of all that a part of the path selects, even for its first value. Replaces that, in filters
- * too.
- */
+/** Makes each part of the path select one value after the other, in filters too: the library would list all first. */
 function visitOneByOne (part: Part, visited: () => void): void {
   const { selectors, evaluate } = part
   if (selectors !== undefined) {
@@ -91,9 +88,13 @@ function visitOneByOne (part: Part, visited: () => void): void {
  * Kubernetes' dialect ends names at few characters and escapes dots in them: `.metadata.annotations.example\.com/size`.
  * Quoted in brackets, they are read in the same way. Filters stay as they are.
  */
-const standardPath = (path: string): string => path.replace(/\[\?\(.*?\)\]|\['([^']*)'\]|\.((?:[^\\.,[\]$@{}\s]|\\.)+)/g, (part, quoted?: string, name?: string) =>
-  quoted !== undefined ? namesIn(quoted).map(quotedName).join('') : name === undefined || PLAIN.test(name) ? part : quotedName(name))
+const standardPath = (path: string): string => path.replace(PART, (part, quoted?: string, name?: string) => {
+  if (quoted !== undefined) return namesIn(quoted).map(quotedName).join('')
+  return name === undefined || PLAIN.test(name) ? part : quotedName(name)
+})
 
+/** A filter, a name in brackets, or a name after a dot. */
+const PART = /\[\?\(.*?\)\]|\['([^']*)'\]|\.((?:[^\\.,[\]$@{}\s]|\\.)+)/g
 const PLAIN = /^(?:\*|[A-Za-z_][\w-]*)$/
 const namesIn = (text: string): readonly string[] => text.match(/(?:[^\\.]|\\.)+/g) ?? []
 const quotedName = (name: string): string => `[${JSON.stringify(name.replaceAll('\\', ''))}]`

@@ -39,7 +39,8 @@ function outgrows (plan: Plan, object: Plain): boolean {
 }
 
 /** Whether objects of so many bytes of JSON may grow beyond the limit of values by their defaults. */
-export const mayOutgrow = (message: Message, bytes: number): boolean => bytes / LEAST_MESSAGE * mostAdded(planOf(message)).most > MAX_VALUES - FEW
+export const mayOutgrow = (message: Message, bytes: number): boolean =>
+  bytes / LEAST_MESSAGE * mostAdded(planOf(message)).most > MAX_VALUES - FEW
 
 /** Bytes of an empty message in a list. */
 const LEAST_MESSAGE = 3

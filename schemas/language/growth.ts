@@ -6,7 +6,8 @@ import type { Plain } from './types.js'
 import { anywhere, isOfType, perPlan, alternativeOf, type PlannedField, type Plan } from './plan.js'
 
 /** Messages without defaults below are skipped. */
-const hasDefaults = anywhere(({ messages, fields }) => messages.some(({ defaults }) => defaults !== undefined) || fields.some(({ field }) => field.default !== undefined))
+const hasDefaults = anywhere(({ messages, fields }) =>
+  messages.some(({ defaults }) => defaults !== undefined) || fields.some(({ field }) => field.default !== undefined))
 
 const isMessage = ({ message, special }: PlannedField): boolean => message !== undefined && special === undefined
 const holdsDefaults = ({ innermost }: PlannedField): boolean => isMessage(innermost) && hasDefaults(innermost.plan)
@@ -27,7 +28,8 @@ export const filledFields = perPlan(({ fields }): readonly Filled[] => fields.fl
   const [fallback, nested] = [field.field.default as unknown, holdsDefaults(field)]
   if (!nested && fallback === undefined) return []
   let known: number | undefined
-  return [{ field, fallback, nested, cost: () => known ??= 1 + valuesIn(fallback) + (nested ? addedToValue(field, fallback) : 0) }]
+  const cost = (): number => known ??= 1 + valuesIn(fallback) + (nested ? addedToValue(field, fallback) : 0)
+  return [{ field, fallback, nested, cost }]
 }))
 
 /** Whether the object gets the static default of the field. */
@@ -51,7 +53,8 @@ function addedToValue (field: PlannedField, value: unknown, limit = Infinity): n
   if (element === undefined && shape === 'one') return addedToMessage(field, value, limit)
   let added = 0
   for (const item of Object.values(value)) {
-    added += element === undefined ? addedToMessage(field, item, limit - added) : addedToValue(element, item, limit - added)
+    const left = limit - added
+    added += element === undefined ? addedToMessage(field, item, left) : addedToValue(element, item, left)
     if (added > limit) break
   }
   return added
@@ -78,6 +81,10 @@ export function valuesIn (value: unknown, limit = Infinity): number {
 /** The most that static defaults add to any one message that an object of the plan may hold. */
 export const mostAdded = perPlan(plan => {
   const reached = new Set([plan])
-  for (const { fields } of reached) for (const { innermost } of fields) if (isMessage(innermost)) reached.add(innermost.plan) // grows during the loop
-  return { most: Math.max(...[...reached].map(each => filledFields(each).reduce((sum, { fallback, cost }) => sum + (fallback === undefined ? 0 : cost()), 0))) }
+  for (const { fields } of reached) { // grows during the loop
+    for (const { innermost } of fields) if (isMessage(innermost)) reached.add(innermost.plan)
+  }
+  const addedByStatic = (each: Plan): number =>
+    filledFields(each).reduce((sum, { fallback, cost }) => sum + (fallback === undefined ? 0 : cost()), 0)
+  return { most: Math.max(...[...reached].map(addedByStatic)) }
 })

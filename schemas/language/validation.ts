@@ -92,8 +92,16 @@ export function * validateVersion ({ rules }: Representation, object: ApiObject,
   }, gates)
 }
 
-function validateUpdatedMetadata ({ namespaced, nameRule, anyFinalizer, fieldAnnotations }: Representation, notOnUpdate: readonly UpdateRule[], { metadata }: ApiObject, old: ApiObject, report: Report): void {
-  const rules = { namespaced, nameRule: notOnUpdate.includes('generateName') ? pathSegment : nameRule, anyFinalizer: anyFinalizer || notOnUpdate.includes('finalizers'), fieldAnnotations }
+function validateUpdatedMetadata (
+  representation: Representation, notOnUpdate: readonly UpdateRule[], { metadata }: ApiObject, old: ApiObject, report: Report
+): void {
+  const { namespaced, nameRule, anyFinalizer, fieldAnnotations } = representation
+  const rules = {
+    namespaced,
+    nameRule: notOnUpdate.includes('generateName') ? pathSegment : nameRule,
+    anyFinalizer: anyFinalizer || notOnUpdate.includes('finalizers'),
+    fieldAnnotations
+  }
   validateMetadata(rules, metadata, report)
   validateMetadataUpdate(metadata, old.metadata, report)
 }

@@ -12,7 +12,12 @@ const MAX_SUBRESOURCE = 256
 /** Owners quoted in an error about several. */
 const MAX_QUOTED = 10
 
-interface Ruled { readonly namespaced: boolean, readonly nameRule: NameRule, readonly anyFinalizer: boolean, readonly fieldAnnotations?: readonly string[] }
+interface Ruled {
+  readonly namespaced: boolean
+  readonly nameRule: NameRule
+  readonly anyFinalizer: boolean
+  readonly fieldAnnotations?: readonly string[]
+}
 
 export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
   validateName(resource, metadata, report)
@@ -56,8 +61,10 @@ export function validateLabels (labels: ObjectMeta['labels'], at: string, report
   }
 }
 
-/** @param uncounted keys that the limit of their size leaves out */
-export function validateAnnotations (annotations: ObjectMeta['annotations'], at: string, report: Report, uncounted: readonly string[] = []): void {
+/** @param uncounted keys of annotations that do not count towards the limit of size */
+export function validateAnnotations (
+  annotations: ObjectMeta['annotations'], at: string, report: Report, uncounted: readonly string[] = []
+): void {
   let size = 0
   for (const [key, value] of Object.entries(annotations ?? {})) {
     // Upper case is valid in the domain of an annotation key, but not of a label key.

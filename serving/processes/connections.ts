@@ -21,10 +21,7 @@ interface Share {
   readonly queue: Socket[]
   /** The process hangs or is very busy. */
   silent: boolean
-  /**
-   * Its checks of readyz have passed. Before that it gets connections only while no other process has them pass and
-   * answers.
-   */
+  /** Its readyz has passed once. Until then it gets connections only if no process that answers is ready. */
   ready: boolean
 }
 

@@ -24,9 +24,9 @@ export class KeptProcess {
   /** The process has reported that it serves. */
   serving = false
   ready = false
-  /** Its event loop has not run for some seconds, as its thread has said, with the request it works for. */
+  /** Set while its event loop does not run, as its thread reports, with the request that it works for. */
   stalled: Stalled | undefined
-  /** It is killed because it hangs. */
+  /** Whether it was killed because it hung. */
   hung = false
   ended = false
   readonly #child: ChildProcess
@@ -35,12 +35,16 @@ export class KeptProcess {
     this.name = name
     // Only the supervisor reports to systemd.
     const { NOTIFY_SOCKET: _, ...environment } = process.env
-    this.#child = fork(process.argv[1] ?? '', process.argv.slice(2), { env: { ...environment, [ROLE]: role }, stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'], serialization: 'advanced' })
+    this.#child = fork(process.argv[1] ?? '', process.argv.slice(2), {
+      env: { ...environment, [ROLE]: role },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
+      serialization: 'advanced'
+    })
     const { stdout, stderr } = this.#child
     if (stdout !== null) wholeLines(stdout, lines => { process.stdout.write(lines) })
     if (stderr !== null) wholeLines(stderr, log)
     const pipe = this.#child.stdio[STALL_DESCRIPTOR]
-    if (pipe instanceof Readable) wholeLines(pipe, lines => { this.#tookNote(lines) })
+    if (pipe instanceof Readable) wholeLines(pipe, lines => { this.#noteStall(lines) })
     this.#child.on('message', message => { if (!this.ended) report(message as Report) }) // of this program
     this.#child.on('error', () => {}) // a message sent too late; 'close' follows
     this.#child.once('close', (code, signal) => {
@@ -49,8 +53,8 @@ export class KeptProcess {
     })
   }
 
-  /** Lines of the thread of `stall-watch.ts`. */
-  #tookNote (lines: string): void {
+  /** @param lines of the thread in `stall-worker.ts` */
+  #noteStall (lines: string): void {
     const [line = ''] = lines.trimEnd().split('\n').slice(-1)
     this.stalled = JSON.parse(line) as Stalled // of this program
   }
@@ -59,7 +63,8 @@ export class KeptProcess {
 
   /** Keeps the handle open in this process: Node would leak it if the child died before it received the handle. */
   send (command: Command, handle?: Socket | Server): void {
-    if (this.#child.connected) this.#child.send(command, handle, { keepOpen: true }, () => {}) // 'close' follows an error
+    if (!this.#child.connected) return
+    this.#child.send(command, handle, { keepOpen: true }, () => {}) // 'close' follows an error
   }
 
   ping (): void { this.send({ kind: 'ping' }) }

@@ -20,14 +20,17 @@ export class StallWatch implements StallGuard {
   readonly #worker: Worker
   readonly #numbers = new Map<string, number>()
   #last = 0
-  /** When they are served again, in milliseconds since the epoch. */
+  /** By key, when such requests are served again, in milliseconds since the epoch. */
   readonly #refused = new Map<string, number>()
 
   constructor (silence = SILENCE) {
     const cell = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
     shareWorkedFor(cell)
-    this.#worker = new Worker(new URL('./stall-worker.js', import.meta.url), { workerData: { cell, silence }, resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 } })
-    this.#worker.on('error', () => {}) // without the thread a stall is found all the same, by its silence
+    this.#worker = new Worker(new URL('./stall-worker.js', import.meta.url), {
+      workerData: { cell, silence },
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
+    })
+    this.#worker.on('error', () => {}) // without the thread the supervisor still notices that the process hangs
     this.#worker.unref()
     setInterval(() => { Atomics.add(cell, BEATS, 1) }, BEAT).unref()
   }

@@ -14,7 +14,8 @@ export async function runStore ({ values }: Parsed, supervisor: SupervisorChanne
   const { lock } = await supervisor.start
   const verbosity = new Verbosity(values.v, values.vmodule)
   const log = createLog({ verbosity, format: values['logging-format'], process: STORE })
-  const served = await serveEmbedded({ ...embeddedOptions(values), ...(lock === undefined ? {} : { lock: await heldDirectory(lock) }), note: text => { log.warn(text) } }, error => {
+  const held = lock === undefined ? {} : { lock: await heldDirectory(lock) }
+  const served = await serveEmbedded({ ...embeddedOptions(values), ...held, note: text => { log.warn(text) } }, error => {
     log.error({ err: error }, 'the revision of the store cannot be shared')
     process.exit(1)
   })

@@ -56,7 +56,7 @@ class Supervisor {
   readonly #server: Server
   /** The directory of the embedded store. */
   readonly #directory: string
-  /** Of that directory: no other server takes it while the process of the store is replaced. */
+  /** The lock of that directory, held here so that no other server takes it while the process of the store is replaced. */
   #lock: Promise<Server | undefined> | undefined
   readonly #log: FastifyBaseLogger
   readonly #verbosity: Verbosity
@@ -68,8 +68,9 @@ class Supervisor {
     answers: one => { if (one instanceof ServingChild) this.#connections.answers(one) },
     hangs: (one, seconds) => {
       const { like } = one.stalled ?? {}
-      const why = like === undefined ? 'it is not known what it works for' : `it works for a request, ${textOf(like)}`
-      this.#log.error(`${titleOf(one)} (pid ${one.pid}) hangs: it has not answered for ${seconds} s and is killed; ${why}`)
+      const work = like === undefined ? 'it is not known what it works for' : `it works for a request, ${textOf(like)}`
+      const hangs = `hangs: it has not answered for ${seconds} s and is killed`
+      this.#log.error(`${titleOf(one)} (pid ${one.pid}) ${hangs}; ${work}`)
       one.hung = true
       one.kill()
       if (like !== undefined) this.#refuse(like)
@@ -77,10 +78,7 @@ class Supervisor {
   })
 
   readonly #restartLimit = new RestartLimit()
-  /**
-   * Number of processes that were killed because they hung. They could start, so they are replaced however many they
-   * are.
-   */
+  /** Number of processes killed because they hung. They had started, so each is replaced, without a limit. */
   #hangs = 0
   /** Requests that are refused, for processes that start later. */
   readonly #refused = new Set<Extract<Command, { readonly kind: 'refuse' }>>()
@@ -151,7 +149,7 @@ class Supervisor {
   #sendStart (one: KeptProcess): void {
     const command = { kind: 'start', first: !this.#prepared, ticketKeys: this.#ticketKeys } as const
     if (one.name !== STORE) return one.send(command)
-    // Without the lock the process of the store reports why it cannot have it either.
+    // If the lock fails, the process of the store fails as well, and reports why.
     this.#lock ??= holdDirectory(this.#directory).catch(() => undefined)
     void this.#lock.then(lock => { one.send(command, lock) })
   }

@@ -32,7 +32,8 @@ export function forReading<T> (value: T): T {
 }
 
 function freeze (value: unknown): void {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return // what is frozen is so with its members
+  // The members of a frozen value are frozen too.
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   Object.freeze(value)
   if (Array.isArray(value)) for (const item of value) freeze(item)
   else for (const name in value) freeze((value as Record<string, unknown>)[name])

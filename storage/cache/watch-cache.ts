@@ -275,7 +275,8 @@ export class WatchCache {
     if (this.#closed) return
     for (const [key, damage] of damaged) {
       const what = damage.code === 'Corrupt' ? 'is damaged: it can be deleted and not read,' : 'cannot be decrypted:'
-      if (!this.#damaged.has(key)) this.#options.log(`the object ${key} ${what} lists that it belongs to fail, all others are served`, damage)
+      if (this.#damaged.has(key)) continue
+      this.#options.log(`the object ${key} ${what} lists that it belongs to fail, all others are served`, damage)
     }
     this.#damaged = damaged
     this.#map = OrderedMap.fromSorted(pairs)

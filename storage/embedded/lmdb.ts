@@ -78,14 +78,17 @@ async function openTable (directory: string, options: EmbeddedOptions): Promise<
  * Locks the directory of a store, creating it if missing, with mode 0700.
  * @throws StorageError 'Unavailable' if another process has it or the file system fails, 'NoSpace' on a full disk
  */
-export async function lockFolder (directory: string, { lock, freeBytes }: Pick<EmbeddedOptions, 'lock' | 'freeBytes'> = {}): Promise<DirectoryLock> {
+export async function lockFolder (
+  directory: string, { lock, freeBytes }: Pick<EmbeddedOptions, 'lock' | 'freeBytes'> = {}
+): Promise<DirectoryLock> {
   try {
     makeFolder(directory, 0o700)
     checkOpening(directory, freeBytes?.() ?? freeBytesOf(directory))
     return lock ?? await lockDirectory(directory)
   } catch (error) {
     if (error instanceof StorageError) throw error
-    throw new StorageError('Unavailable', `the directory ${directory} can not be used for the store: ${messageOf(error)}`, { cause: error })
+    const problem = `the directory ${directory} can not be used for the store`
+    throw new StorageError('Unavailable', `${problem}: ${messageOf(error)}`, { cause: error })
   }
 }
 

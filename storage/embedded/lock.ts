@@ -121,7 +121,8 @@ async function removeOld (base: string, mine: number): Promise<void> {
 }
 
 function inUse (directory: string, owner: string): StorageError {
-  return new InUseError(`the directory ${directory} is in use by another server${owner === '' ? '' : ` (process ${owner})`}`)
+  const known = owner === '' ? '' : ` (process ${owner})`
+  return new InUseError(`the directory ${directory} is in use by another server${known}`)
 }
 
 const unusable = (what: string, error: unknown): Error =>

@@ -59,7 +59,10 @@ class NewStore implements StoreWriter {
 
   constructor (directory: string, table: Table, lock: DirectoryLock, revision: Revision, options: NewStoreOptions) {
     this.#directory = directory
-    this.#medium = new LmdbMedium(table, path.join(directory, PARTIAL_FILE), { ...lock, release: async () => {} }, false, options.minFree === undefined ? {} : { minFree: options.minFree })
+    const kept: DirectoryLock = { ...lock, release: async () => {} } // this store releases it, not its medium
+    const { minFree } = options
+    const file = path.join(directory, PARTIAL_FILE)
+    this.#medium = new LmdbMedium(table, file, kept, false, minFree === undefined ? {} : { minFree })
     this.#lock = lock
     this.#last = revision
   }

@@ -96,10 +96,15 @@ const statusOf = (error: unknown): string => error instanceof KeyServiceError ? 
 export function undecryptable (key: string, stored: Uint8Array, cause?: unknown): StorageError {
   const why = cause === undefined
     ? 'which no provider of its resource has: add that key to the encryption configuration'
-    : 'and the configured key of that name does not decrypt it: configure the key that encrypted it, or restore the store if the value was changed'
-  return new StorageError('Undecryptable', `the stored value of ${key} is encrypted by ${keyOf(stored)}, ${why}`, { key, cause })
+    : 'and the configured key of that name does not decrypt it: configure the key that encrypted it, or restore the ' +
+      'store if the value was changed'
+  const message = `the stored value of ${key} is encrypted by ${keyOf(stored)}, ${why}`
+  return new StorageError('Undecryptable', message, { key, cause })
 }
 
-const unencrypted = (key: string): StorageError => new StorageError('Undecryptable', `the stored value of ${key} is not encrypted, and its resource has no provider identity: add it to the encryption configuration`, { key })
+function unencrypted (key: string): StorageError {
+  const problem = `the stored value of ${key} is not encrypted, and its resource has no provider identity`
+  return new StorageError('Undecryptable', `${problem}: add it to the encryption configuration`, { key })
+}
 
 const NOTHING = new Uint8Array(0)

@@ -54,7 +54,9 @@ class EtcdBackend implements Backend {
   constructor (options: EtcdOptions) {
     const connection = new Connection(options)
     this.#connection = options.format === undefined ? connection : new CheckedConnection(connection, { prefix: options.prefix ?? '', ...options.format })
-    if (options.presence === true) this.#presence = new Presence(this.#connection, options.prefix ?? '', error => { this.#renewed(error) })
+    if (options.presence === true) {
+      this.#presence = new Presence(this.#connection, options.prefix ?? '', error => { this.#renewed(error) })
+    }
     const path = `${options.prefix ?? ''}/`
     this.#scope = rangeOf(path)
     this.#progressKey = bytesOf(path + PROGRESS_KEY)

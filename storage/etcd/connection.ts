@@ -38,6 +38,9 @@ const CONNECT_TIMEOUT_MS = 3_000
 const RETRY_PAUSE_MS = 50
 const STATUS_TIMEOUT_MS = 1_500
 
+const statusOf = ({ transport }: Endpoint, milliseconds: number): Promise<Buffer> =>
+  transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + milliseconds)
+
 export class Connection {
   readonly #endpoints: Endpoint[]
   readonly #quorum: Quorum
@@ -62,8 +65,8 @@ export class Connection {
       transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS, options.sockets?.[server]),
       etcd3: new Etcd3Channel(server, credentials, options.sockets?.[server])
     }))
-    const hasLeader = async ({ transport }: Endpoint): Promise<boolean> =>
-      decodeHasLeader(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + STATUS_TIMEOUT_MS))
+    const hasLeader = async (endpoint: Endpoint): Promise<boolean> =>
+      decodeHasLeader(await statusOf(endpoint, STATUS_TIMEOUT_MS))
     this.#quorum = new Quorum(this.#endpoints.map(endpoint => () => hasLeader(endpoint)), options.note ?? (() => {}))
     // A random start spreads several API servers over the cluster.
     this.#current = Math.floor(Math.random() * servers.length)
@@ -108,8 +111,9 @@ export class Connection {
 
   /** Database size in bytes of the server that responds. Errors as `#read`. */
   async size (milliseconds = CALL_TIMEOUT_MS): Promise<number> {
-    return await this.#read(milliseconds, async (endpoint, remaining) =>
-      decodeSize(await endpoint.transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + remaining)), false)
+    const sizeOf = async (endpoint: Endpoint, remaining: number): Promise<number> =>
+      decodeSize(await statusOf(endpoint, remaining))
+    return await this.#read(milliseconds, sizeOf, false)
   }
 
   /** Writes a key without a value. Idempotent, so it may be retried. Errors as `#read`. @returns its revision */
@@ -189,7 +193,9 @@ export class Connection {
    * @param needsQuorum false for what a server answers by itself
    * @throws StorageError 'Compacted', 'FutureRevision', 'NotFound', 'Unavailable', 'Closed'
    */
-  async #read<Answer> (milliseconds: number, attempt: (endpoint: Endpoint, remaining: number) => Promise<Answer>, needsQuorum = true): Promise<Answer> {
+  async #read<Answer> (
+    milliseconds: number, attempt: (endpoint: Endpoint, remaining: number) => Promise<Answer>, needsQuorum = true
+  ): Promise<Answer> {
     const began = performance.now()
     const deadline = began + milliseconds
     const connectDeadline = began + Math.min(milliseconds, CONNECT_TIMEOUT_MS)
@@ -204,14 +210,19 @@ export class Connection {
         if (!(error instanceof CallError)) throw error
         if (!error.transient) throw failureOf(error)
         this.#failed(endpoint, began)
-        if (error.sent ? performance.now() + RETRY_PAUSE_MS >= deadline : this.#shouldGiveUp(connectDeadline, attempts)) throw this.failure(error)
+        const isOver = error.sent
+          ? performance.now() + RETRY_PAUSE_MS >= deadline
+          : this.#shouldGiveUp(connectDeadline, attempts)
+        if (isOver) throw this.failure(error)
         await new Promise(resolve => setTimeout(resolve, RETRY_PAUSE_MS))
       }
     }
   }
 
   /** The failure of a call that was not answered. */
-  failure (error: CallError): StorageError { return failureOf(error, { since: this.failingSince, why: this.#quorum.lost }) }
+  failure (error: CallError): StorageError {
+    return failureOf(error, { since: this.failingSince, why: this.#quorum.lost })
+  }
 
   #succeeded (hadQuorum = true): void {
     this.#unreachableSince = this.failingSince = undefined

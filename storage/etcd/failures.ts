@@ -52,7 +52,8 @@ export class CallError extends Error {
 }
 
 /** What to do when etcd refuses values; deletes go on. */
-const NO_SPACE = 'compact and defragment it (orch-apiserver compact) or raise its --quota-backend-bytes, then disarm its alarm (etcdctl alarm disarm)'
+const NO_SPACE = 'compact and defragment it (orch-apiserver compact) or raise its --quota-backend-bytes, ' +
+  'then disarm its alarm (etcdctl alarm disarm)'
 
 export interface Outage {
   /** When calls began to fail, milliseconds since 1970. */
@@ -69,7 +70,9 @@ export function failureOf (error: CallError, { since, why }: Partial<Outage> = {
   if (details.includes('requested lease not found')) return new StorageError('NotFound', 'the lease does not exist or has ended', { cause: error })
   if (/request is too large|larger than max/.test(details)) return new StorageError('TooLarge', 'the object is larger than etcd takes in one request; raise its --max-request-bytes', { cause: error })
   if (details.includes('database space exceeded')) {
-    return new StorageError('NoSpace', `etcd has no space left and refuses values (alarm NOSPACE): ${NO_SPACE}`, { remedy: `the operator of etcd has to ${NO_SPACE}`, cause: error })
+    const remedy = `the operator of etcd has to ${NO_SPACE}`
+    const message = `etcd has no space left and refuses values (alarm NOSPACE): ${NO_SPACE}`
+    return new StorageError('NoSpace', message, { remedy, cause: error })
   }
   return new StorageError('Unavailable', why ?? `a call to etcd failed: ${message}`, { since, cause: error })
 }

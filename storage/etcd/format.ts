@@ -23,7 +23,8 @@ export interface FormatOptions {
   readonly known?: number
 }
 
-type Calls = Pick<Connection, 'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failure'>
+type Calls = Pick<Connection,
+  'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failure'>
 
 /** A connection whose calls wait for the format check, and fail if it fails. If the format is newer, they fail with 'Unavailable' from then on. */
 export class CheckedConnection implements Calls {

@@ -9,8 +9,10 @@ import { StorageError } from '../errors.js'
 import { rangeOf } from '../key.js'
 import type { Connection } from './connection.js'
 
-/** Below the prefix. The first is of this file, the second of servers that publish their addresses. */
-const SERVERS = ['.servers/', 'masterleases/']
+/** Keys of this file, below the prefix. */
+const SERVERS = '.servers/'
+/** Where servers publish their addresses: releases before this file have only these keys. */
+const ADDRESSES = 'masterleases/'
 const LEASE_SECONDS = 15
 const RENEWAL_MS = 5_000
 /** A shutdown does not wait longer for etcd. */
@@ -32,7 +34,8 @@ export class Presence {
     this.#calls = calls
     this.#outcome = outcome
     const host = hostname().replace(/[^A-Za-z0-9.-]/g, '_')
-    this.#key = Buffer.from(`${prefix}/${SERVERS[0] ?? ''}${host}-${process.pid}-${randomBytes(4).toString('hex')}`, 'latin1')
+    const name = `${host}-${process.pid}-${randomBytes(4).toString('hex')}`
+    this.#key = Buffer.from(`${prefix}/${SERVERS}${name}`, 'latin1')
     this.#renew()
   }
 
@@ -58,9 +61,11 @@ export class Presence {
   }
 
   async #write (): Promise<void> {
-    const { ID: lease } = await this.#calls.other<{ ID: string }>('Lease', 'leaseGrant', { TTL: String(LEASE_SECONDS), ID: '0' })
+    const grant = { TTL: String(LEASE_SECONDS), ID: '0' }
+    const { ID: lease } = await this.#calls.other<{ ID: string }>('Lease', 'leaseGrant', grant)
+    const value = Buffer.from('{}')
     for (;;) {
-      const { succeeded, revision, kv } = await this.#calls.txn({ key: this.#key, expected: this.#written, value: Buffer.from('{}'), lease })
+      const { succeeded, revision, kv } = await this.#calls.txn({ key: this.#key, expected: this.#written, value, lease })
       this.#written = succeeded ? revision : kv?.modRevision ?? 0
       if (succeeded) return
     }
@@ -68,18 +73,20 @@ export class Presence {
 
   async #remove (): Promise<void> {
     await this.#renewal
-    if (this.#written !== 0) await this.#calls.txn({ key: this.#key, expected: this.#written, value: undefined, lease: undefined })
+    if (this.#written === 0) return
+    await this.#calls.txn({ key: this.#key, expected: this.#written, value: undefined, lease: undefined })
   }
 }
 
 /** @throws StorageError 'Unavailable' if servers use the store below the prefix */
 export async function refuseServers (connection: Connection, prefix: string): Promise<void> {
-  const found = await Promise.all(SERVERS.map(async servers => {
-    const { start, end } = rangeOf(`${prefix}/${servers}`)
+  const found = await Promise.all([SERVERS, ADDRESSES].map(async folder => {
+    const { start, end } = rangeOf(`${prefix}/${folder}`)
     const { kvs } = await connection.range({ key: Buffer.from(start, 'latin1'), rangeEnd: Buffer.from(end, 'latin1') })
     return kvs.map(({ key }) => key.slice(start.length))
   }))
   const servers = found.flat()
   if (servers.length === 0) return
-  throw new StorageError('Unavailable', `servers use the store below ${prefix}: ${servers.join(', ')}; stop them first (the entry of one that was killed ends within ${LEASE_SECONDS} seconds)`)
+  const remedy = `stop them first (the entry of one that was killed ends within ${LEASE_SECONDS} seconds)`
+  throw new StorageError('Unavailable', `servers use the store below ${prefix}: ${servers.join(', ')}; ${remedy}`)
 }

@@ -39,10 +39,13 @@ export class Quorum {
   }
 
   async #ask (): Promise<void> {
-    const answers = (await Promise.allSettled(this.#servers.map(ask => ask()))).flatMap(answer => answer.status === 'fulfilled' ? [answer.value] : [])
+    const asked = await Promise.allSettled(this.#servers.map(ask => ask()))
+    const answers = asked.flatMap(answer => answer.status === 'fulfilled' ? [answer.value] : [])
     if (answers.length === 0 || answers.includes(true)) return
     const before = this.#lost
-    this.#lost = `etcd has lost its quorum: ${answers.length} of ${this.#servers.length} servers ${answers.length === 1 ? 'answers' : 'answer'}, without a leader; most of its members must run and reach each other`
+    const count = `${answers.length} of ${this.#servers.length} servers ${answers.length === 1 ? 'answers' : 'answer'}`
+    const remedy = 'most of its members must run and reach each other'
+    this.#lost = `etcd has lost its quorum: ${count}, without a leader; ${remedy}`
     if (before === undefined) this.#note(this.#lost, 'warn')
   }
 }

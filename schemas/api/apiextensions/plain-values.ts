@@ -27,4 +27,5 @@ export function sizeOf (value: unknown, most: number): number {
 export const sameAmount = (a: Amount, b: Amount): boolean => a >= b && a <= b
 
 /** Unlike `sameValue`, distinguishes `{}`, `[]` and null. */
-export const equal = (a: unknown, b: unknown): boolean => typeOf(a) === typeOf(b) && (isNumber(a) && isNumber(b) ? sameAmount(a, b) : sameValue(a, b))
+export const equal = (a: unknown, b: unknown): boolean =>
+  typeOf(a) === typeOf(b) && (isNumber(a) && isNumber(b) ? sameAmount(a, b) : sameValue(a, b))

@@ -4,10 +4,12 @@ import { isSchema, OF_EVERY_KIND, type JSONSchemaProps as Schema } from './schem
 /** Without a schema, pruning removes every field. */
 export function isPruned (value: unknown, schema: Schema | undefined): boolean {
   if (typeof value !== 'object' || value === null) return true
-  const { items: declared, properties = {}, additionalProperties, 'x-orch-preserve-unknown-fields': keeps = false, 'x-orch-embedded-resource': embedded = false } = schema ?? {}
+  const { items: declared, properties = {}, additionalProperties } = schema ?? {}
+  const { 'x-orch-preserve-unknown-fields': keeps = false, 'x-orch-embedded-resource': embedded = false } = schema ?? {}
   if (Array.isArray(value)) {
-    const items = isSchema(declared) ? { ...declared, ...(keeps ? { 'x-orch-preserve-unknown-fields': true } : {}) } : undefined
-    return (keeps && items === undefined) || value.every(item => isPruned(item, items))
+    if (!isSchema(declared)) return keeps || value.every(item => isPruned(item, undefined))
+    const items = keeps ? { ...declared, 'x-orch-preserve-unknown-fields': true } : declared
+    return value.every(item => isPruned(item, items))
   }
   return Object.entries(value).every(([name, item]) => {
     if (embedded && OF_EVERY_KIND.has(name)) return true

@@ -11,7 +11,7 @@ import * as v2 from './v2.js'
 import * as v2beta1 from './v2beta1.js'
 import * as v2beta2 from './v2beta2.js'
 
-/** Passes on the behavior annotation of v1, which v2beta1 has too, because it has no such field. */
+/** Passes on the behavior annotation of v1: v2beta1 has no field for it. */
 function toV2beta1 (stored: v1.HorizontalPodAutoscaler): v2beta1.HorizontalPodAutoscaler {
   const { spec: { behavior: _, ...spec }, status, metadata, ...types } = fromV1(stored)
   const behavior = stored.metadata.annotations?.[BEHAVIOR]
@@ -36,11 +36,13 @@ function fromV2beta1 ({ spec, status, metadata, ...types }: v2beta1.HorizontalPo
   return made
 }
 
-/** Drops what v1 clients sent in annotations that nobody can read, in place. */
-function normalize (autoscaler: v1.HorizontalPodAutoscaler): void { Object.assign(autoscaler, toV1(fromV1(autoscaler))) }
+type Autoscaler = v1.HorizontalPodAutoscaler
 
-/** Takes annotations that hold fields from the old object, or removes them, without reading them. */
-function keepAnnotations ({ metadata }: v1.HorizontalPodAutoscaler, names: readonly string[], old: v1.HorizontalPodAutoscaler | undefined): void {
+/** Drops annotations of v1 clients that hold fields but are malformed, in place. */
+function normalize (autoscaler: Autoscaler): void { Object.assign(autoscaler, toV1(fromV1(autoscaler))) }
+
+/** Restores annotations that hold fields from the old object, or removes them, without parsing them. */
+function keepAnnotations ({ metadata }: Autoscaler, names: readonly string[], old: Autoscaler | undefined): void {
   const before = old?.metadata.annotations ?? {}
   const kept = names.flatMap(name => before[name] === undefined ? [] : [[name, before[name]] as const])
   const made = [...Object.entries(metadata.annotations ?? {}).filter(([name]) => !names.includes(name)), ...kept]
@@ -63,7 +65,9 @@ const byContainer = ({ spec: { metrics = [] } }: v2.HorizontalPodAutoscaler): Ar
 
 /** Drops containerResource while its feature gate is off. Validation reports the metric that is left without a source. */
 function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, gates: Gates): void {
-  if (gates.enabled('HPAContainerMetrics') || ![METRICS, SENT].some(name => autoscaler.metadata.annotations?.[name]?.includes('"containerResource"'))) return
+  if (gates.enabled('HPAContainerMetrics')) return
+  const { annotations = {} } = autoscaler.metadata
+  if (![METRICS, SENT].some(name => annotations[name]?.includes('"containerResource"'))) return
   const sent = fromV1(autoscaler)
   const gated = byContainer(sent)
   if (gated.length === 0 || (old !== undefined && byContainer(fromV1(old)).length > 0)) return

@@ -1,4 +1,4 @@
-/** Reads values in annotations of v1 HorizontalPodAutoscalers. */
+/** Annotations of v1 HorizontalPodAutoscalers that hold fields of v2 as JSON: their names, how they are read, their limit. */
 import { UNBOUNDED } from '../../codec/json/parse.js'
 import { decode } from '../../language/decode.js'
 import type { Message } from '../../language/declare.js'
@@ -32,19 +32,21 @@ export function read<T> (parse: (value: unknown) => T, text: string | undefined)
   }
 }
 
-export const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] => (value as unknown[]).map(item => decode(message, item, UNBOUNDED).object) // throws unless the value is a list
+export const listOf = <T extends object>(message: Message<T>) => (value: unknown): T[] =>
+  (value as unknown[]).map(item => decode(message, item, UNBOUNDED).object) // throws unless the value is a list
 
 /**
  * Refuses annotations of a client that hold more values than an object may: they count as one value each when the
  * object is decoded.
  * @throws StatusError 413
  */
-export function refuseTooMany (annotations: Readonly<Record<string, string>> = {}, sent = KEPT): void {
-  const texts = sent.map(name => annotations[name] ?? '')
+export function refuseTooMany (annotations: Readonly<Record<string, string>> = {}, names = KEPT): void {
+  const texts = names.map(name => annotations[name] ?? '')
   if (texts.join('').length <= MAX_VALUES) return // the shortest value takes two characters
   let left = MAX_VALUES
   for (const text of texts) left -= countValues(text)
-  if (left < 0) throw tooLarge(`the annotations that hold fields of autoscaling/v2 hold more values than the limit of ${MAX_VALUES}`)
+  if (left >= 0) return
+  throw tooLarge(`the annotations that hold fields of autoscaling/v2 hold more values than the limit of ${MAX_VALUES}`)
 }
 
 /** Items and members in a JSON text, without parsing it. Anything for malformed JSON, which nobody reads. */

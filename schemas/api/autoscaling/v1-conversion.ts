@@ -71,7 +71,8 @@ export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAu
   const { annotations } = metadata
   const { targetCPUUtilizationPercentage: target, ...wanted } = spec
   const { currentCPUUtilizationPercentage: usage, ...observed } = status
-  const metrics = read(listOf(v2.MetricSpec), annotations?.[SENT]) ?? metricsOf(read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? [], target)
+  const kept = (): Metric[] => metricsOf(read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? [], target)
+  const metrics = read(listOf(v2.MetricSpec), annotations?.[SENT]) ?? kept()
   const behavior = read(behaviorOf, annotations?.[BEHAVIOR])
   const inStatus: CurrentMetric[] = usage === undefined ? [] : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
   const currentMetrics = read(listOf(v1.MetricStatus), annotations?.[CURRENT_METRICS])?.map(statusToV2) ?? inStatus

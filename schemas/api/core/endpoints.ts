@@ -38,7 +38,7 @@ export const Endpoints = kind('Endpoints', 'Addresses and ports of what stands b
 
 const withPort = (ip: string, port: number): string => ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`
 
-/** Ready addresses with each port; without ports, the addresses. There may be millions: one after the other. */
+/** Ready addresses with each port; without ports, the addresses. A generator, because there may be millions. */
 function * addressesOf (subsets: readonly EndpointSubset[]): Generator<string> {
   for (const { addresses = [], ports = [] } of subsets) {
     if (ports.length === 0) for (const { ip } of addresses) yield ip
@@ -51,7 +51,8 @@ const countOf = (subsets: readonly EndpointSubset[]): number =>
 
 const columns: ReadonlyArray<Column<Endpoints>> = [
   name,
-  text('Endpoints', 'Addresses that are ready for traffic.', ({ subsets }) => subsets === undefined ? NONE : firstThree(addressesOf(subsets), countOf(subsets))),
+  text('Endpoints', 'Addresses that are ready for traffic.', ({ subsets }) =>
+    subsets === undefined ? NONE : firstThree(addressesOf(subsets), countOf(subsets))),
   age
 ]
 

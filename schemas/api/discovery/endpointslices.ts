@@ -65,7 +65,8 @@ function addressText (endpoints: readonly v1beta1.Endpoint[]): string {
 const columns: ReadonlyArray<Column<v1beta1.EndpointSlice>> = [
   name,
   text('AddressType', 'Type of all addresses.', ({ addressType }) => addressType),
-  text('Ports', 'Ports of every endpoint.', ({ ports = [] }) => firstThree(ports.map(({ port, name }) => String(port ?? name ?? '*')), ports.length) || UNSET),
+  text('Ports', 'Ports of every endpoint.', ({ ports = [] }) =>
+    firstThree(ports.map(({ port, name }) => String(port ?? name ?? '*')), ports.length) || UNSET),
   text('Endpoints', 'Addresses of the endpoints.', ({ endpoints = [] }) => addressText(endpoints) || UNSET),
   age
 ]

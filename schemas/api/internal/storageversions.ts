@@ -50,7 +50,8 @@ const ofServer = ({ apiServerID = '', encodingVersion = '' }: ServerStorageVersi
 const columns: ReadonlyArray<Column<StorageVersion>> = [
   name,
   text('CommonEncodingVersion', 'Version in which all servers store.', ({ status }) => status.commonEncodingVersion ?? UNSET),
-  text('StorageVersions', 'Version in which each server stores.', ({ status: { storageVersions = [] } }) => firstThree(storageVersions.map(ofServer), storageVersions.length) || UNSET),
+  text('StorageVersions', 'Version in which each server stores.', ({ status: { storageVersions = [] } }) =>
+    firstThree(storageVersions.map(ofServer), storageVersions.length) || UNSET),
   age
 ]
 

@@ -74,7 +74,8 @@ const columns: ReadonlyArray<Column<NetworkPolicy>> = [
 
 /** While the feature gate of the status is off, an update may remove its conditions, but not set them. */
 function dropGated (policy: NetworkPolicy, old: NetworkPolicy | undefined, gates: Gates): void {
-  if (!gates.enabled('NetworkPolicyStatus') && (policy.status.conditions ?? []).length > 0) policy.status = clone(old?.status) ?? {}
+  if (gates.enabled('NetworkPolicyStatus') || (policy.status.conditions ?? []).length === 0) return
+  policy.status = clone(old?.status) ?? {}
 }
 
 export const networkPolicies = resource(NetworkPolicy, {

@@ -96,7 +96,9 @@ function countKeys (value: unknown): number {
 export function decodeText (bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new DocumentError('is not valid UTF-8')
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (text.charCodeAt(0) === 0xfeff) throw new DocumentError('begins with a byte order mark, which JSON and YAML must not have')
+  if (text.charCodeAt(0) === 0xfeff) {
+    throw new DocumentError('begins with a byte order mark, which JSON and YAML must not have')
+  }
   return text
 }
 

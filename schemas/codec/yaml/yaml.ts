@@ -44,7 +44,8 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const document = documentOf(text, TOKENS * most.values)
   const [first] = document.errors
   if (first !== undefined) {
-    throw new DocumentError(`is not valid YAML: ${first.code.toLowerCase().replaceAll('_', ' ')} in line ${lineOf(text, first.pos[0])}`, { cause: first })
+    const fault = first.code.toLowerCase().replaceAll('_', ' ')
+    throw new DocumentError(`is not valid YAML: ${fault} in line ${lineOf(text, first.pos[0])}`, { cause: first })
   }
   return new Conversion(document, text, most).result()
 }
@@ -52,11 +53,20 @@ export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
 /** @throws DecodeError for more than one document, or more tokens */
 function documentOf (text: string, maxTokens: number): Yaml.Document.Parsed {
   const { Composer, Lexer, Parser } = yaml()
-  const composer = new Composer({ version: '1.2', schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'error', stringKeys: false })
-  // All of them before the first is parsed: a document that has too many costs least so.
+  const composer = new Composer({
+    version: '1.2',
+    schema: 'failsafe',
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
+    stringKeys: false
+  })
+  // They are counted before the first is parsed, because lexing is the cheapest part.
   const lexemes: string[] = []
   for (const lexeme of new Lexer().lex(text)) {
-    if (lexemes.push(lexeme) > maxTokens) throw new DocumentError(`is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
+    if (lexemes.push(lexeme) <= maxTokens) continue
+    throw new DocumentError(`is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
   }
   const tokens = function * (): Generator<Yaml.CST.Token> {
     const parser = new Parser()
@@ -98,7 +108,9 @@ function refuseDepth (text: string): void {
     switch (text.charCodeAt(at)) {
       case OPEN_LIST: case OPEN_MAP:
         // Brackets within quoted text count too, but only hundreds of unclosed ones matter.
-        if (++depth > MAX_FLOW_DEPTH) throw new DocumentError(`nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
+        if (++depth > MAX_FLOW_DEPTH) {
+          throw new DocumentError(`nests more than ${MAX_FLOW_DEPTH} levels of [ or { deep, which YAML here may not`)
+        }
         inLine = 0
         break
       case CLOSE_LIST: case CLOSE_MAP:
@@ -115,7 +127,8 @@ function refuseDepth (text: string): void {
   }
 }
 
-const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP, SPACE, TAB, DASH, QUESTION, COLON] = [0x5b, 0x5d, 0x7b, 0x7d, 0x20, 0x09, 0x2d, 0x3f, 0x3a]
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d]
+const [SPACE, TAB, DASH, QUESTION, COLON] = [0x20, 0x09, 0x2d, 0x3f, 0x3a]
 const isBlank = (character: number): boolean => character === SPACE || character === TAB
 
 /** An unquoted `<<`. */
@@ -123,7 +136,8 @@ function isMergeKey (key: unknown): boolean {
   return yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<'
 }
 
-const tooMuchRepeated = (): DecodeError => new DocumentError('is too large a YAML document once its aliases are followed')
+const tooMuchRepeated = (): DecodeError =>
+  new DocumentError('is too large a YAML document once its aliases are followed')
 
 class Conversion {
   readonly #document: Yaml.Document.Parsed
@@ -195,7 +209,10 @@ class Conversion {
         continue
       }
       const name = this.#value(pair.key, depth + 1)
-      if (typeof name === 'object') throw new DocumentError(`has a YAML key that is ${name === null ? 'null' : 'a list or map'}, at ${pathText(this.#path) || 'the top'}`)
+      if (typeof name === 'object') {
+        const kind = name === null ? 'null' : 'a list or map'
+        throw new DocumentError(`has a YAML key that is ${kind}, at ${pathText(this.#path) || 'the top'}`)
+      }
       const key = String(name)
       this.#path.push(key)
       const again = Object.hasOwn(target, key) && this.#duplicates.length < MAX_DUPLICATES
@@ -215,7 +232,9 @@ class Conversion {
 
   /** The map's own members win, then those of the first merged map. */
   #mergeInto (target: Record<string, unknown>, other: unknown): void {
-    if (typeof other !== 'object' || other === null || Array.isArray(other)) throw new DocumentError(`merges what is no map, at ${pathText(this.#path) || 'the top'}`)
+    if (typeof other !== 'object' || other === null || Array.isArray(other)) {
+      throw new DocumentError(`merges what is no map, at ${pathText(this.#path) || 'the top'}`)
+    }
     for (const [key, value] of Object.entries(other)) if (!Object.hasOwn(target, key)) setMember(target, key, value)
   }
 

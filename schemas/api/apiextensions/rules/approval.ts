@@ -1,6 +1,4 @@
-/**
- * Validation of the annotation that types in groups of the project need: the URL of an approval, or why there is none.
- */
+/** Validation of the annotation that types in protected groups need: the URL of an approval, or why there is none. */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import { invalid, required } from '../../../rules/findings.js'
@@ -13,12 +11,11 @@ const SEE = 'see https://github.com/orch/enhancements/pull/1111'
 const OWN_DOMAINS = ['orch.io']
 const PUBLIC_DOMAINS = ['k8s.io', 'kubernetes.io']
 
-/**
- * Where clients may use public names, the domains are the public ones: a group of ours that has no partner is nobody's.
- */
+/** Where clients may use public names, the public domains are protected, and ours only where it stands for a public one. */
 function isProtected ({ spec: { group } }: CustomResourceDefinition, { publicGroup }: Gates): boolean {
   const named = publicGroup?.(group) ?? group
-  return (publicGroup === undefined ? OWN_DOMAINS : PUBLIC_DOMAINS).some(domain => named === domain || named.endsWith(`.${domain}`))
+  const domains = publicGroup === undefined ? OWN_DOMAINS : PUBLIC_DOMAINS
+  return domains.some(domain => named === domain || named.endsWith(`.${domain}`))
 }
 
 type State = 'missing' | 'bypassed' | 'approved' | 'invalid'
@@ -31,16 +28,21 @@ function stateOf (annotation: string): State {
 
 const annotationOf = ({ metadata: { annotations = {} } }: CustomResourceDefinition): string => annotations[APPROVED] ?? ''
 
-/** Undefined for groups that need no approval. */
-export function approvalState (definition: CustomResourceDefinition, gates: Gates): { readonly state: State | undefined, readonly annotation: string } {
+export interface Approval {
+  /** Undefined for groups that need no approval. */
+  readonly state: State | undefined
+  readonly annotation: string
+}
+
+export function approvalState (definition: CustomResourceDefinition, gates: Gates): Approval {
   const annotation = annotationOf(definition)
   return { state: isProtected(definition, gates) ? stateOf(annotation) : undefined, annotation }
 }
 
-type Definition = CustomResourceDefinition
-
 /** An update need not fix an annotation that was missing or invalid before. */
-export function validateApproval (definition: Definition, old: Definition | undefined, report: Report, gates: Gates): void {
+export function validateApproval (
+  definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report, gates: Gates
+): void {
   if (!isProtected(definition, gates)) return
   const annotation = annotationOf(definition)
   const state = stateOf(annotation)

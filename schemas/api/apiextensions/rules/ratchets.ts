@@ -28,7 +28,16 @@ export interface Ratchets {
 /** Each costs its part of every row of a table. */
 const MAX_COLUMNS = 200
 
-const ALL: Omit<Ratchets, 'rules'> = { columns: () => MAX_COLUMNS, schemas: true, knownTypes: true, structural: true, prunedDefaults: true, atomicSets: true, keysPresent: true, knownReviews: true }
+const ALL: Omit<Ratchets, 'rules'> = {
+  columns: () => MAX_COLUMNS,
+  schemas: true,
+  knownTypes: true,
+  structural: true,
+  prunedDefaults: true,
+  atomicSets: true,
+  keysPresent: true,
+  knownReviews: true
+}
 
 function isStructural (schema: Schema): boolean {
   return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
@@ -40,7 +49,10 @@ export function ratchetsOf (spec: CustomResourceDefinitionSpec, old: CustomResou
   const schemas = schemasOf(old)
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
   return {
-    columns: version => Math.max(MAX_COLUMNS, ...(old.versions ?? []).filter(({ name }) => name === version).map(one => one.additionalPrinterColumns?.length ?? 0)),
+    columns: version => {
+      const { additionalPrinterColumns = [] } = old.versions?.find(({ name }) => name === version) ?? {}
+      return Math.max(MAX_COLUMNS, additionalPrinterColumns.length)
+    },
     schemas: schemas.length === (old.versions ?? []).length,
     structural: mustBeStructural(spec) || schemas.every(isStructural),
     knownReviews: reviews.length === 0 || reviews.some(version => REVIEWS.includes(version)),

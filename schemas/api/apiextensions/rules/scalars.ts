@@ -22,7 +22,8 @@ const EPSILON = 1e-9
 
 /** Whole numbers are compared exactly, fractions as their binary forms allow: 0.3 is a multiple of 0.1. */
 function isMultiple (value: Amount, of: number): boolean {
-  if (Number.isInteger(of) && (typeof value === 'bigint' || Number.isInteger(value))) return BigInt(value) % BigInt(of) === 0n
+  const areWhole = Number.isInteger(of) && (typeof value === 'bigint' || Number.isInteger(value))
+  if (areWhole) return BigInt(value) % BigInt(of) === 0n
   const quotient = Number(value) / of
   const whole = Math.round(quotient)
   return quotient === whole || Math.abs(quotient - whole) < EPSILON * (Math.abs(quotient) + Math.abs(whole))
@@ -33,7 +34,9 @@ export function numberWords ({ multipleOf, maximum, minimum, exclusiveMaximum, e
   const or = (exclusive: boolean | undefined): string => exclusive === true ? '' : 'or equal to '
   const is = (bound: number, exclusive: boolean | undefined): boolean => exclusive === true && sameAmount(value, bound)
   const words: string[] = []
-  if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(value, multipleOf)) words.push(`should be a multiple of ${multipleOf}`)
+  if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(value, multipleOf)) {
+    words.push(`should be a multiple of ${multipleOf}`)
+  }
   if (maximum !== undefined && (value > maximum || is(maximum, exclusiveMaximum))) words.push(`should be less than ${or(exclusiveMaximum)}${maximum}`)
   if (minimum !== undefined && (value < minimum || is(minimum, exclusiveMinimum))) words.push(`should be greater than ${or(exclusiveMinimum)}${minimum}`)
   return words

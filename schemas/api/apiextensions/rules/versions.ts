@@ -45,13 +45,16 @@ function validatePath (path: string, at: string, report: Report): boolean {
   return false
 }
 
-export function validateColumns (columns: readonly CustomResourceColumnDefinition[], most: number, at: string, report: Report): void {
-  if (columns.length > most) report({ type: 'FieldValueTooMany', field: at, value: columns.length, detail: `must have at most ${most} items` })
+type ColumnDefinition = CustomResourceColumnDefinition
+
+export function validateColumns (columns: readonly ColumnDefinition[], most: number, at: string, report: Report): void {
+  const { length } = columns
+  if (length > most) report({ type: 'FieldValueTooMany', field: at, value: length, detail: `must have at most ${most} items` })
   else for (const [index, one] of columns.entries()) validateColumn(one, `${at}[${index}]`, report)
 }
 
 /** Upstream's path of jsonPath is `JSONPath`, its name in v1beta1. */
-function validateColumn ({ name, type, format = '', jsonPath }: CustomResourceColumnDefinition, at: string, report: Report): void {
+function validateColumn ({ name, type, format = '', jsonPath }: ColumnDefinition, at: string, report: Report): void {
   if (name === '') required(report, `${at}.name`)
   const types = `must be one of ${COLUMN_TYPES.join()}`
   if (type === '') required(report, `${at}.type`, types)
