@@ -23,7 +23,8 @@ export function refusal ({ user, info }: Attributes, reason: string, advice = ''
  */
 export function notLoaded (reason: string): Ruling {
   const message = `the request cannot be authorized yet: ${reason}`
-  const evaluationError = new StatusError('ServiceUnavailable', message, { details: { retryAfterSeconds: 1 }, unlogged: true })
+  const details = { retryAfterSeconds: 1 }
+  const evaluationError = new StatusError('ServiceUnavailable', message, { details, unlogged: true })
   return { decision: 'NoOpinion', reason, evaluationError }
 }
 

@@ -13,8 +13,9 @@ type Sink = 'audit-log' | 'audit-webhook'
 
 /** Undefined if auditing is disabled. @throws FlagError */
 export async function auditOptions (values: Values): Promise<AuditOptions | undefined> {
-  const source = { flag: 'audit-policy-file', path: values['audit-policy-file'], publicNames: values['compat-names'] } as const
-  const policy = source.path === '' ? undefined : readDocument(source, [AuditPolicy])
+  const { 'audit-policy-file': policyFile, 'compat-names': publicNames } = values
+  const source = { flag: 'audit-policy-file', path: policyFile, publicNames } as const
+  const policy = policyFile === '' ? undefined : readDocument(source, [AuditPolicy])
   const path = values['audit-log-path']
   const webhook = values['audit-webhook-config-file']
   if (path === '' && webhook === '') return undefined

@@ -56,7 +56,8 @@ export interface AuthoritiesFile {
 /** @throws FlagError */
 export async function configuration (parsed: Parsed): Promise<Configuration> {
   const { values, given } = parsed
-  const { 'compat-names': publicNames, 'egress-selector-config-file': egressFile, 'tracing-config-file': tracingFile } = values
+  const publicNames = values['compat-names']
+  const { 'egress-selector-config-file': egressFile, 'tracing-config-file': tracingFile } = values
   const audit = await auditOptions(values)
   const own = orchService(values)
   const encryption = values['encryption-provider-config'] === '' ? undefined : await encryptionOf(values)

@@ -87,7 +87,8 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   const checks = new Map<string, Registered>()
 
   type Excused = Registered['isExcused']
-  const register = (name: string, run: HealthCheck, checked: CheckOptions = {}, isExcused: Excused = () => false): void => {
+  const never: Excused = () => false
+  const register = (name: string, run: HealthCheck, checked: CheckOptions = {}, isExcused = never): void => {
     const { healthz = true, livez = true, readyz = true, counts = true, timeout = options.timeout ?? 10_000 } = checked
     if (checks.has(name)) throw new Error(`health check ${name} is there already`)
     const endpoints = new Set<HealthEndpoint>()

@@ -53,7 +53,8 @@ export default fp<StalledRequestsOptions>(async (fastify, { guard }) => {
     if (until !== undefined) {
       const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))
       const refused = 'requests like this one, of the same user, verb, resource and namespace, are refused'
-      return done(tooManyRequests(`${refused} for ${seconds} s: a process of the server hung with one of them`, seconds))
+      const why = 'a process of the server hung with one of them'
+      return done(tooManyRequests(`${refused} for ${seconds} s: ${why}`, seconds))
     }
     trace.workFor(guard.numberOf(like))
     done()

@@ -17,7 +17,8 @@ export function mayReadFrom (request: FastifyRequest, store: ResourceStore): May
   return async revision => !await isOfFormer(namespaces, name, store, revision) || await mayListAll(request, store)
 }
 
-async function mayListAll ({ server, orch: { user } }: FastifyRequest, { representation }: ResourceStore): Promise<boolean> {
+async function mayListAll ({ server, orch }: FastifyRequest, { representation }: ResourceStore): Promise<boolean> {
+  const { user } = orch
   if (user === undefined) return false
   const { group, version, plural: resource } = representation
   const info = resourceRequest({ verb: 'list', group, version, resource })

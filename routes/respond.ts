@@ -61,8 +61,8 @@ export interface Transformable {
 }
 
 /** Sends a Table or metadata of an object; of a large one in steps. */
-export function sendTransformed (request: FastifyRequest, reply: FastifyReply, transformable: Transformable): FastifyReply {
-  const { tabular, bytes, read, code = 200 } = transformable
+export function sendTransformed (request: FastifyRequest, reply: FastifyReply, shown: Transformable): FastifyReply {
+  const { tabular, bytes, read, code = 200 } = shown
   const { accept, publicNames } = request.orch
   if (accept === undefined) throw new TypeError('no form is requested')
   const ownForm = (): object => finish(transformed(request, tabular, { ...accept, format: 'json' }, read(), false))

@@ -41,7 +41,9 @@ export interface RowForm {
 }
 
 /** One row, with the object as requested; null for None, as upstream. Cells show the object as its client sees it. */
-export function * row (tabular: Tabular, own: ApiObject, { asVersion }: TransformRequest, form: RowForm): Steps<object> {
+export function * row (
+  tabular: Tabular, own: ApiObject, { asVersion }: TransformRequest, form: RowForm
+): Steps<object> {
   const { include, publicNames, now, budget } = form
   let object = own
   if (publicNames) {
@@ -63,7 +65,8 @@ export function table (tabular: Tabular, metadata: object, rows: object[], reque
 
 /** Transforms one object as requested; a Buffer contains protobuf. */
 export function * transformed (
-  request: FastifyRequest, tabular: Tabular, requested: TransformRequest, own: ApiObject, publicNames = request.orch.publicNames
+  request: FastifyRequest, tabular: Tabular, requested: TransformRequest, own: ApiObject,
+  publicNames = request.orch.publicNames
 ): Steps<object | Buffer> {
   if (requested.as === 'Table') {
     const { resourceVersion } = own.metadata

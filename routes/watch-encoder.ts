@@ -258,7 +258,7 @@ function withColumns (shared: WatchEncoder, { representation }: ResourceStore, c
 const NO_COLUMNS = '"columnDefinitions":null'
 const CHUNK_TAIL = 2
 
-/** Adds columns to the first of some events. Its own member is the first of that form: no text of a client precedes it. */
+/** Adds columns to the first of some events. No text of a client precedes the member that is replaced. */
 function addColumns (bytes: Buffer, columns: Buffer, chunked: boolean): Buffer {
   if (chunked) {
     const start = bytes.indexOf('\n') + 1

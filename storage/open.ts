@@ -69,7 +69,8 @@ export async function openBackend (options: BackendOptions): Promise<Backend> {
  * @throws StorageError as `openBackend`
  */
 export async function serveEmbedded (
-  options: Extract<BackendOptions, { readonly kind: 'embedded' }> & { readonly lock?: DirectoryLock }, failed: (error: unknown) => void
+  options: Extract<BackendOptions, { readonly kind: 'embedded' }> & { readonly lock?: DirectoryLock },
+  failed: (error: unknown) => void
 ): Promise<{ readonly close: () => Promise<void> }> {
   const backend = await OPENERS.embedded(options)
   try {

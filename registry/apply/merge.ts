@@ -71,7 +71,7 @@ function arrange (existing: ReadonlyArray<[element: string, item: unknown]>, sha
   return made
 }
 
-/** Sets objects and lists that the configuration applies as null to null, if they are empty: what others own in them stays. */
+/** Sets what the configuration applies as null to null, unless it has members: those are owned by others. */
 export function applyNulls (shape: Shape, value: unknown, config: unknown): void {
   if (Array.isArray(config)) {
     if (shape.kind !== 'items' || !Array.isArray(value)) return

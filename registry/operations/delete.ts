@@ -60,7 +60,8 @@ async function removeDamaged (store: ResourceStore, target: Target, { preconditi
   const { uid, resourceVersion } = preconditions ?? {}
   if (uid !== undefined || (resourceVersion !== undefined && resourceVersion !== String(kv.modRevision))) {
     const why = 'the stored object cannot be read, so that its UID cannot be compared'
-    throw conflict(store.resource, target.name, `Precondition failed: ${why} and its ResourceVersion is ${kv.modRevision}`)
+    const message = `Precondition failed: ${why} and its ResourceVersion is ${kv.modRevision}`
+    throw conflict(store.resource, target.name, message)
   }
   const admission = admissionRequest(store, context, target, 'DELETE', undefined, undefined)
   await store.admission.mutate(admission)

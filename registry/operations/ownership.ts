@@ -107,7 +107,8 @@ export function * trackChange (
 }
 
 function * tracked (
-  store: ResourceStore, before: object, after: object, managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet
+  store: ResourceStore, before: object, after: object,
+  managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet
 ): WaitingSteps<readonly Manager[]> {
   const versions = tolerant(versionsOf(store, false))
   const inRequestVersion = function * (object: object): WaitingSteps<object> {

@@ -53,8 +53,9 @@ function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | un
 
 /** Validates a new object. @param sent what is wrong with it as it was sent @throws StatusError 422 */
 export async function validateNew (
-  store: ResourceStore, object: ApiObject, { warn, size = 0 }: Pick<WriteContext, 'warn' | 'size'>, sent: readonly FieldError[]
+  store: ResourceStore, object: ApiObject, context: Pick<WriteContext, 'warn' | 'size'>, sent: readonly FieldError[]
 ): Promise<void> {
+  const { warn, size = 0 } = context
   const findings = [...validateObject(store.stored, object, store.gates), ...sent]
   const ofVersion = validateVersion(store.representation, object, undefined, '', store.gates)
   refuse(store, object, [...findings, ...await runStepsYielding(ofVersion)])

@@ -284,8 +284,9 @@ interface TransformedList {
 }
 
 function encodeTransformed (
-  request: FastifyRequest, store: ResourceStore, result: VersionedList, { requested, objectOf, publicNames }: TransformedList
+  request: FastifyRequest, store: ResourceStore, result: VersionedList, transformed: TransformedList
 ): EncodedList {
+  const { requested, objectOf, publicNames } = transformed
   const metadata = metadataOf(result, store)
   const { type, list, item } = writerOf(requested)
   const written = (entry: Entry, value: object): Part => isLarge(entry.json.length) && item !== COMPACT_WRITER.item ? writtenByThread(request, COMPACT_WRITER.item(value), requested) : item(value)

@@ -166,8 +166,9 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore, me
     ? (object: unknown) => translateJson(message, object)
     : undefined
   if (publicNames && exchangeNames === undefined) translatePatch(message, type, value)
-  const isUnderOwnNames = exchangeNames === undefined
-  if (recorder !== undefined) recordValue(request, isUnderOwnNames ? value : translatePatch(message, type, clone(value)))
+  if (recorder !== undefined) {
+    recordValue(request, exchangeNames === undefined ? value : translatePatch(message, type, clone(value)))
+  }
   await yieldToEventLoop(body.length)
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {

@@ -50,8 +50,8 @@ const TEXTS: ReadonlyArray<readonly [of: Translation, fields: Readonly<Record<st
     apiGroup: ALL, apiGroups: ALL, apiVersion: ALL,
     commonEncodingVersion: ALL, decodableVersions: ALL, encodingVersion: ALL,
     group: [
-      'APIServiceSpec', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource', 'ResourceAttributes',
-      'StatusDetails'
+      'APIServiceSpec', 'CustomResourceDefinitionSpec', 'GroupVersionKind', 'GroupVersionResource',
+      'ResourceAttributes', 'StatusDetails'
     ]
   }],
   [translateNamespace, {

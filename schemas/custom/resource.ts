@@ -67,7 +67,9 @@ function customResource ({ metadata, spec, status }: CustomResourceDefinition, s
   })
 }
 
-function versionOf (group: string, kind: string, version: CustomResourceDefinitionVersion, evaluates: boolean): Version {
+function versionOf (
+  group: string, kind: string, version: CustomResourceDefinitionVersion, evaluates: boolean
+): Version {
   const { name, served, schema, subresources, additionalPrinterColumns, deprecated, deprecationWarning } = version
   const declared = schema?.openAPIV3Schema ?? EVERYTHING
   const { status, scale } = subresources ?? {}

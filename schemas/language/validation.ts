@@ -93,7 +93,8 @@ export function * validateVersion ({ rules }: Representation, object: ApiObject,
 }
 
 function validateUpdatedMetadata (
-  representation: Representation, notOnUpdate: readonly UpdateRule[], { metadata }: ApiObject, old: ApiObject, report: Report
+  representation: Representation, notOnUpdate: readonly UpdateRule[],
+  { metadata }: ApiObject, old: ApiObject, report: Report
 ): void {
   const { namespaced, nameRule, anyFinalizer, fieldAnnotations } = representation
   const rules = {

@@ -15,7 +15,8 @@ export async function runStore ({ values }: Parsed, supervisor: SupervisorChanne
   const verbosity = new Verbosity(values.v, values.vmodule)
   const log = createLog({ verbosity, format: values['logging-format'], process: STORE })
   const held = lock === undefined ? {} : { lock: await heldDirectory(lock) }
-  const served = await serveEmbedded({ ...embeddedOptions(values), ...held, note: text => { log.warn(text) } }, error => {
+  const options = { ...embeddedOptions(values), ...held, note: (text: string) => { log.warn(text) } }
+  const served = await serveEmbedded(options, error => {
     log.error({ err: error }, 'the revision of the store cannot be shared')
     process.exit(1)
   })

@@ -56,7 +56,7 @@ class Supervisor {
   readonly #server: Server
   /** The directory of the embedded store. */
   readonly #directory: string
-  /** The lock of that directory, held here so that no other server takes it while the process of the store is replaced. */
+  /** Its lock, held here so that no other server takes it while the process of the store is replaced. */
   #lock: Promise<Server | undefined> | undefined
   readonly #log: FastifyBaseLogger
   readonly #verbosity: Verbosity

@@ -65,7 +65,8 @@ export class Presence {
     const { ID: lease } = await this.#calls.other<{ ID: string }>('Lease', 'leaseGrant', grant)
     const value = Buffer.from('{}')
     for (;;) {
-      const { succeeded, revision, kv } = await this.#calls.txn({ key: this.#key, expected: this.#written, value, lease })
+      const write = { key: this.#key, expected: this.#written, value, lease }
+      const { succeeded, revision, kv } = await this.#calls.txn(write)
       this.#written = succeeded ? revision : kv?.modRevision ?? 0
       if (succeeded) return
     }

@@ -1,4 +1,4 @@
-/** Annotations of v1 HorizontalPodAutoscalers that hold fields of v2 as JSON: their names, how they are read, their limit. */
+/** Annotations of v1 HorizontalPodAutoscalers that hold fields of v2 as JSON: their names, reading, and limit. */
 import { UNBOUNDED } from '../../codec/json/parse.js'
 import { decode } from '../../language/decode.js'
 import type { Message } from '../../language/declare.js'

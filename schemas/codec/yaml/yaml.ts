@@ -66,7 +66,8 @@ function documentOf (text: string, maxTokens: number): Yaml.Document.Parsed {
   const lexemes: string[] = []
   for (const lexeme of new Lexer().lex(text)) {
     if (lexemes.push(lexeme) <= maxTokens) continue
-    throw new DocumentError(`is a YAML document of more than ${maxTokens} tokens, comments and blank lines included; send JSON`)
+    const limit = `${maxTokens} tokens, comments and blank lines included`
+    throw new DocumentError(`is a YAML document of more than ${limit}; send JSON`)
   }
   const tokens = function * (): Generator<Yaml.CST.Token> {
     const parser = new Parser()

@@ -11,7 +11,7 @@ const SEE = 'see https://github.com/orch/enhancements/pull/1111'
 const OWN_DOMAINS = ['orch.io']
 const PUBLIC_DOMAINS = ['k8s.io', 'kubernetes.io']
 
-/** Where clients may use public names, the public domains are protected, and ours only where it stands for a public one. */
+/** Where clients may use public names, public domains are protected, and ours only where it stands for one. */
 function isProtected ({ spec: { group } }: CustomResourceDefinition, { publicGroup }: Gates): boolean {
   const named = publicGroup?.(group) ?? group
   const domains = publicGroup === undefined ? OWN_DOMAINS : PUBLIC_DOMAINS

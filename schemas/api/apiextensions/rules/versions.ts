@@ -48,8 +48,8 @@ function validatePath (path: string, at: string, report: Report): boolean {
 type ColumnDefinition = CustomResourceColumnDefinition
 
 export function validateColumns (columns: readonly ColumnDefinition[], most: number, at: string, report: Report): void {
-  const { length } = columns
-  if (length > most) report({ type: 'FieldValueTooMany', field: at, value: length, detail: `must have at most ${most} items` })
+  const detail = `must have at most ${most} items`
+  if (columns.length > most) report({ type: 'FieldValueTooMany', field: at, value: columns.length, detail })
   else for (const [index, one] of columns.entries()) validateColumn(one, `${at}[${index}]`, report)
 }
 
