@@ -1,7 +1,7 @@
 /** The format of a store in etcd: marked once, raised once, and respected by releases that are too old. */
 import t from 'tap'
 import { openEtcd, type EtcdOptions } from '../../../storage/etcd/backend.js'
-import { CallError } from '../../../storage/etcd/failures.js'
+import { CallError, failureOf } from '../../../storage/etcd/failures.js'
 import { CheckedConnection } from '../../../storage/etcd/format.js'
 import type { Backend } from '../../../storage/backend.js'
 import { startEtcd } from '../../etcd-process.js'
@@ -86,7 +86,7 @@ const kv = (format: string, modRevision: number) => ({ key: KEY, value: Buffer.f
 t.test('a store that refuses writes is read, and a check whose answer is lost is repeated', async t => {
   const answer = { revision: 1, kvs: [], more: false, count: 0 }
   const heard: string[] = []
-  const checked = (txn: Calls['txn']): CheckedConnection => new CheckedConnection({ range: async () => answer, txn, failingSince: undefined, close: () => {} } as unknown as Calls, // nothing else is called
+  const checked = (txn: Calls['txn']): CheckedConnection => new CheckedConnection({ range: async () => answer, txn, failure: (error: CallError) => failureOf(error), close: () => {} } as unknown as Calls, // nothing else is called
     { prefix: '/p', known: 1, note: (text, level) => { heard.push(`${level} ${text}`) }, refused: () => { t.fail('refused') } })
   const full = checked(async () => { throw new CallError(Object.assign(new Error('etcdserver: mvcc: database space exceeded'), { code: 8 }), 'http://etcd') })
   t.equal(await full.range({ key: Buffer.from('/p/a') }), answer)
