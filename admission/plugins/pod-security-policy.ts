@@ -29,7 +29,8 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
     const account = object?.spec.serviceAccountName ?? ''
     const users: UserInfo[] = [user, ...account === '' ? [] : [{ username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace), extra: {} }]]
     for (const one of users) {
-      const info = resourceRequest({ verb: 'use', group: 'policy', version: '*', resource: 'podsecuritypolicies', namespace, name })
+      const resource = 'podsecuritypolicies'
+      const info = resourceRequest({ verb: 'use', group: 'policy', version: '*', resource, namespace, name })
       if (allows(await authorize({ user: one, info }))) return true
     }
     return false

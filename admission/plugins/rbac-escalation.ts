@@ -26,7 +26,10 @@ interface Escalation {
 
 export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlugin {
   const isAllowed = async (user: UserInfo, verb: string, resource: string, namespace: string, name: string): Promise<boolean> =>
-    allows(await authorize({ user, info: resourceRequest({ verb, group: GROUP, version: 'v1', resource, namespace, name }) }))
+    allows(await authorize({
+      user,
+      info: resourceRequest({ verb, group: GROUP, version: 'v1', resource, namespace, name })
+    }))
 
   const requirePermissions = (request: AdmissionRequest, user: UserInfo, rules: readonly Rule[], name: string): void => {
     const refuse = (why: string): never => { throw forbidden({ group: GROUP, resource: request.resource }, name, why) }

@@ -51,7 +51,8 @@ export const publicWords = (text: string): string =>
 
 function translateMatch (all: string, before: string | undefined, quoted: string | undefined): string {
   if (quoted === undefined) {
-    return all.includes('"') ? all.replace(QUOTED, (_whole, group: string) => `"${translateUser(group)}"`) : publicWord(all)
+    if (!all.includes('"')) return publicWord(all)
+    return all.replace(QUOTED, (_whole, group: string) => `"${translateUser(group)}"`)
   }
   if (before === undefined) return `"${publicWord(quoted)}"`
   const names = namesAfter(before)

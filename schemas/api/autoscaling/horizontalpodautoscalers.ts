@@ -111,9 +111,10 @@ const others: ReadonlyArray<OtherRepresentation<v1.HorizontalPodAutoscaler>> = [
 const withOwnKeys = ({ metadata, ...rest }: v1.HorizontalPodAutoscaler, named: (own: string) => string): v1.HorizontalPodAutoscaler =>
   ({ ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).map(([key, value]) => [named(key), value])) } } })
 
+/** An object is always shown under the same names: its own. */
 const shown = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler>()
 
-/** The v2 form, for table columns; converted once for all cells of a row. An object is shown under the names that it has itself. */
+/** The v2 form, converted once for all cells of a row. */
 function asV2 (autoscaler: v1.HorizontalPodAutoscaler, named: (own: string) => string): v2.HorizontalPodAutoscaler {
   let made = shown.get(autoscaler)
   if (made === undefined) shown.set(autoscaler, made = fromV1(withOwnKeys(autoscaler, named)))
@@ -128,7 +129,10 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   namespaced: true,
   fieldAnnotations: KEPT,
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
-  columns: autoscalerColumns.map(column => ({ ...column, cell: (object: v1.HorizontalPodAutoscaler, now: number, named: (own: string) => string) => column.cell(asV2(object, named), now, named) })),
+  columns: autoscalerColumns.map(column => ({
+    ...column,
+    cell: (object: Autoscaler, now: number, named: (own: string) => string) => column.cell(asV2(object, named), now, named)
+  })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
   rules: {
     ...rules,
