@@ -121,8 +121,10 @@ export class RbacAuthorizer implements Authorizer {
     const { rules, problems } = this.rulesOf(user, namespace)
     const masters: Rule[] = user.groups.includes(MASTERS) ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['*'], nonResourceURLs: ['*'] }] : []
     let left = MAX_VALUES
-    const listed = [...masters, ...rules].filter(rule => (left -= sizeOf(rule)) >= 0)
-    if (left < 0) problems.push(`the rules hold more than ${MAX_VALUES} values, of which these are the first`)
+    const all = [...masters, ...rules]
+    const end = all.findIndex(rule => (left -= sizeOf(rule)) < 0)
+    const listed = end < 0 ? all : all.slice(0, end)
+    if (end >= 0) problems.push(`the rules hold more than ${MAX_VALUES} values, of which these are the first`)
     return {
       resourceRules: listed.flatMap(({ verbs = [], apiGroups = [], resources = [], resourceNames }) => {
         if (resources.length === 0) return []

@@ -25,6 +25,16 @@ const fieldAt = (at: string, name: string): string => at === '' ? name || '<nil>
 
 const amount = (value: Amount): string => String(value)
 
+const enumeratedTexts = new WeakMap<readonly unknown[], ReadonlySet<unknown>>()
+
+/** Texts are looked up: a type may name thousands, and an object hold thousands of them. */
+function names (enumeration: readonly unknown[], value: unknown): boolean {
+  if (typeof value !== 'string') return value !== null && enumeration.some(known => equal(known, value))
+  let texts = enumeratedTexts.get(enumeration)
+  if (texts === undefined) enumeratedTexts.set(enumeration, texts = new Set(enumeration))
+  return texts.has(value)
+}
+
 export class ValueValidator {
   readonly #patterns: Pick<Patterns, 'of'>
   readonly #most: number
@@ -71,7 +81,7 @@ export class ValueValidator {
     if (typeof value === 'string') this.#text(schema, value, name, found, said)
     if (isNumber(value)) numberWords(schema, value).forEach(said)
     this.#steps += schema.enum?.length ?? 0
-    if (schema.enum !== undefined && schema.enum.length > 0 && (value === null || !schema.enum.some(known => equal(known, value)))) {
+    if (schema.enum !== undefined && schema.enum.length > 0 && !names(schema.enum, value)) {
       const known = schema.enum.map(one => JSON.stringify(typeof one === 'string' ? one : stringify(one) ?? 'null'))
       this.#say(found, name, `supported values: ${known.join(', ')}`, value, 'FieldValueNotSupported')
     }
