@@ -14,6 +14,8 @@ export type MayReadFrom = (revision: Revision) => Promise<boolean>
 
 /** By name: when the namespace was made, and whether it replaced another. */
 const known = new WeakMap<ResourceStore, Map<string, { readonly created: Revision, readonly replaced: boolean }>>()
+/** Names beyond these are looked up again. */
+const MAX_KNOWN = 10_000
 /** A compaction during the search ends it. */
 const MAX_ATTEMPTS = 3
 
@@ -35,6 +37,7 @@ export async function isOfFormer (
   let found = names.get(name)
   if (found?.created !== kv.createRevision) {
     found = { created: kv.createRevision, replaced: await wasDeletedBefore(namespaces.backend, key, kv.createRevision) }
+    if (names.size >= MAX_KNOWN) names.clear()
     names.set(name, found)
   }
   return found.replaced

@@ -14,7 +14,7 @@ const SILENCE = 5_000
 /** Numbers that are kept; older ones are those of requests that have ended. */
 const MAX_NUMBERS = 10_000
 
-const keyOf = ({ user, verb, what, namespace }: RequestLike): string => `${user}\n${verb}\n${what}\n${namespace}`
+const keyOf = ({ user, verb, what, namespace }: RequestLike): string => JSON.stringify([user, verb, what, namespace])
 
 export class StallWatch implements StallGuard {
   readonly #worker: Worker
