@@ -42,11 +42,13 @@ function behaviorOf (value: unknown): v2.HorizontalPodAutoscalerBehavior | undef
 }
 
 function behaviorJson ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscalerBehavior): string {
-  const rules = ({ stabilizationWindowSeconds, selectPolicy, policies }: Partial<v2.HPAScalingRules> = {}) => ({
-    StabilizationWindowSeconds: stabilizationWindowSeconds ?? null,
-    SelectPolicy: selectPolicy ?? null,
-    Policies: policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null
-  })
+  const rules = (of: v2.HPAScalingRules | undefined) => of === undefined
+    ? null
+    : {
+        StabilizationWindowSeconds: of.stabilizationWindowSeconds ?? null,
+        SelectPolicy: of.selectPolicy ?? null,
+        Policies: of.policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null
+      }
   return JSON.stringify({ ScaleUp: rules(scaleUp), ScaleDown: rules(scaleDown) })
 }
 

@@ -33,3 +33,15 @@ t.test('metrics and behavior of any size that fits an object are kept', async t 
   t.match(await server.patch(url('v1', 'patched'), { metadata: { annotations: { other: 'x'.repeat(300_000) } } }), { code: 422 }, 'other annotations have their limit')
   t.equal((await server.get(url('v2', 'patched'))).json['spec'].metrics.length, 2500)
 })
+
+t.test('behavior that v1 and v2beta1 have for one direction alone is kept so', async t => {
+  const server = await build(t)
+  const text = JSON.stringify({ ScaleUp: { StabilizationWindowSeconds: null, SelectPolicy: null, Policies: [{ Type: 'Pods', Value: 4, PeriodSeconds: 60 }] } })
+  for (const version of ['v1', 'v2beta1']) {
+    const metadata = { name: version, annotations: { 'autoscaling.alpha.orch.io/behavior': text } }
+    const url = `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`
+    t.match(await server.post(url, { metadata, spec: { maxReplicas: 5, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } } }), { code: 201 }, version)
+    t.match(JSON.parse(((await server.get(`${url}/${version}`)).json['metadata'] as Json)['annotations']['autoscaling.alpha.orch.io/behavior'] as string), { ...JSON.parse(text) as Json, ScaleDown: null })
+    t.match((await server.get(`${url.replace(version, 'v2')}/${version}`)).json['spec'].behavior.scaleUp.policies, [{ type: 'Pods', value: 4, periodSeconds: 60 }])
+  }
+})
