@@ -1,5 +1,6 @@
 /** Secrets of a server that encrypts them: what clients see, and what is in the store. */
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Backend } from '../../../storage/backend.js'
 import { openBackend } from '../../../storage/open.js'
 import { isEncrypted } from '../../../storage/encryption/forms.js'
 import { Watch } from '../../build.js'
@@ -10,6 +11,17 @@ import { secret, SECRETS, serve, storedAt, textOf } from './server.js'
 const ONE = { aesgcm: { keys: [key('one', 1)] } }
 const TWO = { aescbc: { keys: [key('two', 2)] } }
 const AT = '/registry/secrets/default/a'
+
+/** A store with the Secret `a`, which a server that has ended encrypted with the key `one`. */
+async function storeOfOne (t: Test): Promise<Backend> {
+  const store = await openBackend({ kind: 'memory' })
+  t.teardown(() => store.close())
+  const before = await serve(t, store, configurationOf([ONE]))
+  await before.reach('/readyz', 200)
+  await before.post(SECRETS, secret('a', 'the text'))
+  await before.close()
+  return store
+}
 
 t.test('values are encrypted in the store and plain to clients: reads, lists, old lists, watches, quotas', async t => {
   const store = await openBackend({ kind: 'memory' })
@@ -70,12 +82,7 @@ t.test('a write of an unchanged object stores the form of the first provider, on
 })
 
 t.test('an object that cannot be decrypted is named, can be deleted and concerns no other', async t => {
-  const store = await openBackend({ kind: 'memory' })
-  t.teardown(() => store.close())
-  const before = await serve(t, store, configurationOf([ONE]))
-  await before.reach('/readyz', 200)
-  await before.post(SECRETS, secret('a', 'the text'))
-  await before.close()
+  const store = await storeOfOne(t)
   const server = await serve(t, store, configurationOf([TWO]))
   await server.reach('/readyz', 200)
   await server.post(SECRETS, secret('b', 'other text'))
@@ -104,12 +111,7 @@ t.test('an object that cannot be decrypted is named, can be deleted and concerns
 })
 
 t.test('a wrong key under the right name is named, and deletion is not advised', async t => {
-  const store = await openBackend({ kind: 'memory' })
-  t.teardown(() => store.close())
-  const before = await serve(t, store, configurationOf([ONE]))
-  await before.reach('/readyz', 200)
-  await before.post(SECRETS, secret('a', 'the text'))
-  await before.close()
+  const store = await storeOfOne(t)
   const server = await serve(t, store, configurationOf([{ aesgcm: { keys: [key('one', 9)] } }]))
   await server.reach('/readyz', 200)
   const { json: { message } } = await server.get(`${SECRETS}/a`)
@@ -138,12 +140,7 @@ t.test('a value that was copied under another key is not served', async t => {
 })
 
 t.test('without configuration, an encrypted object is named as one', async t => {
-  const store = await openBackend({ kind: 'memory' })
-  t.teardown(() => store.close())
-  const before = await serve(t, store, configurationOf([ONE]))
-  await before.reach('/readyz', 200)
-  await before.post(SECRETS, secret('a', 'the text'))
-  await before.close()
+  const store = await storeOfOne(t)
   const server = await serve(t, store, undefined)
   await server.reach('/readyz', 200)
   t.match((await server.get(SECRETS)).json['message'], /the stored value of \/registry\/secrets\/default\/a is encrypted by aesgcm with the key "one"/)
