@@ -131,7 +131,8 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({
     ...column,
-    cell: (object: Autoscaler, now: number, named: (own: string) => string) => column.cell(asV2(object, named), now, named)
+    cell: (object: Autoscaler, now: number, named: (own: string) => string) =>
+      column.cell(asV2(object, named), now, named)
   })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
   rules: {

@@ -47,7 +47,8 @@ function behaviorJson ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscalerBehavio
     : {
         StabilizationWindowSeconds: of.stabilizationWindowSeconds ?? null,
         SelectPolicy: of.selectPolicy ?? null,
-        Policies: of.policies?.map(({ type, value, periodSeconds }) => ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null
+        Policies: of.policies?.map(({ type, value, periodSeconds }) =>
+          ({ Type: type, Value: value, PeriodSeconds: periodSeconds })) ?? null
       }
   return JSON.stringify({ ScaleUp: rules(scaleUp), ScaleDown: rules(scaleDown) })
 }
