@@ -152,7 +152,10 @@ function placesOf ({ apiVersion = '', kind = '' }: ApiObject): readonly Place[] 
   return isBuiltInGroup(group) ? PLACES.get(kind) ?? [] : []
 }
 
-/** What a request adds or changes under a name that does nothing. @param old what is stored, under our names too */
+/**
+ * Finds names of the other project that a request adds or changes, and that therefore have no effect here.
+ * @param old the stored object, under our names
+ */
 export function misnamed (object: ApiObject, old: ApiObject | undefined): Misnamed[] {
   return placesOf(object).flatMap(({ field, of, names, acted }) => {
     const found = names(object).filter(([name]) => PUBLIC.test(name) && of(name) !== name && isActed(of(name), acted))
