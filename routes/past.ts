@@ -1,8 +1,8 @@
 /** Decides who may read the past of a namespace. */
 import type { FastifyRequest } from 'fastify'
-import { resourceRequest } from '../auth/request-info.js'
 import { isOfFormer, type MayReadFrom } from '../registry/operations/former-namespace.js'
 import type { ResourceStore } from '../registry/resource-store.js'
+import { mayAlso } from './other-rights.js'
 
 /**
  * For lists and watches in a namespace, or of one; undefined for others. Those who may list the resource in all
@@ -14,14 +14,8 @@ export function mayReadFrom (request: FastifyRequest, store: ResourceStore): May
   const isNamespace = info.group === '' && info.resource === 'namespaces'
   const name = store.type.namespaced ? info.namespace : isNamespace ? info.name : ''
   if (query.size === 0 || name === '' || namespaces === undefined) return undefined
-  return async revision => !await isOfFormer(namespaces, name, store, revision) || await mayListAll(request, store)
-}
-
-async function mayListAll ({ server, orch }: FastifyRequest, { representation }: ResourceStore): Promise<boolean> {
-  const { user } = orch
-  if (user === undefined) return false
-  const { group, version, plural: resource } = representation
-  const info = resourceRequest({ verb: 'list', group, version, resource })
-  const { decision } = await server.orch.authorizer.authorize({ user, info })
-  return decision === 'Allow'
+  const { group, version, plural: resource } = store.representation
+  return async revision =>
+    !await isOfFormer(namespaces, name, store, revision) ||
+    await mayAlso(request, { verb: 'list', group, version, resource })
 }

@@ -5,11 +5,10 @@ import {
   patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType
 } from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
-import { resourceRequest } from '../../auth/request-info.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { withSpan } from '../../registry/trace.js'
 import { yieldToStarted, isLarge, nextTurn, yieldToEventLoop } from '../../event-loop/turns.js'
-import type { ObjectName, Target, WriteContext } from '../../registry/operations/context.js'
+import type { Target, WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
 import { reportTooLarge } from '../../registry/operations/object-limits.js'
 import { patch } from '../../registry/operations/patch.js'
@@ -19,6 +18,7 @@ import { mayBeMisnamed, misnamedWarnings, publicFindings } from '../../schemas/c
 import { translateJson, translatePatch } from '../../schemas/compat/objects.js'
 import { clone } from '../../schemas/language/values.js'
 import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
+import { mayAlso } from '../other-rights.js'
 import { sendEntry } from '../respond.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
 
@@ -42,7 +42,7 @@ export function contextOf (request: FastifyRequest): WriteContext {
     size: bodyOf(request).length,
     mayGrow: GROWING_TYPES.has(contentType(request)),
     mayCreate: () => mayCreate(request),
-    mayGet: of => mayGet(request, of),
+    mayGet: of => mayAlso(request, { verb: 'get', ...of }),
     warn: text => { orch.warnings.push(text) },
     annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
     annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
@@ -76,12 +76,6 @@ async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Pro
   if (decision === 'Allow') return
   const isUndecided = decision === 'NoOpinion' && evaluationError !== undefined
   throw isUndecided ? undecided(evaluationError) : refusal(attributes, reason)
-}
-
-async function mayGet ({ server, orch: { user } }: FastifyRequest, of: ObjectName): Promise<boolean> {
-  if (user === undefined) return false
-  const { decision } = await server.orch.authorizer.authorize({ user, info: resourceRequest({ verb: 'get', ...of }) })
-  return decision === 'Allow'
 }
 
 export function targetOf (request: FastifyRequest): Target {

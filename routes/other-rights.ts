@@ -1,0 +1,11 @@
+/** Asks for rights that a request does not need, but that decide how much its answer tells. */
+import type { FastifyRequest } from 'fastify'
+import { resourceRequest } from '../auth/request-info.js'
+
+export async function mayAlso (
+  { server, orch: { user } }: FastifyRequest, asked: Parameters<typeof resourceRequest>[0]
+): Promise<boolean> {
+  if (user === undefined) return false
+  const { decision } = await server.orch.authorizer.authorize({ user, info: resourceRequest(asked) })
+  return decision === 'Allow'
+}
