@@ -24,7 +24,7 @@ export default [
   {
     // For objects created per request: V8 gives each object literal with a getter its own hidden class, in the old generation, which
     // retains everything that the getter can reach until a full collection.
-    files: ['admission', 'auth', 'clients', 'controllers', 'event-loop', 'flow-control', 'plugins', 'registry', 'routes', 'serving', 'storage'].map(folder => `${folder}/**/*.ts`),
+    files: ['admission', 'answers', 'auth', 'clients', 'controllers', 'event-loop', 'flow-control', 'plugins', 'registry', 'routes', 'serving', 'storage'].map(folder => `${folder}/**/*.ts`),
     rules: {
       'no-restricted-syntax': ['error', { selector: 'ObjectExpression > Property[kind=/^[gs]et$/]', message: 'Use a class with a getter: an object literal with one holds the whole request until the next full collection.' }]
     }

@@ -29,8 +29,9 @@ const MAY_IMPORT = {
   registry: UP_TO_AUTH,
   admission: UP_TO_REGISTRY,
   controllers: UP_TO_ADMISSION,
-  routes: [...UP_TO_REGISTRY, 'plugins/context', 'serving/wire'],
-  plugins: [...UP_TO_CONTROLLERS, 'clients', 'files', 'serving/wire'],
+  answers: [...UP_TO_REGISTRY, 'plugins/context', 'serving/wire'],
+  routes: [...UP_TO_REGISTRY, 'answers', 'plugins/context', 'serving/wire'],
+  plugins: [...UP_TO_CONTROLLERS, 'answers', 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
   serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests', 'files', 'storage/open', 'event-loop/batching', 'event-loop/worked-for', 'auth/authorities', 'schemas/limits'],
@@ -54,7 +55,7 @@ const BACK_ENDS = {
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
-  [/^@?fastify/, ['app', 'testing', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging']],
+  [/^@?fastify/, ['answers', 'app', 'testing', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging']],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],

@@ -3,9 +3,8 @@
  *
  * @see interface, 'Deprecation rules' 8
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { Representation } from '../schemas/index.js'
-import { warn } from './respond.js'
 
 const DEPRECATED = 'orch.io/deprecated'
 const REMOVED_RELEASE = 'orch.io/removed-release'
@@ -24,13 +23,12 @@ type DeclareGauge = (name: string, help: string, labels: readonly string[]) => {
 /** Returns a function that records a request to a deprecated version. */
 export function deprecations (declareGauge: DeclareGauge) {
   const gauge = declareGauge('apiserver_requested_deprecated_apis', 'Deprecated APIs that have been requested, by the release that removes them.', ['group', 'version', 'resource', 'subresource', 'removed_release'])
-  return (request: FastifyRequest, reply: FastifyReply, representation: Representation): void => {
+  return (request: FastifyRequest, representation: Representation): void => {
     const { deprecation } = representation
     const sentence = deprecationWarning(representation)
     if (deprecation === undefined || sentence === undefined) return
     const { orch } = request
     orch.warnings.push(sentence)
-    warn(request, reply) // here, as some responses bypass Fastify's hooks
     orch.annotations = { ...orch.annotations, [DEPRECATED]: 'true', ...(deprecation.removed === undefined ? {} : { [REMOVED_RELEASE]: deprecation.removed }) }
     gauge.with(representation.group, representation.version, representation.plural, orch.info.subresource, deprecation.removed ?? '').set(1)
   }

@@ -2,28 +2,31 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import type { ResourceVerb, Subresource } from '../schemas/index.js'
+import type { Subresource } from '../schemas/index.js'
 import { isServed } from '../schemas/resource.js'
 import { dnsLabel } from '../schemas/names.js'
 import { methodNotAllowed, noSuchPath, notFound, notOffered, notSupported } from '../schemas/status.js'
+import type { Verb } from '../answers/answer.js'
 import { deprecations } from './deprecation.js'
+import { answering } from './respond.js'
 import { unknownPath } from './unknown-path.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
-import { deleteCollectionHandler, deleteHandler } from './verbs/delete.js'
-import { getHandler, getSourceHandler } from './verbs/get.js'
-import { listHandler, listSourceHandler } from './verbs/list.js'
-import { operationHandler } from './verbs/operate.js'
-import { patchViewHandler, readViewHandler, updateViewHandler } from './verbs/view.js'
-import { watchHandler } from './verbs/watch.js'
-import { createHandler, patchHandler, updateHandler } from './verbs/write.js'
+import { deleteCollectionVerb, deleteVerb } from './verbs/delete.js'
+import { getSourceVerb, getVerb } from './verbs/get.js'
+import { listSourceVerb, listVerb } from './verbs/list.js'
+import { operationVerb } from './verbs/operate.js'
+import { patchViewVerb, readViewVerb, updateViewVerb } from './verbs/view.js'
+import { watchVerb } from './verbs/watch.js'
+import { createVerb, patchVerb, updateVerb } from './verbs/write.js'
 import { observeWatches } from './watch-metrics.js'
 
 /** Returns undefined if the handler sends the response itself. */
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined
-type Verbs = Partial<Record<string, Handler>>
+type Verbs = Partial<Record<string, Verb>>
+type Handlers = Partial<Record<string, Handler>>
 
 /** PATCH serves both patch and apply, distinguished by media type. */
-const patchOrApply = (apply: Handler, patch: Handler): Handler => (request, reply) => isApply(request) ? apply(request, reply) : patch(request, reply)
+const patchOrApply = (apply: Verb, patch: Verb): Verb => request => isApply(request) ? apply(request) : patch(request)
 
 const COLLECTION_VERBS = new Set(['list', 'watch', 'create', 'deletecollection'])
 
@@ -49,47 +52,57 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
   const { settings, shutdown, resources, connections, metrics } = fastify.orch
   const proxyToExtensionServer = extensionServerHandler(fastify)
   const noteDeprecation = deprecations(metrics.gauge)
-  const watched = observeWatches(metrics)
+  const answered = answering({ closing: () => shutdown.signal, bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics) })
 
   /** By subresource, '' for the object itself, then by verb. */
-  const verbsOf = (store: ResourceStore): Map<string, Verbs> => {
+  const handlersOf = (store: ResourceStore): Map<string, Handlers> => {
     const { verbs, subresources, kind } = store.representation
-    const pick = (names: readonly ResourceVerb[], all: Verbs): Verbs => Object.fromEntries(names.map(verb => [verb, all[verb]]))
+    const pick = (names: readonly string[], all: Verbs): Handlers =>
+      Object.fromEntries(names.flatMap(name => {
+        const verb = all[name]
+        return verb === undefined ? [] : [[name, answered(verb)]]
+      }))
     if (store.type.virtual) {
       const source = resources.source(store.type)
-      const reading = source === undefined ? {} : { get: getSourceHandler(store, source), list: listSourceHandler(store, source) }
-      const unwatched = source === undefined ? {} : { watch: () => { throw notSupported(store.resource, 'watch') } }
-      return new Map([['', { ...pick(verbs, { ...reading, create: operationHandler(store, resources.operation(store.type)) }), ...unwatched }]])
+      const reading = source === undefined ? {} : { get: getSourceVerb(store, source), list: listSourceVerb(store, source) }
+      const unwatched = source === undefined ? {} : { watch: (): never => { throw notSupported(store.resource, 'watch') } }
+      return new Map([['', { ...pick(verbs, { ...reading, create: operationVerb(store, resources.operation(store.type)) }), ...unwatched }]])
     }
-    const patch = patchOrApply((request, reply) => applyObject(store, request, reply), patchHandler(store))
-    const object: Verbs = { get: getHandler(store), update: updateHandler(store), patch }
+    const patch = patchOrApply(request => applyObject(store, request), patchVerb(store))
+    const object: Verbs = { get: getVerb(store), update: updateVerb(store), patch }
     const all: Verbs = {
       ...object,
-      list: listHandler(store),
-      watch: watchHandler(store, settings, () => shutdown.signal, watched(store.representation)),
-      create: createHandler(store),
-      delete: deleteHandler(store),
-      deletecollection: deleteCollectionHandler(store, settings.deleteCollectionWorkers)
+      list: listVerb(store),
+      watch: watchVerb(store, settings),
+      create: createVerb(store),
+      delete: deleteVerb(store),
+      deletecollection: deleteCollectionVerb(store, settings.deleteCollectionWorkers)
     }
     const subresourceVerbs = ({ view, name, connects, kind: own = kind, verbs }: Subresource): Verbs => {
       if (view !== undefined) {
-        const patch = patchOrApply((request, reply) => applyView(store, view, request, reply), patchViewHandler(store, view))
-        return { get: readViewHandler(store, view), update: updateViewHandler(store, view), patch }
+        const patch = patchOrApply(request => applyView(store, view, request), patchViewVerb(store, view))
+        return { get: readViewVerb(store, view), update: updateViewVerb(store, view), patch }
       }
       const operation = resources.operation(store.type, name)
-      if (operation !== undefined) return { create: operationHandler(store, operation) }
-      const connect = connects === true ? connections.get(`${store.representation.plural}/${name}`) : undefined
-      if (connect !== undefined) return Object.fromEntries(verbs.map(verb => [verb, (request: FastifyRequest, reply: FastifyReply) => connect(store, request, reply)]))
+      if (operation !== undefined) return { create: operationVerb(store, operation) }
       if (own === kind && connects !== true) return object
       return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${store.representation.plural}/${name}`) }]))
     }
-    return new Map([['', pick(verbs, all)], ...subresources.filter(one => isServed(one, store.gates)).map(one => [one.name, pick(one.verbs, subresourceVerbs(one))] as const)])
+    const subresourceHandlers = (subresource: Subresource): Handlers => {
+      const { name, connects, verbs } = subresource
+      const connect = connects === true ? connections.get(`${store.representation.plural}/${name}`) : undefined
+      if (connect === undefined) return pick(verbs, subresourceVerbs(subresource))
+      const handler: Handler = (request, reply) => connect(store, request, reply)
+      return Object.fromEntries(verbs.map(verb => [verb, handler]))
+    }
+    const served = subresources.filter(one => isServed(one, store.gates))
+    return new Map([['', pick(verbs, all)], ...served.map(one => [one.name, subresourceHandlers(one)] as const)])
   }
 
   const handlerFor = (store: ResourceStore): Handler => {
     const { namespaced } = store.type
     const { deprecation, group, version, plural } = store.representation
-    let handlers: Map<string, Verbs> | undefined // created on demand: most resources get no requests
+    let handlers: Map<string, Handlers> | undefined // created on demand: most resources get no requests
     return (request, reply) => {
       const { info } = request.orch
       if (store.delegated) return proxyToExtensionServer(request, reply)
@@ -98,12 +111,12 @@ export function resourceHandlers (fastify: FastifyInstance): (store: ResourceSto
       // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in one namespace would reach beyond it.
       if (!namespaced && info.namespace !== '' && info.namespace !== info.name) throw noSuchPath()
       if (namespaced && info.namespace !== '' && dnsLabel(info.namespace).length > 0) throw notFound({ group: '', resource: 'namespaces' }, info.namespace)
-      handlers ??= verbsOf(store)
+      handlers ??= handlersOf(store)
       const verbs = namespaced && info.namespace === '' && info.name !== '' && info.selected !== true ? undefined : handlers.get(info.subresource)
       if (verbs === undefined) throw noSuchPath()
       const handler = verbs[info.verb === 'options' ? 'get' : info.verb]
       if (handler === undefined || !isVerbAllowed(info, store)) throw methodNotAllowed()
-      if (deprecation !== undefined) noteDeprecation(request, reply, store.representation)
+      if (deprecation !== undefined) noteDeprecation(request, store.representation)
       request.orch.trace.handledAt = performance.now()
       return handler(request, reply)
     }

@@ -2,29 +2,60 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { translateDecoded, translateJson, publicStatus } from '../schemas/compat/objects.js'
 import { publicWords } from '../schemas/compat/sentences.js'
-import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
+import { partialMetadata, statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { rawJson } from '../schemas/codec/json/escape.js'
 import {
   encodeProtobuf, parseExactly, writeText, stringify, toJson, type ApiObject, type Message, type Tabular
 } from '../schemas/index.js'
 import { clone } from '../schemas/language/values.js'
+import { PartialObjectMetadata } from '../schemas/meta/answers.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import type { Status } from '../schemas/status.js'
 import { finish, type Steps } from '../schemas/steps.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import type { Entry } from '../storage/cache/entry.js'
+import type { Answer, ObjectAnswer, Verb } from '../answers/answer.js'
 import { publicEntry } from '../registry/public-entry.js'
 import { refuseToShow } from '../registry/outgrown.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { isLarge, runStepsYielding } from '../event-loop/turns.js'
 import { askerOf } from './body.js'
 import { sendBytes } from './stream.js'
+import { sendList } from './send-list.js'
+import { sendWatch, type WatchTools } from './send-watch.js'
 import { transformed } from './transform.js'
 
 /** Sets Warning headers (RFC 7234, code 299). */
-export function warn (request: FastifyRequest, reply: FastifyReply): void {
+function warn (request: FastifyRequest, reply: FastifyReply): void {
   const { warnings, publicNames } = request.orch
   if (warnings.length > 0) reply.header('warning', warningHeaders(publicNames ? warnings.map(publicWords) : warnings))
+}
+
+/** @returns a handler that sends what the verb answers */
+export function answering (tools: WatchTools): (verb: Verb) => (request: FastifyRequest, reply: FastifyReply) => undefined {
+  return verb => (request, reply) => {
+    const answer = verb(request)
+    if (answer instanceof Promise) answer.then(made => sendAnswer(request, reply, made, tools)).catch(refusing(request, reply))
+    else sendAnswer(request, reply, answer, tools)?.catch(refusing(request, reply))
+    return undefined
+  }
+}
+
+const refusing = (request: FastifyRequest, reply: FastifyReply) => (error: unknown): void => {
+  if (reply.sent) request.log.error({ err: error }, 'a request failed after it was answered')
+  else void reply.send(error)
+}
+
+/** Sends an answer; lists take a while. */
+function sendAnswer (request: FastifyRequest, reply: FastifyReply, answer: Answer, tools: WatchTools): Promise<void> | undefined {
+  switch (answer.kind) {
+    case 'entry': sendEntry(request, reply, answer.store, answer.entry, answer.code); break
+    case 'object': sendObject(request, reply, answer); break
+    case 'list': warn(request, reply); return sendList(request, reply, answer)
+    case 'watch': warn(request, reply); sendWatch(request, reply, answer, tools); break
+    case 'status': sendStatus(request, reply, answer.status, answer.code)
+  }
+  return undefined
 }
 
 /** Sends a stored object. */
@@ -52,7 +83,7 @@ export function sendEntry (request: FastifyRequest, reply: FastifyReply, store: 
   return sendValue(request, reply, entry.object, code, () => own.object)
 }
 
-export interface Transformable {
+interface Transformable {
   readonly tabular: Tabular
   /** Of its JSON. */
   readonly bytes: number
@@ -61,7 +92,7 @@ export interface Transformable {
 }
 
 /** Sends a Table or metadata of an object; of a large one in steps. */
-export function sendTransformed (request: FastifyRequest, reply: FastifyReply, shown: Transformable): FastifyReply {
+function sendTransformed (request: FastifyRequest, reply: FastifyReply, shown: Transformable): FastifyReply {
   const { tabular, bytes, read, code = 200 } = shown
   const { accept, publicNames } = request.orch
   if (accept === undefined) throw new TypeError('no form is requested')
@@ -96,10 +127,18 @@ function sendWrittenByThread (request: FastifyRequest, reply: FastifyReply, json
   return reply
 }
 
-/** Sends an object of a message that is not stored. */
-export function sendObject<T extends object> (request: FastifyRequest, reply: FastifyReply, message: Message<T>, object: T, code = 200): FastifyReply {
-  const { accept, recorder, publicNames } = request.orch
+/** Sends an object that is not stored, in a form that it has. */
+function sendObject (request: FastifyRequest, reply: FastifyReply, { message, object, code, forms }: ObjectAnswer): FastifyReply {
+  const { accept } = request.orch
   warn(request, reply)
+  if (accept?.as === undefined || forms === undefined) return sendMessage(request, reply, message, object, code)
+  if (forms !== 'metadata') return sendTransformed(request, reply, { ...forms, read: () => object as ApiObject, code })
+  if (accept.as !== 'PartialObjectMetadata') return sendMessage(request, reply, message, object, code)
+  return sendMessage(request, reply, PartialObjectMetadata, partialMetadata(object as ApiObject, accept.asVersion), code)
+}
+
+function sendMessage<T extends object> (request: FastifyRequest, reply: FastifyReply, message: Message<T>, object: T, code: number): FastifyReply {
+  const { accept, recorder, publicNames } = request.orch
   if (recorder !== undefined) recorder.response(() => toJson(message, object))
   if (accept?.format === 'protobuf') return sendValue(request, reply, encodeProtobuf(message, publicNames ? translateDecoded(message, clone(object)) : object), code)
   const plain = toJson(message, object)
@@ -118,7 +157,7 @@ export function sendValue (request: FastifyRequest, reply: FastifyReply, value: 
   return sendBytes(request, reply, JSON_TYPE, Buffer.from(accept?.pretty === true ? stringify(value, 2) ?? '' : `${stringify(value)}\n`))
 }
 
-export function sendStatus (request: FastifyRequest, reply: FastifyReply, status: Omit<Status, 'code'> & { code?: number }, code = 200): FastifyReply {
+function sendStatus (request: FastifyRequest, reply: FastifyReply, status: Omit<Status, 'code'> & { code?: number }, code = 200): FastifyReply {
   warn(request, reply)
   const { accept, publicNames } = request.orch
   request.orch.recorder?.status(status)

@@ -23,7 +23,8 @@ export function observeWatches ({ counter, histogram }: Metrics): (representatio
   const sizes = histogram('apiserver_watch_events_sizes', 'Bytes of events sent to watches, those sent together by their mean, by group, version and kind.', SIZE_BUCKETS, kind)
   const initials = counter('apiserver_init_events_total', 'Events of the state that watches begin with, by resource.', ['resource'])
   const terminated = counter('apiserver_terminated_watchers_total', 'Watches that were ended as their clients were too slow, by resource.', ['resource'])
-  return ({ group, version, kind, type }) => {
+  const observers = new WeakMap<Representation, WatchObserver>()
+  const observerOf = ({ group, version, kind, type }: Representation): WatchObserver => {
     const resource = type.group === '' ? type.plural : `${type.plural}.${type.group}`
     let series: ReturnType<typeof make> | undefined
     const make = () => ({ events: events.with(group, version, kind), sizes: sizes.with(group, version, kind), initials: initials.with(resource) })
@@ -37,5 +38,10 @@ export function observeWatches ({ counter, histogram }: Metrics): (representatio
       },
       terminated: () => { terminated.with(resource).add() }
     }
+  }
+  return representation => {
+    let observer = observers.get(representation)
+    if (observer === undefined) observers.set(representation, observer = observerOf(representation))
+    return observer
   }
 }

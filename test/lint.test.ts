@@ -104,7 +104,7 @@ t.test('each layer is kept from those above and beside it', async t => {
 })
 
 /** Below plugins and routes, from the lowest on. */
-const FOLDERS = ['schemas', 'event-loop', 'storage', 'auth', 'flow-control', 'registry', 'admission', 'controllers'] as const
+const FOLDERS = ['schemas', 'event-loop', 'storage', 'auth', 'flow-control', 'registry', 'admission', 'controllers', 'answers'] as const
 
 t.test('no folder imports one above it', async t => {
   for (const [at, folder] of FOLDERS.entries()) {

@@ -1,8 +1,9 @@
-/** PATCH with an apply patch: from the body to the applied configuration, and through the operation to the response. (Interface: Generic request shapes 5.) */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+/** PATCH with an apply patch: from the body to the applied configuration, and through the operation to the answer. (Interface: Generic request shapes 5.) */
+import type { FastifyRequest } from 'fastify'
 import { parseJson, findingsOfYaml, decode, isDecodeError, type SubresourceView, type ApiObject, type FieldError, type Parsed, type Message } from '../../schemas/index.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid } from '../../schemas/status.js'
+import { entryAnswer, type EntryAnswer, type ObjectAnswer } from '../../answers/answer.js'
 import { withSpan } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
 import { translateJson } from '../../schemas/compat/objects.js'
@@ -16,24 +17,23 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { yieldToStarted, isLarge, yieldToEventLoop } from '../../event-loop/turns.js'
 import { bodyOf, contentType, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
-import { sendEntry } from '../respond.js'
-import { sendView } from './view.js'
+import { viewAnswer } from './view.js'
 import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
 export const isApply = (request: FastifyRequest): boolean => contentType(request) === APPLY_TYPE
 
-export async function applyObject (store: ResourceStore, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function applyObject (store: ResourceStore, request: FastifyRequest): Promise<EntryAnswer> {
   const { config, sent, force } = await configOf(request, store.representation.message, store)
   const { entry, created } = await apply(store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request))
-  return sendEntry(request, reply, store, entry, created ? 201 : 200)
+  return entryAnswer(store, entry, created ? 201 : 200)
 }
 
 /** Applies to a view of the object; its fields are owned as the fields of the object behind them. */
-export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest): Promise<ObjectAnswer> {
   const { config, force } = await configOf(request, view.message, store)
   const { entry } = await apply(store.forVersion(store.stored), { configOf: base => viewConfig(store, view, base, config), force, view: { version: config.apiVersion, complete: made => { completeView(view, made) } } }, targetOf(request), contextOf(request))
-  return sendView(request, reply, store, view, entry)
+  return viewAnswer(store, view, entry)
 }
 
 interface Config { readonly config: ApiObject, readonly sent: unknown, readonly force: boolean }

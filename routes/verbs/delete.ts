@@ -1,8 +1,10 @@
 /** DELETE of one object and of a collection, with DeleteOptions from the body or the query. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { parseDryRun } from '../../schemas/dry-run.js'
 import { DeleteOptions } from '../../schemas/meta/v1.js'
-import { forbidden, type Status } from '../../schemas/status.js'
+import { forbidden } from '../../schemas/status.js'
+import { entryAnswer, type StatusAnswer, type Verb } from '../../answers/answer.js'
+import { metadataOf } from '../../answers/list-metadata.js'
 import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/operations/delete.js'
 import { removeCollection } from '../../registry/operations/delete-collection.js'
 import type { WriteContext } from '../../registry/operations/context.js'
@@ -10,11 +12,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { bodyOf, decodeBody } from '../body.js'
 import { bool, count, integer, listRequest, text } from '../query.js'
 import { mayReadFrom } from '../past.js'
-import { sendEntry, sendStatus } from '../respond.js'
 import { contextOf, targetOf } from './write.js'
-import { metadataOf } from './list.js'
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 interface ParsedOptions {
   readonly request: DeleteRequest
@@ -48,33 +46,34 @@ const withOptions = (request: FastifyRequest, store: ResourceStore, { dryRun, se
   return { ...context, options: { ...context.options, ...sentOptions } }
 }
 
-export function deleteHandler (store: ResourceStore): Handler {
-  return async (request, reply) => {
+export function deleteVerb (store: ResourceStore): Verb {
+  return async request => {
     const options = await optionsOf(request)
     const target = targetOf(request)
     const reason = store.strategy.undeletable?.(target.name)
     if (reason !== undefined) throw forbidden(store.resource, target.name, reason)
     const { entry, removed } = await remove(store, target, options.request, withOptions(request, store, options))
-    if (!removed) return sendEntry(request, reply, store, entry, 202)
-    if (store.representation.deleteReturns === 'Object') return sendEntry(request, reply, store, entry)
-    return sendStatus(request, reply, successStatus(store, { name: target.name, uid: entry.object.metadata.uid }))
+    if (!removed) return entryAnswer(store, entry, 202)
+    if (store.representation.deleteReturns === 'Object') return entryAnswer(store, entry)
+    return success(store, { name: target.name, uid: entry.object.metadata.uid })
   }
 }
 
-function successStatus (store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}): Omit<Status, 'code'> {
+function success (store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}): StatusAnswer {
   const { group, resource } = store.resource
   const { name, uid } = about
-  return {
+  const status = {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: { ...metadata },
     status: 'Success',
     details: { ...(name === undefined ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource, ...(uid === undefined ? {} : { uid }) }
-  }
+  } as const
+  return { kind: 'status', status, code: 200 }
 }
 
-export function deleteCollectionHandler (store: ResourceStore, workers: number): Handler {
-  return async (request, reply) => {
+export function deleteCollectionVerb (store: ResourceStore, workers: number): Verb {
+  return async request => {
     const { query, info } = request.orch
     const options = await optionsOf(request)
     const seconds = count(query, 'timeoutSeconds')
@@ -84,6 +83,6 @@ export function deleteCollectionHandler (store: ResourceStore, workers: number):
     const listed = listRequest(query, store.representation, info.namespace, request.orch, chunking)
     const selected = { ...listed, signal, mayReadFrom: mayReadFrom(request, store) }
     const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
-    return sendStatus(request, reply, successStatus(store, {}, metadataOf(result, store)))
+    return success(store, {}, metadataOf(result, store))
   }
 }

@@ -1,20 +1,18 @@
 /** POST of an operation: a virtual resource such as a review, or a subresource that acts. Returns the result without storing it. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { partialMetadata } from '../../schemas/codec/encodings.js'
+import type { FastifyRequest } from 'fastify'
 import { isDecodeError, applyDefaults, type ApiObject, type Message } from '../../schemas/index.js'
-import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
 import { methodNotAllowed } from '../../schemas/status.js'
+import type { Verb } from '../../answers/answer.js'
 import { admissionRequest } from '../../registry/operations/admission-request.js'
 import { matchNamespace } from '../../registry/operations/identity.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { decodeBody } from '../body.js'
-import { sendObject } from '../respond.js'
 import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
-export function operationHandler (store: ResourceStore, operation: VirtualOperation | undefined) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+export function operationVerb (store: ResourceStore, operation: VirtualOperation | undefined): Verb {
+  return async request => {
     if (operation === undefined) throw methodNotAllowed()
     const { query } = request.orch
     checkFieldManager(query, request.method)
@@ -30,10 +28,9 @@ export function operationHandler (store: ResourceStore, operation: VirtualOperat
       await store.admission.validate(admission)
     }
     const result = await operation.run(object, target, context)
-    const { accept } = request.orch
     // A plain outcome, as of a binding, has no metadata.
-    if (accept?.as === 'PartialObjectMetadata' && operation.answer === undefined) return sendObject(request, reply, PartialObjectMetadata, partialMetadata(result as ApiObject, accept.asVersion), 201)
-    return sendObject(request, reply, operation.answer ?? message, result, 201)
+    if (operation.answer !== undefined) return { kind: 'object', message: operation.answer, object: result, code: 201 }
+    return { kind: 'object', message, object: result, code: 201, forms: 'metadata' }
   }
 }
 

@@ -1,8 +1,8 @@
 /** Subresources with another message than their object, such as scale: read from the object and written into it. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decode, applyDefaults, toJson, type SubresourceView, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { invalid, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
+import type { ObjectAnswer, Verb } from '../../answers/answer.js'
 import { get } from '../../registry/operations/get.js'
 import type { Target } from '../../registry/operations/context.js'
 import { matchTarget } from '../../registry/operations/identity.js'
@@ -12,11 +12,8 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { Facts } from '../../schemas/language/types.js'
 import { decodeBody } from '../body.js'
 import { text } from '../query.js'
-import { sendObject, sendTransformed, warn } from '../respond.js'
 import { contextOf, patchOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** The view of a stored object. */
 const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiObject => {
@@ -41,12 +38,9 @@ function withView (store: ResourceStore, view: SubresourceView, entry: Entry, ol
   return object
 }
 
-export function sendView (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, view: SubresourceView, entry: Entry): FastifyReply {
-  const { accept } = request.orch
+export function viewAnswer (store: ResourceStore, view: SubresourceView, entry: Entry): ObjectAnswer {
   const object = viewOf(store, view, entry)
-  if (accept?.as === undefined) return sendObject(request, reply, view.message, object)
-  warn(request, reply)
-  return sendTransformed(request, reply, { tabular: view, bytes: entry.json.length, read: () => object })
+  return { kind: 'object', message: view.message, object, code: 200, forms: { tabular: view, bytes: entry.json.length } }
 }
 
 /** @throws StatusError 404 that names the view; as upstream, a view in the core group is reported with the group of its message */
@@ -60,26 +54,26 @@ async function getBase (store: ResourceStore, { message }: SubresourceView, { na
   }
 }
 
-export function readViewHandler (store: ResourceStore, view: SubresourceView): Handler {
-  return async (request, reply) => {
+export function readViewVerb (store: ResourceStore, view: SubresourceView): Verb {
+  return async request => {
     const { info, query } = request.orch
     const entry = await getBase(store, view, info, text(query, 'resourceVersion'))
-    return sendView(request, reply, store, view, entry)
+    return viewAnswer(store, view, entry)
   }
 }
 
-export function updateViewHandler (store: ResourceStore, view: SubresourceView): Handler {
-  return async (request, reply) => {
+export function updateViewVerb (store: ResourceStore, view: SubresourceView): Verb {
+  return async request => {
     checkFieldManager(request.orch.query, request.method)
     const desired = await decodeBody(request, view.message, fieldValidation(request))
     applyDefaults(view.message, desired)
     const entry = await change(store, targetOf(request), contextOf(request), (base, old) => withView(store, view, base, old, desired, request.orch.info))
-    return sendView(request, reply, store, view, entry)
+    return viewAnswer(store, view, entry)
   }
 }
 
-export function patchViewHandler (store: ResourceStore, view: SubresourceView): Handler {
-  return async (request, reply) => {
+export function patchViewVerb (store: ResourceStore, view: SubresourceView): Verb {
+  return async request => {
     const { type, value, exchangeNames, decode: decodePatched } = await patchOf(request, store, view.message)
     const apply = patched({ type, patch: value, exchangeNames }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
@@ -88,6 +82,6 @@ export function patchViewHandler (store: ResourceStore, view: SubresourceView): 
       applyDefaults(view.message, desired)
       return withView(store, view, base, old, desired, request.orch.info)
     })
-    return sendView(request, reply, store, view, entry)
+    return viewAnswer(store, view, entry)
   }
 }

@@ -1,21 +1,13 @@
-/** WATCH: validates the request before the stream begins; `watch-stream.ts` is the stream. (Interface: Watch.) */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+/** WATCH: validates the request before the stream begins. (Interface: Watch.) */
 import type { Representation } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
-import type { StorageError } from '../../storage/errors.js'
-import type { Subscriber } from '../../storage/cache/subscribers.js'
+import { WatchSubscriber, type Verb, type WatchAnswer } from '../../answers/answer.js'
 import { watch } from '../../registry/operations/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { bool, count, watchSelectors, refuseInitialEvents, selectors, text } from '../query.js'
 import { mayReadFrom } from '../past.js'
-import { begin } from '../stream.js'
-import { watchForm } from '../watch-encoder.js'
-import type { WatchObserver } from '../watch-metrics.js'
-import { WatchStream } from '../watch-stream.js'
-import { openWatches } from '../watch-turns.js'
 
 export interface WatchTimes { readonly minRequestTimeoutSeconds: number }
-interface WatchSettings extends WatchTimes { readonly connectionBytesPerSecond: number }
 
 /** Characters of a watch URL: the largest valid selector, URL-encoded. */
 const MAX_URL_LENGTH = 12 * 1024
@@ -25,29 +17,6 @@ function lifetime (query: URLSearchParams, { minRequestTimeoutSeconds }: WatchTi
   const requested = count(query, 'timeoutSeconds')
   if (requested !== undefined && requested > 0) return Math.min(requested, 2 ** 31 / 1000 - 1)
   return minRequestTimeoutSeconds * (1 + Math.random())
-}
-
-/** Connects feed and stream. Events before the stream exists are not lost: the feed keeps its position. */
-class WatchSubscriber implements Subscriber {
-  stream: WatchStream | undefined = undefined
-  ended: StorageError | undefined = undefined
-
-  wake (): void { this.stream?.wake() }
-
-  end (error: StorageError): void {
-    this.ended = error
-    this.stream?.fail(error)
-  }
-}
-
-/** Frees the query and the headers of a long-running request, which a client may make large. */
-function releaseHeaders (request: FastifyRequest): void {
-  const { raw } = request
-  request.orch.dropQuery()
-  request.query = {} // Fastify's copy
-  raw.url = request.orch.info.path
-  raw.rawHeaders.length = 0
-  for (const name of Object.keys(raw.headers)) delete raw.headers[name]
 }
 
 /** The query of a watch of one object, with a selector on its name. @throws StatusError 400 if the query selects another name */
@@ -61,8 +30,8 @@ function selectName (query: URLSearchParams, name: string, definition: Represent
   return requested
 }
 
-export function watchHandler (store: ResourceStore, times: WatchSettings, closing: () => AbortSignal, observer: WatchObserver) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
+  return async (request): Promise<WatchAnswer> => {
     const { query, info } = request.orch
     refuseInitialEvents(query)
     count(query, 'limit')
@@ -72,30 +41,16 @@ export function watchHandler (store: ResourceStore, times: WatchSettings, closin
     }
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
-    const form = watchForm(request, store)
     const subscriber = new WatchSubscriber()
     const { labels, fields } = watchSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
     if ((request.raw.url ?? '').length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
     const namespace = store.type.namespaced ? info.namespace : ''
     const watched = { labels, fields, namespace, resourceVersion: text(query, 'resourceVersion') }
     const objects = await watch(store, watched, subscriber, mayReadFrom(request, store))
-    if (reply.raw.destroyed) {
-      objects.feed.close()
-      return reply
-    }
     if (store.cache === undefined) {
       store.trackUncached(subscriber)
       request.orch.onClosed(() => { store.untrackUncached(subscriber) })
     }
-    releaseHeaders(request)
-    const open = openWatches(closing(), store.clock)
-    const stream = subscriber.stream = new WatchStream({
-      raw: begin(reply, { 'content-type': form.type }), watch: objects, encoder: form.encoder, seconds, bookmarks, open, fresh: () => store.cache?.fresh(), log: request.log, bytesPerSecond: times.connectionBytesPerSecond, observer
-    })
-    if (subscriber.ended !== undefined) stream.fail(subscriber.ended)
-    if (closing().aborted) stream.finish()
-    open.wake(stream)
-    request.orch.handedOver(0)
-    return reply
+    return { kind: 'watch', store, watch: objects, seconds, bookmarks, subscriber }
   }
 }

@@ -1,11 +1,12 @@
-/** POST, PUT and PATCH: decodes the body, runs the operation and sends the result. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+/** POST, PUT and PATCH: decodes the body and runs the operation. */
+import type { FastifyRequest } from 'fastify'
 import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded, type Message } from '../../schemas/index.js'
 import {
   patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType
 } from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
+import { entryAnswer, type Verb } from '../../answers/answer.js'
 import { withSpan } from '../../registry/trace.js'
 import { yieldToStarted, isLarge, nextTurn, yieldToEventLoop } from '../../event-loop/turns.js'
 import type { Target, WriteContext } from '../../registry/operations/context.js'
@@ -19,10 +20,7 @@ import { translateJson, translatePatch } from '../../schemas/compat/objects.js'
 import { clone } from '../../schemas/language/values.js'
 import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { mayAlso } from '../other-rights.js'
-import { sendEntry } from '../respond.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /** Parameters that admission receives as options. */
 const NO_OPTIONS = Object.freeze({})
@@ -83,25 +81,25 @@ export function targetOf (request: FastifyRequest): Target {
   return { namespace, name, subresource }
 }
 
-export function createHandler (store: ResourceStore): Handler {
-  return async (request, reply) => {
+export function createVerb (store: ResourceStore): Verb {
+  return async request => {
     checkFieldManager(request.orch.query, request.method)
     const object = await decodeBody(request, store.representation.message, fieldValidation(request))
     const context = contextOf(request)
     const stored = await store.fromVersion(object)
     if (isLarge(context.size ?? 0)) await nextTurn()
     const entry = await create(store, stored, { ...targetOf(request), name: '' }, context)
-    return sendEntry(request, reply, store, entry, 201)
+    return entryAnswer(store, entry, 201)
   }
 }
 
-export function updateHandler (store: ResourceStore): Handler {
-  return async (request, reply) => {
+export function updateVerb (store: ResourceStore): Verb {
+  return async request => {
     checkFieldManager(request.orch.query, request.method)
     const validation = fieldValidation(request)
     const object = await store.fromVersion(await decodeBody(request, store.representation.message, validation))
     const { entry, created } = await update(store, object, targetOf(request), contextOf(request))
-    return sendEntry(request, reply, store, entry, created ? 201 : 200)
+    return entryAnswer(store, entry, created ? 201 : 200)
   }
 }
 
@@ -186,8 +184,8 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
   return findingsOfJson(body, unknown, duplicates).map(finding => `json patch ${finding}`)
 }
 
-export function patchHandler (store: ResourceStore): Handler {
-  return async (request, reply) => {
+export function patchVerb (store: ResourceStore): Verb {
+  return async request => {
     const { type, value, exchangeNames, decode: decodePatchedObject } = await patchOf(request, store)
     const context = contextOf(request)
     const { entry } = await patch(store, {
@@ -200,6 +198,6 @@ export function patchHandler (store: ResourceStore): Handler {
         return await store.fromVersion(object)
       }
     }, targetOf(request), context)
-    return sendEntry(request, reply, store, entry)
+    return entryAnswer(store, entry)
   }
 }

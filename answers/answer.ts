@@ -1,0 +1,72 @@
+/** What a verb answers: a value that knows neither the format nor how it is sent. */
+import type { FastifyRequest } from 'fastify'
+import type { Message, Tabular } from '../schemas/index.js'
+import type { Status } from '../schemas/status.js'
+import type { Revision } from '../storage/backend.js'
+import type { Entry } from '../storage/cache/entry.js'
+import type { Subscriber } from '../storage/cache/subscribers.js'
+import type { StorageError } from '../storage/errors.js'
+import type { ListResult } from '../registry/operations/list.js'
+import type { ObjectWatch } from '../registry/operations/watch.js'
+import type { ResourceStore } from '../registry/resource-store.js'
+
+/** A stored object. */
+export interface EntryAnswer {
+  readonly kind: 'entry'
+  readonly store: ResourceStore
+  readonly entry: Entry
+  readonly code: number
+}
+
+/** An object that is not stored. */
+export interface ObjectAnswer {
+  readonly kind: 'object'
+  readonly message: Message<object>
+  readonly object: object
+  readonly code: number
+  /** What clients may ask for in its place, beside the object: a Table too, or its metadata alone. Default neither. */
+  readonly forms?: { readonly tabular: Tabular, readonly bytes: number } | 'metadata' | undefined
+}
+
+/** A list result; virtual lists have no revision. */
+export type ObjectList = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
+
+export interface ListAnswer {
+  readonly kind: 'list'
+  readonly store: ResourceStore
+  readonly list: ObjectList
+}
+
+export interface WatchAnswer {
+  readonly kind: 'watch'
+  readonly store: ResourceStore
+  readonly watch: ObjectWatch
+  readonly seconds: number
+  readonly bookmarks: boolean
+  readonly subscriber: WatchSubscriber
+}
+
+/** Connects a feed to the stream that sends its events. Those before are not lost: the feed keeps its position. */
+export class WatchSubscriber implements Subscriber {
+  stream: { readonly wake: () => void, readonly fail: (error: unknown) => void } | undefined = undefined
+  ended: StorageError | undefined = undefined
+
+  wake (): void { this.stream?.wake() }
+
+  end (error: StorageError): void {
+    this.ended = error
+    this.stream?.fail(error)
+  }
+}
+
+export interface StatusAnswer {
+  readonly kind: 'status'
+  readonly status: Omit<Status, 'code'>
+  readonly code: number
+}
+
+export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer
+
+export type Verb = (request: FastifyRequest) => Answer | Promise<Answer>
+
+export const entryAnswer = (store: ResourceStore, entry: Entry, code = 200): EntryAnswer => ({ kind: 'entry', store, entry, code })
