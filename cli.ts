@@ -1,6 +1,7 @@
 /**
- * The launcher: parses flags, starts the server and handles signals. Start-up errors are one line on standard error, with exit code 1.
- * `fsck`, `snapshot` and others as the first argument do something else with a store instead; `dev` runs a test server.
+ * The launcher: parses flags, starts the server and handles signals. Start-up errors are one line on standard error,
+ * with exit code 1. `fsck`, `snapshot` and others as the first argument do something else with a store instead; `dev`
+ * runs a test server.
  */
 import { ArgumentError, helpText, STORE_COMMANDS, versionText, type Parsed } from './config/command-line.js'
 import { FlagError, printable } from './config/flag.js'
@@ -22,7 +23,8 @@ function describeFailure (error: unknown, parsed: Parsed | undefined): string {
     const port = `--secure-port=${values['secure-port']}`
     const address = `--bind-address=${values['bind-address']}`
     switch (code) {
-      case 'EADDRINUSE': return `${port}: the port is in use on ${values['bind-address']}; choose another one or end what listens there`
+      case 'EADDRINUSE':
+        return `${port}: the port is in use on ${values['bind-address']}; choose another one or end what listens there`
       case 'EACCES': return `${port}: this user may not listen there; choose a port above 1023`
       case 'EADDRNOTAVAIL': return `${address}: this host has no such address; name one of its own or 0.0.0.0`
       case 'EAFNOSUPPORT': return `${address}: this host does not speak that version of IP; name another address`
@@ -39,7 +41,9 @@ async function main (args: readonly string[]): Promise<void> {
   let parsed: Parsed | undefined
   const fail = (error: unknown): never => {
     process.stderr.write(`orch-apiserver: ${describeFailure(error, parsed)}\n`)
-    if (parsed !== undefined && parsed.values.v >= 6 && error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`)
+    if (parsed !== undefined && parsed.values.v >= 6 && error instanceof Error && error.stack !== undefined) {
+      process.stderr.write(`${error.stack}\n`)
+    }
     process.exit(1)
   }
   process.on('uncaughtException', fail)
@@ -47,12 +51,15 @@ async function main (args: readonly string[]): Promise<void> {
   const role = process.env[ROLE]
   delete process.env[ROLE] // of what this process starts
   const supervisor = role === undefined ? undefined : new SupervisorChannel(partOf(role))
-  // The kernel ignores SIGTERM for process 1 without a handler. For others the default action ends even a blocked start.
+  // The kernel ignores SIGTERM for process 1 without a handler. For others the default action ends even a blocked
+  // start.
   if (process.pid === 1) for (const signal of SIGNALS) process.on(signal, () => process.exit(1))
   try {
     if (args[0] === 'fsck') {
       const { fsck } = await import('./config/fsck.js')
-      process.exitCode = await fsck(args.slice(1), text => { process.stdout.write(text) }, text => { process.stderr.write(`orch-apiserver fsck: ${text}\n`) })
+      process.exitCode = await fsck(args.slice(1), text => { process.stdout.write(text) }, text => {
+        process.stderr.write(`orch-apiserver fsck: ${text}\n`)
+      })
       return
     }
     if (args[0] === 'dev') {
@@ -71,9 +78,14 @@ async function main (args: readonly string[]): Promise<void> {
       process.stdout.write(parsed.values.help ? helpText() : `${versionText()}\n`)
       return
     }
-    if (role === STORE && supervisor !== undefined) return await (await import('./serving/processes/store-process.js')).runStore(parsed, supervisor)
-    if (role === undefined && servingProcesses(parsed.values) > 1) return await (await import('./serving/processes/supervisor.js')).supervise(parsed)
-    const [{ reportToServiceManager, start }, { default: orch }] = await Promise.all([import('./serving/start.js'), import('./app.js')])
+    if (role === STORE && supervisor !== undefined) {
+      return await (await import('./serving/processes/store-process.js')).runStore(parsed, supervisor)
+    }
+    if (role === undefined && servingProcesses(parsed.values) > 1) {
+      return await (await import('./serving/processes/supervisor.js')).supervise(parsed)
+    }
+    const [{ reportToServiceManager, start }, { default: orch }] = await Promise
+      .all([import('./serving/start.js'), import('./app.js')])
     const running = await start(parsed, orch, fail, supervisor)
     if (supervisor === undefined) reportToServiceManager(running)
   } catch (error) {

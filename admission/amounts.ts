@@ -6,8 +6,10 @@ export type Amounts = Readonly<Record<string, string>>
 /** Sums of the resources that all arguments have, in decimal format. */
 export function total (all: ReadonlyArray<Amounts | undefined>): Amounts {
   const [first, ...others] = all
-  const shared = Object.keys(first ?? {}).filter(name => others.every(one => one !== undefined && Object.hasOwn(one, name)))
-  return Object.fromEntries(shared.map(name => [name, decimalQuantity(all.map(one => one?.[name] ?? '0').reduce((sum, amount) => sumQuantities(sum, amount)))]))
+  const shared = Object.keys(first ?? {})
+    .filter(name => others.every(one => one !== undefined && Object.hasOwn(one, name)))
+  return Object.fromEntries(shared.map(name =>
+    [name, decimalQuantity(all.map(one => one?.[name] ?? '0').reduce((sum, amount) => sumQuantities(sum, amount)))]))
 }
 
 /** The maximum of each resource. */
@@ -37,7 +39,9 @@ export function sumOf (all: readonly Amounts[]): Amounts {
 /** The sum of each resource. */
 export function plus (one: Amounts, other: Amounts): Amounts {
   const sum: Record<string, string> = { ...one }
-  for (const [name, amount] of Object.entries(other)) sum[name] = Object.hasOwn(one, name) ? sumQuantities(one[name] ?? '0', amount) : amount
+  for (const [name, amount] of Object.entries(other)) {
+    sum[name] = Object.hasOwn(one, name) ? sumQuantities(one[name] ?? '0', amount) : amount
+  }
   return sum
 }
 
@@ -50,14 +54,18 @@ export function minus (one: Amounts, other: Amounts): Amounts {
 }
 
 /** The named resources only. */
-export const pick = (amounts: Amounts, names: ReadonlySet<string>): Amounts => Object.fromEntries(Object.entries(amounts).filter(([name]) => names.has(name)))
+export const pick = (amounts: Amounts, names: ReadonlySet<string>): Amounts =>
+  Object.fromEntries(Object.entries(amounts).filter(([name]) => names.has(name)))
 
 /** The nonzero resources only. */
-export const nonZero = (amounts: Amounts): Amounts => Object.fromEntries(Object.entries(amounts).filter(([, amount]) => compareQuantities(amount, '0') !== 0))
+export const nonZero = (amounts: Amounts): Amounts =>
+  Object.fromEntries(Object.entries(amounts).filter(([, amount]) => compareQuantities(amount, '0') !== 0))
 
 /** Whether both are equal, in any notation. */
 export const equal = (one: Amounts, other: Amounts): boolean =>
-  Object.keys(one).length === Object.keys(other).length && Object.entries(one).every(([name, amount]) => Object.hasOwn(other, name) && compareQuantities(amount, other[name]) === 0)
+  Object.keys(one).length === Object.keys(other).length && Object.entries(one)
+    .every(([name, amount]) => Object.hasOwn(other, name) && compareQuantities(amount, other[name]) === 0)
 
 /** `cpu=1,pods=2` */
-export const amountsText = (amounts: Amounts): string => Object.entries(amounts).map(([name, amount]) => `${name}=${amount}`).sort().join(',')
+export const amountsText = (amounts: Amounts): string =>
+  Object.entries(amounts).map(([name, amount]) => `${name}=${amount}`).sort().join(',')

@@ -4,7 +4,8 @@ import { stringify } from '../schemas/index.js'
 import { withSpan } from '../registry/trace.js'
 import type { Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass } from '../registry/admission.js'
 
-const matches = <T>(wanted: readonly T[] | '*', value: T): boolean => wanted === '*' || wanted.includes(value) || wanted.includes('*' as T)
+const matches = <T>(wanted: readonly T[] | '*', value: T): boolean => wanted === '*' || wanted.includes(value) ||
+  wanted.includes('*' as T)
 
 function resourceAmong (wanted: AdmissionRule['resources'], resource: string, subresource: string): boolean {
   if (wanted === '*') return subresource === ''
@@ -17,11 +18,13 @@ function resourceAmong (wanted: AdmissionRule['resources'], resource: string, su
 export function handles ({ handles: rules }: AdmissionPlugin, request: AdmissionRequest): boolean {
   if (typeof rules === 'function') return rules(request)
   return rules.some(({ operations, groups, resources }) =>
-    matches(operations, request.operation) && matches(groups, request.group) && resourceAmong(resources, request.resource, request.subresource))
+    matches(operations, request.operation) && matches(groups, request.group) &&
+      resourceAmong(resources, request.resource, request.subresource))
 }
 
 /** Evaluates the predicate of a plugin; rules have been matched before. */
-const matchesPredicate = ({ handles: rules }: AdmissionPlugin, request: AdmissionRequest): boolean => typeof rules !== 'function' || rules(request)
+const matchesPredicate = ({ handles: rules }: AdmissionPlugin, request: AdmissionRequest): boolean =>
+  typeof rules !== 'function' || rules(request)
 
 /** Limit of cached keys, because custom types come and go. */
 const MAX_CACHED = 10_000
@@ -29,7 +32,8 @@ const MAX_CACHED = 10_000
 export type Phase = 'admit' | 'validate'
 
 /** Receives each plugin call, and with an empty name each phase as a whole. */
-export type ObserveAdmission = (plugin: string, phase: Phase, request: AdmissionRequest, rejected: boolean, seconds: number) => void
+export type ObserveAdmission =
+  (plugin: string, phase: Phase, request: AdmissionRequest, rejected: boolean, seconds: number) => void
 
 export class AdmissionChain implements Admission {
   readonly #plugins: readonly AdmissionPlugin[]
@@ -41,7 +45,9 @@ export class AdmissionChain implements Admission {
   readonly #pluginsByKey = new Map<string, readonly AdmissionPlugin[]>()
 
   /** @param ofHost the host's plugins: fields that they change in a new object belong to its creator */
-  constructor (plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission, ofHost: readonly AdmissionPlugin[] = []) {
+  constructor (
+    plugins: readonly AdmissionPlugin[] = [], observe?: ObserveAdmission, ofHost: readonly AdmissionPlugin[] = []
+  ) {
     this.#plugins = [...plugins]
     this.#ofHost = new Set(ofHost)
     this.#observe = observe
@@ -49,14 +55,19 @@ export class AdmissionChain implements Admission {
   }
 
   /**
-   * Runs all mutating plugins. If a later one changed the object, plugins with `reinvocation` run again; if a webhook requested it, all do. At most one
-   * reinvocation.
+   * Runs all mutating plugins. If a later one changed the object, plugins with `reinvocation` run again; if a webhook
+   * requested it, all do. At most one reinvocation.
    * @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects
    */
-  async mutate (request: AdmissionRequest): Promise<void> { await traced('Mutating admission', request, () => this.#observed('', 'admit', request, () => this.#mutate(request))) }
+  async mutate (request: AdmissionRequest): Promise<void> {
+    await traced('Mutating admission', request, () => this.#observed('', 'admit', request, () => this.#mutate(request)))
+  }
 
   /** @throws StatusError of the plugin that refuses */
-  async validate (request: AdmissionRequest): Promise<void> { await traced('Validating admission', request, () => this.#observed('', 'validate', request, () => this.#validate(request))) }
+  async validate (request: AdmissionRequest): Promise<void> {
+    await traced('Validating admission', request, () =>
+      this.#observed('', 'validate', request, () => this.#validate(request)))
+  }
 
   /** The plugins for a request, in order. */
   #pluginsFor (request: AdmissionRequest): readonly AdmissionPlugin[] {
@@ -65,20 +76,25 @@ export class AdmissionChain implements Admission {
     let found = this.#pluginsByKey.get(key)
     if (found === undefined) {
       if (this.#pluginsByKey.size >= MAX_CACHED) this.#pluginsByKey.clear()
-      this.#pluginsByKey.set(key, found = this.#plugins.filter(plugin => typeof plugin.handles === 'function' || handles(plugin, request)))
+      this.#pluginsByKey.set(
+        key, found = this.#plugins.filter(plugin => typeof plugin.handles === 'function' || handles(plugin, request))
+      )
     }
     return found
   }
 
   async #mutate (request: AdmissionRequest): Promise<void> {
     const again: Array<{ readonly plugin: AdmissionPlugin, readonly left: string | undefined }> = []
-    const state = (): string | undefined => this.#reinvokes && request.object !== undefined ? stringify(request.object) : undefined
+    const state = (): string | undefined =>
+      this.#reinvokes && request.object !== undefined ? stringify(request.object) : undefined
     const pass = new MutatingPass()
     const plugins = this.#pluginsFor(request)
     for (const plugin of plugins) {
       if (!matchesPredicate(plugin, request)) continue
       if (request.dryRun && plugin.sideEffects === true) {
-        throw badRequest(`admission plugin ${JSON.stringify(plugin.name)} has side effects and does not support dry run`)
+        throw badRequest(
+          `admission plugin ${JSON.stringify(plugin.name)} has side effects and does not support dry run`
+        )
       }
       if (plugin.mutate === undefined) continue
       const pending = this.#mutateWith(plugin, request, pass)
@@ -87,7 +103,10 @@ export class AdmissionChain implements Admission {
     }
     if (pass.wanted) {
       pass.round = 1
-      for (const plugin of plugins) if (plugin.mutate !== undefined && matchesPredicate(plugin, request)) await this.#mutateWith(plugin, request, pass)
+      for (const plugin of plugins) {
+        if (plugin.mutate !== undefined &&
+        matchesPredicate(plugin, request)) await this.#mutateWith(plugin, request, pass)
+      }
       return
     }
     if (again.length === 0) return
@@ -113,11 +132,15 @@ export class AdmissionChain implements Admission {
   }
 
   /** Returns a promise only if the plugin does: most are synchronous. */
-  #observed (plugin: string, phase: Phase, request: AdmissionRequest, ask: () => void | Promise<void>): void | Promise<void> {
+  #observed (
+    plugin: string, phase: Phase, request: AdmissionRequest, ask: () => void | Promise<void>
+  ): void | Promise<void> {
     const observe = this.#observe
     if (observe === undefined) return ask()
     const since = performance.now()
-    const report = (rejected: boolean): void => { observe(plugin, phase, request, rejected, (performance.now() - since) / 1000) }
+    const report = (rejected: boolean): void => {
+      observe(plugin, phase, request, rejected, (performance.now() - since) / 1000)
+    }
     let pending: void | Promise<void>
     try {
       pending = ask()

@@ -1,4 +1,7 @@
-/** Plugin configurations: documents of `--admission-control-config-file` or values of the host, decoded strictly. Errors name plugin, file and field. */
+/**
+ * Plugin configurations: documents of `--admission-control-config-file` or values of the host, decoded strictly. Errors
+ * name plugin, file and field.
+ */
 import { decode, isDecodeError, applyDefaults, validateMessage, UNBOUNDED, type Message } from '../schemas/index.js'
 import { Facts } from '../schemas/language/declare.js'
 import { describe } from '../schemas/status.js'
@@ -16,17 +19,25 @@ export interface PluginConfiguration {
 /** Describes in one sentence what is wrong with a plugin's configuration. */
 export class ConfigurationError extends Error {
   constructor (plugin: string, { file }: PluginConfiguration, readonly why: string, options?: ErrorOptions) {
-    super(`the configuration of admission plugin ${plugin}${file === undefined ? '' : ` in ${file}`} is wrong: ${why}`, options)
+    super(
+      `the configuration of admission plugin ${plugin}${file === undefined ? '' : ` in ${file}`} is wrong: ${why}`,
+      options
+    )
     this.name = 'ConfigurationError'
   }
 }
 
 /**
- * Decodes the configuration as the first message that matches its kind and apiVersion, with defaults. A message without a kind matches anything.
+ * Decodes the configuration as the first message that matches its kind and apiVersion, with defaults. A message without
+ * a kind matches anything.
  * @throws ConfigurationError
  */
-export function readConfiguration<T extends object> (plugin: string, given: PluginConfiguration, messages: ReadonlyArray<Message<T>>): T {
-  const refuse = (why: string, cause?: unknown): never => { throw new ConfigurationError(plugin, given, why, { cause }) }
+export function readConfiguration<T extends object> (
+  plugin: string, given: PluginConfiguration, messages: ReadonlyArray<Message<T>>
+): T {
+  const refuse = (why: string, cause?: unknown): never => {
+    throw new ConfigurationError(plugin, given, why, { cause })
+  }
   const { value } = given
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse('it is not an object')
   const { kind = '', apiVersion = '' } = value as { kind?: unknown, apiVersion?: unknown }
@@ -36,7 +47,9 @@ export function readConfiguration<T extends object> (plugin: string, given: Plug
   })
   if (message === undefined) {
     const known = messages.map(one => `${one[Facts].type?.kind ?? ''} of ${one[Facts].type?.apiVersion ?? ''}`)
-    return refuse(kind === '' || apiVersion === '' ? `it needs kind and apiVersion: ${known.join(' or ')}` : `it is ${String(kind)} of ${String(apiVersion)}, not ${known.join(' or ')}`)
+    return refuse(kind === '' || apiVersion === ''
+      ? `it needs kind and apiVersion: ${known.join(' or ')}`
+      : `it is ${String(kind)} of ${String(apiVersion)}, not ${known.join(' or ')}`)
   }
   try {
     const { object, unknown } = decode(message, value, UNBOUNDED) // the file's size was limited when it was read

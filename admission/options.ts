@@ -34,7 +34,9 @@ export interface AdmissionCallers {
    * @returns a function that sends a review and resolves to the response; it rejects with an Error in upstream's words
    * @throws Error if the file is unusable
    */
-  readonly reviewer: (kubeconfig: string, backoff: number) => Promise<(review: object, signal: AbortSignal, traceparent?: string) => Promise<unknown>>
+  readonly reviewer: (
+    kubeconfig: string, backoff: number
+  ) => Promise<(review: object, signal: AbortSignal, traceparent?: string) => Promise<unknown>>
 }
 
 /** Passed to plugins when they are created. */

@@ -10,7 +10,8 @@ const PATHS: ReadonlyMap<string, string> = new Map([
   ['/pods', ''],
   ['/podtemplates', 'template'],
   ['/replicationcontrollers', 'spec.template'],
-  ...['deployments', 'replicasets', 'statefulsets', 'daemonsets'].map(plural => [`apps/${plural}`, 'spec.template'] as const),
+  ...['deployments', 'replicasets', 'statefulsets', 'daemonsets']
+    .map(plural => [`apps/${plural}`, 'spec.template'] as const),
   ['batch/jobs', 'spec.template'],
   ['batch/cronjobs', 'spec.jobTemplate.spec.template']
 ])

@@ -1,6 +1,7 @@
 /**
- * `--allow-privileged=false`: refuses privileged and hostProcess containers in pods and pod templates, in the form of validation errors. A plugin because the
- * flag holds for one server, while validation is shared by all servers in a process.
+ * `--allow-privileged=false`: refuses privileged and hostProcess containers in pods and pod templates, in the form of
+ * validation errors. A plugin because the flag holds for one server, while validation is shared by all servers in a
+ * process.
  */
 import type { PodSpec } from '../schemas/api/core/pod-spec.js'
 import { invalid, type FieldError } from '../schemas/status.js'
@@ -11,7 +12,8 @@ const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
 
 export const privilegedContainers: AdmissionPlugin = {
   name: 'PrivilegedContainers',
-  handles: ({ operation, group, resource, subresource }) => (operation === 'CREATE' || operation === 'UPDATE') && SUBRESOURCES.has(subresource) && podSpecPath(group, resource) !== undefined,
+  handles: ({ operation, group, resource, subresource }) => (operation === 'CREATE' || operation === 'UPDATE') &&
+    SUBRESOURCES.has(subresource) && podSpecPath(group, resource) !== undefined,
   validate: ({ group, kind, name, resource, object }) => {
     const findings = findingsIn(podIn(group, resource, object)?.spec, podSpecPath(group, resource) ?? '')
     if (findings.length > 0) throw invalid({ group, kind }, name, findings)
@@ -23,14 +25,24 @@ function findingsIn (spec: PodSpec | undefined, path: string): FieldError[] {
   for (const [list, suffix] of [['initContainers', ''], ['containers', ''], ['ephemeralContainers', '[0]']] as const) {
     for (const [index, { securityContext }] of (spec?.[list] ?? []).entries()) {
       if (securityContext?.privileged !== true) continue
-      found.push({ type: 'FieldValueForbidden', field: `${path}.${list}[${index}]${suffix}.securityContext.privileged`, detail: 'disallowed by cluster policy' })
+      found.push({
+        type: 'FieldValueForbidden', field: `${path}.${list}[${index}]${suffix}.securityContext.privileged`,
+        detail: 'disallowed by cluster policy'
+      })
     }
   }
-  if (spec !== undefined && hasHostProcess(spec)) found.push({ type: 'FieldValueForbidden', field: path, detail: 'hostProcess containers are disallowed by cluster policy' })
+  if (spec !== undefined && hasHostProcess(spec)) {
+    found.push({
+      type: 'FieldValueForbidden', field: path, detail: 'hostProcess containers are disallowed by cluster policy'
+    })
+  }
   return found
 }
 
-function hasHostProcess ({ securityContext, initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec): boolean {
+function hasHostProcess (
+  { securityContext, initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec
+): boolean {
   const ofPod = securityContext?.windowsOptions?.hostProcess ?? false
-  return [...initContainers, ...containers, ...ephemeralContainers].some(({ securityContext }) => securityContext?.windowsOptions?.hostProcess ?? ofPod)
+  return [...initContainers, ...containers, ...ephemeralContainers]
+    .some(({ securityContext }) => securityContext?.windowsOptions?.hostProcess ?? ofPod)
 }

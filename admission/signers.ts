@@ -4,7 +4,9 @@ import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { AdmissionTools } from './options.js'
 
 /** Whether the user has the verb on the signer or on all signers of its domain. Always true for the server itself. */
-export async function isSignerAllowed (authorize: AdmissionTools['authorize'], user: UserInfo | undefined, verb: 'approve' | 'sign', signer: string): Promise<boolean> {
+export async function isSignerAllowed (
+  authorize: AdmissionTools['authorize'], user: UserInfo | undefined, verb: 'approve' | 'sign', signer: string
+): Promise<boolean> {
   if (user === undefined) return true
   const [domain = ''] = signer.split('/')
   for (const name of [signer, `${domain}/*`]) {

@@ -4,4 +4,5 @@ import type { PersistentVolumeClaim } from '../schemas/api/core/persistentvolume
 export const CLASS_ANNOTATION = 'volume.beta.orch.io/storage-class'
 
 /** The storage class of a claim, '' for none. */
-export const classOf = ({ metadata, spec }: PersistentVolumeClaim): string => metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName ?? ''
+export const classOf = ({ metadata, spec }: PersistentVolumeClaim): string =>
+  metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName ?? ''

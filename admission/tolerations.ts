@@ -1,4 +1,7 @@
-/** Tolerations of pods, and the taints of the system. Pods may have thousands of tolerations, so comparisons use an index. */
+/**
+ * Tolerations of pods, and the taints of the system. Pods may have thousands of tolerations, so comparisons use an
+ * index.
+ */
 import type { Toleration } from '../schemas/api/core/affinity.js'
 
 export const NOT_READY = 'node.orch.io/not-ready'
@@ -8,10 +11,15 @@ export const MEMORY_PRESSURE = 'node.orch.io/memory-pressure'
 const ANY = ''
 const LIMITED: ReadonlySet<string> = new Set(['', 'NoExecute'])
 
-/** A key shared by tolerations that differ only in duration. Includes lengths, so that different parts cannot form the same text. */
-const bucketKey = (key: string, effect: string, value: string | undefined): string => `${key.length} ${effect.length} ${key}${effect}${value === undefined ? '' : `=${value}`}`
+/**
+ * A key shared by tolerations that differ only in duration. Includes lengths, so that different parts cannot form the
+ * same text.
+ */
+const bucketKey = (key: string, effect: string, value: string | undefined): string =>
+  `${key.length} ${effect.length} ${key}${effect}${value === undefined ? '' : `=${value}`}`
 const matchesAnyValue = ({ operator }: Toleration): boolean => operator === 'Exists'
-const textOf = ({ key = '', operator = '', effect = '', value = '', tolerationSeconds }: Toleration): string => `${operator.length} ${operator}${tolerationSeconds} ${bucketKey(key, effect, value)}`
+const textOf = ({ key = '', operator = '', effect = '', value = '', tolerationSeconds }: Toleration): string =>
+  `${operator.length} ${operator}${tolerationSeconds} ${bucketKey(key, effect, value)}`
 
 /** Keys of tolerations that cover this one, if they last long enough. */
 function coveringKeys (toleration: Toleration): string[] {
@@ -41,14 +49,18 @@ export class Tolerated {
     const seconds = LIMITED.has(effect) ? tolerationSeconds : Infinity
     const existing = this.#longest.get(at)
     if (existing === undefined) this.#longest.set(at, [{ text, seconds }])
-    else if (!existing.some(one => one.text === text)) this.#longest.set(at, [...existing, { text, seconds }].sort((one, other) => one.seconds > other.seconds ? -1 : one.seconds < other.seconds ? 1 : 0).slice(0, 2))
+    else if (!existing.some(one => one.text === text)) {
+      this.#longest.set(at, [...existing, { text, seconds }].sort((one, other) =>
+        one.seconds > other.seconds ? -1 : one.seconds < other.seconds ? 1 : 0).slice(0, 2))
+    }
   }
 
   /** @param others whether to ignore identical tolerations */
   covers (toleration: Toleration, others = false): boolean {
     const { tolerationSeconds = Infinity } = toleration
     const text = others ? textOf(toleration) : undefined
-    return coveringKeys(toleration).some(at => this.#longest.get(at)?.some(one => one.seconds >= tolerationSeconds && one.text !== text) === true)
+    return coveringKeys(toleration)
+      .some(at => this.#longest.get(at)?.some(one => one.seconds >= tolerationSeconds && one.text !== text) === true)
   }
 }
 

@@ -69,4 +69,5 @@ export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | Sta
 
 export type Verb = (request: FastifyRequest) => Answer | Promise<Answer>
 
-export const entryAnswer = (store: ResourceStore, entry: Entry, code = 200): EntryAnswer => ({ kind: 'entry', store, entry, code })
+export const entryAnswer = (store: ResourceStore, entry: Entry, code = 200): EntryAnswer =>
+  ({ kind: 'entry', store, entry, code })

@@ -7,6 +7,8 @@ export function metadataOf (list: ObjectList, { gates }: ResourceStore): ListMet
   return {
     ...(list.revision === undefined ? {} : { resourceVersion: String(list.revision) }),
     ...(list.continue === '' ? {} : { continue: list.continue }),
-    ...(list.remaining === undefined || !gates.enabled('RemainingItemCount') ? {} : { remainingItemCount: list.remaining })
+    ...(list.remaining === undefined || !gates.enabled('RemainingItemCount')
+      ? {}
+      : { remainingItemCount: list.remaining })
   }
 }

@@ -39,7 +39,9 @@ function parseLine (line: string): Policy {
   if (!isObject(spec)) throw new Error('has no spec')
   for (const [name, value] of Object.entries(spec)) {
     if (!KNOWN.has(name)) throw new Error(`spec.${name} is no property of a policy`)
-    if (name === 'readonly' ? typeof value !== 'boolean' : typeof value !== 'string') throw new Error(`spec.${name} must be ${name === 'readonly' ? 'true or false' : 'a string'}`)
+    if (name === 'readonly' ? typeof value !== 'boolean' : typeof value !== 'string') {
+      throw new Error(`spec.${name} must be ${name === 'readonly' ? 'true or false' : 'a string'}`)
+    }
   }
   const text = (name: typeof TEXTS[number]): string => (spec[name] ?? '') as string // checked above
   const matchesAny = text('user') === ANY || text('group') === ANY
@@ -78,9 +80,13 @@ const matchesPattern = (pattern: string, value: string): boolean => pattern === 
 
 function allows (policy: Policy, info: RequestInfo): boolean {
   if (policy.readonly && !READ_ONLY.has(info.verb)) return false
-  if (info.isResourceRequest) return matchesPattern(policy.namespace, info.namespace) && matchesPattern(policy.resource, info.resource) && matchesPattern(policy.apiGroup, info.group)
+  if (info.isResourceRequest) {
+    return matchesPattern(policy.namespace, info.namespace) && matchesPattern(policy.resource, info.resource) &&
+      matchesPattern(policy.apiGroup, info.group)
+  }
   const { nonResourcePath } = policy
-  return matchesPattern(nonResourcePath, info.path) || (nonResourcePath.endsWith(ANY) && info.path.startsWith(nonResourcePath.slice(0, -1)))
+  return matchesPattern(nonResourcePath, info.path) ||
+    (nonResourcePath.endsWith(ANY) && info.path.startsWith(nonResourcePath.slice(0, -1)))
 }
 
 const ALLOW: Ruling = { decision: 'Allow' }
@@ -91,13 +97,16 @@ export function abacAuthorizer (content: string): Authorizer {
   const policies = parsePolicies(content)
   return {
     name: 'ABAC',
-    authorize: ({ user, info }) => policies.some(policy => appliesTo(policy, user) && allows(policy, info)) ? ALLOW : NO_POLICY,
+    authorize: ({ user, info }) =>
+      policies.some(policy => appliesTo(policy, user) && allows(policy, info)) ? ALLOW : NO_POLICY,
     rules: user => {
       const own = policies.filter(policy => appliesTo(policy, user))
       const verbs = ({ readonly }: Policy): string[] => readonly ? [...READ_ONLY] : [ANY]
       return {
-        resourceRules: own.filter(({ resource }) => resource !== '').map(policy => ({ verbs: verbs(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] })),
-        nonResourceRules: own.filter(({ nonResourcePath }) => nonResourcePath !== '').map(policy => ({ verbs: verbs(policy), nonResourceURLs: [policy.nonResourcePath] })),
+        resourceRules: own.filter(({ resource }) => resource !== '')
+          .map(policy => ({ verbs: verbs(policy), apiGroups: [policy.apiGroup], resources: [policy.resource] })),
+        nonResourceRules: own.filter(({ nonResourcePath }) => nonResourcePath !== '')
+          .map(policy => ({ verbs: verbs(policy), nonResourceURLs: [policy.nonResourcePath] })),
         incomplete: false
       }
     }

@@ -35,16 +35,23 @@ export interface Authenticated extends UserInfo {
 }
 
 /**
- * Returns the user, undefined for credentials of another kind, or throws for invalid ones. Called for each request, so synchronous authenticators should not
- * return a promise.
+ * Returns the user, undefined for credentials of another kind, or throws for invalid ones. Called for each request, so
+ * synchronous authenticators should not return a promise.
  */
 export interface Authenticator extends Lifecycle {
   readonly name: string
-  /** True if it checks the audiences of credentials and returns the valid ones. Others are called only for the audiences of the server. */
+  /**
+   * True if it checks the audiences of credentials and returns the valid ones. Others are called only for the audiences
+   * of the server.
+   */
   readonly knowsAudiences?: boolean
   authenticate: (credentials: Credentials) => Authenticated | undefined | Promise<Authenticated | undefined>
 }
 
 /** Credentials of a token that is not the request's own, as in a token review. */
 export const tokenCredentials = (token: string, audiences?: readonly string[]): Credentials =>
-  ({ headers: { authorization: `Bearer ${token}` }, certificate: undefined, ...(audiences === undefined ? {} : { audiences }) })
+  ({
+    headers: { authorization: `Bearer ${token}` }, certificate: undefined, ...(audiences === undefined
+      ? {}
+      : { audiences })
+  })

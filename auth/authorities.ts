@@ -19,4 +19,5 @@ export class Authorities {
   }
 }
 
-export const authoritiesOf = (trusted: string | Authorities): Authorities => typeof trusted === 'string' ? new Authorities(trusted) : trusted
+export const authoritiesOf = (trusted: string | Authorities): Authorities =>
+  typeof trusted === 'string' ? new Authorities(trusted) : trusted

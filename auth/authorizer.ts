@@ -24,8 +24,13 @@ export interface Ruling {
 
 /** The permissions of a user in a namespace, as far as an authorizer can list them. */
 export interface Rules {
-  readonly resourceRules: ReadonlyArray<{ readonly verbs: readonly string[], readonly apiGroups: readonly string[], readonly resources: readonly string[], readonly resourceNames?: readonly string[] }>
-  readonly nonResourceRules: ReadonlyArray<{ readonly verbs: readonly string[], readonly nonResourceURLs: readonly string[] }>
+  readonly resourceRules: ReadonlyArray<{
+    readonly verbs: readonly string[], readonly apiGroups: readonly string[], readonly resources: readonly string[],
+    readonly resourceNames?: readonly string[]
+  }>
+  readonly nonResourceRules: ReadonlyArray<{
+    readonly verbs: readonly string[], readonly nonResourceURLs: readonly string[]
+  }>
   /** Whether there may be more permissions. */
   readonly incomplete: boolean
   /** The failed lookup. */
@@ -33,8 +38,9 @@ export interface Rules {
 }
 
 /**
- * Called in order; the first Allow or Deny decides, and without an Allow the request is refused. Must not throw to refuse: an error ends the chain, because
- * the authorizer might have denied. Synchronous authorizers should not return a promise.
+ * Called in order; the first Allow or Deny decides, and without an Allow the request is refused. Must not throw to
+ * refuse: an error ends the chain, because the authorizer might have denied. Synchronous authorizers should not return
+ * a promise.
  */
 export interface Authorizer extends Lifecycle {
   readonly name: string
@@ -44,7 +50,8 @@ export interface Authorizer extends Lifecycle {
   /** Explains for administrators which rules applied, or came closest. Decides nothing. */
   explain?: (attributes: Attributes) => string
   /**
-   * What would allow a refused request, for the 403 of users who may know it; '' for others. Decides nothing. Costs little, as refusals may come in floods.
+   * What would allow a refused request, for the 403 of users who may know it; '' for others. Decides nothing. Costs
+   * little, as refusals may come in floods.
    * @param authorize asks all authorizers, as another may deny what this one allows; never rejects
    */
   advise?: (attributes: Attributes, authorize: Authorizer['authorize']) => string | Promise<string>

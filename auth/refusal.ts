@@ -2,19 +2,22 @@ import { forbidden, internalError, StatusError } from '../schemas/status.js'
 import type { Attributes, Ruling } from './authorizer.js'
 
 /**
- * A 403: `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path of a non-resource request. As upstream, a Namespace object
- * counts as inside its own namespace.
+ * A 403: `User "u" cannot list resource "pods" in API group "" in the namespace "x"`, or the path of a non-resource
+ * request. As upstream, a Namespace object counts as inside its own namespace.
  * @param advice what would allow it, for users who may know; '' for others
  */
 export function refusal ({ user, info }: Attributes, reason: string, advice = ''): StatusError {
   const why = `${reason === '' ? '' : `: ${reason}`}${advice === '' ? '' : `; ${advice}`}`
   if (!info.isResourceRequest) {
-    return forbidden({ group: '', resource: '' }, '', `User ${quote(user.username)} cannot ${info.verb} path ${quote(info.path)}${why}`)
+    return forbidden(
+      { group: '', resource: '' }, '', `User ${quote(user.username)} cannot ${info.verb} path ${quote(info.path)}${why}`
+    )
   }
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   const where = info.namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(info.namespace)}`
   return forbidden({ group: info.group, resource: info.resource }, info.name,
-    `User ${quote(user.username)} cannot ${info.verb} resource ${quote(resource)} in API group ${quote(info.group)} ${where}${why}`)
+    `User ${quote(user.username)} cannot ${info.verb} resource ${quote(resource)} in API group ${quote(info.group)} ` +
+      `${where}${why}`)
 }
 
 /**
@@ -40,4 +43,5 @@ export const undecided = (error: unknown): StatusError => error instanceof Statu
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** Escapes HTML, because a browser may display the message after following a link. */
-export const quote = (text: string): string => JSON.stringify(text).replace(/[&<>]/g, letter => ENTITIES[letter] ?? letter)
+export const quote = (text: string): string =>
+  JSON.stringify(text).replace(/[&<>]/g, letter => ENTITIES[letter] ?? letter)

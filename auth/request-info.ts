@@ -27,11 +27,14 @@ export interface RequestInfo {
 type ResourceFields = Pick<RequestInfo, 'verb' | 'group' | 'version' | 'resource'> & Partial<RequestInfo>
 
 /** A request for a resource, as authorizers are asked about it; fields that are not given are ''. */
-export const resourceRequest = (fields: ResourceFields): RequestInfo => ({ path: '', isResourceRequest: true, subresource: '', namespace: '', name: '', ...fields })
+export const resourceRequest = (fields: ResourceFields): RequestInfo =>
+  ({ path: '', isResourceRequest: true, subresource: '', namespace: '', name: '', ...fields })
 
 /** A request for a path that names no resource. */
 export const pathRequest = (path: string, verb: string): RequestInfo =>
-  ({ path, isResourceRequest: false, verb, group: '', version: '', resource: '', subresource: '', namespace: '', name: '' })
+  ({
+    path, isResourceRequest: false, verb, group: '', version: '', resource: '', subresource: '', namespace: '', name: ''
+  })
 
 /** Read-only verbs. */
 export const READ_ONLY: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options'])

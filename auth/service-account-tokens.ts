@@ -18,7 +18,9 @@ export interface TokenClaims {
 }
 
 /** Claims of a token that is valid while its Secret exists. */
-export interface SecretTokenClaims { readonly namespace: string, readonly account: NamedObject, readonly secretName: string }
+export interface SecretTokenClaims {
+  readonly namespace: string, readonly account: NamedObject, readonly secretName: string
+}
 
 export interface TokenSigner {
   /** Signs a token. */

@@ -1,7 +1,7 @@
 /**
- * Last step of `npm run build`: bundles the launcher and the plugin with their packages into a few files, because start time depends on the
- * number of files. Modules for hosts share chunks, so that each module exists once per process; the launcher is one script, which V8 can
- * cache (`bin.ts`). The compiler's output stays beside the bundle for tests.
+ * Last step of `npm run build`: bundles the launcher and the plugin with their packages into a few files, because start
+ * time depends on the number of files. Modules for hosts share chunks, so that each module exists once per process; the
+ * launcher is one script, which V8 can cache (`bin.ts`). The compiler's output stays beside the bundle for tests.
  */
 import { build } from 'esbuild'
 import { execFile } from 'node:child_process'
@@ -14,7 +14,14 @@ const out = join(root, 'dist/bundle')
 rmSync(out, { recursive: true, force: true })
 const modules = await build({
   ...common,
-  entryPoints: { cli: 'build/bin.ts', app: 'app.ts', schemas: 'schemas/public.ts', testing: 'testing/index.ts', 'text-worker': 'schemas/codec/text-worker.ts', 'stall-worker': 'serving/processes/stall-worker.ts' },
+  entryPoints: {
+    cli: 'build/bin.ts',
+    app: 'app.ts',
+    schemas: 'schemas/public.ts',
+    testing: 'testing/index.ts',
+    'text-worker': 'schemas/codec/text-worker.ts',
+    'stall-worker': 'serving/processes/stall-worker.ts'
+  },
   outdir: out,
   splitting: true,
   format: 'esm',
@@ -30,7 +37,9 @@ const apart = await build({
 })
 const loadedApart = {
   name: 'loaded-apart',
-  setup: ({ onResolve }) => { onResolve({ filter: /\/open-telemetry\.js$/ }, () => ({ path: './open-telemetry.cjs', external: true })) }
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /\/open-telemetry\.js$/ }, () => ({ path: './open-telemetry.cjs', external: true }))
+  }
 }
 const script = await build({
   ...common,
@@ -41,22 +50,35 @@ const script = await build({
   // Scripts lack import() and import.meta.
   supported: { 'dynamic-import': false },
   define: { 'import.meta.url': '__url' },
-  banner: { js: '(function (require, __url, __filename, __dirname) { "use strict"; const module = { exports: {} }, { exports } = module;' },
+  banner: {
+    js: '(function (require, __url, __filename, __dirname) { "use strict"; const module = { exports: {} }, { exports ' +
+      '} = module;'
+  },
   footer: { js: '})' }
 })
 
 const other = /^.*[^\0-\x7f].*$/m.exec(readFileSync(join(out, 'cli.cjs'), 'utf8'))
-if (other !== null) throw new Error(`the launcher is read as ASCII: write other characters of this line as \\u…: ${other[0].trim()}`)
+if (other !== null) {
+  throw new Error(`the launcher is read as ASCII: write other characters of this line as \\u…: ${other[0].trim()}`)
+}
 
 /** The licences of bundled packages require these notices. */
-const packages = new Set([modules, script, apart].flatMap(({ metafile }) => Object.keys(metafile.inputs)).flatMap(path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []))
+const packages = new Set([modules, script, apart].flatMap(({ metafile }) => Object.keys(metafile.inputs)).flatMap(
+  path => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []
+))
 const notices = [...packages].sort().map(folder => {
   const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
-  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'LICENCE'].find(each => existsSync(join(root, folder, each)))
-  return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8').trim()}\n`
+  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license', 'LICENCE']
+    .find(each => existsSync(join(root, folder, each)))
+  return `${name} ${version} (${license}` +
+    `)\n\n${file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8').trim()}\n`
 })
-writeFileSync(join(out, 'NOTICES.txt'), `Packages that are part of these files, and their licences.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`)
+writeFileSync(
+  join(out, 'NOTICES.txt'),
+  `Packages that are part of these files, and their licences.\n\n${notices.join(`\n${'-'.repeat(80)}\n\n`)}`
+)
 
 // One cache for the command's flags, one for Node without flags.
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-await Promise.all([scripts.start.split(' ').slice(2, -2), []].map(flags => promisify(execFile)(process.execPath, [...flags, join(root, 'build/code-cache.js')])))
+await Promise.all([scripts.start.split(' ').slice(2, -2), []].map(flags =>
+  promisify(execFile)(process.execPath, [...flags, join(root, 'build/code-cache.js')])))

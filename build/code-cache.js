@@ -1,4 +1,7 @@
-/** Build step: starts the bundled server on a temporary store, sends some requests, and writes V8's code cache beside the bundle for `bin.ts`. */
+/**
+ * Build step: starts the bundled server on a temporary store, sends some requests, and writes V8's code cache beside
+ * the bundle for `bin.ts`.
+ */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -21,7 +24,15 @@ async function freePort () {
 
 /** Returns the status code, or undefined on a connection error. */
 const ask = (port, path, method = 'GET', body = undefined) => new Promise(resolve => {
-  const sent = request({ port, path, method, host: '127.0.0.1', rejectUnauthorized: false, agent: false, headers: body === undefined ? {} : { 'content-type': 'application/json' } }, answer => {
+  const sent = request({
+    port,
+    path,
+    method,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    agent: false,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' }
+  }, answer => {
     answer.resume().on('end', () => resolve(answer.statusCode))
   })
   sent.on('error', () => resolve(undefined))
@@ -30,7 +41,10 @@ const ask = (port, path, method = 'GET', body = undefined) => new Promise(resolv
 
 const folder = mkdtempSync(join(tmpdir(), 'orch-code-cache-'))
 const port = await freePort()
-process.argv.splice(2, Infinity, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`, `--data-dir=${join(folder, 'data')}`)
+process.argv.splice(
+  2, Infinity, `--secure-port=${port}`, '--bind-address=127.0.0.1', `--cert-dir=${folder}`,
+  `--data-dir=${join(folder, 'data')}`
+)
 process.stderr.write = () => true // discard its log
 const { cache, script } = await import('../dist/bundle/cli.js')
 while (await ask(port, '/readyz') !== 200) await setTimeout(5, undefined, { signal: DEADLINE })

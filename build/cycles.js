@@ -1,5 +1,5 @@
-// Forbids import cycles, types included, so that modules can be read, moved and tested alone. Exception: types between a resource's
-// declaration, rules, columns and conversion within one group.
+// Forbids import cycles, types included, so that modules can be read, moved and tested alone. Exception: types between
+// a resource's declaration, rules, columns and conversion within one group.
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix, relative, resolve } from 'node:path'
 
@@ -12,16 +12,21 @@ export function imports () {
   // The other folders change while tests run.
   const files = readdirSync(root, { withFileTypes: true })
     .filter(({ name }) => !/^(?:node_modules|dist|test|examples|\.)/.test(name))
-    .flatMap(entry => entry.isDirectory() ? readdirSync(resolve(root, entry.name), { recursive: true, encoding: 'utf8' }).map(file => posix.join(entry.name, file)) : [entry.name])
+    .flatMap(entry =>
+      entry.isDirectory()
+        ? readdirSync(resolve(root, entry.name), { recursive: true, encoding: 'utf8' })
+          .map(file => posix.join(entry.name, file))
+        : [entry.name])
     .filter(file => file.endsWith('.ts'))
   return new Map(files.map(file => {
-    const found = [...readFileSync(resolve(root, file), 'utf8').matchAll(IMPORTS)].flatMap(([text, , type, specifier, later]) => {
-      const path = posix.join(posix.dirname(file), specifier ?? later)
-      // Generated modules only have types. What build/ shares is JavaScript.
-      const to = path.endsWith('.proto') ? `${path}.d.ts` : path.startsWith('build/') ? `${path}.js` : `${path}.ts`
-      const ofTypes = type !== undefined || /^import \{(?:\s*type \w+(?: as \w+)?,?)+\s*\}/.test(text)
-      return ofTypes && groupOf(file) !== undefined && groupOf(file) === groupOf(to) ? [] : [to]
-    })
+    const found = [...readFileSync(resolve(root, file), 'utf8').matchAll(IMPORTS)]
+      .flatMap(([text, , type, specifier, later]) => {
+        const path = posix.join(posix.dirname(file), specifier ?? later)
+        // Generated modules only have types. What build/ shares is JavaScript.
+        const to = path.endsWith('.proto') ? `${path}.d.ts` : path.startsWith('build/') ? `${path}.js` : `${path}.ts`
+        const ofTypes = type !== undefined || /^import \{(?:\s*type \w+(?: as \w+)?,?)+\s*\}/.test(text)
+        return ofTypes && groupOf(file) !== undefined && groupOf(file) === groupOf(to) ? [] : [to]
+      })
     return [file, found]
   }))
 }
@@ -54,7 +59,9 @@ export const cycles = {
   create: context => ({
     Program (node) {
       found ??= cycle(imports())
-      if (found[0] === relative(root, context.filename)) context.report({ node, message: `import cycle: ${found.join(' → ')}` })
+      if (found[0] === relative(root, context.filename)) {
+        context.report({ node, message: `import cycle: ${found.join(' → ')}` })
+      }
     }
   })
 }

@@ -1,4 +1,5 @@
-// `npm run dev -- FLAGS`: runs the server from its sources and restarts it after each change. Types are not checked; `npm run build` does.
+// `npm run dev -- FLAGS`: runs the server from its sources and restarts it after each change. Types are not checked;
+// `npm run build` does.
 import { context } from 'esbuild'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -20,13 +21,19 @@ async function stop () {
 
 function restart () {
   stopping = (stopping ?? Promise.resolve()).then(stop).then(() => {
-    server = spawn(process.execPath, ['--enable-source-maps', program, '--local', '--shutdown-delay-duration=0', ...process.argv.slice(2)], { stdio: 'inherit' })
+    server = spawn(
+      process.execPath,
+      ['--enable-source-maps', program, '--local', '--shutdown-delay-duration=0', ...process.argv.slice(2)],
+      { stdio: 'inherit' }
+    )
   })
 }
 
 const bundles = await context({
   ...common,
-  entryPoints: { cli: 'cli.ts', 'text-worker': 'schemas/codec/text-worker.ts', 'stall-worker': 'serving/processes/stall-worker.ts' },
+  entryPoints: {
+    cli: 'cli.ts', 'text-worker': 'schemas/codec/text-worker.ts', 'stall-worker': 'serving/processes/stall-worker.ts'
+  },
   outdir: join(root, 'dist/dev'),
   format: 'esm',
   packages: 'external' // a rebuild is twice as fast

@@ -1,4 +1,5 @@
-// Installs the packages of `test/package.json` if they are missing: a first step of `npm test`, `npm run lint` and `npm pack`.
+// Installs the packages of `test/package.json` if they are missing: a first step of `npm test`, `npm run lint` and `npm
+// pack`.
 import { spawnSync } from 'node:child_process'
 import { installed, testFolder } from './test-packages.js'
 

@@ -1,5 +1,5 @@
-// Import rules: the layers of docs/architecture.md. Imports between folders are denied unless listed, for new folders and files too.
-// test/lint.test.ts covers each line.
+// Import rules: the layers of docs/architecture.md. Imports between folders are denied unless listed, for new folders
+// and files too. test/lint.test.ts covers each line.
 import { dirname, relative, resolve } from 'node:path'
 import { cycles } from './cycles.js'
 
@@ -7,10 +7,15 @@ const root = resolve(import.meta.dirname, '..')
 const type = 'problem'
 
 /** Modules of plugins/ that `config/` may import: plugin options and parsers for flags. */
-const PLUGIN_OPTIONS = ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing'].map(name => `plugins/${name}/index`).concat(
-  ['egress', 'health', 'request-log', 'security-headers', 'shutdown', 'stalled-requests'].map(name => `plugins/${name}`),
-  ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name => `plugins/authentication/${name}`),
-  ['plugins/authorization/webhook', 'plugins/storage/outbound'])
+const PLUGIN_OPTIONS =
+  ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing']
+    .map(name => `plugins/${name}/index`)
+    .concat(
+      ['egress', 'health', 'request-log', 'security-headers', 'shutdown', 'stalled-requests'].map(name =>
+    `plugins/${name}`),
+      ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name =>
+    `plugins/authentication/${name}`),
+      ['plugins/authorization/webhook', 'plugins/storage/outbound'])
 
 /** The folders up to one, in ascending order. */
 const UP_TO_STORAGE = ['schemas', 'event-loop', 'storage']
@@ -34,8 +39,15 @@ const MAY_IMPORT = {
   plugins: [...UP_TO_CONTROLLERS, 'answers', 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
-  serving: ['config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests', 'files', 'storage/open', 'event-loop/batching', 'event-loop/worked-for', 'auth/authorities', 'schemas/limits'],
-  testing: ['app', ...UP_TO_REGISTRY, 'routes/respond', 'routes/deprecation', 'serving/certify', 'config/command-line', 'config/commands/dev', 'config/flag'], // the last three for `orch-apiserver dev`
+  serving: [
+    'config', 'clients/watched-files', 'plugins/metrics/merged', 'plugins/metrics/process', 'plugins/stalled-requests',
+    'files', 'storage/open', 'event-loop/batching', 'event-loop/worked-for', 'auth/authorities', 'schemas/limits'
+  ],
+  // the last three for `orch-apiserver dev`
+  testing: [
+    'app', ...UP_TO_REGISTRY, 'routes/respond', 'routes/deprecation', 'serving/certify', 'config/command-line',
+    'config/commands/dev', 'config/flag'
+  ],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],
   build: [], // bin.ts loads the bundle of cli.ts
   cli: ['app', 'config', 'serving/start', 'serving/processes', 'storage/cache/shared', 'testing/dev']
@@ -44,7 +56,13 @@ const MAY_IMPORT = {
 const EXEMPT = ['test', 'examples']
 
 /** Shared files of plugins/. No plugin may import any other file of another plugin. */
-const SHARED = ['accept', 'audit-id', 'connections/headers', 'connections/paths', 'connections/responses', 'connections/upgrade', 'context', 'debug-table', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'outgoing-metrics', 'queued-responses', 'rate-limited', 'repeated-failures', 'request-kinds', 'review-metrics', 'sent-bytes', 'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'].map(name => `plugins/${name}`)
+const SHARED = [
+  'accept', 'audit-id', 'connections/headers', 'connections/paths', 'connections/responses', 'connections/upgrade',
+  'context', 'debug-table', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'outgoing-metrics',
+  'queued-responses', 'rate-limited', 'repeated-failures', 'request-kinds', 'review-metrics', 'sent-bytes',
+  'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'
+]
+  .map(name => `plugins/${name}`)
 
 /** Modules that may import each back end. */
 const BACK_ENDS = {
@@ -55,7 +73,10 @@ const BACK_ENDS = {
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
-  [/^@?fastify/, ['answers', 'app', 'testing', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor', 'serving/uncaught-errors', 'plugins', 'routes', 'config/logging']],
+  [/^@?fastify/, [
+    'answers', 'app', 'testing', 'serving/start', 'serving/processes/store-process', 'serving/processes/supervisor',
+    'serving/uncaught-errors', 'plugins', 'routes', 'config/logging'
+  ]],
   [/^etcd3(?:\/|$)/, ['storage/etcd']],
   [/^protobufjs(?:\/|$)/, ['clients/egress', 'storage/etcd', 'storage/encryption', 'schemas/openapi']],
   [/^@marcbachmann\/cel-js$/, ['schemas/expressions']],
@@ -79,16 +100,29 @@ function violation (from, specifier) {
   if (EXEMPT.includes(folderOf(from))) return undefined
   if (!specifier.startsWith('.')) {
     const places = PACKAGES.find(([name]) => name.test(specifier))?.[1]
-    return places === undefined || isInAny(from, places) ? undefined : `${specifier} may be imported only by ${places.join(', ')}`
+    return places === undefined || isInAny(from, places)
+      ? undefined
+      : `${specifier} may be imported only by ${places.join(', ')}`
   }
   const to = relative(root, resolve(root, dirname(from), specifier)).replace(/\.js$/, '')
   const backEnd = Object.keys(BACK_ENDS).find(folder => isIn(to, folder))
-  if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) return `${backEnd} is a back end, which only ${BACK_ENDS[backEnd].join(', ')} may import: use storage/backend.js`
-  if (from.startsWith('serving/wire/') && !to.startsWith('serving/wire/')) return 'serving/wire is a lowest layer: it may import no other folder'
-  if (folderOf(from) !== folderOf(to)) return isInAny(to, MAY_IMPORT[folderOf(from)] ?? []) ? undefined : `${folderOf(from)} may not import ${to}: see build/layers.js`
-  if (folderOf(from) !== 'plugins' || from === 'plugins/server') return undefined // it declares the types of the plugins' decorators
+  if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) {
+    return `${backEnd} is a back end, which only ${BACK_ENDS[backEnd].join(', ')} may import: use storage/backend.js`
+  }
+  if (from.startsWith('serving/wire/') && !to.startsWith('serving/wire/')) {
+    return 'serving/wire is a lowest layer: it may import no other folder'
+  }
+  if (folderOf(from) !== folderOf(to)) {
+    return isInAny(to, MAY_IMPORT[folderOf(from)] ?? [])
+      ? undefined
+      : `${folderOf(from)} may not import ${to}: see build/layers.js`
+  }
+  // it declares the types of the plugins' decorators
+  if (folderOf(from) !== 'plugins' || from === 'plugins/server') return undefined
   const plugin = from.split('/').slice(0, 2).join('/')
-  return SHARED.includes(to) || to.startsWith(`${plugin}/`) ? undefined : 'plugins import no other plugin: they meet in decorators'
+  return SHARED.includes(to) || to.startsWith(`${plugin}/`)
+    ? undefined
+    : 'plugins import no other plugin: they meet in decorators'
 }
 
 const layers = {
@@ -110,4 +144,8 @@ const layers = {
   }
 }
 
-export default { files: ['**/*.ts'], plugins: { orch: { rules: { layers, cycles } } }, rules: { 'orch/layers': 'error', 'orch/cycles': 'error' } }
+export default {
+  files: ['**/*.ts'],
+  plugins: { orch: { rules: { layers, cycles } } },
+  rules: { 'orch/layers': 'error', 'orch/cycles': 'error' }
+}

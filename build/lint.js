@@ -1,4 +1,5 @@
-// Style, layers and cycles (eslint), and promises that nothing awaits (oxlint). Arguments: --fix, and files; default all.
+// Style, layers and cycles (eslint), and promises that nothing awaits (oxlint). Arguments: --fix, and files;
+// default all.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { testFolder } from './test-packages.js'
@@ -8,10 +9,21 @@ const args = process.argv.slice(2)
 const files = args.filter(arg => !arg.startsWith('-'))
 const paths = files.length > 0 ? files : ['.']
 
-const env = { ...process.env, PATH: `${testFolder}/node_modules/.bin:${process.env.PATH}` } // oxlint finds its type-aware part on the PATH
-const run = (program, ...flags) => spawnSync(process.execPath, [`${testFolder}/node_modules/${program}`, ...flags, ...paths], { cwd: root, env, stdio: 'inherit' }).status === 0
+const env = {
+  ...process.env, PATH: `${testFolder}/node_modules/.bin:${process.env.PATH}`
+} // oxlint finds its type-aware part on the PATH
+const run = (program, ...flags) =>
+  spawnSync(process.execPath, [`${testFolder}/node_modules/${program}`, ...flags, ...paths], {
+    cwd: root, env, stdio: 'inherit'
+  }).status === 0
 
-const styled = run('eslint/bin/eslint.js', ...args.includes('--fix') ? ['--fix'] : ['--cache', '--cache-location', '.cache/eslint', '--cache-strategy', 'content'])
+const styled = run('eslint/bin/eslint.js', ...args.includes('--fix')
+  ? ['--fix']
+  : ['--cache', '--cache-location', '.cache/eslint', '--cache-strategy', 'content'])
 // The only rule that needs types: for eslint, computing them took as long as all its other rules.
-const awaited = run('oxlint/bin/oxlint', '--type-aware', '--config', 'build/oxlint.json', '--ignore-pattern', 'test/**', '--ignore-pattern', 'examples/testing/*.{test,tap}.js') // runners await their tests themselves
+// runners await their tests themselves
+const awaited = run(
+  'oxlint/bin/oxlint', '--type-aware', '--config', 'build/oxlint.json', '--ignore-pattern', 'test/**',
+  '--ignore-pattern', 'examples/testing/*.{test,tap}.js'
+)
 process.exitCode = styled && awaited ? 0 : 1

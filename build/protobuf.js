@@ -1,8 +1,9 @@
 /**
- * First step of `npm run build`: generates modules for our .proto files with protobufjs' code generator. Its own command needs 60 more
- * packages and generates other class names. Modules are written to `dist/`; their types are declared beside the .proto files.
- * Messages are objects with camel-case fields; missing fields are not written, and read messages have all fields. A field with the option
- * `lazy` is the bytes of its message. Bytes are views of the input. An int64 is a number; beyond 2^53 it is a RangeError.
+ * First step of `npm run build`: generates modules for our .proto files with protobufjs' code generator. Its own
+ * command needs 60 more packages and generates other class names. Modules are written to `dist/`; their types are
+ * declared beside the .proto files. Messages are objects with camel-case fields; missing fields are not written, and
+ * read messages have all fields. A field with the option `lazy` is the bytes of its message. Bytes are views of the
+ * input. An int64 is a number; beyond 2^53 it is a RangeError.
  */
 import './node-version.js'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -15,15 +16,20 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 /** Source of a field's default. */
 const missing = field => field.repeated
   ? 'EMPTY_LIST'
-  : field.type === 'bytes' ? 'EMPTY' : JSON.stringify(field.resolvedType instanceof protobuf.Type ? null : field.long ? 0 : field.typeDefault)
+  : field.type === 'bytes'
+    ? 'EMPTY'
+    : JSON.stringify(field.resolvedType instanceof protobuf.Type ? null : field.long ? 0 : field.typeDefault)
 
-const messagesOf = parent => parent.nestedArray.flatMap(each => [...each instanceof protobuf.Type ? [each] : [], ...each.nestedArray === undefined ? [] : messagesOf(each)])
+const messagesOf = parent => parent.nestedArray.flatMap(each =>
+  [...each instanceof protobuf.Type ? [each] : [], ...each.nestedArray === undefined ? [] : messagesOf(each)])
 
 /** @param file with messages of one package */
 function moduleOf (file) {
   const all = new protobuf.Root().loadSync(join(root, file))
   // A message field and a bytes field have the same encoding.
-  for (const { fieldsArray } of messagesOf(all)) for (const field of fieldsArray) if (field.getOption('lazy') === true) field.type = 'bytes'
+  for (const { fieldsArray } of messagesOf(all)) {
+    for (const field of fieldsArray) if (field.getOption('lazy') === true) field.type = 'bytes'
+  }
   const messages = messagesOf(all.resolveAll())
   const classes = messages.map(message => {
     const fields = message.fieldsArray
@@ -53,7 +59,10 @@ function numberOf (value) {
 ${classes.join('')}`
 }
 
-for (const file of ['clients/egress/konnectivity.proto', 'storage/etcd/messages.proto', 'storage/encryption/key-service.proto', 'schemas/openapi/v2.proto']) {
+for (const file of [
+  'clients/egress/konnectivity.proto', 'storage/etcd/messages.proto', 'storage/encryption/key-service.proto',
+  'schemas/openapi/v2.proto'
+]) {
   const to = join(root, 'dist', `${file}.js`)
   mkdirSync(dirname(to), { recursive: true })
   writeFileSync(to, moduleOf(file))

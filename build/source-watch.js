@@ -15,7 +15,8 @@ export function watchSources (root, inputs, changed) {
     clearTimeout(timer)
     timer = setTimeout(changed, SETTLING)
   }
-  const tops = new Set(inputs.filter(path => !path.startsWith('node_modules/') && !path.startsWith('dist/')).map(path => path.split('/', 1)[0]))
+  const tops = new Set(inputs.filter(path => !path.startsWith('node_modules/') && !path.startsWith('dist/'))
+    .map(path => path.split('/', 1)[0]))
   const folders = [...tops].filter(name => inputs.some(path => path.startsWith(`${name}/`)))
   const watchers = [
     ...folders.map(name => watch(join(root, name), { recursive: true }, report)),

@@ -1,6 +1,7 @@
 /**
- * Packages that only tests, lint and packing need are in `test/package.json`; without them an installation takes a third of the space. `npm test`,
- * `npm run lint` and `npm pack` install them in `test/node_modules` (`install.js`); `eslint.config.js` and `declarations.js` load them from there.
+ * Packages that only tests, lint and packing need are in `test/package.json`; without them an installation takes a
+ * third of the space. `npm test`, `npm run lint` and `npm pack` install them in `test/node_modules` (`install.js`);
+ * `eslint.config.js` and `declarations.js` load them from there.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -25,9 +26,11 @@ export function installed () {
   const locked = packagesOf('package-lock.json')
   const there = packagesOf('node_modules/.package-lock.json')
   if (locked === undefined || there === undefined) return false
-  return Object.entries(locked).every(([path, { version, integrity, optional }]) => path in there ? there[path].version === version && there[path].integrity === integrity : optional === true) &&
+  return Object.entries(locked).every(([path, { version, integrity, optional }]) =>
+    path in there ? there[path].version === version && there[path].integrity === integrity : optional === true) &&
     Object.keys(there).every(path => path in locked)
 }
 
 /** Imports a test package. */
-export const importTestPackage = async name => await import(pathToFileURL(createRequire(join(testFolder, 'package.json')).resolve(name)).href)
+export const importTestPackage = async name =>
+  await import(pathToFileURL(createRequire(join(testFolder, 'package.json')).resolve(name)).href)

@@ -1,6 +1,7 @@
 /**
- * Caches the answers of slow lookups, such as those of webhooks, for a limited time and number. Concurrent lookups of a key are shared; failures are not
- * cached. Positive and negative answers have a limit each, so that unknown tokens, which anybody can send, evict no known ones.
+ * Caches the answers of slow lookups, such as those of webhooks, for a limited time and number. Concurrent lookups of a
+ * key are shared; failures are not cached. Positive and negative answers have a limit each, so that unknown tokens,
+ * which anybody can send, evict no known ones.
  */
 export interface Answer<Value> {
   readonly value: Value
@@ -40,7 +41,10 @@ export class AnswerCache<Value> {
     return cached !== undefined && this.#now() < cached.until ? cached : undefined
   }
 
-  /** Waits for the pending lookup of the key, else starts one. @throws Error if too many are pending; whatever `lookup` throws */
+  /**
+   * Waits for the pending lookup of the key, else starts one.
+   * @throws Error if too many are pending; whatever `lookup` throws
+   */
   async fetch (key: string, lookup: () => Promise<Answer<Value>>): Promise<Value> {
     const pending = this.#pending.get(key)
     if (pending !== undefined) return await pending

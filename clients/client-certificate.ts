@@ -1,4 +1,7 @@
-/** A client certificate with its key. Files are read again when they have changed; unreadable or mismatched ones leave the current pair in use. */
+/**
+ * A client certificate with its key. Files are read again when they have changed; unreadable or mismatched ones leave
+ * the current pair in use.
+ */
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { ClientError, reasonOf } from './errors.js'
@@ -18,7 +21,9 @@ export class ClientCertificate {
   #reloading: Promise<CertificatePair> | undefined
 
   /** @param materials undefined for no certificate; @param now monotonic clock, milliseconds */
-  constructor (materials?: { readonly certificate: Material, readonly key: Material }, now: () => number = () => performance.now()) {
+  constructor (
+    materials?: { readonly certificate: Material, readonly key: Material }, now: () => number = () => performance.now()
+  ) {
     this.#materials = materials
     this.#now = now
     if (materials === undefined) this.#pair = { cert: undefined, key: undefined }
@@ -26,7 +31,9 @@ export class ClientCertificate {
 
   /** Synchronous unless the files are due for a check. @throws ClientError 'Config' if they could never be read */
   current (): CertificatePair | Promise<CertificatePair> {
-    if (this.#pair !== undefined && (this.#materials === undefined || this.#now() - this.#readAt < CHECK_INTERVAL)) return this.#pair
+    if (this.#pair !== undefined && (this.#materials === undefined || this.#now() - this.#readAt < CHECK_INTERVAL)) {
+      return this.#pair
+    }
     return this.#reloading ??= this.#reload().finally(() => { this.#reloading = undefined })
   }
 
@@ -40,7 +47,11 @@ export class ClientCertificate {
         pair = { cert, key }
       }
     } catch (cause) {
-      if (pair === undefined) throw cause instanceof ClientError ? cause : new ClientError('Config', `the client certificate and its key do not fit: ${reasonOf(cause)}`, { cause })
+      if (pair === undefined) {
+        throw cause instanceof ClientError
+          ? cause
+          : new ClientError('Config', `the client certificate and its key do not fit: ${reasonOf(cause)}`, { cause })
+      }
     }
     this.#pair = pair
     this.#readAt = this.#now()
@@ -50,5 +61,7 @@ export class ClientCertificate {
 
 async function textOf (material: Material | undefined): Promise<string | undefined> {
   if (material === undefined || 'data' in material) return material?.data
-  return await readFile(material.path, 'utf8').catch((cause: unknown) => { throw new ClientError('Config', `${material.path} cannot be read: ${reasonOf(cause)}`, { cause }) })
+  return await readFile(material.path, 'utf8').catch((cause: unknown) => {
+    throw new ClientError('Config', `${material.path} cannot be read: ${reasonOf(cause)}`, { cause })
+  })
 }

@@ -30,7 +30,10 @@ export class ClientError extends Error {
   readonly body: Buffer | undefined
   /** Milliseconds of the response's Retry-After. */
   readonly retryAfter: number | undefined
-  /** The connection ended after the request was sent and before the response: a kept-alive connection may have been closed. */
+  /**
+   * The connection ended after the request was sent and before the response: a kept-alive connection may have been
+   * closed.
+   */
   readonly unanswered: boolean
 
   constructor (code: ClientErrorCode, message: string, options: ClientErrorOptions = {}) {
@@ -91,17 +94,25 @@ export function reasonOf (error: unknown): string {
 export function classify (error: unknown, call: string): ClientError {
   if (error instanceof ClientError) return error
   const code = codeOf(error)
-  if (Object.hasOwn(TIMEOUTS, code)) return new ClientError('Timeout', `${call}: ${TIMEOUTS[code] ?? code}`, { cause: error })
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new ClientError('TooLarge', `${call}: the headers of the answer are too large`, { cause: error })
+  if (Object.hasOwn(TIMEOUTS, code)) {
+    return new ClientError('Timeout', `${call}: ${TIMEOUTS[code] ?? code}`, { cause: error })
+  }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new ClientError('TooLarge', `${call}: the headers of the answer are too large`, { cause: error })
+  }
   // undici asserts on responses that its parser accepts, such as a status below 100.
-  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code === 'ERR_ASSERTION') return new ClientError('BadAnswer', `${call}: the answer is not valid HTTP`, { cause: error })
+  if (code.startsWith('HPE_') || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || code === 'ERR_ASSERTION') {
+    return new ClientError('BadAnswer', `${call}: the answer is not valid HTTP`, { cause: error })
+  }
   return new ClientError('Unreachable', `${call}: ${reasonOf(error)}`, { cause: error })
 }
 
 const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_GET_ISSUER_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_SIGNATURE_FAILURE', 'INVALID_CA', 'INVALID_PURPOSE', 'ERR_TLS_CERT_ALTNAME_INVALID', 'NO_SUBJECT_ALT_NAME'
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_GET_ISSUER_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID',
+  'CERT_SIGNATURE_FAILURE', 'INVALID_CA', 'INVALID_PURPOSE', 'ERR_TLS_CERT_ALTNAME_INVALID', 'NO_SUBJECT_ALT_NAME'
 ])
 
 /** True if the peer's certificate was rejected. */
-export const isCertificateRefused = (error: unknown): boolean => isClientError(error, 'Unreachable') && CERTIFICATE_CODES.has(codeOf(error.cause))
+export const isCertificateRefused = (error: unknown): boolean => isClientError(error, 'Unreachable') &&
+  CERTIFICATE_CODES.has(codeOf(error.cause))

@@ -1,6 +1,7 @@
 /**
- * One request and its whole response over a pool, limited in bytes and cancellable. Uses undici's dispatch API instead of its streams and abort signals.
- * Benchmark: `npm run bench -- hooks`, 'one admission webhook over TLS, 16 at a time, added to a create'.
+ * One request and its whole response over a pool, limited in bytes and cancellable. Uses undici's dispatch API instead
+ * of its streams and abort signals. Benchmark: `npm run bench -- hooks`, 'one admission webhook over TLS, 16 at a time,
+ * added to a create'.
  */
 import type * as Undici from 'undici'
 
@@ -29,7 +30,10 @@ export class Cancellation {
 }
 
 /** Rejects with the cancellation reason or undici's error. @param maxBytes maximum bytes of a body, by status */
-export function exchange (pool: Undici.Pool, request: Omit<Undici.Dispatcher.DispatchOptions, 'origin'>, maxBytes: (status: number) => number, ending: Cancellation): Promise<Response> {
+export function exchange (
+  pool: Undici.Pool, request: Omit<Undici.Dispatcher.DispatchOptions, 'origin'>, maxBytes: (status: number) => number,
+  ending: Cancellation
+): Promise<Response> {
   return new Promise((resolve, reject) => {
     const handler = new Exchange(maxBytes, ending, resolve, reject)
     if (ending.ended) reject(ending.reason)
@@ -50,7 +54,10 @@ class Exchange implements Undici.Dispatcher.DispatchHandlers {
   #bytes = 0
   readonly #chunks: Buffer[] = []
 
-  constructor (maxBytes: (status: number) => number, ending: Cancellation, resolve: (whole: Response) => void, reject: (error: unknown) => void) {
+  constructor (
+    maxBytes: (status: number) => number, ending: Cancellation, resolve: (whole: Response) => void,
+    reject: (error: unknown) => void
+  ) {
     this.#maxBytes = maxBytes
     this.#ending = ending
     this.#resolve = resolve
@@ -88,7 +95,10 @@ class Exchange implements Undici.Dispatcher.DispatchHandlers {
     if (this.#settled) return
     this.#settle()
     const [first] = this.#chunks
-    this.#resolve({ status: this.#status, headers: this.#headers, body: this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.#bytes) })
+    this.#resolve({
+      status: this.#status, headers: this.#headers,
+      body: this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.#bytes)
+    })
   }
 
   onError (error: Error): void {

@@ -1,7 +1,7 @@
 /**
- * Calls one endpoint over kept-alive connections. A call ends within its deadline, uses memory bounded by its response limit, and fails
- * with a ClientError. Redirects are not followed, so that credentials reach only the endpoint. Calls are repeated only if the caller
- * permits it.
+ * Calls one endpoint over kept-alive connections. A call ends within its deadline, uses memory bounded by its response
+ * limit, and fails with a ClientError. Redirects are not followed, so that credentials reach only the endpoint. Calls
+ * are repeated only if the caller permits it.
  */
 import { STATUS_CODES } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -57,7 +57,10 @@ export interface Attempt {
 export interface Retry {
   /** Maximum number of attempts. */
   readonly attempts: number
-  /** Milliseconds before the second attempt; multiplied by `factor` for each further one, plus up to 20% jitter. Default 500. */
+  /**
+   * Milliseconds before the second attempt; multiplied by `factor` for each further one, plus up to 20% jitter. Default
+   * 500.
+   */
   readonly first?: number
   /** Default 1.5. */
   readonly factor?: number
@@ -102,12 +105,18 @@ export class HttpClient {
   #retired = false
 
   constructor (options: HttpClientOptions) {
-    const { caller, endpoint, connectTimeout = 5000, headersTimeout = 10_000, bodyTimeout = 10_000, connections = 64, dial, tunnel, missingName, weakSignature, now = () => performance.now() } = options
+    const {
+      caller, endpoint, connectTimeout = 5000, headersTimeout = 10_000, bodyTimeout = 10_000, connections = 64, dial,
+      tunnel, missingName, weakSignature, now = () => performance.now()
+    } = options
     this.#options = options
     this.#now = now
     this.#call = `${caller}: ${endpoint.server.origin}`
     this.#base = endpoint.server.pathname.replace(/\/$/, '')
-    this.#transport = new Transport({ endpoint, call: this.#call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, tunnel, missingName, weakSignature, now })
+    this.#transport = new Transport({
+      endpoint, call: this.#call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, tunnel, missingName,
+      weakSignature, now
+    })
   }
 
   /** Reads the endpoint's files, so that errors fail the start; does not connect. @throws ClientError 'Config' */
@@ -129,7 +138,9 @@ export class HttpClient {
     const until = this.#now() + deadline
     this.#calls++
     const ending = new Cancellation()
-    const timer = setTimeout(() => { ending.end(new ClientError('Timeout', `${this.#call}: no whole answer within ${deadline} ms`)) }, deadline)
+    const timer = setTimeout(
+      () => { ending.end(new ClientError('Timeout', `${this.#call}: no whole answer within ${deadline} ms`)) }, deadline
+    )
     const cancel = (): void => { ending.end(signal?.reason) }
     signal?.addEventListener('abort', cancel, { once: true })
     try {
@@ -155,7 +166,12 @@ export class HttpClient {
 
   /** A call with a JSON response. @throws as `call`; ClientError 'BadAnswer' for invalid JSON */
   async json (call: Call): Promise<unknown> {
-    const { body } = await this.call({ ...call, headers: { accept: 'application/json', ...(call.body === undefined ? {} : { 'content-type': 'application/json' }), ...call.headers } })
+    const { body } = await this.call({
+      ...call, headers: {
+        accept: 'application/json', ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...call.headers
+      }
+    })
     try {
       return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) as unknown
     } catch (cause) {
@@ -178,8 +194,12 @@ export class HttpClient {
       code = knownStatus(answer.status)
       return answer
     } catch (error) {
-      const failure = failureOf(ending.ended && ending.reason instanceof ClientError ? ending.reason : error, this.#call)
-      if (!ending.ended || ending.reason === failure) code = failure.code === 'BadStatus' ? knownStatus(failure.status ?? 0) : failure.code
+      const failure = failureOf(
+        ending.ended && ending.reason instanceof ClientError ? ending.reason : error, this.#call
+      )
+      if (!ending.ended || ending.reason === failure) {
+        code = failure.code === 'BadStatus' ? knownStatus(failure.status ?? 0) : failure.code
+      }
       throw failure
     } finally {
       const { observe, caller, endpoint } = this.#options
@@ -197,20 +217,30 @@ export class HttpClient {
         'user-agent': userAgent,
         ...call.headers,
         ...(authorization === undefined ? {} : { authorization }),
-        ...(call.traceparent !== undefined && TRACEPARENT.test(call.traceparent) ? { traceparent: call.traceparent } : {})
+        ...(call.traceparent !== undefined && TRACEPARENT.test(call.traceparent)
+          ? { traceparent: call.traceparent }
+          : {})
       },
       body: call.body ?? null
     }, status => isSuccess(status) ? maxResponseBytes : MAX_ERROR_BYTES, ending)
     if (!isSuccess(status)) throw this.#badStatus(status, headers, body)
     const encoding = headers['content-encoding'] ?? 'identity'
-    if (encoding !== 'identity') throw new ClientError('BadAnswer', `${this.#call}: the answer is encoded as ${JSON.stringify(encoding)}, which was not requested`)
-    if (body === undefined) throw new ClientError('TooLarge', `${this.#call}: the answer has more than ${maxResponseBytes} bytes`)
+    if (encoding !== 'identity') {
+      throw new ClientError(
+        'BadAnswer', `${this.#call}: the answer is encoded as ${JSON.stringify(encoding)}, which was not requested`
+      )
+    }
+    if (body === undefined) {
+      throw new ClientError('TooLarge', `${this.#call}: the answer has more than ${maxResponseBytes} bytes`)
+    }
     return { status, headers, body }
   }
 
   #badStatus (status: number, headers: Headers, body: Buffer | undefined): ClientError {
     const seconds = Number(headers['retry-after'] ?? NaN)
-    const what = status >= 300 && status < 400 ? `redirects (${status}), which is not followed` : `answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
+    const what = status >= 300 && status < 400
+      ? `redirects (${status}), which is not followed`
+      : `answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd()
     return new ClientError('BadStatus', `${this.#call}: ${what}`, {
       status,
       ...(body === undefined ? {} : { body }),
@@ -227,9 +257,12 @@ function failureOf (error: unknown, call: string): ClientError {
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-const paused: NonNullable<HttpClientOptions['pause']> = async (milliseconds, signal) => { await sleep(milliseconds, undefined, { signal }).catch(() => {}) }
+const paused: NonNullable<HttpClientOptions['pause']> = async (milliseconds, signal) => {
+  await sleep(milliseconds, undefined, { signal }).catch(() => {})
+}
 
 const knownStatus = (status: number): string => STATUS_CODES[status] === undefined ? 'other' : String(status)
 
 const isTransient = (error: unknown): error is ClientError =>
-  error instanceof ClientError && (error.code === 'Unreachable' || error.code === 'Timeout' || (error.code === 'BadStatus' && OVERLOADED.has(error.status ?? 0)))
+  error instanceof ClientError && (error.code === 'Unreachable' || error.code === 'Timeout' ||
+    (error.code === 'BadStatus' && OVERLOADED.has(error.status ?? 0)))

@@ -1,7 +1,7 @@
 /**
- * Reads kubeconfig files: server, TLS verification and credentials. Paths are relative to the file's folder. Inline data takes precedence over
- * paths; among entries with the same name, the first counts. Unsupported fields are errors: a call without its credential would act as another
- * user.
+ * Reads kubeconfig files: server, TLS verification and credentials. Paths are relative to the file's folder. Inline
+ * data takes precedence over paths; among entries with the same name, the first counts. Unsupported fields are errors:
+ * a call without its credential would act as another user.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -46,16 +46,27 @@ export interface Kubeconfig {
 
 type Fields = Readonly<Record<string, unknown>>
 
-export const NO_CREDENTIALS: CallerCredentials = { certificate: undefined, key: undefined, token: undefined, tokenFile: undefined, basic: undefined }
+export const NO_CREDENTIALS: CallerCredentials = {
+  certificate: undefined, key: undefined, token: undefined, tokenFile: undefined, basic: undefined
+}
 
-const CLUSTER_FIELDS = new Set(['server', 'tls-server-name', 'insecure-skip-tls-verify', 'certificate-authority', 'certificate-authority-data', 'proxy-url', 'disable-compression', 'extensions'])
-const USER_FIELDS = new Set(['client-certificate', 'client-certificate-data', 'client-key', 'client-key-data', 'token', 'tokenFile', 'username', 'password', 'extensions'])
+const CLUSTER_FIELDS = new Set([
+  'server', 'tls-server-name', 'insecure-skip-tls-verify', 'certificate-authority', 'certificate-authority-data',
+  'proxy-url', 'disable-compression', 'extensions'
+])
+const USER_FIELDS = new Set([
+  'client-certificate', 'client-certificate-data', 'client-key', 'client-key-data', 'token', 'tokenFile', 'username',
+  'password', 'extensions'
+])
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null &&
+  !Array.isArray(value)
 
 /** @throws ClientError 'Config' */
 export async function readKubeconfig (path: string): Promise<Kubeconfig> {
-  const bytes = await readFile(path).catch((cause: unknown) => { throw new ClientError('Config', `kubeconfig ${path} cannot be read: ${reasonOf(cause)}`, { cause }) })
+  const bytes = await readFile(path).catch((cause: unknown) => {
+    throw new ClientError('Config', `kubeconfig ${path} cannot be read: ${reasonOf(cause)}`, { cause })
+  })
   return parseKubeconfig(bytes, path)
 }
 
@@ -69,7 +80,9 @@ export function parseKubeconfig (bytes: Uint8Array, path: string): Kubeconfig {
   }
   if (!isFields(value)) throw wrong(path, 'it is not an object')
   const { kind = 'Config', apiVersion = 'v1' } = value
-  if (kind !== 'Config' || apiVersion !== 'v1') throw wrong(path, `it is a ${String(kind)} of ${String(apiVersion)}, not a Config of v1`)
+  if (kind !== 'Config' || apiVersion !== 'v1') {
+    throw wrong(path, `it is a ${String(kind)} of ${String(apiVersion)}, not a Config of v1`)
+  }
   return {
     path,
     currentContext: text(value, 'current-context', path, 'the file') ?? '',
@@ -91,7 +104,10 @@ export function endpointOf (config: Kubeconfig, context = config.currentContext)
   if (clusterName === undefined) throw wrong(path, `${where} names no cluster`)
   const cluster = config.clusters.get(clusterName)
   if (cluster === undefined) throw wrong(path, `there is no cluster ${JSON.stringify(clusterName)}`)
-  return { ...clusterOf(cluster, path, `cluster ${JSON.stringify(clusterName)}`), credentials: userName === '' ? NO_CREDENTIALS : credentialsOf(config, userName) }
+  return {
+    ...clusterOf(cluster, path, `cluster ${JSON.stringify(clusterName)}`),
+    credentials: userName === '' ? NO_CREDENTIALS : credentialsOf(config, userName)
+  }
 }
 
 /** Credentials of the named user. @throws ClientError 'Config' */
@@ -99,18 +115,26 @@ export function credentialsOf ({ users, path }: Kubeconfig, name: string): Calle
   const user = users.get(name)
   const where = `user ${JSON.stringify(name)}`
   if (user === undefined) throw wrong(path, `there is no ${where}`)
-  for (const field of Object.keys(user)) if (!USER_FIELDS.has(field)) throw wrong(path, `${field} of ${where} is not supported`)
+  for (const field of Object.keys(user)) {
+    if (!USER_FIELDS.has(field)) throw wrong(path, `${field} of ${where} is not supported`)
+  }
   const certificate = material(user, 'client-certificate', path, where)
   const key = material(user, 'client-key', path, where)
-  if ((certificate === undefined) !== (key === undefined)) throw wrong(path, `${where} needs client-certificate and client-key together`)
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw wrong(path, `${where} needs client-certificate and client-key together`)
+  }
   const token = text(user, 'token', path, where)
   const tokenFile = text(user, 'tokenFile', path, where)
   const username = text(user, 'username', path, where)
   const password = text(user, 'password', path, where)
   if (username === undefined && password !== undefined) throw wrong(path, `${where} has a password and no username`)
-  if (username !== undefined && (token ?? tokenFile) !== undefined) throw wrong(path, `${where} has a token and a username, and only one can be sent`)
+  if (username !== undefined && (token ?? tokenFile) !== undefined) {
+    throw wrong(path, `${where} has a token and a username, and only one can be sent`)
+  }
   // A line break would inject a header.
-  if (token !== undefined && !/^[!-~]+$/.test(token)) throw wrong(path, `the token of ${where} has characters that no header can hold`)
+  if (token !== undefined && !/^[!-~]+$/.test(token)) {
+    throw wrong(path, `the token of ${where} has characters that no header can hold`)
+  }
   return {
     certificate,
     key,
@@ -121,7 +145,8 @@ export function credentialsOf ({ users, path }: Kubeconfig, name: string): Calle
 }
 
 /**
- * Credentials for a host, in files whose users are named by host: the host, `*.` and a parent domain, or `*`. Undefined if none matches.
+ * Credentials for a host, in files whose users are named by host: the host, `*.` and a parent domain, or `*`. Undefined
+ * if none matches.
  * @throws ClientError 'Config'
  */
 export function credentialsFor (config: Kubeconfig, host: string): CallerCredentials | undefined {
@@ -134,13 +159,17 @@ export function credentialsFor (config: Kubeconfig, host: string): CallerCredent
 }
 
 function clusterOf (cluster: Fields, path: string, where: string): Omit<Endpoint, 'credentials'> {
-  for (const field of Object.keys(cluster)) if (!CLUSTER_FIELDS.has(field)) throw wrong(path, `${field} of ${where} is not supported`)
+  for (const field of Object.keys(cluster)) {
+    if (!CLUSTER_FIELDS.has(field)) throw wrong(path, `${field} of ${where} is not supported`)
+  }
   const server = text(cluster, 'server', path, where)
   if (server === undefined) throw wrong(path, `${where} has no server`)
   const authority = material(cluster, 'certificate-authority', path, where)
   const insecure = cluster['insecure-skip-tls-verify'] ?? false
   if (typeof insecure !== 'boolean') throw wrong(path, `insecure-skip-tls-verify of ${where} is not true or false`)
-  if (insecure && authority !== undefined) throw wrong(path, `${where} has a certificate-authority and insecure-skip-tls-verify, which contradict each other`)
+  if (insecure && authority !== undefined) {
+    throw wrong(path, `${where} has a certificate-authority and insecure-skip-tls-verify, which contradict each other`)
+  }
   const proxy = text(cluster, 'proxy-url', path, where)
   return {
     server: url(server, 'server', path, where),
@@ -156,8 +185,12 @@ function url (value: string, field: string, path: string, where: string): URL {
   const whole = value.includes('://') ? value : `http://${value}`
   if (!URL.canParse(whole)) throw wrong(path, `${field} of ${where} is not a URL`)
   const made = new URL(whole)
-  if (made.protocol !== 'http:' && made.protocol !== 'https:') throw wrong(path, `${field} of ${where}: ${made.protocol.slice(0, -1)} is not supported, http and https are`)
-  if (field === 'server' && (made.username !== '' || made.password !== '' || made.search !== '' || made.hash !== '')) throw wrong(path, `server of ${where} may have a host and a path, nothing else`)
+  if (made.protocol !== 'http:' && made.protocol !== 'https:') {
+    throw wrong(path, `${field} of ${where}: ${made.protocol.slice(0, -1)} is not supported, http and https are`)
+  }
+  if (field === 'server' && (made.username !== '' || made.password !== '' || made.search !== '' || made.hash !== '')) {
+    throw wrong(path, `server of ${where} may have a host and a path, nothing else`)
+  }
   return made
 }
 
@@ -165,7 +198,9 @@ function material (fields: Fields, field: string, path: string, where: string): 
   const data = text(fields, `${field}-data`, path, where)
   if (data !== undefined) {
     const decoded = Buffer.from(data, 'base64').toString()
-    if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data) || !decoded.includes('-----BEGIN ')) throw wrong(path, `${field}-data of ${where} is not PEM in base64`)
+    if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data) || !decoded.includes('-----BEGIN ')) {
+      throw wrong(path, `${field}-data of ${where} is not PEM in base64`)
+    }
     return { data: decoded }
   }
   const file = text(fields, field, path, where)
@@ -194,4 +229,5 @@ function named (fields: Fields, list: string, member: string, path: string): Map
   return found
 }
 
-const wrong = (path: string, why: string, cause?: unknown): ClientError => new ClientError('Config', `kubeconfig ${path}: ${why}`, { cause })
+const wrong = (path: string, why: string, cause?: unknown): ClientError =>
+  new ClientError('Config', `kubeconfig ${path}: ${why}`, { cause })

@@ -1,7 +1,8 @@
 /**
- * A single streamed request to an arbitrary server. Bodies are not buffered, and an upgrade returns the connection. Unlike
- * `http-client.ts`, requests have no overall deadline, and any response is returned, redirects included. Each request has its own
- * connection, so that leftovers of one cannot reach another, unless its caller keeps connections in an agent.
+ * A single streamed request to an arbitrary server. Bodies are not buffered, and an upgrade returns the connection.
+ * Unlike `http-client.ts`, requests have no overall deadline, and any response is returned, redirects included. Each
+ * request has its own connection, so that leftovers of one cannot reach another, unless its caller keeps connections in
+ * an agent.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http'
 import { request as requestHttps, type Agent } from 'node:https'
@@ -63,7 +64,9 @@ const KEEP_ALIVE = 30_000
 /** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 64 * 1024
 
-function tlsOptions ({ host, verify, secureContext, missingName }: OutgoingRequest): Pick<ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity' | 'servername' | 'ALPNProtocols' | 'secureContext'> {
+function tlsOptions ({ host, verify, secureContext, missingName }: OutgoingRequest): Pick<
+  ConnectionOptions, 'rejectUnauthorized' | 'checkServerIdentity' | 'servername' | 'ALPNProtocols' | 'secureContext'
+> {
   return {
     rejectUnauthorized: verify,
     ...(verify ? { checkServerIdentity: identityCheck(missingName) } : {}),
@@ -75,12 +78,16 @@ function tlsOptions ({ host, verify, secureContext, missingName }: OutgoingReque
 
 type Created = (error: Error | null, stream: Duplex) => void
 
-const connectThrough = (tunnel: Tunnel, { host, address = host, port, connectTimeout, call }: OutgoingRequest, secure: ConnectionOptions | undefined) => (_options: unknown, created: Created): undefined => {
-  tunnel({ host: address, port, timeout: connectTimeout, call }).then(stream => {
+const connectThrough = (
+  tunnel: Tunnel, { host, address = host, port, connectTimeout, call }: OutgoingRequest,
+  secure: ConnectionOptions | undefined
+) =>
+  (_options: unknown, created: Created): undefined => {
+    tunnel({ host: address, port, timeout: connectTimeout, call }).then(stream => {
     // The name is verified, though the connection is to the proxy.
-    created(null, secure === undefined ? stream : connectTls({ ...secure, host, socket: stream }))
-  }, (error: Error) => { (created as (error: Error) => void)(error) }) // the type requires a stream
-}
+      created(null, secure === undefined ? stream : connectTls({ ...secure, host, socket: stream }))
+    }, (error: Error) => { (created as (error: Error) => void)(error) }) // the type requires a stream
+  }
 
 /**
  * Resolves with the response head.
@@ -97,12 +104,16 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       port,
       path,
       headers: headers as string[], // not modified
-      ...(tunnel === undefined ? { agent: outgoing.agent ?? false } : { createConnection: connectThrough(tunnel, outgoing, secure) }),
+      ...(tunnel === undefined
+        ? { agent: outgoing.agent ?? false }
+        : { createConnection: connectThrough(tunnel, outgoing, secure) }),
       setHost: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       ...secure
     })
-    let timer = setTimeout(() => { request.destroy(new ClientError('Timeout', `${call}: no connection in time`)) }, outgoing.connectTimeout)
+    let timer = setTimeout(
+      () => { request.destroy(new ClientError('Timeout', `${call}: no connection in time`)) }, outgoing.connectTimeout
+    )
     const settle = (): void => { clearTimeout(timer) }
     request.on('error', error => {
       settle()
@@ -115,7 +126,11 @@ export function send (outgoing: OutgoingRequest, begun?: (request: ClientRequest
       const { answerTimeout } = outgoing
       const connected = (): void => {
         settle()
-        if (answerTimeout !== undefined) timer = setTimeout(() => { request.destroy(new ClientError('Timeout', `${call}: no answer in time`)) }, answerTimeout)
+        if (answerTimeout !== undefined) {
+          timer = setTimeout(
+            () => { request.destroy(new ClientError('Timeout', `${call}: no answer in time`)) }, answerTimeout
+          )
+        }
       }
       if (request.reusedSocket || (tunnel !== undefined && secure === undefined)) connected()
       else socket.once(secure === undefined ? 'connect' : 'secureConnect', connected)

@@ -1,6 +1,6 @@
 /**
- * CA bundle and client certificate files. A call reloads them unless they were checked recently. Unreadable or mismatched files leave the
- * current ones in use.
+ * CA bundle and client certificate files. A call reloads them unless they were checked recently. Unreadable or
+ * mismatched files leave the current ones in use.
  */
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContext } from 'node:tls'
@@ -55,10 +55,17 @@ export class TlsFiles {
       const cert = await read(this.#paths.certificate)
       const key = await read(this.#paths.key)
       const texts = JSON.stringify([ca, cert, key])
-      if (context === undefined || texts !== this.#texts) context = createSecureContext({ ca: ca ?? (this.#paths.system === true ? undefined : []), cert, key }) // an empty list skips loading the system roots, which is slow
+      // an empty list skips loading the system roots, which is slow
+      if (context === undefined || texts !== this.#texts) {
+        context = createSecureContext({ ca: ca ?? (this.#paths.system === true ? undefined : []), cert, key })
+      }
       this.#texts = texts
     } catch (cause) {
-      if (context === undefined) throw cause instanceof ClientError ? cause : new ClientError('Config', `the CA bundle, certificate and key do not fit: ${reasonOf(cause)}`, { cause })
+      if (context === undefined) {
+        throw cause instanceof ClientError
+          ? cause
+          : new ClientError('Config', `the CA bundle, certificate and key do not fit: ${reasonOf(cause)}`, { cause })
+      }
     }
     this.#context = context
     this.#readAt = this.#now()
@@ -68,5 +75,7 @@ export class TlsFiles {
 
 async function read (path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined
-  return await readFile(path, 'utf8').catch((cause: unknown) => { throw new ClientError('Config', `${path} cannot be read: ${reasonOf(cause)}`, { cause }) })
+  return await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw new ClientError('Config', `${path} cannot be read: ${reasonOf(cause)}`, { cause })
+  })
 }

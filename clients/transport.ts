@@ -1,6 +1,7 @@
 /**
- * Connections to one endpoint with its current certificates and tokens. A call reloads the files unless they were checked recently.
- * After a change, old connections finish their calls and close. Unreadable files leave the current ones in use.
+ * Connections to one endpoint with its current certificates and tokens. A call reloads the files unless they were
+ * checked recently. After a change, old connections finish their calls and close. Unreadable files leave the current
+ * ones in use.
  */
 import { readFile, stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
@@ -119,7 +120,9 @@ export class Transport {
     if (tokenFile === undefined) return token
     try {
       const read = (await this.#textOf({ path: tokenFile }, 'tokenFile'))?.trim() ?? ''
-      if (!/^[!-~]+$/.test(read)) throw new ClientError('Config', `${this.#options.call}: tokenFile ${tokenFile} holds no token`)
+      if (!/^[!-~]+$/.test(read)) {
+        throw new ClientError('Config', `${this.#options.call}: tokenFile ${tokenFile} holds no token`)
+      }
       return read
     } catch (error) {
       const last = this.#known?.token ?? token
@@ -132,10 +135,14 @@ export class Transport {
     if (material === undefined) return undefined
     if ('data' in material) return material.data
     try {
-      if ((await stat(material.path)).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`)
+      if ((await stat(material.path)).size > MAX_FILE_BYTES) {
+        throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`)
+      }
       return await readFile(material.path, 'utf8')
     } catch (cause) {
-      throw new ClientError('Config', `${this.#options.call}: ${field} ${material.path} cannot be read: ${reasonOf(cause)}`, { cause })
+      throw new ClientError(
+        'Config', `${this.#options.call}: ${field} ${material.path} cannot be read: ${reasonOf(cause)}`, { cause }
+      )
     }
   }
 
@@ -144,19 +151,30 @@ export class Transport {
     try {
       createSecureContext({ ca, cert, key })
     } catch (cause) {
-      throw new ClientError('Config', `${this.#options.call}: its certificate-authority, client-certificate and client-key do not fit: ${reasonOf(cause)}`, { cause })
+      throw new ClientError(
+        'Config',
+        `${this.#options.call}: its certificate-authority, client-certificate and client-key do not fit: ` +
+          `${reasonOf(cause)}`,
+        { cause }
+      )
     }
-    if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) throw new ClientError('Config', `${this.#options.call}: its certificate-authority holds no certificate`)
+    if (ca !== undefined && !ca.includes('-----BEGIN CERTIFICATE-----')) {
+      throw new ClientError('Config', `${this.#options.call}: its certificate-authority holds no certificate`)
+    }
   }
 
   #authorization ({ token }: FileContents): string | undefined {
     const { basic } = this.#options.endpoint.credentials
     if (token !== undefined) return `Bearer ${token}`
-    return basic === undefined ? undefined : `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`
+    return basic === undefined
+      ? undefined
+      : `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`
   }
 
   #connect ({ ca, cert, key }: FileContents): Undici.Pool {
-    const { endpoint, call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, tunnel, missingName, weakSignature } = this.#options
+    const {
+      endpoint, call, connectTimeout, headersTimeout, bodyTimeout, connections, dial, tunnel, missingName, weakSignature
+    } = this.#options
     const { server, proxy, insecure, serverName } = endpoint
     const { Pool, buildConnector } = undici()
     const connecting = buildConnector({
@@ -179,23 +197,43 @@ export class Transport {
       connection.then(
         stream => {
           const socket = stream as Socket // has the methods that undici calls
-          if (server.protocol === 'https:') connect({ ...options, servername: serverName ?? options.hostname, httpSocket: socket }, callback)
+          if (server.protocol ===
+            'https:') connect({ ...options, servername: serverName ?? options.hostname, httpSocket: socket }, callback)
           else callback(null, socket)
         },
         (error: Error) => { callback(error, null) })
     }
     const proxied: Undici.buildConnector.connector = (options, callback) => {
-      over(openTunnel(proxyAt(proxy as URL), { target: authorityOf(server), call, timeout: connectTimeout }))(options, callback) // only used with a proxy
+      // only used with a proxy
+      over(openTunnel(proxyAt(proxy as URL), {
+        target: authorityOf(server), call, timeout: connectTimeout
+      }))(options, callback)
     }
     const tunnelled: Undici.buildConnector.connector = (options, callback) => {
-      const address = dial?.() ?? Promise.resolve({ host: withoutBrackets(options.hostname), port: Number(authorityOf(server).replace(/^.*:/, '')) })
-      over(address.then(found => (tunnel as Tunnel)({ ...found, timeout: connectTimeout, call })))(options, callback) // only used with a tunnel
+      const address = dial?.() ?? Promise
+        .resolve({ host: withoutBrackets(options.hostname), port: Number(authorityOf(server).replace(/^.*:/, '')) })
+      // only used with a tunnel
+      over(address.then(found => (tunnel as Tunnel)({ ...found, timeout: connectTimeout, call })))(options, callback)
     }
     const dialled: Undici.buildConnector.connector = (options, callback) => {
       (dial as Dial)().then( // only used with dial
-        ({ host, port }) => { connect({ ...options, servername: serverName ?? options.hostname, hostname: host, host: `${host}:${port}`, port: String(port) }, callback) },
+        ({ host, port }) => {
+          connect({
+            ...options, servername: serverName ??
+            options.hostname, hostname: host, host: `${host}:${port}`, port: String(port)
+          }, callback)
+        },
         (error: Error) => { callback(error, null) })
     }
-    return new Pool(server.origin, { connect: tunnel !== undefined ? tunnelled : dial !== undefined ? dialled : proxy === undefined ? connect : proxied, connections, headersTimeout, bodyTimeout, pipelining: 1 })
+    return new Pool(server.origin, {
+      connect: tunnel !== undefined
+        ? tunnelled
+        : dial !== undefined
+          ? dialled
+          : proxy === undefined
+            ? connect
+            : proxied,
+      connections, headersTimeout, bodyTimeout, pipelining: 1
+    })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Opens a tunnel through a proxy with CONNECT. undici's proxy agent is not used: it waits minutes for the CONNECT response and keeps using
- * the connection of a rejected one.
+ * Opens a tunnel through a proxy with CONNECT. undici's proxy agent is not used: it waits minutes for the CONNECT
+ * response and keeps using the connection of a rejected one.
  */
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
@@ -13,7 +13,9 @@ export interface HttpProxy {
   readonly name: string
   readonly secure: boolean
   /** Host and port, or a socket. */
-  readonly place: { readonly host: string, readonly port: number } | { readonly host?: undefined, readonly socketPath: string }
+  readonly place: { readonly host: string, readonly port: number } | {
+    readonly host?: undefined, readonly socketPath: string
+  }
   /** Client certificate and authorities for https. Default none, and the system's. */
   readonly secureContext?: SecureContext
   /** Value of the Proxy-Authorization header. */
@@ -43,15 +45,24 @@ export function proxyAt ({ protocol, host, hostname, port, username, password }:
     name: host,
     secure,
     place: { host: withoutBrackets(hostname), port: port === '' ? (secure ? 443 : 80) : Number(port) },
-    ...(username === '' ? {} : { authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}` })
+    ...(username === ''
+      ? {}
+      : {
+          authorization:
+        `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`
+        })
   }
 }
 
 /** `host:port`, with the default port if none is given. */
-export const authorityOf = ({ protocol, hostname, port }: URL): string => `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
+export const authorityOf = ({ protocol, hostname, port }: URL): string =>
+  `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
 
 /** @throws ClientError 'Unreachable', 'Timeout', 'BadAnswer' */
-export function openTunnel ({ name, secure, place, secureContext, authorization }: HttpProxy, { target, call, timeout, reached, serverFirst = false }: ConnectOptions): Promise<Socket> {
+export function openTunnel (
+  { name, secure, place, secureContext, authorization }: HttpProxy,
+  { target, call, timeout, reached, serverFirst = false }: ConnectOptions
+): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const through = `${call}: through the proxy ${name}`
     const request = (secure ? requestHttps : requestHttp)({
@@ -59,7 +70,8 @@ export function openTunnel ({ name, secure, place, secureContext, authorization 
       method: 'CONNECT',
       path: target,
       agent: false,
-      ...(secure ? { servername: isIP(place.host ?? '') === 0 ? place.host ?? '' : '' } : {}), // Node would verify the name in the Host header
+      // Node would verify the name in the Host header
+      ...(secure ? { servername: isIP(place.host ?? '') === 0 ? place.host ?? '' : '' } : {}),
       ...(secureContext === undefined ? {} : { secureContext }),
       headers: { host: target, ...(authorization === undefined ? {} : { 'proxy-authorization': authorization }) }
     })
@@ -70,8 +82,12 @@ export function openTunnel ({ name, secure, place, secureContext, authorization 
       request.destroy()
     }
     request.on('error', error => { fail(classify(error, through)) })
-    if (reached !== undefined) request.once('socket', socket => { socket.once(secure ? 'secureConnect' : 'connect', reached) })
-    request.once('response', ({ statusCode }) => { fail(new ClientError('Unreachable', `${through}: it answered CONNECT with ${String(statusCode)}`)) })
+    if (reached !== undefined) {
+      request.once('socket', socket => { socket.once(secure ? 'secureConnect' : 'connect', reached) })
+    }
+    request.once('response', ({ statusCode }) => {
+      fail(new ClientError('Unreachable', `${through}: it answered CONNECT with ${String(statusCode)}`))
+    })
     request.once('connect', ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
       clearTimeout(timer)
       if (statusCode >= 200 && statusCode < 300 && (serverFirst || head.length === 0)) {

@@ -1,8 +1,9 @@
 /**
- * Watches files for changed content: certificates, tokens, configuration. Contents are compared shortly after an event in one of their folders, so
- * that related files are updated together, and every minute, because network and overlay file systems may report nothing. It watches folders,
- * because a watch of a file ends when the file is replaced by rename. In mounted volumes a file is a link through `..data`, and only that link
- * changes. Missing or unreadable files keep their last content.
+ * Watches files for changed content: certificates, tokens, configuration. Contents are compared shortly after an event
+ * in one of their folders, so that related files are updated together, and every minute, because network and overlay
+ * file systems may report nothing. It watches folders, because a watch of a file ends when the file is replaced by
+ * rename. In mounted volumes a file is a link through `..data`, and only that link changes. Missing or unreadable files
+ * keep their last content.
  */
 import { createHash } from 'node:crypto'
 import { watch, type FSWatcher } from 'node:fs'
@@ -14,7 +15,10 @@ export type Contents = ReadonlyMap<string, Buffer>
 
 export interface WatchedFilesOptions {
   readonly paths: readonly string[]
-  /** Called sequentially with all contents after a change. Its errors go to `onError`; it is not retried with the same contents. */
+  /**
+   * Called sequentially with all contents after a change. Its errors go to `onError`; it is not retried with the same
+   * contents.
+   */
   readonly onChange: (contents: Contents) => void | Promise<void>
   /** Called once when reading starts to fail, and for each failure of `onChange`. */
   readonly onError: (error: ClientError) => void
@@ -112,7 +116,9 @@ export class WatchedFiles {
     try {
       await onChange(this.contents)
     } catch (cause) {
-      onError(new ClientError('Config', `the new content of ${this.#options.paths.join(', ')} is not taken: ${reasonOf(cause)}`, { cause }))
+      onError(new ClientError(
+        'Config', `the new content of ${this.#options.paths.join(', ')} is not taken: ${reasonOf(cause)}`, { cause }
+      ))
     }
   }
 
@@ -188,7 +194,8 @@ export class WatchedFiles {
   }
 }
 
-const watchFolder: NonNullable<WatchedFilesOptions['watchFolder']> = (folder, changed) => watch(folder, { persistent: false }, changed)
+const watchFolder: NonNullable<WatchedFilesOptions['watchFolder']> = (folder, changed) =>
+  watch(folder, { persistent: false }, changed)
 
 const later: NonNullable<WatchedFilesOptions['after']> = (milliseconds, then) => {
   const timer = setTimeout(then, milliseconds)
@@ -196,7 +203,8 @@ const later: NonNullable<WatchedFilesOptions['after']> = (milliseconds, then) =>
   return () => { clearTimeout(timer) }
 }
 
-const unreadable = (path: string, cause: unknown): ClientError => new ClientError('Config', `${path} cannot be read: ${reasonOf(cause)}`, { cause })
+const unreadable = (path: string, cause: unknown): ClientError =>
+  new ClientError('Config', `${path} cannot be read: ${reasonOf(cause)}`, { cause })
 
 /** The folders of a path and of its link targets. */
 async function foldersOf (path: string): Promise<Set<string>> {

@@ -19,5 +19,7 @@ export function publicAddress (values: Pick<Values, 'advertise-address' | 'bind-
 /** The address to bind to. Blank, 0.0.0.0 and :: mean all addresses, of IPv4 and IPv6 if the host has both. */
 export function listenHost (bindAddress: string): string {
   if (!EVERYWHERE.has(bindAddress)) return bindAddress
-  return Object.values(networkInterfaces()).some(list => list?.some(({ family }) => family === 'IPv6') === true) ? '::' : '0.0.0.0'
+  return Object.values(networkInterfaces()).some(list => list?.some(({ family }) => family === 'IPv6') === true)
+    ? '::'
+    : '0.0.0.0'
 }

@@ -1,6 +1,6 @@
 /**
- * Admission options from flags and from an AdmissionConfiguration file, whose entries contain a plugin's configuration or name a file with
- * it, relative to its folder.
+ * Admission options from flags and from an AdmissionConfiguration file, whose entries contain a plugin's configuration
+ * or name a file with it, relative to its folder.
  * @see interface, `--admission-control-config-file`
  */
 import { dirname, resolve } from 'node:path'
@@ -20,12 +20,13 @@ const FLAG = 'admission-control-config-file'
 /** Both versions are identical. */
 function declared (group: string, version: string) {
   const { message, kind } = apiPackage(group, version, `io.orch.apiserver.${version}`)
+  const Plugin = message('AdmissionPluginConfiguration', 'The configuration of one plugin.', {
+    name: string(null, 'Name of the plugin.', { required: true }),
+    path: string(null, 'File with the configuration.'),
+    configuration: one(null, 'The configuration itself.', RawExtension, { pointer: true })
+  })
   return kind('AdmissionConfiguration', 'How admission plugins are configured.', {
-    plugins: list(null, 'Configuration by plugin.', message('AdmissionPluginConfiguration', 'The configuration of one plugin.', {
-      name: string(null, 'Name of the plugin.', { required: true }),
-      path: string(null, 'File with the configuration.'),
-      configuration: one(null, 'The configuration itself.', RawExtension, { pointer: true })
-    }))
+    plugins: list(null, 'Configuration by plugin.', Plugin)
   })
 }
 
@@ -38,7 +39,10 @@ export async function admissionOptions (values: Values): Promise<AdmissionOption
   const options: AdmissionOptions = {
     enabled: values['enable-admission-plugins'],
     disabled: values['disable-admission-plugins'],
-    tolerationSeconds: { notReady: values['default-not-ready-toleration-seconds'], unreachable: values['default-unreachable-toleration-seconds'] }
+    tolerationSeconds: {
+      notReady: values['default-not-ready-toleration-seconds'],
+      unreachable: values['default-unreachable-toleration-seconds']
+    }
   }
   const source: Source = { flag: FLAG, path, publicNames: values['compat-names'] }
   const configured: AdmissionOptions = path === '' ? options : { ...options, configuration: pluginsIn(source) }
@@ -48,13 +52,16 @@ export async function admissionOptions (values: Values): Promise<AdmissionOption
     return configured
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    throw path === '' ? new FlagError('enable-admission-plugins', undefined, error.message, { cause: error }) : new FlagError(FLAG, path, error.message, { cause: error })
+    throw path === ''
+      ? new FlagError('enable-admission-plugins', undefined, error.message, { cause: error })
+      : new FlagError(FLAG, path, error.message, { cause: error })
   }
 }
 
 /** Warnings about configured plugins that are not enabled. */
 export function admissionWarnings (options: AdmissionOptions): string[] {
-  const off = CATALOGUE.filter(entry => !isOn(entry, options) && options.configuration !== undefined && Object.hasOwn(options.configuration, entry.name))
+  const off = CATALOGUE.filter(entry => !isOn(entry, options) && options.configuration !== undefined &&
+    Object.hasOwn(options.configuration, entry.name))
   return off.map(({ name }) => `--${FLAG} configures the admission plugin ${name}, which is not enabled`)
 }
 
@@ -71,7 +78,9 @@ function pluginsIn (source: Source): Record<string, PluginConfiguration> {
     if (seen.has(name)) refuse(`${name} is there already; leave one out`)
     seen.add(name)
     if (file !== '' && configuration !== undefined) refuse(`${name} has both path and configuration; leave one out`)
-    if (file === '' && configuration === undefined && !CATALOGUE.some(entry => entry.name === name)) refuse(`there is no admission plugin ${name}`)
+    if (file === '' && configuration === undefined && !CATALOGUE.some(entry => entry.name === name)) {
+      refuse(`there is no admission plugin ${name}`)
+    }
     if (file === '' && configuration === undefined) continue
     const named = file === '' ? path : resolve(dirname(path), file)
     const what = `the configuration of admission plugin ${name}`

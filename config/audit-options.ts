@@ -35,7 +35,12 @@ function checkWritable (path: string): void {
     makeFolder(dirname(path), 0o700)
     closeSync(openSync(path, 'a', 0o600))
   } catch (error) {
-    throw new FlagError('audit-log-path', path, `cannot be written to: ${reasonOf(error)}; name a file in a folder that is there or can be made, or - for standard output`, { cause: error })
+    throw new FlagError(
+      'audit-log-path', path,
+      `cannot be written to: ${reasonOf(error)}; name a file in a folder that is there or can be made, or - for ` +
+        'standard output',
+      { cause: error }
+    )
   }
 }
 
@@ -65,11 +70,23 @@ function delivery (sink: Sink, values: Values): Pick<AuditOptions, 'batch' | 'tr
   const [qps, burst] = [values[`${sink}-batch-throttle-qps`], values[`${sink}-batch-throttle-burst`]]
   const throttled = values[`${sink}-mode`] === 'batch' && values[`${sink}-batch-throttle-enable`]
   for (const [name, value] of [['qps', qps], ['burst', burst]] as const) {
-    if (throttled && value <= 0) throw new FlagError(`${sink}-batch-throttle-${name}`, String(value), `must be more than 0 with --${sink}-batch-throttle-enable, or no batch would go`)
+    if (throttled && value <= 0) {
+      throw new FlagError(
+        `${sink}-batch-throttle-${name}`, String(value),
+        `must be more than 0 with --${sink}-batch-throttle-enable, or no batch would go`
+      )
+    }
   }
-  const [maxEventSize, maxBatchSize] = [values[`${sink}-truncate-max-event-size`], values[`${sink}-truncate-max-batch-size`]]
+  const [maxEventSize, maxBatchSize] = [
+    values[`${sink}-truncate-max-event-size`], values[`${sink}-truncate-max-batch-size`]
+  ]
   const truncated = values[`${sink}-truncate-enabled`]
-  if (truncated && maxBatchSize < maxEventSize) throw new FlagError(`${sink}-truncate-max-batch-size`, String(maxBatchSize), `must not be less than --${sink}-truncate-max-event-size=${maxEventSize}, or an event would fit in no batch`)
+  if (truncated && maxBatchSize < maxEventSize) {
+    throw new FlagError(
+      `${sink}-truncate-max-batch-size`, String(maxBatchSize),
+      `must not be less than --${sink}-truncate-max-event-size=${maxEventSize}, or an event would fit in no batch`
+    )
+  }
   return {
     batch: {
       bufferSize: values[`${sink}-batch-buffer-size`],

@@ -32,7 +32,9 @@ export function parseKey (pem: string): KeyObject {
   try {
     return createPrivateKey(pem)
   } catch (error) {
-    if (/encrypted|passphrase/i.test(String(error)) || pem.includes('ENCRYPTED')) throw new Error('the key is encrypted; give one that is not', { cause: error })
+    if (/encrypted|passphrase/i.test(String(error)) || pem.includes('ENCRYPTED')) {
+      throw new Error('the key is encrypted; give one that is not', { cause: error })
+    }
     throw new Error('it has no private key in PEM', { cause: error })
   }
 }
@@ -88,8 +90,10 @@ function named<T> (flag: FlagName, path: string, work: () => T): T {
 
 /** Host names of a certificate, in lower case: its alternative names, else its common name. */
 export function namesOf (certificate: X509Certificate): string[] {
-  const alternatives = [...(certificate.subjectAltName ?? '').matchAll(/(?:^|, )DNS:("(?:[^"\\]|\\.)*"|[^,]+)/g)].map(([, name = '']) => name)
+  const alternatives = [...(certificate.subjectAltName ?? '').matchAll(/(?:^|, )DNS:("(?:[^"\\]|\\.)*"|[^,]+)/g)]
+    .map(([, name = '']) => name)
   const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1] ?? ''
   const names = alternatives.length > 0 ? alternatives : [common]
-  return names.map(name => name.toLowerCase()).filter(name => /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/.test(name) && isIP(name) === 0)
+  return names.map(name => name.toLowerCase())
+    .filter(name => /^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?$/.test(name) && isIP(name) === 0)
 }

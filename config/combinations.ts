@@ -50,42 +50,78 @@ export function checkCombinations ({ values, given }: Parsed): void {
   for (const [one, other] of NEEDS) {
     if (isSet(values[one]) && !isSet(values[other])) refuse(one, `needs --${other} beside it`)
   }
-  if (given.has('data-dir') && values['etcd-servers'].length > 0) refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
-  if (given.has('data-dir-min-free') && values['etcd-servers'].length > 0) refuse('data-dir-min-free', 'is for the embedded store; leave it or --etcd-servers out')
-  if (values['history-retention'] !== '' && values['etcd-servers'].length > 0) refuse('history-retention', 'is for the embedded store; over etcd set --etcd-compaction-interval, or leave --etcd-servers out')
-  if (values['history-retention'] !== '' && given.has('etcd-compaction-interval')) refuse('history-retention', 'says itself what is kept; leave --etcd-compaction-interval out')
+  if (given.has('data-dir') && values['etcd-servers'].length > 0) {
+    refuse('data-dir', 'is for the embedded store; leave it or --etcd-servers out')
+  }
+  if (given.has('data-dir-min-free') && values['etcd-servers'].length > 0) {
+    refuse('data-dir-min-free', 'is for the embedded store; leave it or --etcd-servers out')
+  }
+  if (values['history-retention'] !== '' && values['etcd-servers'].length > 0) {
+    refuse(
+      'history-retention',
+      'is for the embedded store; over etcd set --etcd-compaction-interval, or leave --etcd-servers out'
+    )
+  }
+  if (values['history-retention'] !== '' && given.has('etcd-compaction-interval')) {
+    refuse('history-retention', 'says itself what is kept; leave --etcd-compaction-interval out')
+  }
   if (values['data-dir'] === '') refuse('data-dir', 'must be a folder')
-  if (values['cert-dir'] === '' && values['tls-cert-file'] === '') refuse('cert-dir', 'must be a folder, or give --tls-cert-file and --tls-private-key-file')
+  if (values['cert-dir'] === '' && values['tls-cert-file'] === '') {
+    refuse('cert-dir', 'must be a folder, or give --tls-cert-file and --tls-private-key-file')
+  }
 
   const twice = values['enable-admission-plugins'].find(plugin => values['disable-admission-plugins'].includes(plugin))
-  if (twice !== undefined) refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
+  if (twice !== undefined) {
+    refuse('enable-admission-plugins', `${twice} is in --disable-admission-plugins too; take it out of one`)
+  }
 
   checkStores(values, refuse)
   checkProcesses(values, refuse)
 
-  const modern = values['tls-min-version'] === 'VersionTLS13' ? values['tls-cipher-suites'].find(name => !belongsToTls13(name)) : undefined
-  if (modern !== undefined) refuse('tls-cipher-suites', `${modern} is no suite of TLS 1.3, the oldest version that --tls-min-version allows; leave it out`)
+  const modern = values['tls-min-version'] === 'VersionTLS13'
+    ? values['tls-cipher-suites'].find(name => !belongsToTls13(name))
+    : undefined
+  if (modern !== undefined) {
+    refuse(
+      'tls-cipher-suites',
+      `${modern} is no suite of TLS 1.3, the oldest version that --tls-min-version allows; leave it out`
+    )
+  }
 
   const modes = values['authorization-mode']
   if (modes.length === 0) refuse('authorization-mode', 'needs at least one mode')
   const repeated = modes.find((mode, index) => modes.indexOf(mode) !== index)
   if (repeated !== undefined) refuse('authorization-mode', `has ${repeated} twice; leave one out`)
-  for (const [mode, file] of [['ABAC', 'authorization-policy-file'], ['Webhook', 'authorization-webhook-config-file']] as const) {
+  for (const [mode, file] of [
+    ['ABAC', 'authorization-policy-file'], ['Webhook', 'authorization-webhook-config-file']
+  ] as const) {
     if (modes.includes(mode) && !isSet(values[file])) refuse('authorization-mode', `${mode} needs --${file}`)
     if (!modes.includes(mode) && isSet(values[file])) refuse(file, `needs ${mode} in --authorization-mode`)
   }
 
   const expiration = values['service-account-max-token-expiration']
-  if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) refuse('service-account-max-token-expiration', `must be 0 or at least ${showDuration(MIN_TOKEN_EXPIRATION)}`)
+  if (expiration > 0 && expiration < MIN_TOKEN_EXPIRATION) {
+    refuse('service-account-max-token-expiration', `must be 0 or at least ${showDuration(MIN_TOKEN_EXPIRATION)}`)
+  }
 
   const { from, to } = values['service-node-port-range']
   const port = values['orch-service-node-port']
-  if (port !== 0 && (port < from || port > to)) refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
-  if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
-  if (values['permit-port-sharing'] && !canSharePorts()) refuse('permit-port-sharing', `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`)
+  if (port !== 0 && (port < from || port > to)) {
+    refuse('orch-service-node-port', `must be within --service-node-port-range ${from}-${to}`)
+  }
+  if (isSet(values['tracing-config-file']) && !isOn(values, 'APIServerTracing')) {
+    refuse('tracing-config-file', 'needs --feature-gates=APIServerTracing=true beside it')
+  }
+  if (values['permit-port-sharing'] && !canSharePorts()) {
+    refuse(
+      'permit-port-sharing',
+      `needs Node.js 22.12 or newer on Linux or BSD, this is ${process.version} on ${process.platform}`
+    )
+  }
 }
 
-const isOn = (values: Values, gate: string): boolean => featureGates(gateSettings(values['feature-gates'])).enabled(gate)
+const isOn = (values: Values, gate: string): boolean =>
+  featureGates(gateSettings(values['feature-gates'])).enabled(gate)
 
 /** Refuses flags that do not work with several processes. */
 function checkProcesses (values: Values, refuse: (name: FlagName, problem: string) => never): void {
@@ -93,9 +129,20 @@ function checkProcesses (values: Values, refuse: (name: FlagName, problem: strin
   const count = servingProcesses(values)
   if (count === 1) return
   for (const name of ['max-requests-inflight', 'max-mutating-requests-inflight'] as const) {
-    if (values[name] > 0 && values[name] < count) refuse('serving-processes', `is ${count} processes, which share --${name}=${values[name]}; make that at least ${count}, or 0 for no limit`)
+    if (values[name] > 0 && values[name] < count) {
+      refuse(
+        'serving-processes',
+        `is ${count} processes, which share --${name}=${values[name]}; make that at least ${count}, or 0 for no limit`
+      )
+    }
   }
-  if (isOn(values, 'StorageVersionAPI')) refuse('serving-processes', 'cannot be combined with --feature-gates=StorageVersionAPI=true, which holds back writes until one process has published for all; leave one out')
+  if (isOn(values, 'StorageVersionAPI')) {
+    refuse(
+      'serving-processes',
+      'cannot be combined with --feature-gates=StorageVersionAPI=true, which holds back writes until one process has ' +
+        'published for all; leave one out'
+    )
+  }
 }
 
 export interface StoreOverride { /** `group/resource` */ readonly resource: string, readonly servers: string[] }
@@ -112,12 +159,18 @@ export const storeServers = (servers: readonly string[]): string[] => servers.ma
 /** All servers of a cluster must use the same scheme; certificates require https. */
 function checkStores (values: Values, refuse: (name: FlagName, problem: string) => never): void {
   const overrides = storeOverrides(values['etcd-servers-overrides'])
-  const clusters = [['etcd-servers', values['etcd-servers']] as const, ...overrides.map(({ servers }) => ['etcd-servers-overrides', servers] as const)]
+  const clusters = [
+    ['etcd-servers', values['etcd-servers']] as const,
+    ...overrides.map(({ servers }) => ['etcd-servers-overrides', servers] as const)
+  ]
   const isSecure = (server: string): boolean => server.startsWith('https:')
   for (const [flag, servers] of clusters) {
-    if (servers.some(isSecure) && !servers.every(isSecure)) refuse(flag, 'the servers of one cluster are either all https or all http')
+    if (servers.some(isSecure) && !servers.every(isSecure)) {
+      refuse(flag, 'the servers of one cluster are either all https or all http')
+    }
   }
-  const repeated = overrides.find(({ resource }, index) => overrides.findIndex(other => other.resource === resource) !== index)
+  const repeated = overrides.find(({ resource }, index) =>
+    overrides.findIndex(other => other.resource === resource) !== index)
   if (repeated !== undefined) refuse('etcd-servers-overrides', `has ${repeated.resource} twice; leave one out`)
   if (clusters.some(([, servers]) => servers.some(isSecure))) return
   for (const flag of ['etcd-cafile', 'etcd-certfile'] as const) {
@@ -126,53 +179,90 @@ function checkStores (values: Values, refuse: (name: FlagName, problem: string) 
 }
 
 /** True if there are seats for priority and fairness. */
-export const hasLimits = (values: Values): boolean => values['max-requests-inflight'] + values['max-mutating-requests-inflight'] > 0
+export const hasLimits = (values: Values): boolean =>
+  values['max-requests-inflight'] + values['max-mutating-requests-inflight'] > 0
 
 function idleFairness ({ values }: Parsed): string[] {
   if (hasLimits(values) || !values['enable-priority-and-fairness'] || !isOn(values, 'APIPriorityAndFairness')) return []
-  return ['--enable-priority-and-fairness has no effect with --max-requests-inflight=0 and --max-mutating-requests-inflight=0: there is nothing to share out, and requests are not limited']
+  return [
+    '--enable-priority-and-fairness has no effect with --max-requests-inflight=0 and ' +
+      '--max-mutating-requests-inflight=0: there is nothing to share out, and requests are not limited'
+  ]
 }
 
 function idleStorageVersions ({ values, given }: Parsed): string[] {
   const disabled = new Set(disabledApis(values['runtime-config'], given.get('runtime-config')))
-  if (!isOn(values, 'StorageVersionAPI') || publishesStorageVersions({ enabled: gate => isOn(values, gate) }, disabled)) return []
+  if (!isOn(values, 'StorageVersionAPI') ||
+    publishesStorageVersions({ enabled: gate => isOn(values, gate) }, disabled)) return []
   const { stored: { apiVersion } } = storageVersions
-  return [`--feature-gates=StorageVersionAPI=true has no effect without --${isOn(values, 'APIServerIdentity') ? `runtime-config=${apiVersion}=true` : 'feature-gates=APIServerIdentity=true'}`]
+  return [
+    `--feature-gates=StorageVersionAPI=true has no effect without --${isOn(values, 'APIServerIdentity')
+      ? `runtime-config=${apiVersion}=true`
+      : 'feature-gates=APIServerIdentity=true'}`
+  ]
 }
 
 /** Warnings about flags without effect because of other flags. */
 export function idleFlags (parsed: Parsed): string[] {
   const { values, given } = parsed
   const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
-  return [...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`), ...idleRefinements(parsed), ...idleCloudFlags(parsed), ...idleFairness(parsed), ...idleStorageVersions(parsed), ...idleAuditFlags(parsed)]
+  return [
+    ...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`),
+    ...idleRefinements(parsed), ...idleCloudFlags(parsed), ...idleFairness(parsed), ...idleStorageVersions(parsed),
+    ...idleAuditFlags(parsed)
+  ]
 }
 
 /** Flags that only refine another flag. */
-const REFINEMENTS: ReadonlyArray<readonly [isEnabled: (values: Values) => boolean, flags: readonly FlagName[], without: string]> = [
-  [values => values['authentication-token-webhook-config-file'] !== '', ['authentication-token-webhook-cache-ttl', 'authentication-token-webhook-version'], '--authentication-token-webhook-config-file'],
-  [values => values['authorization-webhook-config-file'] !== '', ['authorization-webhook-cache-authorized-ttl', 'authorization-webhook-cache-unauthorized-ttl', 'authorization-webhook-version'], '--authorization-webhook-config-file'],
-  [values => values['oidc-issuer-url'] !== '', ['oidc-username-claim', 'oidc-username-prefix', 'oidc-groups-claim', 'oidc-groups-prefix', 'oidc-required-claim', 'oidc-ca-file', 'oidc-signing-algs'], '--oidc-issuer-url'],
+const REFINEMENTS: ReadonlyArray<readonly [
+  isEnabled: (values: Values) => boolean, flags: readonly FlagName[], without: string
+]> = [
+  [values => values['authentication-token-webhook-config-file'] !== '', [
+    'authentication-token-webhook-cache-ttl', 'authentication-token-webhook-version'
+  ], '--authentication-token-webhook-config-file'],
+  [values => values['authorization-webhook-config-file'] !== '', [
+    'authorization-webhook-cache-authorized-ttl', 'authorization-webhook-cache-unauthorized-ttl',
+    'authorization-webhook-version'
+  ], '--authorization-webhook-config-file'],
+  [values =>
+    values['oidc-issuer-url'] !== '', [
+    'oidc-username-claim', 'oidc-username-prefix', 'oidc-groups-claim', 'oidc-groups-prefix', 'oidc-required-claim',
+    'oidc-ca-file', 'oidc-signing-algs'
+  ], '--oidc-issuer-url'],
   [values => values.profiling, ['contention-profiling'], '--profiling'],
-  [values => !values['disable-admission-plugins'].includes('DefaultTolerationSeconds'), ['default-not-ready-toleration-seconds', 'default-unreachable-toleration-seconds'], 'the admission plugin DefaultTolerationSeconds'],
-  [values => values['endpoint-reconciler-type'] === 'master-count', ['apiserver-count'], '--endpoint-reconciler-type=master-count'],
-  [values => isOn(values, 'APIServerIdentity'), ['identity-lease-duration-seconds', 'identity-lease-renew-interval-seconds'], '--feature-gates=APIServerIdentity=true']
+  [values => !values['disable-admission-plugins'].includes('DefaultTolerationSeconds'), [
+    'default-not-ready-toleration-seconds', 'default-unreachable-toleration-seconds'
+  ], 'the admission plugin DefaultTolerationSeconds'],
+  [values =>
+    values['endpoint-reconciler-type'] ===
+      'master-count', ['apiserver-count'], '--endpoint-reconciler-type=master-count'],
+  [values => isOn(values, 'APIServerIdentity'), [
+    'identity-lease-duration-seconds', 'identity-lease-renew-interval-seconds'
+  ], '--feature-gates=APIServerIdentity=true']
 ]
 
 function idleRefinements ({ values, given }: Parsed): string[] {
-  return REFINEMENTS.flatMap(([isEnabled, flags, without]) => isEnabled(values) ? [] : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
+  return REFINEMENTS.flatMap(([isEnabled, flags, without]) => isEnabled(values)
+    ? []
+    : flags.filter(name => given.has(name)).map(name => `--${name} has no effect without ${without}`))
 }
 
-/** Accepted because command lines of existing clusters contain them. They have no effect in any API server of release 1.24 without a built-in cloud provider. */
+/**
+ * Accepted because command lines of existing clusters contain them. They have no effect in any API server of release
+ * 1.24 without a built-in cloud provider.
+ */
 const FOR_CLOUDS: ReadonlyArray<readonly [flag: FlagName, by: string]> = [
   ['cloud-config', 'the cloud controller manager reads this file'],
   ['cloud-provider-gce-l7lb-src-cidrs', 'the cloud controller manager opens the firewall'],
   ['azure-container-registry-config', 'node agents pull images']
 ]
 
-const idleCloudFlags = ({ given }: Parsed): string[] => FOR_CLOUDS.filter(([flag]) => given.has(flag)).map(([flag, by]) => `--${flag} has no effect here: ${by}`)
+const idleCloudFlags = ({ given }: Parsed): string[] =>
+  FOR_CLOUDS.filter(([flag]) => given.has(flag)).map(([flag, by]) => `--${flag} has no effect here: ${by}`)
 
 /** True if Node's `reusePort` option works here. */
 function canSharePorts (): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  return (major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)) && !['win32', 'darwin'].includes(process.platform)
+  return (major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)) &&
+    !['win32', 'darwin'].includes(process.platform)
 }

@@ -1,7 +1,7 @@
 /**
- * Parses the command line with commander: `--flag=value` and `--flag value`. The last occurrence of a scalar counts; lists and maps
- * accumulate. Each flag validates its values (`flag.ts`). Errors are one line: a FlagError with flag, value and remedy, or an ArgumentError
- * for other arguments.
+ * Parses the command line with commander: `--flag=value` and `--flag value`. The last occurrence of a scalar counts;
+ * lists and maps accumulate. Each flag validates its values (`flag.ts`). Errors are one line: a FlagError with flag,
+ * value and remedy, or an ArgumentError for other arguments.
  */
 import { Command, CommanderError, Option } from 'commander'
 import { packageVersion, RELEASE_NAME } from '../schemas/meta/release.js'
@@ -47,11 +47,16 @@ export const SERVE: CommandForm = {
        orch-apiserver compact [flags]            (gives free space of a store back to its disk)
        orch-apiserver dev [flags]                (a server for tests: in memory, with a clock to move and faults)
        Each has a --help of its own.`,
-  description: 'The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster of --etcd-servers.',
-  sections: SECTIONS as CommandForm['sections'] // flags differ only in their value types, and each parses its own values
+  description:
+    'The API server of a cluster: HTTPS on --secure-port, its state in --data-dir or in the etcd cluster of ' +
+      '--etcd-servers.',
+  // flags differ only in their value types, and each parses its own values
+  sections: SECTIONS as CommandForm['sections']
 }
 
-/** First arguments that run a command of `config/commands/` instead of the server. `fsck` is another one, in `fsck.ts`. */
+/**
+ * First arguments that run a command of `config/commands/` instead of the server. `fsck` is another one, in `fsck.ts`.
+ */
 export const STORE_COMMANDS = ['snapshot', 'restore', 'migrate', 'compact'] as const
 const COMMANDS = ['fsck', ...STORE_COMMANDS, 'dev']
 export type StoreCommand = (typeof STORE_COMMANDS)[number]
@@ -61,12 +66,14 @@ const INDENT = '          '
 
 export const helpText = (form = SERVE): string => `${command(form).helpInformation().trimEnd()}\n`
 
-export const versionText = (): string => `orch-apiserver ${packageVersion()}, serves the interface of release ${RELEASE_NAME}`
+export const versionText = (): string =>
+  `orch-apiserver ${packageVersion()}, serves the interface of release ${RELEASE_NAME}`
 
 /** @throws FlagError, ArgumentError */
 export function parseArguments (args: readonly string[], form = SERVE): Parsed {
   const { values, given } = parseCommand(args, form)
-  return { values: { ...DEFAULTS, ...values } as Values, given: given as ReadonlyMap<FlagName, string> } // forms for it have flags of FLAGS only
+  // forms for it have flags of FLAGS only
+  return { values: { ...DEFAULTS, ...values } as Values, given: given as ReadonlyMap<FlagName, string> }
 }
 
 const DEFAULTS = Object.fromEntries(Object.entries(FLAGS).map(([name, flag]) => [name, flag.default]))
@@ -82,25 +89,40 @@ export function parseCommand (args: readonly string[], form: CommandForm): Parse
   }
   const { operands = [] } = form
   const stray = args.includes('--') ? '--' : parser.args[operands.length]
-  if (stray === 'help' || stray === 'version') throw new ArgumentError(`unexpected argument "${stray}": did you mean --${stray}?`)
+  if (stray === 'help' || stray === 'version') {
+    throw new ArgumentError(`unexpected argument "${stray}": did you mean --${stray}?`)
+  }
   if (stray !== undefined && form === SERVE) {
-    if (COMMANDS.some(name => name === stray)) throw new ArgumentError(`unexpected argument "${stray}": a command comes before all flags`)
+    if (COMMANDS.some(name => name === stray)) {
+      throw new ArgumentError(`unexpected argument "${stray}": a command comes before all flags`)
+    }
     const near = didYouMean(stray, COMMANDS)
     if (near !== '') throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}${near}`)
   }
-  if (stray !== undefined) throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: ${operands.length > 0 ? `only ${operands.join(' and ')} is no flag` : 'the server takes flags only'}, a flag begins with -- and its value follows = or a space (a bool is set by --flag=value)`)
-  const values = Object.fromEntries(Object.entries(flagsOf(form)).map(([name, flag]) => [name, given.has(name) ? given.get(name)?.value : flag.default]))
+  if (stray !== undefined) {
+    throw new ArgumentError(`unexpected argument ${printable(JSON.stringify(stray))}: ` +
+      `${operands.length > 0 ? `only ${operands.join(' and ')} is no flag` : 'the server takes flags only'}, a flag ` +
+      'begins with -- and its value follows = or a space (a bool is set by --flag=value)')
+  }
+  const values = Object.fromEntries(
+    Object.entries(flagsOf(form)).map(([name, flag]) => [name, given.has(name) ? given.get(name)?.value : flag.default])
+  )
   const missing = values.help === true ? undefined : operands.find((_, at) => (parser.args[at] ?? '') === '')
-  if (missing !== undefined) throw new ArgumentError(`${missing} is missing: ${form.name} ${form.usage.split('\n')[0] ?? ''}`)
+  if (missing !== undefined) {
+    throw new ArgumentError(`${missing} is missing: ${form.name} ${form.usage.split('\n')[0] ?? ''}`)
+  }
   return { values, given: new Map([...given].map(([name, { text }]) => [name, text])), operands: parser.args }
 }
 
-const flagsOf = ({ sections }: CommandForm): Readonly<Record<string, Flag<unknown>>> => Object.assign({}, ...Object.values(sections)) as Record<string, Flag<unknown>>
+const flagsOf = ({ sections }: CommandForm): Readonly<Record<string, Flag<unknown>>> =>
+  Object.assign({}, ...Object.values(sections)) as Record<string, Flag<unknown>>
 
 /** Called for each occurrence of a flag, with the accumulated value. */
 type OnFlag = (name: string, text: string, value: unknown) => void
 
-function command ({ name, usage, description, sections }: CommandForm, args: readonly string[] = [], found: OnFlag = () => {}): Command {
+function command (
+  { name, usage, description, sections }: CommandForm, args: readonly string[] = [], found: OnFlag = () => {}
+): Command {
   const made = new Command(name)
     .usage(usage)
     .description(description)
@@ -111,7 +133,8 @@ function command ({ name, usage, description, sections }: CommandForm, args: rea
     .configureHelp({
       helpWidth: WIDTH,
       optionTerm: ({ flags }) => flags,
-      formatItem: (term, _width, text, helper) => `  ${term}\n${helper.boxWrap(text, WIDTH - INDENT.length).replace(/^/gm, INDENT)}`
+      formatItem: (term, _width, text, helper) =>
+        `  ${term}\n${helper.boxWrap(text, WIDTH - INDENT.length).replace(/^/gm, INDENT)}`
     })
   for (const [section, flags] of Object.entries(sections)) {
     for (const [flagName, flag] of Object.entries(flags)) {
@@ -132,7 +155,11 @@ function option (name: string, flag: Flag<unknown>, args: readonly string[], fou
   made.flags = `${short === '' ? '    ' : short}--${name}${flag.bare ? `[=${flag.type}]` : ` ${flag.type}`}`
   return made.argParser<unknown>((text, before) => {
     if (text.startsWith('--') && !args.includes(`--${name}=${text}`)) {
-      throw new FlagError(name, undefined, `needs a value (${flag.type}) before ${printable(text)}; write --${name}=VALUE where the value begins with dashes`)
+      throw new FlagError(
+        name, undefined,
+        `needs a value (${flag.type}) before ${printable(text)}; write --${name}=VALUE where the value begins with ` +
+          'dashes'
+      )
     }
     try {
       const value = flag.parse(text, before)
@@ -151,8 +178,9 @@ const SHORTS: ReadonlyMap<string, FlagName> = new Map(Object.entries(FLAGS).flat
 }))
 
 /**
- * Normalizes arguments for commander: a bare bool becomes `--flag=true`, because commander would take the next argument; `-v=4` becomes
- * `--v=4`; underscores in names become dashes, as upstream; an unknown flag loses its value, so that commander can suggest a similar name.
+ * Normalizes arguments for commander: a bare bool becomes `--flag=true`, because commander would take the next
+ * argument; `-v=4` becomes `--v=4`; underscores in names become dashes, as upstream; an unknown flag loses its value,
+ * so that commander can suggest a similar name.
  */
 function withBareBools (args: readonly string[], form: CommandForm): string[] {
   const flags = flagsOf(form)
@@ -175,5 +203,6 @@ function mistake ({ code, message }: CommanderError, form: CommandForm): Error {
     return new FlagError(name, undefined, `needs a value (${flagsOf(form)[name]?.type ?? 'string'})`)
   }
   const [, near] = /\n\(Did you mean (?:one of )?([^]*)\?\)$/.exec(message) ?? []
-  return new ArgumentError(`unknown flag ${printable(quoted)}: ${near === undefined ? '' : `did you mean ${near.replace(/, (?=[^,]*$)/, ' or ')}? `}--help lists all flags`)
+  return new ArgumentError(`unknown flag ${printable(quoted)}: ` +
+    `${near === undefined ? '' : `did you mean ${near.replace(/, (?=[^,]*$)/, ' or ')}? `}--help lists all flags`)
 }

@@ -5,7 +5,8 @@ import type { LimitOptions, ServerOptions } from './server-options.js'
 export interface Part { readonly number: number, readonly count: number }
 
 /** The share of one part in a limit; the shares add up to the limit. 0, no limit, stays 0. */
-export const shareOf = (limit: number, { number, count }: Part): number => Math.floor(limit / count) + (number <= limit % count ? 1 : 0)
+export const shareOf = (limit: number, { number, count }: Part): number =>
+  Math.floor(limit / count) + (number <= limit % count ? 1 : 0)
 
 /** Minimum bytes of concurrent request bodies for one process: several of the largest. */
 const LEAST_BODY_BYTES = 16 * 1024 * 1024
@@ -14,7 +15,10 @@ const BODY_BYTES = 256 * 1024 * 1024
 /** The options of one process, with its share of each limit. */
 export function dividedOptions (options: ServerOptions, part: Part): ServerOptions {
   const { limits = {}, audit } = options
-  const { maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200, maxBodyBytesInflight: bodies = BODY_BYTES } = limits
+  const {
+    maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200,
+    maxBodyBytesInflight: bodies = BODY_BYTES
+  } = limits
   const divided: LimitOptions = {
     ...limits,
     maxRequestsInflight: shareOf(reading, part),
@@ -30,7 +34,9 @@ function dividedAudit (audit: NonNullable<ServerOptions['audit']>, part: Part): 
   return {
     ...audit,
     ...throttled(audit.batch, part),
-    ...(webhook === undefined ? {} : { webhook: { ...webhook, ...throttled(webhook.batch ?? { throttle: { qps: 10, burst: 15 } }, part) } })
+    ...(webhook === undefined
+      ? {}
+      : { webhook: { ...webhook, ...throttled(webhook.batch ?? { throttle: { qps: 10, burst: 15 } }, part) } })
   }
 }
 
@@ -38,5 +44,11 @@ type Batch = NonNullable<NonNullable<ServerOptions['audit']>['batch']>
 
 function throttled (batch: Batch | undefined, { count }: Part): { batch?: Batch } {
   const { throttle } = batch ?? {}
-  return batch === undefined || throttle === undefined ? {} : { batch: { ...batch, throttle: { qps: throttle.qps / count, burst: Math.max(1, Math.round(throttle.burst / count)) } } }
+  return batch === undefined || throttle === undefined
+    ? {}
+    : {
+        batch: {
+          ...batch, throttle: { qps: throttle.qps / count, burst: Math.max(1, Math.round(throttle.burst / count)) }
+        }
+      }
 }

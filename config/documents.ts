@@ -10,7 +10,11 @@ import type { FlagName } from './flags/index.js'
 /** A flag's file, and whether it may have public names. */
 export interface Source { readonly flag: FlagName, readonly path: string, readonly publicNames: boolean }
 
-/** Decodes the object in a flag's file and applies defaults. @param messages one per supported apiVersion @throws FlagError */
+/**
+ * Decodes the object in a flag's file and applies defaults.
+ * @param messages one per supported apiVersion
+ * @throws FlagError
+ */
 export function readDocument<T extends object> (source: Source, messages: ReadonlyArray<Message<T>>): T {
   const { flag, path } = source
   try {

@@ -1,6 +1,8 @@
 /** Proxies from `--egress-selector-config-file`. @see interface, `--egress-selector-config-file` */
 import type { EgressOptions, EgressProxy } from '../clients/egress/index.js'
-import { destinationOf, EGRESS_CONFIGURATIONS, type EgressConnection, type EgressSelectorConfiguration } from '../schemas/api/apiserver/egress.js'
+import {
+  destinationOf, EGRESS_CONFIGURATIONS, type EgressConnection, type EgressSelectorConfiguration
+} from '../schemas/api/apiserver/egress.js'
 import { checkPair, parseCertificates } from './certificates.js'
 import { readDocument } from './documents.js'
 import { ordinaryText, reasonOf } from './files.js'
@@ -20,7 +22,9 @@ export function egressOptions (path: string, publicNames = false): EgressOptions
 }
 
 /** Undefined for direct connections. The connection has been validated. */
-function proxyOf ({ proxyProtocol, transport: { tcp, uds } = {} }: EgressConnection, path: string, at: string): EgressProxy | undefined {
+function proxyOf (
+  { proxyProtocol, transport: { tcp, uds } = {} }: EgressConnection, path: string, at: string
+): EgressProxy | undefined {
   if (proxyProtocol !== 'HTTPConnect' && proxyProtocol !== 'GRPC') return undefined
   if (uds !== undefined) return { protocol: proxyProtocol, socket: uds.udsName ?? '' }
   const { url = '', tlsConfig: { caBundle = '', clientCert = '', clientKey = '' } = {} } = tcp ?? {}
@@ -29,7 +33,10 @@ function proxyOf ({ proxyProtocol, transport: { tcp, uds } = {} }: EgressConnect
   if (caBundle !== '') checked(path, `${field}.caBundle`, caBundle, parseCertificates)
   const certificate = checked(path, `${field}.clientCert`, clientCert, parseCertificates)
   checked(path, `${field}.clientKey`, clientKey, key => checkPair({ certificate, key }))
-  return { protocol: 'HTTPConnect', url, files: { ...(caBundle === '' ? {} : { authority: caBundle }), certificate: clientCert, key: clientKey } }
+  return {
+    protocol: 'HTTPConnect', url,
+    files: { ...(caBundle === '' ? {} : { authority: caBundle }), certificate: clientCert, key: clientKey }
+  }
 }
 
 /** The text of a file that the configuration names. @throws FlagError */

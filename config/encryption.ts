@@ -1,4 +1,7 @@
-/** Encryption at rest, from `--encryption-provider-config` or a host's option. Errors never quote secrets. @see interface, `--encryption-provider-config` */
+/**
+ * Encryption at rest, from `--encryption-provider-config` or a host's option. Errors never quote secrets. @see
+ * interface, `--encryption-provider-config`
+ */
 import { existsSync } from 'node:fs'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
@@ -37,7 +40,8 @@ function read (value: unknown): EncryptionConfiguration | string {
 function namesProblem ({ resources: entries = [] }: EncryptionConfiguration): string | undefined {
   for (const [index, { resources = [] }] of entries.entries()) {
     for (const [at, name] of resources.entries()) {
-      const elsewhere = representations.find(({ group, plural, type }) => pluralAndGroup(group, plural) === name && type.group !== group)
+      const elsewhere = representations.find(({ group, plural, type }) => pluralAndGroup(group, plural) === name &&
+        type.group !== group)
       const problem = elsewhere === undefined
         ? cachedProblem(name, pluralAndGroup, groupIn)
         : `is stored as ${pluralAndGroup(elsewhere.type.group, elsewhere.type.plural)}; name that`
@@ -49,7 +53,11 @@ function namesProblem ({ resources: entries = [] }: EncryptionConfiguration): st
 
 /** Key services may start after the server; until then the server is not ready. */
 export function encryptionWarnings (configuration: EncryptionConfiguration | undefined): string[] {
-  const services = (configuration?.resources ?? []).flatMap(({ providers = [] }) => providers.map(({ kms }) => kms)).filter(kms => kms !== undefined)
+  const services = (configuration?.resources ?? [])
+    .flatMap(({ providers = [] }) => providers.map(({ kms }) => kms))
+    .filter(kms => kms !== undefined)
   return services.filter(({ endpoint }) => !existsSync(endpoint.slice('unix://'.length)))
-    .map(({ name, endpoint }) => `--${FLAG}: nothing listens at ${endpoint}, the key service ${name}: what it encrypts can be neither read nor written until it starts`)
+    .map(({ name, endpoint }) =>
+      `--${FLAG}: nothing listens at ${endpoint}, the key service ${name}: what it encrypts can be neither read nor ` +
+        'written until it starts')
 }

@@ -10,8 +10,15 @@ const isOn = (value: string): boolean => /^(?:true|t|1)$/i.test(value)
 export function gateProblem (name: string, value: string): string | undefined {
   if (!/^(?:true|false|t|f|1|0)$/i.test(value)) return `${printable(name)} must be true or false`
   const gate = GATES.get(name)
-  if (gate === undefined) return GATE_GROUPS.has(name) ? undefined : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it out${didYouMean(name, [...GATES.keys(), ...GATE_GROUPS.keys()])}`
-  return gate.stage === 'GA' && !isOn(value) ? `cannot set ${name} to false, it is GA and locked to true; leave it out` : undefined
+  if (gate === undefined) {
+    return GATE_GROUPS.has(name)
+      ? undefined
+      : `"${printable(name)}" is not a feature gate of release ${RELEASE_NAME}; leave it ` +
+        `out${didYouMean(name, [...GATES.keys(), ...GATE_GROUPS.keys()])}`
+  }
+  return gate.stage === 'GA' && !isOn(value)
+    ? `cannot set ${name} to false, it is GA and locked to true; leave it out`
+    : undefined
 }
 
 /** Warnings about GA and deprecated gates. */
@@ -27,7 +34,8 @@ export function gateWarnings (settings: ReadonlyMap<string, string>): string[] {
 export const gateSettings = (settings: ReadonlyMap<string, string>): Record<string, boolean> =>
   Object.fromEntries([...settings].map(([name, value]) => [name, isOn(value)]))
 
-const described = (name: string, { stage, default: initial }: Gate): string => `${name}=true|false (${stage.toUpperCase()} - default=${initial})`
+const described = (name: string, { stage, default: initial }: Gate): string =>
+  `${name}=true|false (${stage.toUpperCase()} - default=${initial})`
 
 /** A line for each gate, in order. */
 export const GATE_LINES: readonly string[] = [

@@ -46,7 +46,11 @@ export async function currentText (path: string): Promise<string> {
   }
 }
 
-/** @param flagged the flag's value, if that file refers to `path` @param what describes `path` in errors @throws FlagError */
+/**
+ * @param flagged the flag's value, if that file refers to `path`
+ * @param what describes `path` in errors
+ * @throws FlagError
+ */
 export function readFile (flag: FlagName, path: string, flagged = path, what = ''): string {
   try {
     return ordinaryText(path)

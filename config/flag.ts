@@ -1,6 +1,6 @@
 /**
- * Flag declarations: type, default and help in one value, from which parsing, `--help` and the value's type are derived. The constructors
- * below are the interface's flag types.
+ * Flag declarations: type, default and help in one value, from which parsing, `--help` and the value's type are
+ * derived. The constructors below are the interface's flag types.
  * @see interface, 'Server start-up options' and the flag tables of its other parts
  */
 import { isIP } from 'node:net'
@@ -51,8 +51,11 @@ export function printable (text: string, limit = 300): string {
 /** Describes an invalid value; undefined if valid. */
 export type Check = (value: string) => string | undefined
 
-const scalar = <T>(type: string, initial: T, help: string, defaultText: string, parse: (text: string) => T, accept: (value: unknown) => void): Flag<T> =>
-  ({ type, default: initial, help, defaultText, bare: false, parse: text => parse(text), accept })
+const scalar = <T>(
+  type: string, initial: T, help: string, defaultText: string, parse: (text: string) => T,
+  accept: (value: unknown) => void
+): Flag<T> =>
+    ({ type, default: initial, help, defaultText, bare: false, parse: text => parse(text), accept })
 
 function aString (value: unknown): string {
   if (typeof value !== 'string') throw new Problem('must be a string')
@@ -150,7 +153,9 @@ export const bool = (initial: boolean, help: string): Flag<boolean> =>
     bare: true
   })
 
-const UNITS: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const UNITS: Record<string, number> = {
+  ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000
+}
 
 /** Parses `1m30s`, `500ms` or `0` to milliseconds; undefined if invalid. */
 export function readDuration (value: string): number | undefined {
@@ -158,7 +163,9 @@ export function readDuration (value: string): number | undefined {
   const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)$/.exec(value)
   if (match === null || value.length > 100) return undefined
   let total = 0
-  for (const [, amount, unit] of (match[2] ?? '').matchAll(/([\d.]+)(ns|us|[\u00b5\u03bc]s|ms|s|m|h)/g)) total += Number(amount) * (UNITS[unit ?? ''] ?? 0)
+  for (const [, amount, unit] of (match[2] ?? '').matchAll(/([\d.]+)(ns|us|[\u00b5\u03bc]s|ms|s|m|h)/g)) {
+    total += Number(amount) * (UNITS[unit ?? ''] ?? 0)
+  }
   return match[1] === '-' ? -total : total
 }
 
@@ -166,17 +173,30 @@ export function readDuration (value: string): number | undefined {
 export function showDuration (milliseconds: number): string {
   if (milliseconds === 0) return '0s'
   if (milliseconds < 1000) return `${milliseconds}ms`
-  const [h, m, s] = [Math.floor(milliseconds / 3_600_000), Math.floor(milliseconds / 60_000) % 60, milliseconds % 60_000 / 1000]
+  const [h, m, s] = [
+    Math.floor(milliseconds / 3_600_000), Math.floor(milliseconds / 60_000) % 60, milliseconds % 60_000 / 1000
+  ]
   return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`
 }
 
-export interface DurationRange { /** Milliseconds. */ readonly min?: number, readonly max?: number, readonly why?: string }
+export interface DurationRange {
+  /** Milliseconds. */
+  readonly min?: number
+  readonly max?: number
+  readonly why?: string
+}
 
 /** Milliseconds, by default at least 0 and at most the longest timer. */
-export function duration (initial: number, help: string, { min = 0, max = 2 ** 31 - 1, why }: DurationRange = {}): Flag<number> {
+export function duration (
+  initial: number, help: string, { min = 0, max = 2 ** 31 - 1, why }: DurationRange = {}
+): Flag<number> {
   const within = (milliseconds: number): number => {
-    if (milliseconds < min) throw new Problem(`must be at least ${showDuration(min)}${why === undefined ? '' : `, ${why}`}`)
-    if (milliseconds > max) throw new Problem(`must be at most ${showDuration(max)}${why === undefined ? '' : `, ${why}`}`)
+    if (milliseconds < min) {
+      throw new Problem(`must be at least ${showDuration(min)}${why === undefined ? '' : `, ${why}`}`)
+    }
+    if (milliseconds > max) {
+      throw new Problem(`must be at most ${showDuration(max)}${why === undefined ? '' : `, ${why}`}`)
+    }
     return milliseconds
   }
   return scalar('duration', initial, help, showDuration(initial), value => {
@@ -186,7 +206,10 @@ export function duration (initial: number, help: string, { min = 0, max = 2 ** 3
   }, value => within(aNumber(value, 'a duration in milliseconds')))
 }
 
-/** Comma-separated and repeatable; the first occurrence replaces the default. An empty value is the empty list. `check` does not quote the item. */
+/**
+ * Comma-separated and repeatable; the first occurrence replaces the default. An empty value is the empty list. `check`
+ * does not quote the item.
+ */
 export const list = (initial: readonly string[], help: string, check?: Check): Flag<readonly string[]> => ({
   type: 'strings',
   default: initial,
@@ -201,7 +224,8 @@ export const list = (initial: readonly string[], help: string, check?: Check): F
   accept: strings(check)
 })
 
-const quoted = (value: string, problem: string | undefined): string | undefined => problem && `${printable(JSON.stringify(value))} ${problem}`
+const quoted = (value: string, problem: string | undefined): string | undefined => problem &&
+  `${printable(JSON.stringify(value))} ${problem}`
 
 /** One whole value per occurrence, commas included. */
 export const repeated = (help: string, check?: Check): Flag<readonly string[]> => ({
@@ -226,7 +250,9 @@ export interface PairOptions {
 }
 
 /** Comma-separated `key=value`; later occurrences add and override. */
-export const pairs = (help: string, { type = 'key=value,...', bareValue, check }: PairOptions = {}): Flag<ReadonlyMap<string, string>> => ({
+export const pairs = (
+  help: string, { type = 'key=value,...', bareValue, check }: PairOptions = {}
+): Flag<ReadonlyMap<string, string>> => ({
   type,
   default: new Map(),
   help,
@@ -238,7 +264,9 @@ export const pairs = (help: string, { type = 'key=value,...', bareValue, check }
       const at = item.indexOf('=')
       const key = (at < 0 ? item : item.slice(0, at)).trim()
       const given = at < 0 ? bareValue : item.slice(at + 1).trim()
-      if (key === '' || given === undefined) throw new Problem(`${printable(JSON.stringify(item))} must have the form key=value`)
+      if (key === '' || given === undefined) {
+        throw new Problem(`${printable(JSON.stringify(item))} must have the form key=value`)
+      }
       const problem = check?.(key, given)
       if (problem !== undefined) throw new Problem(problem)
       map.set(key, given)
@@ -246,19 +274,24 @@ export const pairs = (help: string, { type = 'key=value,...', bareValue, check }
     return map
   },
   accept: value => {
-    if (!(value instanceof Map) || ![...value].flat().every(part => typeof part === 'string')) throw new Problem('must be a Map of strings')
+    if (!(value instanceof Map) || ![...value].flat().every(part => typeof part === 'string')) {
+      throw new Problem('must be a Map of strings')
+    }
     for (const [key, given] of value as Map<string, string>) checked(key, () => check?.(key, given))
   }
 })
 
 export interface PortRange { readonly from: number, readonly to: number }
 
-const isPort = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= 65535
+const isPort = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 1 &&
+  Number(value) <= 65535
 
 /** `N1-N2`, inclusive. */
 export function portRange (from: number, to: number, help: string): Flag<PortRange> {
   const ordered = (range: PortRange): PortRange => {
-    if (!isPort(range.from) || !isPort(range.to) || range.from > range.to) throw new Problem('must be two ports N1-N2 with 1 <= N1 <= N2 <= 65535')
+    if (!isPort(range.from) || !isPort(range.to) || range.from > range.to) {
+      throw new Problem('must be two ports N1-N2 with 1 <= N1 <= N2 <= 65535')
+    }
     return range
   }
   return scalar('N1-N2', { from, to }, help, `${from}-${to}`, value => {

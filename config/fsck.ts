@@ -1,6 +1,6 @@
 /**
- * `orch-apiserver fsck --data-dir=FOLDER`: checks an embedded store that no server uses and reports damage. Read-only, and without LMDB,
- * which would crash on damaged pages.
+ * `orch-apiserver fsck --data-dir=FOLDER`: checks an embedded store that no server uses and reports damage. Read-only,
+ * and without LMDB, which would crash on damaged pages.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,16 +15,21 @@ import { FLAGS } from './flags/index.js'
 const FSCK: CommandForm = {
   name: 'orch-apiserver fsck',
   usage: '--data-dir=FOLDER',
-  description: `Reads the whole embedded store in the folder and reports every damage: pages, counts, the checksum of every value. It changes nothing, and runs only while no server holds the folder.
+  description: `Reads the whole embedded store in the folder and reports every damage: pages, counts, the checksum of \
+every value. It changes nothing, and runs only while no server holds the folder.
 
 Exit code: 0 the store is clean, 1 something is damaged, 2 it could not be read.
 
-A damaged store is not started with: restore the folder from a backup. Single damaged values do not stop it: each is named here and in the log of the server, can be deleted there, and all other objects are served.`,
-  sections: { Flags: { 'data-dir': FLAGS['data-dir'] as Flag<unknown>, help: FLAGS.help as Flag<unknown> } } // as in SERVE
+A damaged store is not started with: restore the folder from a backup. Single damaged values do not stop it: each is \
+named here and in the log of the server, can be deleted there, and all other objects are served.`,
+  // as in SERVE
+  sections: { Flags: { 'data-dir': FLAGS['data-dir'] as Flag<unknown>, help: FLAGS.help as Flag<unknown> } }
 }
 
 /** @returns the exit code */
-export async function fsck (args: readonly string[], out: (text: string) => void, failed: (text: string) => void): Promise<number> {
+export async function fsck (
+  args: readonly string[], out: (text: string) => void, failed: (text: string) => void
+): Promise<number> {
   let parsed
   try {
     parsed = parseArguments(args, FSCK)
@@ -43,7 +48,9 @@ export async function fsck (args: readonly string[], out: (text: string) => void
     failed(`--data-dir=${printable(directory)}: ${printable(why)}`)
     return 2
   }
-  if (!existsSync(file)) return cannot(`there is no store: no ${STORE_FILE} lies there; name the folder of an embedded store`)
+  if (!existsSync(file)) {
+    return cannot(`there is no store: no ${STORE_FILE} lies there; name the folder of an embedded store`)
+  }
   let lock
   try {
     lock = await lockDirectory(directory)
@@ -56,7 +63,8 @@ export async function fsck (args: readonly string[], out: (text: string) => void
     for (const problem of [...problems, ...damaged]) out(`${printable(problem)}\n`)
     const all = `${keys} objects in ${versions} versions, ${bytes} bytes`
     if (problems.length > 0) out(`damaged: the store can not be used, restore it from a backup (${all} were read)\n`)
-    else if (damaged.length > 0) out(`damaged: ${damaged.length} values, beside which the others can be used (${all} were read)\n`)
+    else if (damaged.length >
+      0) out(`damaged: ${damaged.length} values, beside which the others can be used (${all} were read)\n`)
     else out(`clean: ${all}\n`)
     return problems.length + damaged.length > 0 ? 1 : 0
   } catch (error) {

@@ -6,4 +6,6 @@ export function hostnameProblem (value: string): string | undefined {
 }
 
 export const hstsProblem = (value: string): string | undefined =>
-  /^(?:max-age=\d{1,10}|includeSubDomains|preload)$/i.test(value) ? undefined : 'must be max-age=SECONDS, includeSubDomains or preload'
+  /^(?:max-age=\d{1,10}|includeSubDomains|preload)$/i.test(value)
+    ? undefined
+    : 'must be max-age=SECONDS, includeSubDomains or preload'

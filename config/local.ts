@@ -15,7 +15,8 @@ export const localFiles = (values: Values): LocalFiles => ({
 })
 
 /** True if the administrator's self-signed certificate is the client CA. */
-export const hasLocalAdministrator = ({ values, given }: Parsed): boolean => values.local && !given.has('client-ca-file')
+export const hasLocalAdministrator = ({ values, given }: Parsed): boolean => values.local &&
+  !given.has('client-ca-file')
 
 export function withLocalDefaults ({ values, given }: Parsed): Parsed {
   const defaults: Partial<Values> = {

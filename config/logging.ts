@@ -1,6 +1,7 @@
 /**
- * The log: one line per entry on standard error, as text with time, level, message and key=value fields or as JSON with upstream's members. External input
- * is quoted, cut and stripped of control characters; fields whose names suggest secrets are omitted.
+ * The log: one line per entry on standard error, as text with time, level, message and key=value fields or as JSON with
+ * upstream's members. External input is quoted, cut and stripped of control characters; fields whose names suggest
+ * secrets are omitted.
  * @see interface, 'Server start-up options': --logging-format, -v
  */
 import type { FastifyBaseLogger } from 'fastify'
@@ -9,7 +10,10 @@ import { printable } from './flag.js'
 import { Verbosity } from './verbosity.js'
 
 export interface LogOptions {
-  /** 0 to 3 is info, 4 and 5 debug, more trace. Each module logs with a child logger of its own, whose `module` is its name. */
+  /**
+   * 0 to 3 is info, 4 and 5 debug, more trace. Each module logs with a child logger of its own, whose `module` is its
+   * name.
+   */
   readonly verbosity: number | Verbosity
   /** Default text. */
   readonly format?: 'text' | 'json'
@@ -27,12 +31,15 @@ const OWN = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'reqId'])
 const QUERY_SECRET = /([?&][^=&\s]{0,40}(?:token|password|secret|key)[^=&\s]{0,40}=)[^&\s"]*/gi
 const MAX_VALUE = 4000
 
-export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' => verbosity < 4 ? 'info' : verbosity < 6 ? 'debug' : 'trace'
+export const logLevel = (verbosity: number): 'info' | 'debug' | 'trace' =>
+  verbosity < 4 ? 'info' : verbosity < 6 ? 'debug' : 'trace'
 
 /** Removes secrets from a URL. */
 export const loggable = (url: string): string => url.replace(QUERY_SECRET, '$1…')
 
-export function createLog ({ verbosity, format = 'text', process: name, write = toStandardError }: LogOptions): FastifyBaseLogger {
+export function createLog (
+  { verbosity, format = 'text', process: name, write = toStandardError }: LogOptions
+): FastifyBaseLogger {
   const render = format === 'json' ? jsonLine : textLine
   const levels = typeof verbosity === 'number' ? new Verbosity(verbosity) : verbosity
   const log = pino({
@@ -41,14 +48,16 @@ export function createLog ({ verbosity, format = 'text', process: name, write = 
     onChild: child => {
       const { module } = child.bindings()
       if (typeof module !== 'string') return
-      const adjust = (): void => { child.level = logLevel(levels.of(module)) as typeof child.level } // without custom levels
+      // without custom levels
+      const adjust = (): void => { child.level = logLevel(levels.of(module)) as typeof child.level }
       adjust()
       levels.follow(adjust)
     },
     serializers: {
       err: describeError,
       error: describeError,
-      req: (request: { method?: unknown, url?: unknown }) => `${String(request.method)} ${loggable(String(request.url))}`,
+      req: (request: { method?: unknown, url?: unknown }) =>
+        `${String(request.method)} ${loggable(String(request.url))}`,
       res: (reply: { statusCode?: unknown }) => reply.statusCode
     }
   }, { write: line => { write(render(line)) } })
@@ -62,11 +71,15 @@ function describeError (error: unknown): string {
   const chain: string[] = []
   let at: unknown = error
   for (let depth = 0; at instanceof Error && depth < 5; depth++, at = at.cause) chain.push(`${at.name}: ${at.message}`)
-  const frames = error.stack?.split('\n').filter(line => line.startsWith('    at ')).slice(0, 8).map(line => line.trim()) ?? []
+  const frames = error.stack?.split('\n').filter(line => line.startsWith('    at ')).slice(0, 8).map(line =>
+    line.trim()) ?? []
   return [chain.join(' <- '), ...frames].join(' ')
 }
 
-interface Entry { readonly time: number, readonly level: number, readonly message: string, readonly fields: ReadonlyArray<readonly [name: string, value: unknown]> }
+interface Entry {
+  readonly time: number, readonly level: number, readonly message: string,
+  readonly fields: ReadonlyArray<readonly [name: string, value: unknown]>
+}
 
 /** Reads pino's JSON; undefined for other text. */
 function entryOf (json: string): Entry | undefined {
@@ -80,7 +93,8 @@ function entryOf (json: string): Entry | undefined {
     time: Number(entry['time']),
     level: Number(entry['level']),
     message: safe(String(entry['msg'] ?? '')),
-    fields: Object.entries(entry).filter(([name]) => !OWN.has(name)).map(([name, value]) => [printable(name), SECRET.test(name) ? '…' : value])
+    fields: Object.entries(entry).filter(([name]) => !OWN.has(name)).map(([name, value]) =>
+      [printable(name), SECRET.test(name) ? '…' : value])
   }
 }
 
@@ -95,8 +109,12 @@ export function textLine (json: string): string {
 /** Converts pino's JSON to a line with upstream's members: `ts` in milliseconds, `v` except for errors, `msg`. */
 export function jsonLine (json: string): string {
   const entry = entryOf(json) ?? { time: Date.now(), level: 30, message: printable(json.trim(), MAX_VALUE), fields: [] }
-  const own = { ts: entry.time, ...(entry.level >= ERROR ? {} : { v: entry.level >= INFO ? 0 : entry.level >= DEBUG ? 4 : 6 }), msg: entry.message }
-  const fields = entry.fields.filter(([name]) => !Object.hasOwn(own, name)).map(([name, value]) => [name, typeof value === 'number' || typeof value === 'boolean' ? value : safe(plain(value))])
+  const own = {
+    ts: entry.time, ...(entry.level >= ERROR ? {} : { v: entry.level >= INFO ? 0 : entry.level >= DEBUG ? 4 : 6 }),
+    msg: entry.message
+  }
+  const fields = entry.fields.filter(([name]) => !Object.hasOwn(own, name)).map(([name, value]) =>
+    [name, typeof value === 'number' || typeof value === 'boolean' ? value : safe(plain(value))])
   return `${JSON.stringify({ ...own, ...Object.fromEntries(fields) })}\n`
 }
 

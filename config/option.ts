@@ -1,8 +1,10 @@
 /**
- * Types of a host's options, as `flag.ts` has types of flags. An option that corresponds to a flag uses the flag's check. Errors are one
- * sentence: the path of the option, its value unless that may be a secret, and what is allowed.
+ * Types of a host's options, as `flag.ts` has types of flags. An option that corresponds to a flag uses the flag's
+ * check. Errors are one sentence: the path of the option, its value unless that may be a secret, and what is allowed.
  */
-import { duration, eachItem, float, int, Problem, printable, text, type Check, type DurationRange, type Flag, type Range } from './flag.js'
+import {
+  duration, eachItem, float, int, Problem, printable, text, type Check, type DurationRange, type Flag, type Range
+} from './flag.js'
 import { didYouMean } from './suggestions.js'
 
 /** Rejects the registration of the plugin, before anything is opened. */
@@ -22,7 +24,9 @@ export interface Option<T> {
 }
 
 /** An option for each member; required ones are marked. A missing or superfluous option does not compile. */
-export type Table<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Option<Exclude<T[K], undefined>> : Option<T[K]> & { readonly required: true } }
+export type Table<T> =
+  { readonly [K in keyof T]-?: undefined extends T[K] ? Option<Exclude<T[K], undefined>> : Option<T[K]> &
+    { readonly required: true } }
 
 /** The check of a flag. */
 export const fromFlag = <T>(flag: Flag<T>): Option<T> => option(flag.accept)
@@ -35,7 +39,9 @@ export const option = <T>(accept: (value: unknown) => void, show: (value: unknow
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       const { at, message } = error
-      throw at === undefined ? new OptionError(path, show(value), message) : new OptionError(`${path}[${at.index}]`, show(at.value), message)
+      throw at === undefined
+        ? new OptionError(path, show(value), message)
+        : new OptionError(`${path}[${at.index}]`, show(at.value), message)
     }
   }
 })
@@ -63,19 +69,23 @@ const kind = <T>(isValid: (value: unknown) => boolean, what: string): Option<T> 
   if (!isValid(value)) throw new Problem(`must be ${what}`)
 }, kindOf)
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => Object.prototype.toString.call(value) === '[object Object]'
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  Object.prototype.toString.call(value) === '[object Object]'
 
 /** An object with unchecked members. */
 export const object = <T extends object>(): Option<T> => kind(isObject, 'an object')
 export const anything: Option<unknown> = { check: () => {} }
-export const callback = <T extends (...args: never[]) => unknown>(): Option<T> => kind(value => typeof value === 'function', 'a function')
+export const callback = <T extends (...args: never[]) => unknown>(): Option<T> =>
+  kind(value => typeof value === 'function', 'a function')
 export const promise: Option<Promise<void>> = kind(value => value instanceof Promise, 'a promise')
 export const url: Option<URL> = kind(value => value instanceof URL, 'a URL object')
-export const pem: Option<string | Uint8Array> = kind(value => typeof value === 'string' || value instanceof Uint8Array, 'the text of a PEM file')
+export const pem: Option<string | Uint8Array> = kind(value => typeof value === 'string' ||
+  value instanceof Uint8Array, 'the text of a PEM file')
 
 /** An object with this method. */
 export const withMethod = <T extends object>(method: keyof T & string): Option<T> =>
-  kind(value => typeof value === 'object' && value !== null && typeof (value as Readonly<Record<string, unknown>>)[method] === 'function', `an object with the method ${method}`)
+  kind(value => typeof value === 'object' && value !== null &&
+    typeof (value as Readonly<Record<string, unknown>>)[method] === 'function', `an object with the method ${method}`)
 
 /** Either of two options; errors come from the second. */
 export const either = <A, B>(one: Option<A>, other: Option<B>): Option<A | B> => ({
@@ -96,26 +106,32 @@ export const each = <T>(one: Option<T>): Option<readonly T[]> => ({
 })
 
 /** Arbitrary names with values of one type. */
-export const record = <T>(one: Option<T>, check: (name: string, value: unknown) => string | undefined = () => undefined): Option<Readonly<Record<string, T>>> => ({
-  check: (value, path) => {
-    object().check(value, path)
-    for (const [name, member] of Object.entries(value as object) as Array<[string, unknown]>) {
-      const at = join(path, name)
-      one.check(member, at)
-      const problem = check(name, member)
-      if (problem !== undefined) throw new OptionError(at, undefined, problem)
+export const record = <T>(
+  one: Option<T>, check: (name: string, value: unknown) => string | undefined = () => undefined
+): Option<Readonly<Record<string, T>>> => ({
+    check: (value, path) => {
+      object().check(value, path)
+      for (const [name, member] of Object.entries(value as object) as Array<[string, unknown]>) {
+        const at = join(path, name)
+        one.check(member, at)
+        const problem = check(name, member)
+        if (problem !== undefined) throw new OptionError(at, undefined, problem)
+      }
     }
-  }
-})
+  })
 
 /** An object with these members and no others. */
-export const members = <T extends object>(table: Table<T>): Option<T> => ({ check: (value, path) => { checkMembers(table, value, path) } })
+export const members = <T extends object>(table: Table<T>): Option<T> =>
+  ({ check: (value, path) => { checkMembers(table, value, path) } })
 
 /**
  * Checks declared members, inherited ones included, and refuses others.
  * @param unknown describes a member that is not in the table; undefined allows it
  */
-export function checkMembers (table: Readonly<Record<string, Option<unknown>>>, value: unknown, path: string, unknown: (name: string) => string | undefined = notIn(table)): void {
+export function checkMembers (
+  table: Readonly<Record<string, Option<unknown>>>, value: unknown, path: string,
+  unknown: (name: string) => string | undefined = notIn(table)
+): void {
   object().check(value, path === '' ? 'options' : path)
   const given = value as Readonly<Record<string, unknown>>
   for (const name of Object.keys(given)) {
@@ -136,7 +152,9 @@ const notIn = (table: Readonly<Record<string, unknown>>) => (name: string): stri
 }
 
 const join = (path: string, name: string): string =>
-  /^[\w$-]{1,100}$/.test(name) ? path === '' ? name : `${path}.${name}` : `${path}[${printable(JSON.stringify(name), 100)}]`
+  /^[\w$-]{1,100}$/.test(name)
+    ? path === '' ? name : `${path}.${name}`
+    : `${path}[${printable(JSON.stringify(name), 100)}]`
 
 /** Omits user and password of URLs. */
 function display (value: unknown): string {
@@ -146,6 +164,10 @@ function display (value: unknown): string {
 
 function kindOf (value: unknown): string {
   if (value === undefined || value === null) return String(value)
-  const type = Array.isArray(value) ? 'list' : typeof value === 'object' ? Object.prototype.toString.call(value).slice('[object '.length, -1).replace(/^Object$/, 'object') : typeof value
+  const type = Array.isArray(value)
+    ? 'list'
+    : typeof value === 'object'
+      ? Object.prototype.toString.call(value).slice('[object '.length, -1).replace(/^Object$/, 'object')
+      : typeof value
   return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
 }

@@ -1,4 +1,7 @@
-/** Converts flags and the files they name to server options. Validates everything before the server opens or listens on anything. */
+/**
+ * Converts flags and the files they name to server options. Validates everything before the server opens or listens on
+ * anything.
+ */
 import { hostPort, publicAddress } from './addresses.js'
 import { auditOptions } from './audit-options.js'
 import { parseCertificates, readBundle, readPair } from './certificates.js'
@@ -75,7 +78,9 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       garbageCollection: values['enable-garbage-collector'],
       ...(encryption === undefined ? {} : { encryption: encryption.options })
     },
-    watchCache: values['watch-cache'] ? { size: values['default-watch-cache-size'], sizes: await watchCacheSizes(parsed) } : { size: 0 },
+    watchCache: values['watch-cache']
+      ? { size: values['default-watch-cache-size'], sizes: await watchCacheSizes(parsed) }
+      : { size: 0 },
     authentication: {
       anonymous: values.local && !given.has('anonymous-auth') ? 'health' : values['anonymous-auth'],
       ...serviceAccountOptions(values),
@@ -106,7 +111,10 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
     allowPrivileged: values['allow-privileged'],
     services: serviceOptions(values),
     orchService: own.settings,
-    identityLease: { durationSeconds: values['identity-lease-duration-seconds'], renewIntervalSeconds: values['identity-lease-renew-interval-seconds'] },
+    identityLease: {
+      durationSeconds: values['identity-lease-duration-seconds'],
+      renewIntervalSeconds: values['identity-lease-renew-interval-seconds']
+    },
     connections: { nodeAgents: nodeAgentOptions(values) },
     ...(tracingFile === '' ? {} : { tracing: tracingOptions(tracingFile, publicNames) }),
     ...(values.profiling ? { profiling: { contention: values['contention-profiling'] } } : {}),
@@ -132,36 +140,53 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
   }
   return {
     options,
-    warnings: [...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed), ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values), ...serviceAccountWarnings(values), ...encryption?.warnings ?? [], ...proxyWarnings(values, clients, proxies)],
+    warnings: [
+      ...gateWarnings(values['feature-gates']), ...idleRules(values.vmodule), ...idleFlags(parsed),
+      ...nodeWarnings(values), ...admissionWarnings(options.admission ?? {}), ...nodeAgentWarnings(values),
+      ...serviceAccountWarnings(values), ...encryption?.warnings ?? [], ...proxyWarnings(values, clients, proxies)
+    ],
     serviceWarnings: own.warnings,
     authorities: [clients, proxies].filter(file => file !== undefined)
   }
 }
 
 /** Undefined if the flag is blank. */
-function authoritiesIn (values: Values, flag: 'client-ca-file' | 'requestheader-client-ca-file'): AuthoritiesFile | undefined {
+function authoritiesIn (
+  values: Values, flag: 'client-ca-file' | 'requestheader-client-ca-file'
+): AuthoritiesFile | undefined {
   const path = values[flag]
   return path === '' ? undefined : { flag, path, authorities: new Authorities(readBundle(flag, path)) }
 }
 
 /** NodeRestriction limits what node agents may write. */
 function nodeWarnings (values: Values): string[] {
-  if (!values['authorization-mode'].includes('Node') || values['enable-admission-plugins'].includes('NodeRestriction')) return []
-  return ['--authorization-mode has Node without --enable-admission-plugins=NodeRestriction: a node agent can write the pods and statuses of other nodes, and by a pod of its own that names them read the secrets of any namespace']
+  if (!values['authorization-mode'].includes('Node') ||
+    values['enable-admission-plugins'].includes('NodeRestriction')) return []
+  return [
+    '--authorization-mode has Node without --enable-admission-plugins=NodeRestriction: a node agent can write the ' +
+      'pods and statuses of other nodes, and by a pod of its own that names them read the secrets of any namespace'
+  ]
 }
 
 /** With a shared CA, every client certificate would be accepted as a proxy's. */
-function proxyWarnings (values: Values, clients: AuthoritiesFile | undefined, proxies: AuthoritiesFile | undefined): string[] {
+function proxyWarnings (
+  values: Values, clients: AuthoritiesFile | undefined, proxies: AuthoritiesFile | undefined
+): string[] {
   if (clients === undefined || proxies === undefined || values['requestheader-allowed-names'].length > 0) return []
   const known = new Set(parseCertificates(clients.authorities.pem).map(({ fingerprint256 }) => fingerprint256))
   if (!parseCertificates(proxies.authorities.pem).some(({ fingerprint256 }) => known.has(fingerprint256))) return []
-  return ['--client-ca-file and --requestheader-client-ca-file have a CA in common and --requestheader-allowed-names is empty: every client with a certificate of it can act as any user']
+  return [
+    '--client-ca-file and --requestheader-client-ca-file have a CA in common and --requestheader-allowed-names is ' +
+      'empty: every client with a certificate of it can act as any user'
+  ]
 }
 
 /** The files are reloaded by the HTTP client. @throws FlagError */
 function outboundOptions (values: Values): OutboundOptions {
   const [certificate, key] = [values['proxy-client-cert-file'], values['proxy-client-key-file']]
-  if (certificate !== '') readPair({ certificate: 'proxy-client-cert-file', key: 'proxy-client-key-file' }, certificate, key)
+  if (certificate !== '') {
+    readPair({ certificate: 'proxy-client-cert-file', key: 'proxy-client-key-file' }, certificate, key)
+  }
   return {
     toEndpoints: values['enable-aggregator-routing'],
     ...(certificate === '' ? {} : { client: { certificate: { path: certificate }, key: { path: key } } })
@@ -187,7 +212,9 @@ function oidc (values: Values): OidcOptions {
 async function webhook (values: Values): Promise<TokenWebhookOptions> {
   const { endpointIn } = await import('./kubeconfigs.js')
   return {
-    endpoint: await endpointIn('authentication-token-webhook-config-file', values['authentication-token-webhook-config-file']),
+    endpoint: await endpointIn(
+      'authentication-token-webhook-config-file', values['authentication-token-webhook-config-file']
+    ),
     version: values['authentication-token-webhook-version'],
     cacheTtl: values['authentication-token-webhook-cache-ttl']
   }
@@ -228,7 +255,9 @@ async function watchCacheSizes ({ values, given }: Parsed): Promise<Record<strin
   const { cachedProblem, groupIn, pluralAndGroup } = await import('./resource-names.js')
   for (const { name } of sizes) {
     const problem = cachedProblem(name, pluralAndGroup, groupIn)
-    if (problem !== undefined) throw new FlagError('watch-cache-sizes', given.get('watch-cache-sizes'), `${name} ${problem}`)
+    if (problem !== undefined) {
+      throw new FlagError('watch-cache-sizes', given.get('watch-cache-sizes'), `${name} ${problem}`)
+    }
   }
   return Object.fromEntries(sizes.map(({ name, size }) => {
     const [plural = ''] = name.split('.')
@@ -243,7 +272,9 @@ async function tokens (path: string): Promise<string> {
   try {
     parseTokenFile(content)
   } catch (error) {
-    throw new FlagError('token-auth-file', path, error instanceof Error ? error.message : String(error), { cause: error })
+    throw new FlagError(
+      'token-auth-file', path, error instanceof Error ? error.message : String(error), { cause: error }
+    )
   }
   return content
 }
@@ -255,7 +286,9 @@ async function policies ({ 'authorization-policy-file': path, 'compat-names': pu
   try {
     parsePolicies(content)
   } catch (error) {
-    throw new FlagError('authorization-policy-file', path, error instanceof Error ? error.message : String(error), { cause: error })
+    throw new FlagError(
+      'authorization-policy-file', path, error instanceof Error ? error.message : String(error), { cause: error }
+    )
   }
   return content
 }
@@ -268,7 +301,11 @@ async function origins (patterns: readonly string[], text: string | undefined): 
       try {
         RE2JS.compile(pattern)
       } catch (error) {
-        throw new FlagError('cors-allowed-origins', text, `"${pattern}" is not a regular expression (in the RE2 syntax): ${error instanceof Error ? error.message : String(error)}`)
+        throw new FlagError(
+          'cors-allowed-origins', text,
+          `"${pattern}" is not a regular expression (in the RE2 syntax): ` +
+            `${error instanceof Error ? error.message : String(error)}`
+        )
       }
     }
   }

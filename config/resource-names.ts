@@ -7,7 +7,8 @@ import { didYouMean } from './suggestions.js'
 export function resourceProblem (name: string, nameOf: (group: string, plural: string) => string): string | undefined {
   const known = types.map(({ group, plural }) => nameOf(group, plural))
   if (known.includes(name)) return undefined
-  return `is no resource of this version${didYouMean(name, known) || `; leave it out or name one of ${known.sort().join(', ')}`}`
+  return 'is no resource of this ' +
+    `version${didYouMean(name, known) || `; leave it out or name one of ${known.sort().join(', ')}`}`
 }
 
 /** Describes a name that is neither a version (`apps/v1`, `v1`) nor a resource of one (`apps/v1/daemonsets`). */
@@ -18,7 +19,9 @@ export function apiProblem (name: string): string | undefined {
 }
 
 /** As resourceProblem, but accepts resources of unknown groups with a dot: they may be custom resources. */
-export function cachedProblem (name: string, nameOf: (group: string, plural: string) => string, groupOf: (name: string) => string): string | undefined {
+export function cachedProblem (
+  name: string, nameOf: (group: string, plural: string) => string, groupOf: (name: string) => string
+): string | undefined {
   const group = groupOf(name)
   return group.includes('.') && !types.some(type => type.group === group) ? undefined : resourceProblem(name, nameOf)
 }

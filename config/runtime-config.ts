@@ -1,6 +1,7 @@
 /**
- * `--runtime-config`: the built-in APIs to serve. A key is `api/all`, `api/ga`, `api/beta`, `api/alpha`, a version (`apps/v1`, `v1` for the
- * core group), or a resource of a version (`apps/v1/daemonsets`). The most specific key counts.
+ * `--runtime-config`: the built-in APIs to serve. A key is `api/all`, `api/ga`, `api/beta`, `api/alpha`, a version
+ * (`apps/v1`, `v1` for the core group), or a resource of a version (`apps/v1/daemonsets`). The most specific key
+ * counts.
  * @see interface, 'API groups and versions' 2 and 'Served versions removed', last sentence
  */
 import { stageOf, STAGES } from '../schemas/groups.js'
@@ -9,22 +10,28 @@ import { FlagError } from './flag.js'
 import { apiProblem } from './resource-names.js'
 
 /**
- * Returns disabled versions (`rbac.authorization.orch.io/v1`, `v1`) and disabled resources of enabled versions (`apps/v1/daemonsets`).
+ * Returns disabled versions (`rbac.authorization.orch.io/v1`, `v1`) and disabled resources of enabled versions
+ * (`apps/v1/daemonsets`).
  * @throws FlagError for an unknown key
  */
 export function disabledApis (settings: ReadonlyMap<string, string>, text: string | undefined): string[] {
-  const on = new Map([...settings].map(([key, value]) => [key.replace(/^api\/v1(?=$|\/)/, 'v1'), value.toLowerCase() === 'true']))
+  const on = new Map([...settings]
+    .map(([key, value]) => [key.replace(/^api\/v1(?=$|\/)/, 'v1'), value.toLowerCase() === 'true']))
   const resources = representations.map(({ apiVersion, plural }) => ({ apiVersion, name: `${apiVersion}/${plural}` }))
   for (const key of on.keys()) {
     if (key === 'api/all' || STAGES.some(stage => key === `api/${stage}`)) continue
     const problem = apiProblem(key)
-    if (problem !== undefined) throw new FlagError('runtime-config', text, `${key} ${problem}, or api/all, api/ga, api/beta, api/alpha`)
+    if (problem !== undefined) {
+      throw new FlagError('runtime-config', text, `${key} ${problem}, or api/all, api/ga, api/beta, api/alpha`)
+    }
   }
   const isEnabled = (apiVersion: string): boolean => {
     const stage = stageOf(apiVersion)
     return on.get(apiVersion) ?? on.get(`api/${stage}`) ?? on.get('api/all') ?? stage !== 'alpha'
   }
-  const versions = API_VERSIONS.filter(apiVersion => !isEnabled(apiVersion) && !resources.some(({ name, apiVersion: of }) => of === apiVersion && on.get(name) === true))
+  const versions = API_VERSIONS.filter(apiVersion => !isEnabled(apiVersion) &&
+    !resources.some(({ name, apiVersion: of }) => of === apiVersion && on.get(name) === true))
   const off = new Set(versions)
-  return [...versions, ...resources.filter(({ apiVersion, name }) => !off.has(apiVersion) && !(on.get(name) ?? isEnabled(apiVersion))).map(({ name }) => name)]
+  return [...versions, ...resources.filter(({ apiVersion, name }) => !off.has(apiVersion) &&
+    !(on.get(name) ?? isEnabled(apiVersion))).map(({ name }) => name)]
 }

@@ -1,6 +1,6 @@
 /**
- * Options of `app.ts`, from a host or from the flags (`options.ts`), grouped by plugin. Times are in milliseconds unless noted. The
- * defaults suit tests: in-memory store, anonymous access, AlwaysAllow, no audit.
+ * Options of `app.ts`, from a host or from the flags (`options.ts`), grouped by plugin. Times are in milliseconds
+ * unless noted. The defaults suit tests: in-memory store, anonymous access, AlwaysAllow, no audit.
  */
 import type { AuditOptions } from '../plugins/audit/index.js'
 import type { AuthenticationOptions } from '../plugins/authentication/index.js'
@@ -32,8 +32,8 @@ export interface LimitOptions {
   /** Seconds; watches end at a random time between one and two times this. Default 1800. */
   readonly minRequestTimeoutSeconds?: number
   /**
-   * `--enable-priority-and-fairness`: priority levels share the sum of the two limits below, which must not both be 0. Needs the feature
-   * gate APIPriorityAndFairness. Default false, because it stores configuration objects.
+   * `--enable-priority-and-fairness`: priority levels share the sum of the two limits below, which must not both be 0.
+   * Needs the feature gate APIPriorityAndFairness. Default false, because it stores configuration objects.
    */
   readonly priorityAndFairness?: boolean
   /** Concurrent reads; 0 means unlimited. Default 400. */
@@ -44,21 +44,27 @@ export interface LimitOptions {
   readonly maxBodyBytesInflight?: number
   /** Concurrent deletes of a deletecollection. Default 1. */
   readonly deleteCollectionWorkers?: number
-  /** Bytes per second and direction of a watch, log or tunnel, `--max-connection-bytes-per-sec`; 0 means unlimited. Default 0. */
+  /**
+   * Bytes per second and direction of a watch, log or tunnel, `--max-connection-bytes-per-sec`; 0 means unlimited.
+   * Default 0.
+   */
   readonly connectionBytesPerSecond?: number
 }
 
 /** Served APIs and public addresses. */
 export interface ApiOptions {
-  /** Disabled versions (`apps/v1`, `v1` for the core group) and resources (`apps/v1/daemonsets`). Default the alpha versions. */
+  /**
+   * Disabled versions (`apps/v1`, `v1` for the core group) and resources (`apps/v1/daemonsets`). Default the alpha
+   * versions.
+   */
   readonly disabled?: readonly string[]
   /** Host name in generated URLs. */
   readonly externalHostname?: string
   /** `host:port` or host for discovery. */
   readonly advertiseAddress?: string
   /**
-   * All resources share a few routes instead of several for each: a server starts in a third of the time, but `fastify.printRoutes()` lists no
-   * resource and `request.routeOptions.url` names none. Default false.
+   * All resources share a few routes instead of several for each: a server starts in a third of the time, but
+   * `fastify.printRoutes()` lists no resource and `request.routeOptions.url` names none. Default false.
    */
   readonly sharedRoutes?: boolean
 }
@@ -107,7 +113,9 @@ export interface ServerOptions {
   shutdown?: Pick<ShutdownOptions, 'delay' | 'sendRetryAfter'>
   /** `/metrics` and its polling intervals. */
   metrics?: MetricsOptions
-  /** The time that clients see: timestamps, lifetimes of objects and tokens, timeouts, bookmarks. Default the system's. */
+  /**
+   * The time that clients see: timestamps, lifetimes of objects and tokens, timeouts, bookmarks. Default the system's.
+   */
   clock?: Clock
   /** `--feature-gates`: overrides of defaults by name. */
   featureGates?: Readonly<Record<string, boolean>>

@@ -1,4 +1,7 @@
-/** Service account options from flags. Validates key files, so that the server can verify the tokens it issues. @see interface, 'Authentication flags' */
+/**
+ * Service account options from flags. Validates key files, so that the server can verify the tokens it issues. @see
+ * interface, 'Authentication flags'
+ */
 import type { AuthenticationOptions } from '../plugins/authentication/index.js'
 import { parseSigningKey, parseTokenKeys } from '../plugins/authentication/service-account/keys.js'
 import { readFile } from './files.js'
@@ -14,7 +17,8 @@ const INJECTED = 3607
 export const signingKeyProblem = (pem: string): string | undefined => problemOf(() => parseSigningKey(pem))
 
 /** @throws FlagError */
-export function serviceAccountOptions (values: Values): Pick<AuthenticationOptions, 'serviceAccounts' | 'audiences' | 'bootstrapTokens'> {
+export function serviceAccountOptions (values: Values): Pick<AuthenticationOptions, 'serviceAccounts' | 'audiences' |
+  'bootstrapTokens'> {
   const issuers = values['service-account-issuer']
   const audiences = values['api-audiences']
   const maximum = values['service-account-max-token-expiration']
@@ -39,7 +43,14 @@ export function serviceAccountWarnings (values: Values): string[] {
   const ignored = maximum > 0 && maximum < INJECTED * 1000 && values['service-account-extend-token-expiration']
   const [issuer] = values['service-account-issuer']
   const hidden = issuer !== undefined && !/^https:/i.test(issuer)
-  return [...hidden ? [`--service-account-issuer: ${printable(issuer)} is no https URL, so that it cannot be discovered`] : [], ...ignored ? [`--service-account-extend-token-expiration has no effect with a --service-account-max-token-expiration below ${INJECTED} s`] : []]
+  return [...hidden
+    ? [`--service-account-issuer: ${printable(issuer)} is no https URL, so that it cannot be discovered`]
+    : [], ...ignored
+    ? [
+        '--service-account-extend-token-expiration has no effect with a --service-account-max-token-expiration below ' +
+          `${INJECTED} s`
+      ]
+    : []]
 }
 
 function keysOf (values: Values): { signingKey?: string, verificationKeys?: string[] } {
@@ -47,7 +58,9 @@ function keysOf (values: Values): { signingKey?: string, verificationKeys?: stri
   const tls = values['tls-private-key-file']
   if (files.length === 0) {
     // As upstream, the key defaults to that of TLS, if it is RSA or ECDSA. The TLS setup reports other errors.
-    const problem = tls === '' ? 'there is none' : problemOf(() => parseTokenKeys(readFile('tls-private-key-file', tls)))
+    const problem = tls === ''
+      ? 'there is none'
+      : problemOf(() => parseTokenKeys(readFile('tls-private-key-file', tls)))
     return problem === undefined ? { verificationKeys: [readFile('tls-private-key-file', tls)] } : {}
   }
   const verificationKeys = files.map(path => checked('service-account-key-file', path, parseTokenKeys))
@@ -56,7 +69,11 @@ function keysOf (values: Values): { signingKey?: string, verificationKeys?: stri
   const signingKey = checked('service-account-signing-key-file', path, parseSigningKey)
   const { id } = parseSigningKey(signingKey)
   if (!verificationKeys.flatMap(parseTokenKeys).some(key => key.id === id)) {
-    throw new FlagError('service-account-signing-key-file', path, 'its public key is in no file of --service-account-key-file, so that no server would accept what it signs; name it there too')
+    throw new FlagError(
+      'service-account-signing-key-file', path,
+      'its public key is in no file of --service-account-key-file, so that no server would accept what it signs; ' +
+        'name it there too'
+    )
   }
   return { signingKey, verificationKeys }
 }

@@ -9,11 +9,15 @@ const DEFAULT_SERVICE_RANGE = '10.0.0.0/24'
 
 export function serviceOptions (values: Values): NonNullable<ServerOptions['services']> {
   const ranges = values['service-cluster-ip-range'].split(',').map(range => range.trim())
-  return { clusterIPRanges: ranges[0] === '' ? [DEFAULT_SERVICE_RANGE] : ranges, nodePorts: values['service-node-port-range'] }
+  return {
+    clusterIPRanges: ranges[0] === '' ? [DEFAULT_SERVICE_RANGE] : ranges, nodePorts: values['service-node-port-range']
+  }
 }
 
 /** The `orch` service, which leads to this server's public address. */
-export function orchService (values: Values): { settings: NonNullable<ServerOptions['orchService']>, warnings: string[] } {
+export function orchService (values: Values): {
+  settings: NonNullable<ServerOptions['orchService']>, warnings: string[]
+} {
   const address = publicAddress(values)
   const reconciler = values['endpoint-reconciler-type']
   const problem = reconciler === 'none' ? undefined : addressProblem(address)
@@ -26,6 +30,11 @@ export function orchService (values: Values): { settings: NonNullable<ServerOpti
       reconciler: problem === undefined ? reconciler : 'none',
       count: values['apiserver-count']
     },
-    warnings: problem === undefined ? [] : [`the service orch does not lead to this server: its address ${address} ${problem}; set --advertise-address, or --endpoint-reconciler-type=none`]
+    warnings: problem === undefined
+      ? []
+      : [
+        `the service orch does not lead to this server: its address ${address} ${problem}; set --advertise-address, ` +
+          'or --endpoint-reconciler-type=none'
+        ]
   }
 }

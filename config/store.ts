@@ -16,7 +16,9 @@ export const isEmbedded = (values: Values): boolean => values['etcd-servers'].le
 const MEBIBYTE = 1024 * 1024
 
 /** The back end, and etcd servers for single resources. @throws FlagError */
-export async function backendOptions ({ values, given }: Parsed): Promise<Extract<BackendOptions, { readonly kind: 'embedded' | 'etcd' }>> {
+export async function backendOptions ({ values, given }: Parsed): Promise<Extract<BackendOptions, {
+  readonly kind: 'embedded' | 'etcd'
+}>> {
   if (isEmbedded(values)) {
     checkFolder('data-dir', values['data-dir'])
     return embeddedOptions(values)
@@ -25,7 +27,9 @@ export async function backendOptions ({ values, given }: Parsed): Promise<Extrac
   for (const { resource } of overrides) {
     const { groupAndPlural, resourceProblem } = await import('./resource-names.js')
     const problem = resourceProblem(resource, groupAndPlural)
-    if (problem !== undefined) throw new FlagError('etcd-servers-overrides', given.get('etcd-servers-overrides'), `${resource} ${problem}`)
+    if (problem !== undefined) {
+      throw new FlagError('etcd-servers-overrides', given.get('etcd-servers-overrides'), `${resource} ${problem}`)
+    }
   }
   return {
     kind: 'etcd',
@@ -36,24 +40,36 @@ export async function backendOptions ({ values, given }: Parsed): Promise<Extrac
   }
 }
 
-const retentionOf = (values: Values): Pick<Extract<BackendOptions, { readonly kind: 'embedded' }>, 'historyRetention'> => {
-  const historyRetention = readRetention(values['history-retention'])
-  return historyRetention === undefined ? {} : { historyRetention }
-}
+const retentionOf =
+  (values: Values): Pick<Extract<BackendOptions, { readonly kind: 'embedded' }>, 'historyRetention'> => {
+    const historyRetention = readRetention(values['history-retention'])
+    return historyRetention === undefined ? {} : { historyRetention }
+  }
 
 export const embeddedOptions = (values: Values): Extract<BackendOptions, { readonly kind: 'embedded' }> =>
-  ({ kind: 'embedded', directory: values['data-dir'], minFree: values['data-dir-min-free'] * MEBIBYTE, ...retentionOf(values) })
+  ({
+    kind: 'embedded', directory: values['data-dir'], minFree: values['data-dir-min-free'] * MEBIBYTE,
+    ...retentionOf(values)
+  })
 
 /** The client certificate for etcd, and how it is read again for each connection. */
-function clientPair (certificate: string, key: string): Pick<Extract<BackendOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {
-  return { ...readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, certificate, key), renewedPair: async () => await renewedPair(certificate, key) }
+function clientPair (
+  certificate: string, key: string
+): Pick<Extract<BackendOptions, { readonly kind: 'etcd' }>, 'certificate' | 'key' | 'renewedPair'> {
+  return {
+    ...readPair({ certificate: 'etcd-certfile', key: 'etcd-keyfile' }, certificate, key),
+    renewedPair: async () => await renewedPair(certificate, key)
+  }
 }
 
 /** Describes the store for the log. */
-export const storeText = (values: Values): string => isEmbedded(values) ? `embedded in ${values['data-dir']}` : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
+export const storeText = (values: Values): string => isEmbedded(values)
+  ? `embedded in ${values['data-dir']}`
+  : `etcd at ${storeServers(values['etcd-servers']).join(', ')}`
 
 /** The flag that names the store, as given, for errors. */
-export const storeFlag = (values: Values): string => isEmbedded(values) ? `--data-dir=${values['data-dir']}` : `--etcd-servers=${values['etcd-servers'].join(',')}`
+export const storeFlag = (values: Values): string =>
+  isEmbedded(values) ? `--data-dir=${values['data-dir']}` : `--etcd-servers=${values['etcd-servers'].join(',')}`
 
 /** Checks that a folder is writable or can be created. */
 function checkFolder (flag: 'data-dir', directory: string): void {
@@ -65,7 +81,11 @@ function checkFolder (flag: 'data-dir', directory: string): void {
     } catch (error) {
       if (error instanceof FlagError) throw error
       const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      if (!missing || dirname(at) === at) throw new FlagError(flag, directory, `cannot be written to: ${reasonOf(error)}; name another folder`, { cause: error })
+      if (!missing || dirname(at) === at) {
+        throw new FlagError(
+          flag, directory, `cannot be written to: ${reasonOf(error)}; name another folder`, { cause: error }
+        )
+      }
     }
   }
 }

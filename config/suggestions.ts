@@ -19,7 +19,9 @@ function edits (one: string, other: string): number {
     const next = [row]
     for (let at = 1; at <= other.length; at++) {
       const replaced = (last[at - 1] ?? 0) + (one[row - 1] === other[at - 1] ? 0 : 1)
-      const swapped = row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1] ? (before[at - 2] ?? 0) + 1 : Infinity
+      const swapped = row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1]
+        ? (before[at - 2] ?? 0) + 1
+        : Infinity
       next.push(Math.min(replaced, (last[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1, swapped))
     }
     [before, last] = [last, next]

@@ -6,7 +6,8 @@ const VERSIONS = {
 } as const satisfies Record<string, SecureVersion>
 
 export type TlsVersion = keyof typeof VERSIONS
-export const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'] as const satisfies readonly TlsVersion[]
+export const TLS_VERSIONS =
+  ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'] as const satisfies readonly TlsVersion[]
 
 /** Default TLS 1.2. */
 export const secureVersion = (name: TlsVersion | ''): SecureVersion => VERSIONS[name === '' ? 'VersionTLS12' : name]
@@ -50,12 +51,16 @@ let available: ReadonlySet<string> | undefined
 
 export function cipherProblem (name: string): string | undefined {
   const suite = known(name)
-  if (suite === undefined) return 'is not a known cipher suite; they have names such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'
+  if (suite === undefined) {
+    return 'is not a known cipher suite; they have names such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'
+  }
   available ??= new Set(getCiphers())
   return available.has(suite.toLowerCase()) ? undefined : 'is not offered by this runtime; leave it out'
 }
 
-/** OpenSSL's cipher string; undefined for the default. TLS below 1.2 uses SHA-1 signatures, which need security level 0. */
+/**
+ * OpenSSL's cipher string; undefined for the default. TLS below 1.2 uses SHA-1 signatures, which need security level 0.
+ */
 export function cipherString (names: readonly string[], version: TlsVersion | ''): string | undefined {
   const level = version === 'VersionTLS10' || version === 'VersionTLS11' ? ['@SECLEVEL=0'] : []
   const suites = names.flatMap(name => known(name) ?? [])

@@ -1,6 +1,6 @@
 /**
- * Log verbosity by module: `-v`, or more if a `--vmodule` pattern matches. A module is a source file without its extension; the first
- * matching pattern counts. `-v` can be changed while the server runs, the patterns stay.
+ * Log verbosity by module: `-v`, or more if a `--vmodule` pattern matches. A module is a source file without its
+ * extension; the first matching pattern counts. `-v` can be changed while the server runs, the patterns stay.
  * @see interface, 'Server start-up options': --vmodule
  */
 
@@ -19,7 +19,10 @@ const RULE = /^([^=,\s]+)=(\d{1,9})$/
 export function ruleProblem (text: string): string | undefined {
   const pattern = RULE.exec(text)?.[1]
   if (pattern === undefined) return 'must have the form pattern=N'
-  if (globOf(pattern) === undefined) return 'has a pattern that cannot be read: [ and ] hold characters or ranges, and a \\ stands before the character it is for'
+  if (globOf(pattern) === undefined) {
+    return 'has a pattern that cannot be read: [ and ] hold characters or ranges, and a \\ stands before the ' +
+      'character it is for'
+  }
   return undefined
 }
 
@@ -60,7 +63,8 @@ export class Verbosity {
 /** Warnings about rules that match no module. */
 export function idleRules (texts: readonly string[]): string[] {
   return rulesOf(texts).filter(({ matches }) => !MODULES.some(module => matches.test(module)))
-    .map(({ pattern }) => `--vmodule: no module matches ${pattern}; those that log by verbosity are ${MODULES.join(', ')}`)
+    .map(({ pattern }) =>
+      `--vmodule: no module matches ${pattern}; those that log by verbosity are ${MODULES.join(', ')}`)
 }
 
 const rulesOf = (texts: readonly string[]): Rule[] => texts.flatMap(text => {

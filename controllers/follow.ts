@@ -12,7 +12,8 @@ export interface FollowOptions {
   readonly log: (message: string, error: unknown) => void
 }
 
-export const followWith = (options: FollowOptions): Follow => (what, resources, acknowledged = false) => new FollowedResources(options, what, resources, acknowledged)
+export const followWith = (options: FollowOptions): Follow =>
+  (what, resources, acknowledged = false) => new FollowedResources(options, what, resources, acknowledged)
 
 class FollowedResources implements Followed {
   readonly #log: FollowOptions['log']
@@ -21,12 +22,16 @@ class FollowedResources implements Followed {
   #closed = false
   loaded = false
 
-  constructor ({ resources, log }: FollowOptions, what: string, followed: readonly FollowedResource[], acknowledged: boolean) {
+  constructor (
+    { resources, log }: FollowOptions, what: string, followed: readonly FollowedResource[], acknowledged: boolean
+  ) {
     this.#log = log
     this.#informers = followed.map(({ group, plural, changed, deleted }) => {
       const store = resources().find(group, plural)
       if (store === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`)
-      const informer = new Informer({ store, handlers: [{ changed: entry => { changed(entry.read()) }, deleted }], log })
+      const informer = new Informer({
+        store, handlers: [{ changed: entry => { changed(entry.read()) }, deleted }], log
+      })
       if (acknowledged) this.#unsubscribe.push(store.onCommitted(revision => informer.reach(revision)))
       return informer
     })

@@ -1,6 +1,6 @@
 /**
- * Identifies the servers of a cluster (feature gate APIServerIdentity): each server renews a Lease in `orch-system` while it runs. Any server deletes expired
- * ones.
+ * Identifies the servers of a cluster (feature gate APIServerIdentity): each server renews a Lease in `orch-system`
+ * while it runs. Any server deletes expired ones.
  */
 import { randomUUID } from 'node:crypto'
 import type { Lease } from '../schemas/api/coordination/v1.js'
@@ -71,7 +71,9 @@ export class IdentityLease implements Controller {
     if (this.#closing.signal.aborted) return
     this.#cancel = this.#clock.after((this.#options.renewIntervalSeconds ?? 10) * 1000, () => {
       this.#run().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) this.#options.log(`the identity lease ${this.identity} could not be renewed`, error)
+        if (!isStorageError(error, 'Closed')) {
+          this.#options.log(`the identity lease ${this.identity} could not be renewed`, error)
+        }
       }).finally(() => { this.#schedule() })
     })
   }
@@ -89,7 +91,9 @@ export class IdentityLease implements Controller {
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error
       const metadata = { name: this.identity, namespace: NAMESPACE, labels: { [COMPONENT]: SERVER } }
-      const lease: Lease = { kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata, spec: { ...held, acquireTime: renewTime } }
+      const lease: Lease = {
+        kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata, spec: { ...held, acquireTime: renewTime }
+      }
       await create(store, lease, { namespace: NAMESPACE, name: '' }, this.#context)
     }
     const now = this.#clock.elapsed()
@@ -101,14 +105,24 @@ export class IdentityLease implements Controller {
   /** Deletes the leases of ended servers. */
   async #sweep (store: ResourceStore): Promise<void> {
     const labels = parseLabelSelector(`${COMPONENT}=${SERVER}`)
-    const { entries } = await list(store, { namespace: NAMESPACE, labels, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' })
+    const { entries } = await list(store, {
+      namespace: NAMESPACE, labels, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
+      resourceVersionMatch: ''
+    })
     for (const entry of entries) {
-      const { metadata: { uid, name = '' }, spec: { renewTime = '', leaseDurationSeconds = 0 } } = store.readStored(entry) as Lease // stores of leases contain leases
+      // stores of leases contain leases
+      const { metadata: { uid, name = '' }, spec: { renewTime = '', leaseDurationSeconds = 0 } } = store
+        .readStored(entry) as Lease
       const until = Date.parse(renewTime) + leaseDurationSeconds * 1000
       if (name === this.identity || until >= this.#clock.wall()) continue
-      await remove(store, { namespace: NAMESPACE, name }, { preconditions: { uid, resourceVersion: String(entry.revision) } }, this.#context).catch((error: unknown) => {
-        if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error // renewed or deleted meanwhile
-      })
+      await remove(
+        store, { namespace: NAMESPACE, name }, { preconditions: { uid, resourceVersion: String(entry.revision) } },
+        this.#context
+      )
+        .catch((error: unknown) => {
+        // renewed or deleted meanwhile
+          if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
+        })
     }
   }
 }

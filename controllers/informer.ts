@@ -1,6 +1,7 @@
 /**
- * Follows the objects of a type: a list, then its events, and a new list after history was lost because the cache reloaded or the informer was too slow.
- * Handlers receive current states: two changes in between result in one call, and deletions missed during a gap are reported after the new list.
+ * Follows the objects of a type: a list, then its events, and a new list after history was lost because the cache
+ * reloaded or the informer was too slow. Handlers receive current states: two changes in between result in one call,
+ * and deletions missed during a gap are reported after the new list.
  */
 import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
 import type { Entry } from '../storage/cache/entry.js'
@@ -76,8 +77,8 @@ export class Informer {
   catchUp (): void { this.#takeAll() }
 
   /**
-   * Resolves when the handlers have received everything up to the revision of a write, or after a timeout: a store without events must not block callers
-   * forever.
+   * Resolves when the handlers have received everything up to the revision of a write, or after a timeout: a store
+   * without events must not block callers forever.
    */
   async reach (revision: Revision, waitMs = REACH_MS): Promise<void> {
     const until = this.#clock.elapsed() + waitMs
@@ -141,8 +142,12 @@ export class Informer {
       this.#onPresent(entry)
       return true
     })
-    if (seen !== undefined) for (const [key, name] of [...this.#known ?? []]) if (!seen.has(key)) this.#onDeleted(key, name)
-    if (relisted) for (const { relisted } of this.#options.handlers) if (relisted !== undefined) this.#callHandler(relisted)
+    if (seen !== undefined) {
+      for (const [key, name] of [...this.#known ?? []]) if (!seen.has(key)) this.#onDeleted(key, name)
+    }
+    if (relisted) {
+      for (const { relisted } of this.#options.handlers) if (relisted !== undefined) this.#callHandler(relisted)
+    }
     // Events may have arrived during the list.
     this.#takeAll()
     this.#wakeWaiters()
@@ -175,7 +180,9 @@ export class Informer {
       }
     } catch (error) {
       if (isStorageError(error, 'Closed')) return
-      if (!isStorageError(error, 'Compacted')) this.#options.log(`the watch of ${this.#options.store.type.plural} failed, relisting`, error)
+      if (!isStorageError(error, 'Compacted')) {
+        this.#options.log(`the watch of ${this.#options.store.type.plural} failed, relisting`, error)
+      }
       this.#generation++
       this.#scheduleRelist()
     }

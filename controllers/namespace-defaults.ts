@@ -1,6 +1,6 @@
 /**
- * Maintains the defaults of each namespace that is not terminating: its `default` ServiceAccount and the server's CA bundle in a ConfigMap. Recreates them
- * after deletions and changes.
+ * Maintains the defaults of each namespace that is not terminating: its `default` ServiceAccount and the server's CA
+ * bundle in a ConfigMap. Recreates them after deletions and changes.
  */
 import type { ApiObject } from '../schemas/index.js'
 import { isStatusError } from '../schemas/status.js'
@@ -18,7 +18,10 @@ import { WorkQueue, type Verdict } from './work-queue.js'
 
 const WORKERS = 8
 const ACCOUNT = 'default'
-/** Milliseconds between corrections of a namespace's bundle, because servers with different bundles would alternate forever. */
+/**
+ * Milliseconds between corrections of a namespace's bundle, because servers with different bundles would alternate
+ * forever.
+ */
 const MIN_UPDATE_INTERVAL_MS = 60_000
 
 export interface NamespaceDefaultsOptions extends ControllerOptions {
@@ -40,7 +43,9 @@ export class NamespaceDefaults implements Controller {
       workers: WORKERS,
       work: (name, signal) => this.#reconcile(name, this.#context ??= serverContext(signal)),
       failed: (name, error) => {
-        if (!isStorageError(error, 'Closed')) options.log(`giving namespace ${name} what it should have failed, retrying`, error)
+        if (!isStorageError(error, 'Closed')) {
+          options.log(`giving namespace ${name} what it should have failed, retrying`, error)
+        }
       },
       name: 'namespace_defaults',
       observe: options.observeQueue,
@@ -70,10 +75,18 @@ export class NamespaceDefaults implements Controller {
         return true
       })
     }
-    await follow('serviceaccounts', { changed: () => {}, relisted, removed: ({ namespace, name }) => { if (name === ACCOUNT) this.#queue.add(namespace) } })
+    await follow('serviceaccounts', {
+      changed: () => {}, relisted,
+      removed: ({ namespace, name }) => { if (name === ACCOUNT) this.#queue.add(namespace) }
+    })
     if (rootCA === undefined) return
-    const enqueueIfBundle = ({ namespace, name }: { namespace: string, name: string }): void => { if (name === ROOT_CA) this.#queue.add(namespace) }
-    await follow('configmaps', { changed: ({ name, fields }) => { enqueueIfBundle({ name, namespace: fields[1] ?? '' }) }, relisted, removed: enqueueIfBundle })
+    const enqueueIfBundle = ({ namespace, name }: { namespace: string, name: string }): void => {
+      if (name === ROOT_CA) this.#queue.add(namespace)
+    }
+    await follow('configmaps', {
+      changed: ({ name, fields }) => { enqueueIfBundle({ name, namespace: fields[1] ?? '' }) }, relisted,
+      removed: enqueueIfBundle
+    })
   }
 
   async close (): Promise<void> {
@@ -91,10 +104,14 @@ export class NamespaceDefaults implements Controller {
     }
     const accounts = resources.find('', 'serviceaccounts')
     if (accounts !== undefined && !await objectExists(accounts, accounts.key(namespace, ACCOUNT))) {
-      await this.#createIfMissing(accounts, { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: ACCOUNT, namespace } }, context)
+      await this.#createIfMissing(
+        accounts, { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: ACCOUNT, namespace } }, context
+      )
     }
     const configMaps = resources.find('', 'configmaps')
-    return rootCA === undefined || configMaps === undefined ? 'done' : await this.#publish(configMaps, rootCA, namespace, context)
+    return rootCA === undefined || configMaps === undefined
+      ? 'done'
+      : await this.#publish(configMaps, rootCA, namespace, context)
   }
 
   async #publish (store: ResourceStore, rootCA: RootCA, namespace: string, context: WriteContext): Promise<Verdict> {
@@ -102,7 +119,11 @@ export class NamespaceDefaults implements Controller {
     const desired = desiredRootCA(rootCA, found?.object, store.clock.wall())
     if (desired === undefined) return 'done'
     if (found === undefined) {
-      await this.#createIfMissing(store, { kind: 'ConfigMap', apiVersion: 'v1', ...desired, metadata: { ...desired.metadata, namespace } } as ApiObject, context)
+      await this.#createIfMissing(
+        store,
+        { kind: 'ConfigMap', apiVersion: 'v1', ...desired, metadata: { ...desired.metadata, namespace } } as ApiObject,
+        context
+      )
       return 'done'
     }
     if (found.object.metadata.deletionTimestamp !== undefined) return 'done'
@@ -122,9 +143,11 @@ export class NamespaceDefaults implements Controller {
   }
 
   async #createIfMissing (store: ResourceStore, object: ApiObject, context: WriteContext): Promise<void> {
-    await create(store, object, { namespace: object.metadata.namespace ?? '', name: '' }, context).catch((error: unknown) => {
-      const settled = isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')
-      if (!settled) throw error // NotFound, Forbidden: the namespace was deleted meanwhile
-    })
+    await create(store, object, { namespace: object.metadata.namespace ?? '', name: '' }, context)
+      .catch((error: unknown) => {
+        const settled = isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound') ||
+        isStatusError(error, 'Forbidden')
+        if (!settled) throw error // NotFound, Forbidden: the namespace was deleted meanwhile
+      })
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Empties terminating namespaces and removes their finalizer, so that no controller manager is required. Beside one it is harmless: each step uses the
- * current state and treats conflicts as another's success. See `namespace-defaults.ts` for other namespaces.
+ * Empties terminating namespaces and removes their finalizer, so that no controller manager is required. Beside one it
+ * is harmless: each step uses the current state and treats conflicts as another's success. See `namespace-defaults.ts`
+ * for other namespaces.
  */
 import { NO_LABELS, NO_FIELDS, type ApiObject } from '../schemas/index.js'
 import { NAMESPACE_FINALIZER, ORPHAN_FINALIZER } from '../schemas/meta/metadata-rules.js'
@@ -16,13 +17,17 @@ import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer } from './informer.js'
 import type { DeletionResult, RemoteContents } from './aggregation/remote-contents.js'
-import { conditionsOf, count, nothingRemaining, type RemainingContents, type Condition } from './namespace-conditions.js'
+import {
+  conditionsOf, count, nothingRemaining, type RemainingContents, type Condition
+} from './namespace-conditions.js'
 import { WorkQueue, type Verdict } from './work-queue.js'
 
 /** Concurrent namespaces, and concurrent objects per namespace. */
 const WORKERS = 8
 /** The newest state of all objects. */
-const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
+const EVERYTHING = {
+  labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: ''
+}
 
 export interface NamespaceControllerOptions extends ControllerOptions {
   /** What extension servers serve in a namespace. Default nothing. */
@@ -57,7 +62,10 @@ export class NamespaceController implements Controller {
     const store = this.#namespaces
     if (store === undefined) return
     this.#informer?.close()
-    this.#informer = new Informer({ store, log, handlers: [{ changed: ({ name }) => { this.#queue.add(name) } }], ...(clock === undefined ? {} : { clock }) })
+    this.#informer = new Informer({
+      store, log, handlers: [{ changed: ({ name }) => { this.#queue.add(name) } }],
+      ...(clock === undefined ? {} : { clock })
+    })
     await this.#informer.start()
   }
 
@@ -77,7 +85,8 @@ export class NamespaceController implements Controller {
     if (!finalizersOf(found.object).includes(NAMESPACE_FINALIZER)) return 'done'
     const { uid } = found.object.metadata
     const counts = nothingRemaining()
-    const isCurrent = async (): Promise<boolean> => isTerminating((await current(store, store.key('', name)))?.object, uid)
+    const isCurrent = async (): Promise<boolean> =>
+      isTerminating((await current(store, store.key('', name)))?.object, uid)
     const own = await this.#deleteContents(name, context, counts, isCurrent)
     const { remote } = this.#options
     if (remote?.ready() === false) return 'later'
@@ -95,10 +104,12 @@ export class NamespaceController implements Controller {
   }
 
   /**
-   * Deletes all objects in the namespace, without orphaning dependents, which are deleted too. Counts objects found and remaining. `isCurrent` checks that
-   * the namespace was not replaced by another of the same name.
+   * Deletes all objects in the namespace, without orphaning dependents, which are deleted too. Counts objects found and
+   * remaining. `isCurrent` checks that the namespace was not replaced by another of the same name.
    */
-  async #deleteContents (namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<DeletionResult> {
+  async #deleteContents (
+    namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>
+  ): Promise<DeletionResult> {
     let seen = 0
     let remaining = 0
     for (const store of this.#resources.all()) {
@@ -110,7 +121,10 @@ export class NamespaceController implements Controller {
     return { seen, remaining }
   }
 
-  async #deleteResource (store: ResourceStore, namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>): Promise<DeletionResult> {
+  async #deleteResource (
+    store: ResourceStore, namespace: string, context: WriteContext, counts: RemainingContents,
+    isCurrent: () => Promise<boolean>
+  ): Promise<DeletionResult> {
     const { entries } = await list(store, { ...EVERYTHING, namespace })
     const seen = entries.length
     if (seen === 0) return { seen, remaining: 0 }
@@ -128,7 +142,9 @@ export class NamespaceController implements Controller {
           tally(counts, store, object)
           continue
         }
-        const deleted = await remove(store, { namespace, name: entry.name }, { preconditions: { uid }, propagationPolicy: 'Background' }, context)
+        const deleted = await remove(
+          store, { namespace, name: entry.name }, { preconditions: { uid }, propagationPolicy: 'Background' }, context
+        )
           .then(({ entry: marked, removed }) => {
             if (!removed) tally(counts, store, marked.read())
             return removed
@@ -145,12 +161,16 @@ export class NamespaceController implements Controller {
   }
 
   /** Reports remaining objects in the status. */
-  async #writeConditions (store: ResourceStore, name: string, uid: string | undefined, counts: RemainingContents, context: WriteContext): Promise<void> {
+  async #writeConditions (
+    store: ResourceStore, name: string, uid: string | undefined, counts: RemainingContents, context: WriteContext
+  ): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'status' }, context, current => {
       const object = current.copy()
       if (!isTerminating(object, uid)) throw notFound(store.resource, name)
       const { status = {} } = object as ApiObject & { status?: { conditions?: Condition[] } }
-      Object.assign(object, { status: { ...status, conditions: conditionsOf(counts, status.conditions ?? [], now(store)) } })
+      Object.assign(object, {
+        status: { ...status, conditions: conditionsOf(counts, status.conditions ?? [], now(store)) }
+      })
       return object
     }).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
@@ -163,7 +183,9 @@ export class NamespaceController implements Controller {
       const object = current.copy()
       if (!isTerminating(object, uid)) throw notFound(store.resource, name)
       const spec = (object as ApiObject & { spec?: { finalizers?: string[] } }).spec ?? {}
-      Object.assign(object, { spec: { ...spec, finalizers: finalizersOf(object).filter(finalizer => finalizer !== NAMESPACE_FINALIZER) } })
+      Object.assign(object, {
+        spec: { ...spec, finalizers: finalizersOf(object).filter(finalizer => finalizer !== NAMESPACE_FINALIZER) }
+      })
       return object
     }).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
@@ -171,11 +193,16 @@ export class NamespaceController implements Controller {
   }
 }
 
-function tally ({ resources, finalizers }: RemainingContents, { type: { plural }, stored: { group } }: ResourceStore, { metadata }: ApiObject): void {
+function tally (
+  { resources, finalizers }: RemainingContents, { type: { plural }, stored: { group } }: ResourceStore,
+  { metadata }: ApiObject
+): void {
   count(resources, `${plural}.${group}`)
   for (const finalizer of metadata.finalizers ?? []) count(finalizers, finalizer)
 }
 
-const isTerminating = (object: ApiObject | undefined, uid: string | undefined): boolean => object?.metadata.deletionTimestamp !== undefined && object.metadata.uid === uid
+const isTerminating = (object: ApiObject | undefined, uid: string | undefined): boolean =>
+  object?.metadata.deletionTimestamp !== undefined && object.metadata.uid === uid
 
-const finalizersOf = (object: ApiObject): string[] => (object as ApiObject & { spec?: { finalizers?: string[] } }).spec?.finalizers ?? []
+const finalizersOf = (object: ApiObject): string[] =>
+  (object as ApiObject & { spec?: { finalizers?: string[] } }).spec?.finalizers ?? []

@@ -1,7 +1,7 @@
 /**
- * Publishes how this server authenticates, for servers behind it: CA bundles of clients and proxy, and the proxy's headers, in the config map
- * `extension-apiserver-authentication`. Existing entries stay, because other servers may have added them; expired certificates are removed. Checked when the
- * bundles change and every minute.
+ * Publishes how this server authenticates, for servers behind it: CA bundles of clients and proxy, and the proxy's
+ * headers, in the config map `extension-apiserver-authentication`. Existing entries stay, because other servers may
+ * have added them; expired certificates are removed. Checked when the bundles change and every minute.
  */
 import { X509Certificate } from 'node:crypto'
 import type { ApiObject } from '../schemas/index.js'
@@ -58,9 +58,13 @@ function joinLists (existing: string | undefined, own: readonly string[]): strin
 }
 
 /** The desired data. @param now milliseconds of the wall clock */
-export function published ({ clientAuthorities, proxy }: PublishedAuthentication, existing: Readonly<Record<string, string>>, now: number): Record<string, string> {
-  const bundle = (key: string, authorities: Authorities): Record<string, string> => ({ [key]: joinBundles(existing[key] ?? '', authorities.pem, now) })
-  const list = (key: string, own: readonly string[]): Record<string, string> => ({ [`requestheader-${key}`]: joinLists(existing[`requestheader-${key}`], own) })
+export function published (
+  { clientAuthorities, proxy }: PublishedAuthentication, existing: Readonly<Record<string, string>>, now: number
+): Record<string, string> {
+  const bundle = (key: string, authorities: Authorities): Record<string, string> =>
+    ({ [key]: joinBundles(existing[key] ?? '', authorities.pem, now) })
+  const list = (key: string, own: readonly string[]): Record<string, string> =>
+    ({ [`requestheader-${key}`]: joinLists(existing[`requestheader-${key}`], own) })
   return {
     ...existing,
     ...(clientAuthorities === undefined ? {} : bundle('client-ca-file', clientAuthorities)),
@@ -77,7 +81,8 @@ export function published ({ clientAuthorities, proxy }: PublishedAuthentication
 }
 
 const same = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean =>
-  Object.keys(one).length === Object.keys(other).length && Object.entries(one).every(([key, value]) => other[key] === value)
+  Object.keys(one).length === Object.keys(other).length &&
+    Object.entries(one).every(([key, value]) => other[key] === value)
 
 export class AuthenticationPublisher implements Controller {
   readonly #options: ControllerOptions
@@ -115,7 +120,9 @@ export class AuthenticationPublisher implements Controller {
 
   #enqueue (): void {
     this.#pending = this.#pending.then(() => this.#publish()).catch((error: unknown) => {
-      if (!this.#closing.signal.aborted) this.#options.log(`the config map ${TARGET.namespace}/${TARGET.name} could not be written`, error)
+      if (!this.#closing.signal.aborted) {
+        this.#options.log(`the config map ${TARGET.namespace}/${TARGET.name} could not be written`, error)
+      }
     })
     this.#schedule()
   }
@@ -124,10 +131,14 @@ export class AuthenticationPublisher implements Controller {
     const store = this.#options.resources.find('', 'configmaps')
     if (store === undefined || this.#closing.signal.aborted) return
     const context = serverContext(this.#closing.signal)
-    const desiredData = (existing: ConfigMap): Record<string, string> => published(this.#authentication, existing.data ?? {}, this.#clock.wall())
+    const desiredData = (existing: ConfigMap): Record<string, string> =>
+      published(this.#authentication, existing.data ?? {}, this.#clock.wall())
     const found = await current(store, store.key(TARGET.namespace, TARGET.name))
     if (found === undefined) {
-      const made: ConfigMap = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...TARGET }, data: published(this.#authentication, {}, this.#clock.wall()) }
+      const made: ConfigMap = {
+        kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...TARGET },
+        data: published(this.#authentication, {}, this.#clock.wall())
+      }
       await create(store, made, { namespace: TARGET.namespace, name: '' }, context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server; the next check joins both
       })

@@ -1,8 +1,9 @@
 /**
- * Maintains the status of quotas: enforced limits and actual usage. Releases the usage of deleted objects, and of charged objects that were not written.
+ * Maintains the status of quotas: enforced limits and actual usage. Releases the usage of deleted objects, and of
+ * charged objects that were not written.
  *
- * The admission plugin charges a quota before the object exists, so a lower usage is written only after a pause without charges; a higher one is written at
- * once.
+ * The admission plugin charges a quota before the object exists, so a lower usage is written only after a pause without
+ * charges; a higher one is written at once.
  */
 import type { ResourceQuota } from '../schemas/api/core/resourcequotas.js'
 import { compareQuantities } from '../schemas/meta/quantity.js'
@@ -25,7 +26,10 @@ const WORKERS = 2
 const QUIET_MS = 1000
 /** Milliseconds between two counts for a quota whose objects change. */
 const PAUSE_MS = 100
-/** Milliseconds from a change of a quota to a count. Avoids conflicts with clients that create a quota and change it at once. */
+/**
+ * Milliseconds from a change of a quota to a count. Avoids conflicts with clients that create a quota and change it at
+ * once.
+ */
 const SETTLE_MS = 250
 /** Milliseconds until terminating objects are counted again. */
 const TERMINATING_MS = 30_000
@@ -52,7 +56,11 @@ export class ResourceQuotas implements Controller {
     this.#queue = new WorkQueue({
       workers: WORKERS,
       work: (key, signal) => this.#reconcile(key, this.#context ??= serverContext(signal)),
-      failed: (key, error) => { if (!isStorageError(error, 'Closed')) options.log(`the use of quota ${key} could not be counted, retrying`, error) },
+      failed: (key, error) => {
+        if (!isStorageError(error, 'Closed')) {
+          options.log(`the use of quota ${key} could not be counted, retrying`, error)
+        }
+      },
       name: 'resourcequota_primary',
       observe: options.observeQueue,
       ...(options.clock === undefined ? {} : { clock: options.clock })
@@ -131,7 +139,12 @@ export class ResourceQuotas implements Controller {
     if (store === undefined || entry === undefined) return 'done'
     const quota = store.readStored(entry) as ResourceQuota // stores of quotas contain quotas
     const counted = countedBy(quota, resources)
-    for (const one of counted) await this.#follow(one, { changed: changed => { this.#enqueueNamespace(changed.fields[1] ?? '') }, removed: deleted => { this.#enqueueNamespace(deleted.namespace) } })
+    for (const one of counted) {
+      await this.#follow(one, {
+        changed: changed => { this.#enqueueNamespace(changed.fields[1] ?? '') },
+        removed: deleted => { this.#enqueueNamespace(deleted.namespace) }
+      })
+    }
     const memory = this.#usageCaches.get(key) ?? new Map()
     this.#usageCaches.set(key, memory)
     const { used, terminating } = await countUsed(quota, counted, memory)
@@ -150,7 +163,10 @@ export class ResourceQuotas implements Controller {
   }
 
   /** Writes the status only to the version that was counted. */
-  async #write (store: ResourceStore, name: ObjectName, entry: Entry, status: { hard: Amounts, used: Amounts }, context: WriteContext): Promise<Verdict> {
+  async #write (
+    store: ResourceStore, name: ObjectName, entry: Entry, status: { hard: Amounts, used: Amounts },
+    context: WriteContext
+  ): Promise<Verdict> {
     try {
       await change(store, { ...name, subresource: 'status' }, context, base => {
         const quota = base.copy() as ResourceQuota // as above
@@ -167,4 +183,5 @@ export class ResourceQuotas implements Controller {
   }
 }
 
-const isLess = (used: Amounts, charged: Amounts): boolean => Object.entries(charged).some(([name, amount]) => Object.hasOwn(used, name) && compareQuantities(used[name], amount) < 0)
+const isLess = (used: Amounts, charged: Amounts): boolean => Object.entries(charged)
+  .some(([name, amount]) => Object.hasOwn(used, name) && compareQuantities(used[name], amount) < 0)

@@ -1,14 +1,24 @@
 /** The status of a StorageVersion, as one server changes it. */
-import type { ServerStorageVersion, StorageVersion, StorageVersionCondition } from '../schemas/api/internal/storageversions.js'
+import type {
+  ServerStorageVersion, StorageVersion, StorageVersionCondition
+} from '../schemas/api/internal/storageversions.js'
 
 const TYPE = 'AllEncodingVersionsEqual'
 
-/** Adds or replaces the entry of a server, and derives from all entries whether their encoding versions are equal. @param now RFC 3339 */
-export function withServer ({ metadata: { generation }, status }: Pick<StorageVersion, 'metadata' | 'status'>, own: ServerStorageVersion, now: string): StorageVersion['status'] {
+/**
+ * Adds or replaces the entry of a server, and derives from all entries whether their encoding versions are equal.
+ * @param now RFC 3339
+ */
+export function withServer (
+  { metadata: { generation }, status }: Pick<StorageVersion, 'metadata' | 'status'>, own: ServerStorageVersion,
+  now: string
+): StorageVersion['status'] {
   const { storageVersions: before = [], commonEncodingVersion, conditions = [] } = status
   const known = before.some(({ apiServerID }) => apiServerID === own.apiServerID)
   const storageVersions = known ? before.map(one => one.apiServerID === own.apiServerID ? own : one) : [...before, own]
-  const common = storageVersions.every(({ encodingVersion }) => encodingVersion === own.encodingVersion) ? own.encodingVersion : undefined
+  const common = storageVersions.every(({ encodingVersion }) => encodingVersion === own.encodingVersion)
+    ? own.encodingVersion
+    : undefined
   const previous = conditions.find(({ type }) => type === TYPE)
   const condition: StorageVersionCondition = {
     type: TYPE,
@@ -22,6 +32,8 @@ export function withServer ({ metadata: { generation }, status }: Pick<StorageVe
   return {
     storageVersions,
     ...common === undefined ? {} : { commonEncodingVersion: common },
-    conditions: previous === undefined ? [...conditions, condition] : conditions.map(one => one === previous ? condition : one)
+    conditions: previous === undefined
+      ? [...conditions, condition]
+      : conditions.map(one => one === previous ? condition : one)
   }
 }

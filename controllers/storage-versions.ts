@@ -1,7 +1,8 @@
 /**
- * Publishes in which version this server stores each built-in type (feature gate StorageVersionAPI): an entry of its identity in the
- * StorageVersion GROUP.RESOURCE. Until a type's entry is written, writes of the type wait, so that no object is stored in a version that is
- * not published. Entries of servers that have ended stay: upstream, a controller of the controller manager removes them.
+ * Publishes in which version this server stores each built-in type (feature gate StorageVersionAPI): an entry of its
+ * identity in the StorageVersion GROUP.RESOURCE. Until a type's entry is written, writes of the type wait, so that no
+ * object is stored in a version that is not published. Entries of servers that have ended stay: upstream, a controller
+ * of the controller manager removes them.
  */
 import { storageVersions, type StorageVersion } from '../schemas/api/internal/storageversions.js'
 import { timestamp, types, type ResourceType } from '../schemas/index.js'
@@ -39,7 +40,9 @@ export class StorageVersions extends AtStart<StorageVersionsOptions> {
   /** True when all entries have been written once. */
   completed = false
 
-  /** True if the entry of a type is still to be written. False for custom resources and types without stored objects. */
+  /**
+   * True if the entry of a type is still to be written. False for custom resources and types without stored objects.
+   */
   pending (type: ResourceType): boolean { return !this.completed && STORED.has(type) && !this.#published.has(type) }
 
   /** Why the last attempt for a type failed; undefined if none has. */
@@ -88,7 +91,9 @@ export class StorageVersions extends AtStart<StorageVersionsOptions> {
     const target = { namespace: '', name: `${group === '' ? 'core' : group}.${plural}` }
     const context = this.#context ??= serverContext(this.closing)
     // Stored objects are read in the stored version only.
-    const own = { apiServerID: this.options.identity, encodingVersion: stored.apiVersion, decodableVersions: [stored.apiVersion] }
+    const own = {
+      apiServerID: this.options.identity, encodingVersion: stored.apiVersion, decodableVersions: [stored.apiVersion]
+    }
     for (;;) {
       try {
         await change(store, { ...target, subresource: 'status' }, context, base => {
@@ -99,7 +104,10 @@ export class StorageVersions extends AtStart<StorageVersionsOptions> {
       } catch (error) {
         if (!isStatusError(error, 'NotFound')) throw error
       }
-      const made: StorageVersion = { kind: 'StorageVersion', apiVersion: storageVersions.stored.apiVersion, metadata: { name: target.name }, spec: {}, status: {} }
+      const made: StorageVersion = {
+        kind: 'StorageVersion', apiVersion: storageVersions.stored.apiVersion, metadata: { name: target.name },
+        spec: {}, status: {}
+      }
       await create(store, made, { namespace: '', name: '' }, context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // another server created it
       })

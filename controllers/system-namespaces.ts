@@ -19,7 +19,9 @@ export class SystemNamespaces extends AtStart<SystemNamespacesOptions> {
     if (store === undefined) return
     await this.each([...new Set([...SYSTEM_NAMESPACES, ...this.options.more ?? []])], async name => {
       if (await objectExists(store, store.key('', name))) return
-      const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject // as decoded from `{metadata: {name}}`
+      // as decoded from `{metadata: {name}}`
+      const object =
+        { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject
       await create(store, object, { namespace: '', name: '' }, serverContext(this.closing)).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       })

@@ -7,8 +7,12 @@ import { objectExists } from './controller.js'
 import { serverContext } from '../registry/operations/context.js'
 
 const CLASSES: ReadonlyArray<readonly [name: string, value: number, description: string]> = [
-  ['system-node-critical', 2_000_001_000, 'Used for system critical pods that must not be moved from their current node.'],
-  ['system-cluster-critical', 2_000_000_000, 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.']
+  ['system-node-critical', 2_000_001_000,
+    'Used for system critical pods that must not be moved from their current node.'
+  ],
+  ['system-cluster-critical', 2_000_000_000,
+    'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.'
+  ]
 ]
 
 export class SystemPriorityClasses extends AtStart {
@@ -17,7 +21,10 @@ export class SystemPriorityClasses extends AtStart {
     if (store === undefined) return
     await this.each(CLASSES, async ([name, value, description]) => {
       if (await objectExists(store, store.key('', name))) return
-      const object: PriorityClass = { kind: 'PriorityClass', apiVersion: 'scheduling.orch.io/v1', metadata: { name }, value, description, preemptionPolicy: 'PreemptLowerPriority' }
+      const object: PriorityClass = {
+        kind: 'PriorityClass', apiVersion: 'scheduling.orch.io/v1', metadata: { name }, value, description,
+        preemptionPolicy: 'PreemptLowerPriority'
+      }
       await create(store, object, { namespace: '', name: '' }, serverContext(this.closing)).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error
       })

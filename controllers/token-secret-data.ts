@@ -15,11 +15,14 @@ export function accountOf ({ metadata: { annotations } }: ApiObject): NamedObjec
 }
 
 /** @param authority PEM, '' if unknown */
-export const isIncomplete = ({ data }: Secret, authority: string): boolean => !data?.['token'] || !data['namespace'] || (authority !== '' && !data['ca.crt'])
+export const isIncomplete = ({ data }: Secret, authority: string): boolean => !data?.['token'] || !data['namespace'] ||
+  (authority !== '' && !data['ca.crt'])
 
 /** Adds missing data, in place. */
 export function fillTokenSecret (secret: Secret, { name, uid }: NamedObject, token: string, authority: string): Secret {
-  const desired = { token, namespace: secret.metadata.namespace ?? '', ...(authority === '' ? {} : { 'ca.crt': authority }) }
+  const desired = {
+    token, namespace: secret.metadata.namespace ?? '', ...(authority === '' ? {} : { 'ca.crt': authority })
+  }
   const data: Record<string, string> = { ...secret.data }
   for (const [key, text] of Object.entries(desired)) data[key] ||= Buffer.from(text).toString('base64')
   secret.data = data

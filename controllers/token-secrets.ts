@@ -1,6 +1,7 @@
 /**
- * Maintains Secrets of type orch.io/service-account-token: adds a token, the namespace and the server's CA, and deletes Secrets whose account was deleted or
- * replaced. Beside a controller manager it is harmless, because existing data stays.
+ * Maintains Secrets of type orch.io/service-account-token: adds a token, the namespace and the server's CA, and deletes
+ * Secrets whose account was deleted or replaced. Beside a controller manager it is harmless, because existing data
+ * stays.
  *
  * Limit: tokens signed with a removed key stay; deleting and recreating the Secret yields a new one.
  */
@@ -22,7 +23,9 @@ import { WorkQueue } from './work-queue.js'
 import { ignoring } from './races.js'
 
 const WORKERS = 4
-const EVERYTHING = { labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
+const EVERYTHING = {
+  labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: ''
+}
 
 export interface TokenSecretsOptions extends ControllerOptions {
   readonly tokens: Pick<ServiceAccountTokens, 'certificateAuthority'> & { readonly signer: TokenSigner }
@@ -62,7 +65,10 @@ export class TokenSecrets implements Controller {
     this.#close()
     this.#informers = [
       new Informer({ store: secrets, log, handlers: [{ changed: entry => { this.#enqueue(entry) } }], ...more }),
-      new Informer({ store: accounts, log, handlers: [{ changed: () => {}, deleted: name => { this.#enqueueSecretsOf(secrets, name) } }], ...more })
+      new Informer({
+        store: accounts, log,
+        handlers: [{ changed: () => {}, deleted: name => { this.#enqueueSecretsOf(secrets, name) } }], ...more
+      })
     ]
     for (const informer of this.#informers) await informer.start()
   }
@@ -82,9 +88,13 @@ export class TokenSecrets implements Controller {
   /** Queues the Secrets of a deleted account. */
   #enqueueSecretsOf (secrets: ResourceStore, { namespace, name }: ObjectName): void {
     list(secrets, { ...EVERYTHING, namespace }).then(({ entries }) => {
-      for (const entry of entries) if (entry.fields[2] === TYPE && accountOf(entry.read())?.name === name) this.#enqueue(entry)
+      for (const entry of entries) {
+        if (entry.fields[2] === TYPE && accountOf(entry.read())?.name === name) this.#enqueue(entry)
+      }
     }).catch((error: unknown) => {
-      if (!isStorageError(error, 'Closed')) this.#options.log(`secrets of service account ${namespace}/${name} could not be listed`, error)
+      if (!isStorageError(error, 'Closed')) {
+        this.#options.log(`secrets of service account ${namespace}/${name} could not be listed`, error)
+      }
     })
   }
 
@@ -100,7 +110,8 @@ export class TokenSecrets implements Controller {
     const account = (await current(accounts, accounts.key(namespace, reference.name)))?.read().metadata
     if (account === undefined || (reference.uid !== '' && reference.uid !== account.uid)) {
       const { uid } = secret.metadata
-      await remove(secrets, { namespace, name }, { preconditions: { uid } }, context).catch(ignoring('NotFound', 'Conflict', 'Invalid', 'Forbidden'))
+      await remove(secrets, { namespace, name }, { preconditions: { uid } }, context)
+        .catch(ignoring('NotFound', 'Conflict', 'Invalid', 'Forbidden'))
       return
     }
     const { signer, certificateAuthority = '' } = this.#options.tokens
@@ -109,7 +120,9 @@ export class TokenSecrets implements Controller {
     const token = await signer.issueForSecret({ namespace, account: owner, secretName: name })
     await change(secrets, { namespace, name }, context, base => {
       const object: Secret = base.copy()
-      if (object.metadata.uid !== secret.metadata.uid || accountOf(object)?.name !== owner.name) throw notFound(secrets.resource, name)
+      if (object.metadata.uid !== secret.metadata.uid || accountOf(object)?.name !== owner.name) {
+        throw notFound(secrets.resource, name)
+      }
       return fillTokenSecret(object, owner, token, certificateAuthority)
     }).catch(ignoring('NotFound', 'Conflict', 'Invalid', 'Forbidden'))
   }

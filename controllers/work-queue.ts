@@ -1,6 +1,7 @@
 /**
- * A queue of keys to reconcile. A key is queued once, however often it is added, and never processed concurrently; if it is added while in process, it is
- * processed again, so that no change is missed. Unfinished keys return after doubling delays; a rate limit may apply to all keys.
+ * A queue of keys to reconcile. A key is queued once, however often it is added, and never processed concurrently; if
+ * it is added while in process, it is processed again, so that no change is missed. Unfinished keys return after
+ * doubling delays; a rate limit may apply to all keys.
  */
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'

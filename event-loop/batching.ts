@@ -1,6 +1,7 @@
 /**
  * Runs the same step of several requests in a row, which keeps its code in the processor's cache.
- * Benchmark: `npm run bench -- reads`, 'GET, 64 connections, HTTP/1.1, embedded, all defaults': the build before 2.3–3.2 ×.
+ * Benchmark: `npm run bench -- reads`, 'GET, 64 connections, HTTP/1.1, embedded, all defaults': the build before
+ * 2.3–3.2 ×.
  */
 import { afterMicrotasks, turnIsOver } from './turns.js'
 
@@ -30,7 +31,10 @@ export const afterPoll = batched(setImmediate)
 let starting = false
 let afterStarts: (() => void) | undefined
 
-/** Calls back when the current callback and its microtasks are done, or when the queued requests of this turn have started. */
+/**
+ * Calls back when the current callback and its microtasks are done, or when the queued requests of this turn have
+ * started.
+ */
 export const afterWork = batched(run => {
   if (starting) afterStarts = run
   else process.nextTick(run)

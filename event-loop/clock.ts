@@ -1,4 +1,7 @@
-/** Time source of a server for everything that clients see of time: timestamps, lifetimes and timeouts. Measurements and retries use real time. */
+/**
+ * Time source of a server for everything that clients see of time: timestamps, lifetimes and timeouts. Measurements and
+ * retries use real time.
+ */
 export interface Clock {
   /** Milliseconds since 1970, for values that survive a restart. */
   wall: () => number

@@ -1,7 +1,8 @@
 /**
- * The time budget of an event loop turn, shared by all long work: lists, large responses, patches, deletions of collections, upkeep of the store. Each would
- * yield in time by itself, but many in one turn would delay other requests. One budget for all servers of a process, as they share its event loop.
- * Benchmark: `npm run bench -- fairness`, 'a GET beside 500 lists of another user, p99'.
+ * The time budget of an event loop turn, shared by all long work: lists, large responses, patches, deletions of
+ * collections, upkeep of the store. Each would yield in time by itself, but many in one turn would delay other
+ * requests. One budget for all servers of a process, as they share its event loop. Benchmark: `npm run bench --
+ * fairness`, 'a GET beside 500 lists of another user, p99'.
  */
 
 import { LARGE_OBJECT_BYTES } from '../schemas/limits.js'
@@ -43,7 +44,10 @@ function schedule (): void {
   })
 }
 
-/** Resumes waiting callers one after the other until the turn is over. Resuming only one per turn would let them accumulate. */
+/**
+ * Resumes waiting callers one after the other until the turn is over. Resuming only one per turn would let them
+ * accumulate.
+ */
 function serve (): void {
   next()?.()
   if (hasWaiters()) afterMicrotasks(() => { if (turnIsOver()) schedule(); else serve() })
@@ -66,7 +70,9 @@ export function nextTurn (): Promise<void> {
   })
 }
 
-/** Call before the first step with a large object: resolves in an event loop turn when little other work is half done. */
+/**
+ * Call before the first step with a large object: resolves in an event loop turn when little other work is half done.
+ */
 export function yieldToStarted (): Promise<void> {
   return new Promise(resolve => {
     starting.push(forSameRequest(resolve))

@@ -1,10 +1,12 @@
 /**
- * A host whose own route takes API types: they are TypeBox schemas, so Fastify validates by them, fills in their defaults, and
- * TypeScript knows what the handler gets. From elsewhere, `../schemas/public.js` is `orch-apiserver/schemas`.
+ * A host whose own route takes API types: they are TypeBox schemas, so Fastify validates by them, fills in their
+ * defaults, and TypeScript knows what the handler gets. From elsewhere, `../schemas/public.js` is
+ * `orch-apiserver/schemas`.
  *
  *     node dist/examples/validate.js
  *     curl http://127.0.0.1:8080/grants -H 'content-type: application/json' \
- *       -d '{"reason":"on call","binding":{"metadata":{"name":"ann"},"roleRef":{"apiGroup":"rbac.authorization.orch.io","kind":"ClusterRole","name":"view"}}}'
+ *       -d '{"reason":"on call","binding":{"metadata":{"name":"ann"},"roleRef":
+ *         {"apiGroup":"rbac.authorization.orch.io","kind":"ClusterRole","name":"view"}}}'
  */
 import { pathToFileURL } from 'node:url'
 import Fastify, { type FastifyInstance } from 'fastify'

@@ -21,7 +21,10 @@ export async function replaceFileLater (path: string, content: string, mode: num
   await rename(temporary, path)
 }
 
-/** Returns false if the file already exists, even if another process has just created it. @throws Error of the system */
+/**
+ * Returns false if the file already exists, even if another process has just created it.
+ * @throws Error of the system
+ */
 export function createFile (path: string, content: string, mode: number): boolean {
   const temporary = writeBeside(path, content, mode)
   try {

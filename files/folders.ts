@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Creates a folder and its parents; an existing one stays unchanged. Node's recursive mkdir never returns on file systems that report ENOENT where nothing
- * can be created, such as /proc.
+ * Creates a folder and its parents; an existing one stays unchanged. Node's recursive mkdir never returns on file
+ * systems that report ENOENT where nothing can be created, such as /proc.
  * @param mode of the created folders
  * @throws Error of the system, with its code
  */

@@ -1,8 +1,10 @@
 /**
- * The default priority levels and flow schemas. Two of each are mandatory and apply when nothing else does; administrators may change the others, which are
- * suggestions (see `controllers/flow-control/defaults.ts`).
+ * The default priority levels and flow schemas. Two of each are mandatory and apply when nothing else does;
+ * administrators may change the others, which are suggestions (see `controllers/flow-control/defaults.ts`).
  */
-import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, ResourcePolicyRule, Subject } from '../schemas/api/flowcontrol/v1beta1.js'
+import type {
+  FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration, ResourcePolicyRule, Subject
+} from '../schemas/api/flowcontrol/v1beta1.js'
 
 export const GROUP = 'flowcontrol.apiserver.orch.io'
 const STORED_VERSION = `${GROUP}/v1beta1`
@@ -20,26 +22,43 @@ type Rules = NonNullable<FlowSchemaSpec['rules']>
 const level = (name: string, spec: LevelSpec): PriorityLevelConfiguration =>
   ({ apiVersion: STORED_VERSION, kind: 'PriorityLevelConfiguration', metadata: { name }, spec, status: {} })
 
-const queued = (name: string, assuredConcurrencyShares: number, queues: number, handSize: number): PriorityLevelConfiguration =>
-  level(name, { type: 'Limited', limited: { assuredConcurrencyShares, limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: QUEUE_LENGTH } } } })
+const queued = (
+  name: string, assuredConcurrencyShares: number, queues: number, handSize: number
+): PriorityLevelConfiguration =>
+  level(name, {
+    type: 'Limited', limited: {
+      assuredConcurrencyShares,
+      limitResponse: { type: 'Queue', queuing: { queues, handSize, queueLengthLimit: QUEUE_LENGTH } }
+    }
+  })
 
-const schema = (name: string, to: string, matchingPrecedence: number, by: '' | 'ByUser' | 'ByNamespace', rules: Rules): FlowSchema => ({
+const schema = (
+  name: string, to: string, matchingPrecedence: number, by: '' | 'ByUser' | 'ByNamespace', rules: Rules
+): FlowSchema => ({
   apiVersion: STORED_VERSION,
   kind: 'FlowSchema',
   metadata: { name },
-  spec: { priorityLevelConfiguration: { name: to }, matchingPrecedence, ...(by === '' ? {} : { distinguisherMethod: { type: by } }), rules },
+  spec: {
+    priorityLevelConfiguration: { name: to }, matchingPrecedence,
+    ...(by === '' ? {} : { distinguisherMethod: { type: by } }), rules
+  },
   status: {}
 })
 
 const groups = (...names: string[]): Subject[] => names.map(name => ({ kind: 'Group', group: { name } }))
 const users = (...names: string[]): Subject[] => names.map(name => ({ kind: 'User', user: { name } }))
-const accounts = (...names: string[]): Subject[] => names.map(name => ({ kind: 'ServiceAccount', serviceAccount: { namespace: SYSTEM, name } }))
+const accounts = (...names: string[]): Subject[] =>
+  names.map(name => ({ kind: 'ServiceAccount', serviceAccount: { namespace: SYSTEM, name } }))
 
 const resources = (verbs: string[], apiGroup: string, names: string[], clusterScope = false): ResourcePolicyRule =>
   ({ verbs, apiGroups: [apiGroup], resources: names, ...(clusterScope ? { clusterScope } : {}), namespaces: ALL })
 
 const everything = (subjects: Subject[]): Rules =>
-  [{ subjects, resourceRules: [resources(ALL, '*', ALL, true)], nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }] }]
+  [{
+    subjects, resourceRules: [resources(ALL, '*', ALL, true)], nonResourceRules: [
+      { verbs: ALL, nonResourceURLs: ALL }
+    ]
+  }]
 
 const EVERYBODY = groups('system:unauthenticated', 'system:authenticated')
 const MASTERS = groups('system:masters')
@@ -69,12 +88,25 @@ export const MANDATORY_SCHEMAS: readonly FlowSchema[] = [
 
 export const SUGGESTED_SCHEMAS: readonly FlowSchema[] = [
   schema('system-nodes', 'system', 500, 'ByUser', everything(NODES)),
-  schema('system-node-high', 'node-high', 400, 'ByUser', [{ subjects: NODES, resourceRules: [resources(ALL, '', ['nodes', 'nodes/status'], true), resources(ALL, LEASES, ['leases'])] }]),
-  schema('probes', EXEMPT, 2, '', [{ subjects: EVERYBODY, nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }] }]),
-  schema('system-leader-election', 'leader-election', 100, 'ByUser', [{ subjects: [...MANAGER, ...SCHEDULER, ...accounts('*')], resourceRules: [resources(KEEP, LEASES, ['leases'])] }]),
-  schema('workload-leader-election', 'leader-election', 200, 'ByUser', [{ subjects: accounts('*'), resourceRules: [resources(KEEP, '', ['endpoints', 'configmaps']), resources(KEEP, LEASES, ['leases'])] }]),
+  schema('system-node-high', 'node-high', 400, 'ByUser', [{
+    subjects: NODES,
+    resourceRules: [resources(ALL, '', ['nodes', 'nodes/status'], true), resources(ALL, LEASES, ['leases'])]
+  }]),
+  schema('probes', EXEMPT, 2, '', [
+    { subjects: EVERYBODY, nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }] }
+  ]),
+  schema('system-leader-election', 'leader-election', 100, 'ByUser', [
+    { subjects: [...MANAGER, ...SCHEDULER, ...accounts('*')], resourceRules: [resources(KEEP, LEASES, ['leases'])] }
+  ]),
+  schema('workload-leader-election', 'leader-election', 200, 'ByUser', [{
+    subjects: accounts('*'),
+    resourceRules: [resources(KEEP, '', ['endpoints', 'configmaps']), resources(KEEP, LEASES, ['leases'])]
+  }]),
   // Precedes workload-leader-election, which would treat endpoints as election locks.
-  schema('endpoint-controller', 'workload-high', 150, 'ByUser', [{ subjects: [...MANAGER, ...accounts('endpoint-controller', 'endpointslicemirroring-controller')], resourceRules: [resources(KEEP, '', ['endpoints'])] }]),
+  schema('endpoint-controller', 'workload-high', 150, 'ByUser', [{
+    subjects: [...MANAGER, ...accounts('endpoint-controller', 'endpointslicemirroring-controller')],
+    resourceRules: [resources(KEEP, '', ['endpoints'])]
+  }]),
   schema('orch-controller-manager', 'workload-high', 800, 'ByNamespace', everything(MANAGER)),
   schema('orch-scheduler', 'workload-high', 800, 'ByNamespace', everything(SCHEDULER)),
   schema('orch-system-service-accounts', 'workload-high', 900, 'ByNamespace', everything(accounts('*'))),

@@ -1,7 +1,7 @@
 /**
- * Priority and fairness: priority levels with their shares of the server's seats, and flow schemas that assign requests to levels. A new configuration takes
- * effect at once; a removed level serves its pending requests first. The mandatory levels and schemas, for administrators and for everybody, exist even if
- * they are not stored.
+ * Priority and fairness: priority levels with their shares of the server's seats, and flow schemas that assign requests
+ * to levels. A new configuration takes effect at once; a removed level serves its pending requests first. The mandatory
+ * levels and schemas, for administrators and for everybody, exist even if they are not stored.
  */
 import type { FlowSchema, FlowSchemaSpec, PriorityLevelConfiguration } from '../schemas/api/flowcontrol/v1beta1.js'
 import type { RequestInfo } from '../auth/request-info.js'
@@ -65,7 +65,9 @@ export class FlowControl {
   /** Replaces the configuration. @param levels and schemas as stored, with unique names */
   configure (levels: readonly PriorityLevelConfiguration[], schemas: readonly FlowSchema[]): void {
     const desired = new Map<string, PriorityLevelConfiguration>()
-    for (const level of [...MANDATORY_LEVELS, ...levels]) if (isValid(level)) desired.set(level.metadata.name ?? '', level)
+    for (const level of [...MANDATORY_LEVELS, ...levels]) {
+      if (isValid(level)) desired.set(level.metadata.name ?? '', level)
+    }
     for (const level of this.#levels.values()) {
       if (desired.has(level.name)) continue
       if (level.queues?.idle === false) level.quiescing = true
@@ -98,7 +100,10 @@ export class FlowControl {
     const observer = observe?.(name) ?? {}
     const queues = limited === undefined
       ? undefined
-      : new QueueSet(clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit }, { ...observer, idle: () => { this.#removeIfIdle(name) } }, turns)
+      : new QueueSet(
+        clock, { limit: 1, queues: 0, handSize: 0, lengthLimit: 0, waitLimit },
+        { ...observer, idle: () => { this.#removeIfIdle(name) } }, turns
+      )
     this.#levels.set(name, { name, uid, queues, shares, quiescing: false })
   }
 
@@ -113,7 +118,9 @@ export class FlowControl {
       const { queuing } = desired?.get(name)?.spec.limited?.limitResponse ?? {}
       const settings: Omit<QueueSettings, 'limit' | 'waitLimit'> = desired?.has(name) !== true
         ? queues.settings
-        : { queues: queuing?.queues ?? 0, handSize: queuing?.handSize ?? 0, lengthLimit: queuing?.queueLengthLimit ?? 0 }
+        : {
+            queues: queuing?.queues ?? 0, handSize: queuing?.handSize ?? 0, lengthLimit: queuing?.queueLengthLimit ?? 0
+          }
       const { queues: number, handSize, lengthLimit } = settings
       limited?.(name, limit)
       queues.configure({ limit, queues: number, handSize, lengthLimit, waitLimit })
@@ -141,7 +148,8 @@ function isValid ({ metadata: { name = '' }, spec: { type, limited } }: Priority
   if (limited === undefined) return true
   const { assuredConcurrencyShares: shares = 0, limitResponse: { type: response, queuing } } = limited
   if (shares <= 0 || (response === 'Reject') !== (queuing === undefined)) return false
-  return queuing === undefined || ((queuing.queues ?? 0) > 0 && (queuing.handSize ?? 0) > 0 && (queuing.queueLengthLimit ?? 0) > 0)
+  return queuing === undefined ||
+    ((queuing.queues ?? 0) > 0 && (queuing.handSize ?? 0) > 0 && (queuing.queueLengthLimit ?? 0) > 0)
 }
 
 /** Identifies the flow of a request within its schema. */

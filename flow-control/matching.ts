@@ -1,8 +1,10 @@
 /**
- * Finds the flow schema of a request: the first, in order, with a rule that matches user and request. An index by subject limits the comparison to the rules
- * of the user, however many others exist.
+ * Finds the flow schema of a request: the first, in order, with a rule that matches user and request. An index by
+ * subject limits the comparison to the rules of the user, however many others exist.
  */
-import type { FlowSchemaSpec, NonResourcePolicyRule, ResourcePolicyRule, Subject } from '../schemas/api/flowcontrol/v1beta1.js'
+import type {
+  FlowSchemaSpec, NonResourcePolicyRule, ResourcePolicyRule, Subject
+} from '../schemas/api/flowcontrol/v1beta1.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 
@@ -27,7 +29,9 @@ interface Rule<T> {
 interface SubjectRules<T> { readonly id: number, readonly rules: Array<Rule<T>> }
 type Index<T> = Map<string, SubjectRules<T>>
 
-interface Candidates<T> { readonly rules: ReadonlyArray<Rule<T>>, readonly answers: Map<string, T | undefined> | undefined }
+interface Candidates<T> {
+  readonly rules: ReadonlyArray<Rule<T>>, readonly answers: Map<string, T | undefined> | undefined
+}
 
 type OneOf = (value: string) => boolean
 
@@ -39,7 +43,9 @@ function oneOf (values: readonly string[] = []): OneOf {
   return value => set.has(value)
 }
 
-function resourceRule ({ verbs, apiGroups, resources, namespaces, clusterScope = false }: ResourcePolicyRule): (info: RequestInfo) => boolean {
+function resourceRule (
+  { verbs, apiGroups, resources, namespaces, clusterScope = false }: ResourcePolicyRule
+): (info: RequestInfo) => boolean {
   const [verb, group, resource, namespace] = [oneOf(verbs), oneOf(apiGroups), oneOf(resources), oneOf(namespaces)]
   return info => verb(info.verb) && group(info.group) &&
     resource(info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`) &&
@@ -76,7 +82,9 @@ export class Matcher<T extends Ordered> {
     let order = 0
     for (const schema of schemas) {
       for (const { subjects = [], resourceRules = [], nonResourceRules = [] } of schema.spec.rules ?? []) {
-        const rule: Rule<T> = { order: order++, schema, resources: resourceRules.map(resourceRule), paths: nonResourceRules.map(pathRule) }
+        const rule: Rule<T> = {
+          order: order++, schema, resources: resourceRules.map(resourceRule), paths: nonResourceRules.map(pathRule)
+        }
         for (const subject of subjects) this.#index(subject, rule)
       }
     }
@@ -88,7 +96,9 @@ export class Matcher<T extends Ordered> {
     if (candidates === undefined) this.#ofUser.set(user, candidates = this.#about(user))
     const { rules, answers } = candidates
     if (answers === undefined) return first(rules, info)
-    const key = info.isResourceRequest ? `${info.verb} ${info.group} ${info.resource} ${info.subresource} ${info.namespace}` : `${info.verb} ${info.path}`
+    const key = info.isResourceRequest
+      ? `${info.verb} ${info.group} ${info.resource} ${info.subresource} ${info.namespace}`
+      : `${info.verb} ${info.path}`
     if (answers.has(key)) return answers.get(key)
     const found = first(rules, info)
     if (answers.size >= MAX_CACHED_RESULTS) answers.clear()
@@ -99,7 +109,9 @@ export class Matcher<T extends Ordered> {
   #index (subject: Subject, rule: Rule<T>): void {
     if (subject.kind === 'User' && subject.user !== undefined) this.#add(this.#users, subject.user.name, rule)
     if (subject.kind === 'Group' && subject.group !== undefined) this.#add(this.#groups, subject.group.name, rule)
-    if (subject.kind === 'ServiceAccount' && subject.serviceAccount !== undefined) this.#add(this.#accounts, `${subject.serviceAccount.namespace}/${subject.serviceAccount.name}`, rule)
+    if (subject.kind === 'ServiceAccount' && subject.serviceAccount !== undefined) {
+      this.#add(this.#accounts, `${subject.serviceAccount.namespace}/${subject.serviceAccount.name}`, rule)
+    }
   }
 
   #add (index: Index<T>, key: string, rule: Rule<T>): void {
@@ -112,7 +124,9 @@ export class Matcher<T extends Ordered> {
     const found = [this.#users.get(username), this.#users.get(ALL), this.#groups.get(ALL)]
     for (const group of groups) found.push(this.#groups.get(group))
     const account = accountOf(username)
-    if (account !== undefined) found.push(this.#accounts.get(account), this.#accounts.get(`${account.slice(0, account.indexOf('/'))}/${ALL}`))
+    if (account !== undefined) {
+      found.push(this.#accounts.get(account), this.#accounts.get(`${account.slice(0, account.indexOf('/'))}/${ALL}`))
+    }
     const subjects = found.filter(about => about !== undefined)
     const key = subjects.map(({ id }) => id).join(' ')
     let candidates = this.#ofSubjects.get(key)
@@ -133,5 +147,9 @@ function first<T> (rules: ReadonlyArray<Rule<T>>, info: RequestInfo): T | undefi
 }
 
 /** Matching order: by precedence, then by name. */
-export const inOrder = (one: { readonly name: string, readonly spec: FlowSchemaSpec }, other: { readonly name: string, readonly spec: FlowSchemaSpec }): number =>
-  (one.spec.matchingPrecedence ?? 0) - (other.spec.matchingPrecedence ?? 0) || (one.name < other.name ? -1 : one.name > other.name ? 1 : 0)
+export const inOrder = (
+  one: { readonly name: string, readonly spec: FlowSchemaSpec },
+  other: { readonly name: string, readonly spec: FlowSchemaSpec }
+): number =>
+  (one.spec.matchingPrecedence ?? 0) - (other.spec.matchingPrecedence ?? 0) ||
+    (one.name < other.name ? -1 : one.name > other.name ? 1 : 0)

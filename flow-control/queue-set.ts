@@ -1,11 +1,13 @@
 /**
- * The requests of one priority level: its seats, and queues for requests that find none. The next request is chosen by virtual time, as in fair queuing of
- * packets: virtual time advances by the share each busy queue could have received, and the queue whose next request would finish first is served first. A
- * light flow therefore waits for about one request of each other queue, regardless of their lengths. The actual cost of a request is charged to its queue
- * when it ends.
+ * The requests of one priority level: its seats, and queues for requests that find none. The next request is chosen by
+ * virtual time, as in fair queuing of packets: virtual time advances by the share each busy queue could have received,
+ * and the queue whose next request would finish first is served first. A light flow therefore waits for about one
+ * request of each other queue, regardless of their lengths. The actual cost of a request is charged to its queue when
+ * it ends.
  *
- * All requests share one thread, so seats alone cannot prevent one flow from using all of it. Waiting requests get seats one by one, a few per event loop
- * turn; once a turn has taken its budget, new requests wait as well and join the next choice.
+ * All requests share one thread, so seats alone cannot prevent one flow from using all of it. Waiting requests get
+ * seats one by one, a few per event loop turn; once a turn has taken its budget, new requests wait as well and join the
+ * next choice.
  *
  * All calls are synchronous; times are the clock's.
  */
@@ -85,15 +87,20 @@ export class QueueSet {
   queues (): Queue[] { return this.#queues.all() }
 
   /**
-   * Smallest and largest virtual start time among the next requests of all queues. The discounted ones subtract the expected cost of requests that the same
-   * queue executes. Undefined if nothing waits.
+   * Smallest and largest virtual start time among the next requests of all queues. The discounted ones subtract the
+   * expected cost of requests that the same queue executes. Undefined if nothing waits.
    */
-  get nextStarts (): { readonly min: number, readonly max: number, readonly minDiscounted: number, readonly maxDiscounted: number } | undefined {
+  get nextStarts (): {
+    readonly min: number, readonly max: number, readonly minDiscounted: number, readonly maxDiscounted: number
+  } | undefined {
     if (!this.#queues.anyPending) return undefined
     const pending = this.#queues.all().filter(({ waiting }) => waiting.size > 0)
     const starts = pending.map(({ nextR }) => nextR)
     const discounted = pending.map(({ nextR, seatsInUse }) => nextR - seatsInUse * EXPECTED_SECONDS)
-    return { min: Math.min(...starts), max: Math.max(...starts), minDiscounted: Math.min(...discounted), maxDiscounted: Math.max(...discounted) }
+    return {
+      min: Math.min(...starts), max: Math.max(...starts), minDiscounted: Math.min(...discounted),
+      maxDiscounted: Math.max(...discounted)
+    }
   }
 
   configure (settings: QueueSettings): void {

@@ -1,4 +1,7 @@
-/** The queues of a priority level: assigns requests to queues and chooses the next request. Idle queues cost nothing, whatever their configured number. */
+/**
+ * The queues of a priority level: assigns requests to queues and chooses the next request. Idle queues cost nothing,
+ * whatever their configured number.
+ */
 import { Dealer } from './shuffle-sharding.js'
 import { Queue, type Ticket } from './queue.js'
 

@@ -1,4 +1,6 @@
-/** Shuffle sharding: a hash of the flow deals it a hand of queues, so that two flows rarely share all of their queues. */
+/**
+ * Shuffle sharding: a hash of the flow deals it a hand of queues, so that two flows rarely share all of their queues.
+ */
 import { createHash } from 'node:crypto'
 
 /** A 64-bit hash of the flow, the same on every server. */
@@ -7,7 +9,8 @@ export function hashOf (schema: string, distinguisher: string): bigint {
 }
 
 /**
- * Deals distinct queue numbers. The hash is read as a number in mixed radix: each digit selects one of the remaining queues.
+ * Deals distinct queue numbers. The hash is read as a number in mixed radix: each digit selects one of the remaining
+ * queues.
  * @param queues total number
  * @param hand number to deal, at most `queues`
  */

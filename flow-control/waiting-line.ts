@@ -41,7 +41,10 @@ export class WaitingLine {
   #schedule (): void {
     this.close()
     const first = this.#tickets.values().next().value
-    if (first !== undefined) this.#cancel = this.#clock.after(Math.max(0, first.arrivedAt + this.#limit - this.#clock.elapsed()), () => { this.#expire() })
+    if (first !== undefined) {
+      this.#cancel = this.#clock
+        .after(Math.max(0, first.arrivedAt + this.#limit - this.#clock.elapsed()), () => { this.#expire() })
+    }
   }
 
   #expire (): void {

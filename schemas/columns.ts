@@ -6,17 +6,20 @@ import { parseTime } from './meta/time.js'
 import { humanDuration } from './meta/duration.js'
 
 export const name: Column<ApiObject> = {
-  name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 0, cell: ({ metadata }) => metadata.name ?? ''
+  name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 0,
+  cell: ({ metadata }) => metadata.name ?? ''
 }
 
 /** Time since creation, in short form such as `5d`. */
 export const age: Column<ApiObject> = {
-  name: 'Age', type: 'string', format: '', description: 'Time since creation.', priority: 0, cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now)
+  name: 'Age', type: 'string', format: '', description: 'Time since creation.', priority: 0,
+  cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now)
 }
 
 /** Shown beside the name for types that declare no columns. */
 export const createdAt: Column<ApiObject> = {
-  name: 'Created At', type: 'date', format: '', description: 'Time of creation.', priority: 0, cell: ({ metadata }) => metadata.creationTimestamp ?? null
+  name: 'Created At', type: 'date', format: '', description: 'Time of creation.', priority: 0,
+  cell: ({ metadata }) => metadata.creationTimestamp ?? null
 }
 
 export const NONE = '<none>'
@@ -26,7 +29,10 @@ type CellOf<T> = (object: T, now: number, named: (own: string) => string) => Cel
 
 /** A string column shown by default. As upstream, its cells may be numbers. */
 export function text<T> (name: string, description: string, cell: CellOf<T>): Column<T> {
-  return { name, type: 'string', format: '', description, priority: 0, cell: (object, now, named) => cell(object, now, named) ?? '' }
+  return {
+    name, type: 'string', format: '', description, priority: 0,
+    cell: (object, now, named) => cell(object, now, named) ?? ''
+  }
 }
 
 /** An integer column shown by default; unset is 0. */
@@ -62,11 +68,14 @@ export function labels (map: Readonly<Record<string, string>> | undefined): stri
 }
 
 /** Orders entries by key. */
-export const byFirst = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => one < other ? -1 : one > other ? 1 : 0
+export const byFirst = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : one > other ? 1 : 0
 
 export const selector = (selector: LabelSelector | undefined): string => (selectorText(selector) ?? '<error>') || NONE
 
-interface Containers { readonly containers?: ReadonlyArray<{ readonly name: string, readonly image?: string | undefined }> | undefined }
+interface Containers {
+  readonly containers?: ReadonlyArray<{ readonly name: string, readonly image?: string | undefined }> | undefined
+}
 
 const names = ({ containers = [] }: Containers): string => join(containers.map(({ name }) => name))
 const images = ({ containers = [] }: Containers): string => join(containers.map(({ image = '' }) => image))

@@ -3,7 +3,9 @@ import { Facts, type Message } from './language/types.js'
 import type { ApiObject, OtherRepresentation } from './resource.js'
 
 /** A version with the same fields as the stored one. */
-export function sameFields<T extends ApiObject> (message: Message<ApiObject>, stored: Message<T>): Pick<OtherRepresentation<T>, 'message' | 'toStored' | 'fromStored'> {
+export function sameFields<T extends ApiObject> (
+  message: Message<ApiObject>, stored: Message<T>
+): Pick<OtherRepresentation<T>, 'message' | 'toStored' | 'fromStored'> {
   const inVersionOf = ({ [Facts]: { type } }: Message) => {
     const apiVersion = type?.apiVersion ?? ''
     return (object: ApiObject): ApiObject => ({ ...object, apiVersion })

@@ -4,7 +4,11 @@ import { badRequest } from './status.js'
 /** @throws StatusError 400 for any other value */
 export function parseDryRun (values: readonly string[]): boolean {
   for (const value of values) {
-    if (value !== '' && value !== 'All') throw badRequest(`dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`)
+    if (value !== '' && value !== 'All') {
+      throw badRequest(
+        `dryRun: unsupported value ${JSON.stringify(value.slice(0, 100))}; the only named value is "All"`
+      )
+    }
   }
   return values.includes('All')
 }

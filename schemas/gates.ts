@@ -1,6 +1,6 @@
 /**
- * Stage and default of this release's feature gates, and what a server has set. They decide which fields and rules of objects apply;
- * other folders look up those of their own behaviour.
+ * Stage and default of this release's feature gates, and what a server has set. They decide which fields and rules of
+ * objects apply; other folders look up those of their own behaviour.
  * @see interface, 'Other lifecycles stated' (alpha, beta, GA) and 'Errors' 6
  */
 import { RELEASE_NAME } from './meta/release.js'
@@ -82,12 +82,17 @@ export interface Gates {
 
 type Settings = Readonly<Record<string, boolean>>
 
-/** Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default. @throws Error for an unknown gate */
+/**
+ * Resolves gates: the gate's own setting, else its stage's (`AllAlpha`, `AllBeta`), else its default.
+ * @throws Error for an unknown gate
+ */
 export function featureGates (settings: Settings = {}, publicGroup?: Gates['publicGroup']): Gates {
   const unknown = Object.keys(settings).find(name => !GATES.has(name) && !GATE_GROUPS.has(name))
   if (unknown !== undefined) throw new Error(`${unknown} is not a feature gate of release ${RELEASE_NAME}`)
-  const ofStage = new Map([...GATE_GROUPS].map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
-  const on = new Map([...GATES].map(([name, gate]) => [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
+  const ofStage = new Map([...GATE_GROUPS]
+    .map(([group, stage]) => [stage, Object.hasOwn(settings, group) ? settings[group] : undefined]))
+  const on = new Map([...GATES].map(([name, gate]) =>
+    [name, (Object.hasOwn(settings, name) ? settings[name] : undefined) ?? ofStage.get(gate.stage) ?? gate.default]))
   return {
     publicGroup,
     areDefault: [...GATES].every(([name, gate]) => on.get(name) === gate.default),
@@ -103,4 +108,5 @@ export function featureGates (settings: Settings = {}, publicGroup?: Gates['publ
 export const DEFAULT_GATES: Gates = featureGates()
 
 /** Whether a gate is on for validation that reports there. */
-export const isOn = ({ gates = DEFAULT_GATES }: { readonly gates?: Gates }, name: string): boolean => gates.enabled(name)
+export const isOn = ({ gates = DEFAULT_GATES }: { readonly gates?: Gates }, name: string): boolean =>
+  gates.enabled(name)

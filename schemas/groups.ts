@@ -1,6 +1,11 @@
-/** Names, stability levels and discovery order of API groups and versions. The set itself follows from `resources.ts`. */
+/**
+ * Names, stability levels and discovery order of API groups and versions. The set itself follows from `resources.ts`.
+ */
 
-/** Upstream's discovery priorities of groups, highest first. Other groups have that of custom resources. apiregistration comes first, without an APIService. */
+/**
+ * Upstream's discovery priorities of groups, highest first. Other groups have that of custom resources. apiregistration
+ * comes first, without an APIService.
+ */
 const GROUPS: Readonly<Record<string, number>> = {
   'apiregistration.orch.io': 20000,
   '': 18000,
@@ -26,7 +31,10 @@ const GROUPS: Readonly<Record<string, number>> = {
 }
 const CUSTOM = { group: 1000, version: 100 }
 
-/** Priorities of versions, where they are not those of their stage. Those of autoscaling differ from the version order, for compatibility. */
+/**
+ * Priorities of versions, where they are not those of their stage. Those of autoscaling differ from the version order,
+ * for compatibility.
+ */
 const VERSIONS: Readonly<Record<string, number>> = {
   v1: 1,
   'events.orch.io/v1beta1': 5,
@@ -43,14 +51,18 @@ export const apiVersionOf = (group: string, version: string): string => group ==
 /** Stability levels, the most stable first. */
 export const STAGES = ['ga', 'beta', 'alpha'] as const
 
-export const stageOf = (apiVersion: string): (typeof STAGES)[number] => apiVersion.includes('alpha') ? 'alpha' : apiVersion.includes('beta') ? 'beta' : 'ga'
+export const stageOf = (apiVersion: string): (typeof STAGES)[number] =>
+  apiVersion.includes('alpha') ? 'alpha' : apiVersion.includes('beta') ? 'beta' : 'ga'
 
 /** The priorities in the APIService of a version that this server serves. */
 export function prioritiesOf (group: string, version: string): { readonly group: number, readonly version: number } {
   const known = Object.hasOwn(GROUPS, group) ? GROUPS[group] : undefined
   if (known === undefined) return CUSTOM
   const apiVersion = apiVersionOf(group, version)
-  return { group: known, version: (Object.hasOwn(VERSIONS, apiVersion) ? VERSIONS[apiVersion] : undefined) ?? BY_STAGE[stageOf(apiVersion)] }
+  return {
+    group: known,
+    version: (Object.hasOwn(VERSIONS, apiVersion) ? VERSIONS[apiVersion] : undefined) ?? BY_STAGE[stageOf(apiVersion)]
+  }
 }
 
 /** Orders groups for discovery. */
@@ -64,10 +76,16 @@ export function compareVersions (group: string, one: string, other: string): num
   return prioritiesOf(group, other).version - prioritiesOf(group, one).version || byStage(one, other)
 }
 
-/** `v10` before `v2` before `v1`, all of them before `v2beta2`, `v2beta1`, `v1beta3`, those before `v1alpha1`; other names last, by name. */
+/**
+ * `v10` before `v2` before `v1`, all of them before `v2beta2`, `v2beta1`, `v1beta3`, those before `v1alpha1`; other
+ * names last, by name.
+ */
 export function byStage (one: string, other: string): number {
   const [first, second] = [one, other].map(version => /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version))
-  if (first == null || second == null) return first != null ? -1 : second != null ? 1 : one < other ? -1 : Number(one > other)
+  if (first == null || second == null) {
+    return first != null ? -1 : second != null ? 1 : one < other ? -1 : Number(one > other)
+  }
   const stage = ([, , name]: readonly string[]): number => name === undefined ? 0 : name === 'beta' ? 1 : 2
-  return stage(first) - stage(second) || Number(second[1]) - Number(first[1]) || Number(second[3] ?? 0) - Number(first[3] ?? 0)
+  return stage(first) - stage(second) || Number(second[1]) - Number(first[1]) ||
+    Number(second[3] ?? 0) - Number(first[3] ?? 0)
 }

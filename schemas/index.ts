@@ -1,8 +1,12 @@
 /**
  * What `schemas/` offers to the folders above: the declared types, the resources, and pure functions derived from them.
- * Decoders throw only DecodeError; validation returns findings. Few processes need OpenAPI, so import `schemas/openapi/v2.js` or `v3.js` by name.
+ * Decoders throw only DecodeError; validation returns findings. Few processes need OpenAPI, so import
+ * `schemas/openapi/v2.js` or `v3.js` by name.
  */
-export type { ApiObject, Cell, Column, Deprecation, Representation, ResourceOptions, ResourceType, ResourceVerb, Strategy, Subresource, SubresourceView } from './resource.js'
+export type {
+  ApiObject, Cell, Column, Deprecation, Representation, ResourceOptions, ResourceType, ResourceVerb, Strategy,
+  Subresource, SubresourceView
+} from './resource.js'
 export { resource } from './resource.js'
 export { findResource, representations, types } from './resources.js'
 export { compareGroups, compareVersions } from './groups.js'
@@ -34,12 +38,17 @@ export { nextGeneration } from './meta/object.js'
 export { timestamp } from './meta/time.js'
 
 // Validation.
-export { collect, validateMessage, validateObject, validateSubresource, validateUpdate, validateVersion } from './language/validation.js'
+export {
+  collect, validateMessage, validateObject, validateSubresource, validateUpdate, validateVersion
+} from './language/validation.js'
 
 // Objects to bytes.
 export { fieldJson, joinJson, listJson, splitJson, toJson } from './codec/json/encode.js'
 export type { SplitJson } from './codec/json/encode.js'
-export { encodeMessage, encodeMessageOnce, encodeProtobuf, encodeProtobufList, encodeProtobufOnce, MAGIC as PROTOBUF_MAGIC, protobufListParts, protobufWatchFrame } from './codec/protobuf/encode.js'
+export {
+  encodeMessage, encodeMessageOnce, encodeProtobuf, encodeProtobufList, encodeProtobufOnce, MAGIC as PROTOBUF_MAGIC,
+  protobufListParts, protobufWatchFrame
+} from './codec/protobuf/encode.js'
 export { decodeMessage, decodeProtobuf, openEnvelope } from './codec/protobuf/decode.js'
 export type { DecodedProtobuf, Envelope } from './codec/protobuf/decode.js'
 

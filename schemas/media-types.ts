@@ -14,4 +14,5 @@ const PATCH_TYPES = [...CUSTOM_PATCH_TYPES, STRATEGIC_MERGE_PATCH_TYPE] as const
 export type PatchType = (typeof PATCH_TYPES)[number]
 
 /** Patch types besides apply. Types without protobuf are custom resources, which have no strategic merge patch. */
-export const patchTypesOf = ({ protobuf }: { readonly protobuf: boolean }): readonly PatchType[] => protobuf ? PATCH_TYPES : CUSTOM_PATCH_TYPES
+export const patchTypesOf = ({ protobuf }: { readonly protobuf: boolean }): readonly PatchType[] =>
+  protobuf ? PATCH_TYPES : CUSTOM_PATCH_TYPES

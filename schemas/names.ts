@@ -27,13 +27,19 @@ const tooLong = (max: number) => `must be no more than ${max} characters`
 
 /** A message with examples and the regular expression of a valid value. */
 export function formed (sentence: string, form: string, ...examples: string[]): string {
-  return `${sentence} (e.g. ${examples.map(example => `'${example}', `).join(' or ')}regex used for validation is '${form}')`
+  return `${sentence} (e.g. ${examples.map(example => `'${example}', `).join(' or ')}regex used for validation is ` +
+    `'${form}')`
 }
 
 /** Upstream's maskTrailingDash: validates a generateName as if a letter replaced the trailing dash. */
-const completed = (name: string, prefix: boolean | undefined) => prefix === true && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name
+const completed = (name: string, prefix: boolean | undefined) =>
+  prefix === true && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name
 
-const LABEL_WORDS = formed("a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character", LABEL_FORM, 'my-name', '123-abc')
+const LABEL_WORDS = formed(
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with " +
+    'an alphanumeric character',
+  LABEL_FORM, 'my-name', '123-abc'
+)
 
 /** RFC 1123 label: namespaces. */
 export const dnsLabel: NameRule = (name, prefix) => name.length <= DNS_LABEL_MAX && LABEL.test(name)
@@ -45,7 +51,11 @@ export const dnsLabel: NameRule = (name, prefix) => name.length <= DNS_LABEL_MAX
 
 export const LABEL_1035_FORM = '[a-z]([-a-z0-9]*[a-z0-9])?'
 const LABEL_1035 = whole(LABEL_1035_FORM)
-const LABEL_1035_WORDS = formed("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character", LABEL_1035_FORM, 'my-name', 'abc-123')
+const LABEL_1035_WORDS = formed(
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, " +
+    'and end with an alphanumeric character',
+  LABEL_1035_FORM, 'my-name', 'abc-123'
+)
 
 /** RFC 1035 label: names that become part of a URL or host name, such as plurals and versions of custom resources. */
 export const dns1035Label: NameRule = (name, prefix) => findings(
@@ -53,7 +63,11 @@ export const dns1035Label: NameRule = (name, prefix) => findings(
   [!LABEL_1035.test(completed(name, prefix)), LABEL_1035_WORDS]
 )
 
-const SUBDOMAIN_WORDS = formed("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", SUBDOMAIN_FORM, 'example.com')
+const SUBDOMAIN_WORDS = formed(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+    'end with an alphanumeric character',
+  SUBDOMAIN_FORM, 'example.com'
+)
 
 /** RFC 1123 subdomain: most names. */
 export const dnsSubdomain: NameRule = (name, prefix) => name.length <= DNS_SUBDOMAIN_MAX && SUBDOMAIN.test(name)
@@ -63,7 +77,11 @@ export const dnsSubdomain: NameRule = (name, prefix) => name.length <= DNS_SUBDO
     [!completed(name, prefix).split('.').every(part => LABEL.test(part)), SUBDOMAIN_WORDS]
   )
 
-const WILDCARD_WORDS = formed("a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character", `\\*\\.${SUBDOMAIN_FORM}`, '*.example.com')
+const WILDCARD_WORDS = formed(
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of " +
+    "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  `\\*\\.${SUBDOMAIN_FORM}`, '*.example.com'
+)
 
 /** A subdomain below a first label `*`. */
 export const wildcardSubdomain: NameRule = name => findings(
@@ -71,7 +89,10 @@ export const wildcardSubdomain: NameRule = name => findings(
   [!name.startsWith('*.') || !name.slice(2).split('.').every(part => LABEL.test(part)), WILDCARD_WORDS]
 )
 
-/** RBAC names: any single segment of a URL path. A prefix cannot be `.` or `..` once its suffix is appended, so only characters count. */
+/**
+ * RBAC names: any single segment of a URL path. A prefix cannot be `.` or `..` once its suffix is appended, so only
+ * characters count.
+ */
 export const pathSegment: NameRule = (name, prefix) => {
   if (prefix !== true && (name === '.' || name === '..')) return [`may not be '${name}'`]
   return findings(
@@ -83,7 +104,10 @@ export const pathSegment: NameRule = (name, prefix) => {
 
 const QUALIFIED_FORM = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const QUALIFIED_PART = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/ // the same, matched in linear time
-const QUALIFIED_WORDS = formed("must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", QUALIFIED_FORM, 'MyName', 'my.name', '123-abc')
+const QUALIFIED_WORDS = formed(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  QUALIFIED_FORM, 'MyName', 'my.name', '123-abc'
+)
 
 /** `name` or `prefix/name`: label and annotation keys, finalizers. */
 export function qualifiedName (value: string): readonly string[] {
@@ -91,8 +115,16 @@ export function qualifiedName (value: string): readonly string[] {
   const slash = value.indexOf('/')
   const prefix = slash === -1 ? undefined : value.slice(0, slash)
   const name = value.slice(slash + 1)
-  if (name.includes('/')) return [`a qualified name ${QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`]
-  const ofPrefix = prefix === undefined ? NONE : prefix === '' ? ['prefix part must be non-empty'] : dnsSubdomain(prefix).map(why => `prefix part ${why}`)
+  if (name.includes('/')) {
+    return [
+      `a qualified name ${QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`
+    ]
+  }
+  const ofPrefix = prefix === undefined
+    ? NONE
+    : prefix === ''
+      ? ['prefix part must be non-empty']
+      : dnsSubdomain(prefix).map(why => `prefix part ${why}`)
   const ofName = name.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(name)
     ? NONE
     : findings(
@@ -103,18 +135,26 @@ export function qualifiedName (value: string): readonly string[] {
   return ofPrefix.length === 0 ? ofName : [...ofPrefix, ...ofName]
 }
 
-const LABEL_VALUE_WORDS = formed("a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character", `(${QUALIFIED_FORM})?`, 'MyValue', 'my_value', '12345')
+const LABEL_VALUE_WORDS = formed(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
+    'end with an alphanumeric character',
+  `(${QUALIFIED_FORM})?`, 'MyValue', 'my_value', '12345'
+)
 
-export const labelValue = (value: string): readonly string[] => value.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(value)
-  ? NONE
-  : findings(
-    [value.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
-    [value !== '' && !QUALIFIED_PART.test(value), LABEL_VALUE_WORDS]
-  )
+export const labelValue = (value: string): readonly string[] =>
+  value.length <= DNS_LABEL_MAX && QUALIFIED_PART.test(value)
+    ? NONE
+    : findings(
+      [value.length > DNS_LABEL_MAX, tooLong(DNS_LABEL_MAX)],
+      [value !== '' && !QUALIFIED_PART.test(value), LABEL_VALUE_WORDS]
+    )
 
 const CONFIG_KEY_FORM = '[-._a-zA-Z0-9]+'
 const CONFIG_KEY = whole(CONFIG_KEY_FORM)
-const CONFIG_KEY_WORDS = formed("a valid config key must consist of alphanumeric characters, '-', '_' or '.'", CONFIG_KEY_FORM, 'key.name', 'KEY_NAME', 'key-name')
+const CONFIG_KEY_WORDS = formed(
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.'", CONFIG_KEY_FORM, 'key.name',
+  'KEY_NAME', 'key-name'
+)
 
 /** Keys that would traverse directories. */
 const upwards = (name: string): Array<readonly [wrong: boolean, sentence: string]> => [
@@ -147,7 +187,11 @@ export const portName = (name: string): readonly string[] => name.length <= PORT
 const PLAIN_VARIABLE = /^[_a-zA-Z]\w*$/
 const VARIABLE_FORM = '[-._a-zA-Z][-._a-zA-Z0-9]*'
 const VARIABLE = whole(VARIABLE_FORM)
-const VARIABLE_WORDS = formed("a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit", VARIABLE_FORM, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1')
+const VARIABLE_WORDS = formed(
+  "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not " +
+    'start with a digit',
+  VARIABLE_FORM, 'my.env-name', 'MY_ENV.NAME', 'MyEnvName1'
+)
 
 /** Names of environment variables, which may become file names. */
 export const envName = (name: string): readonly string[] => PLAIN_VARIABLE.test(name)
@@ -159,7 +203,9 @@ export const envName = (name: string): readonly string[] => PLAIN_VARIABLE.test(
 
 const HEADER_FORM = '[-A-Za-z0-9]+'
 const HEADER = whole(HEADER_FORM)
-const HEADER_WORDS = formed("a valid HTTP header must consist of alphanumeric characters or '-'", HEADER_FORM, 'X-Header-Name')
+const HEADER_WORDS = formed(
+  "a valid HTTP header must consist of alphanumeric characters or '-'", HEADER_FORM, 'X-Header-Name'
+)
 
 export const headerName = (name: string): readonly string[] => findings(
   [!HEADER.test(name), HEADER_WORDS]

@@ -1,6 +1,7 @@
 /**
- * Loads a package at its first use. Node caches failed `import()` calls and unreadable package.json files for good, so a temporary
- * failure (no file descriptors, say) would be permanent. Resolving at start and calling `require` later caches only success.
+ * Loads a package at its first use. Node caches failed `import()` calls and unreadable package.json files for good, so
+ * a temporary failure (no file descriptors, say) would be permanent. Resolving at start and calling `require` later
+ * caches only success.
  */
 import { createRequire } from 'node:module'
 

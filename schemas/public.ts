@@ -1,6 +1,6 @@
 /**
- * `orch-apiserver/schemas`, for hosts and client authors: the API types as TypeBox schemas (both JSON Schema and TypeScript types),
- * the language for declaring more, and the codecs. Importing it starts no server.
+ * `orch-apiserver/schemas`, for hosts and client authors: the API types as TypeBox schemas (both JSON Schema and
+ * TypeScript types), the language for declaring more, and the codecs. Importing it starts no server.
  *
  *     import { rbacV1 } from 'orch-apiserver/schemas'
  *     import type { Static } from 'orch-apiserver/schemas'
@@ -8,8 +8,8 @@
  *     fastify.post('/bindings', { schema: { body: rbacV1.ClusterRoleBinding } }, async ({ body }) => …)
  *     type Binding = Static<typeof rbacV1.ClusterRoleBinding>
  *
- * A schema describes an object after defaulting; Fastify applies the defaults. Fastify parses bodies with JSON.parse, which rounds
- * integers beyond 2^53; `parseJson` here keeps them.
+ * A schema describes an object after defaulting; Fastify applies the defaults. Fastify parses bodies with JSON.parse,
+ * which rounds integers beyond 2^53; `parseJson` here keeps them.
  *
  * @packageDocumentation
  */

@@ -5,5 +5,8 @@ export const quote = (text: string): string => JSON.stringify(text.slice(0, 100)
 export const shorten = (text: string, most: number): string => text.length > most ? `${text.slice(0, most)}…` : text
 
 /** Writes control characters, which terminals would obey, as escapes. */
-// eslint-disable-next-line no-control-regex -- matches control characters
-export const escapeControls = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+export const escapeControls = (text: string): string => text.replace(
+  // eslint-disable-next-line no-control-regex -- matches control characters
+  /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+  character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+)

@@ -1,6 +1,7 @@
 /**
- * A resource type as one value: what is stored, under which keys, with which operations, and in which representations it is served.
- * `resources.ts` lists the built-in types; a custom resource is the same kind of value. Options default to what nearly every type has.
+ * A resource type as one value: what is stored, under which keys, with which operations, and in which representations
+ * it is served. `resources.ts` lists the built-in types; a custom resource is the same kind of value. Options default
+ * to what nearly every type has.
  */
 import { createHash } from 'node:crypto'
 import type { CellBudget } from './cell-budget.js'
@@ -16,9 +17,14 @@ import type { Steps } from './steps.js'
 export interface ApiObject extends TypeMembers { metadata: ObjectMeta }
 
 export type ResourceVerb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
-const EVERY_VERB: readonly ResourceVerb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+const EVERY_VERB: readonly ResourceVerb[] = [
+  'create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'
+]
 
-/** Rules of creation that upstream skips when it updates some types: generateName form, finalizer domains, field validation. */
+/**
+ * Rules of creation that upstream skips when it updates some types: generateName form, finalizer domains, field
+ * validation.
+ */
 export type UpdateRule = 'generateName' | 'finalizers' | 'fields'
 
 /** A path below an object, such as `status` or `scale`. */
@@ -92,9 +98,15 @@ export interface Deprecation {
  * All of it runs inside the read-modify-write loop and must be idempotent.
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
-  /** Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set. Its creationTimestamp is the current time. */
+  /**
+   * Sets server-decided fields of a new object, where needed from its creator; clears fields that clients may not set.
+   * Its creationTimestamp is the current time.
+   */
   readonly prepareForCreate?: (object: T, user: UserInfo | undefined, gates: Gates) => void
-  /** Drops content of disabled features unless `old` uses it, besides fields with a `gate`; `old` is undefined on create. Runs before preparation. */
+  /**
+   * Drops content of disabled features unless `old` uses it, besides fields with a `gate`; `old` is undefined on
+   * create. Runs before preparation.
+   */
   readonly dropGated?: (object: T, old: T | undefined, gates: Gates) => void
   /** A create keeps the status that the client sent. Default: status is reset. */
   readonly statusOfNew?: true
@@ -104,7 +116,10 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly warnings?: (object: T, old: T | undefined) => readonly string[]
   /** Warning on a delete that leaves propagation to the type's default. */
   readonly dependentsWarning?: string
-  /** Restores from `old` what an update of this subresource ('' for the object itself) may not change; `changes` of subresources are restored already. `now` in milliseconds since 1970. */
+  /**
+   * Restores from `old` what an update of this subresource ('' for the object itself) may not change; `changes` of
+   * subresources are restored already. `now` in milliseconds since 1970.
+   */
   readonly prepareForUpdate?: (object: T, old: T, subresource: string, gates: Gates, now: number) => void
   /** Runs after field ownership is computed, so its changes get no new owner. */
   readonly settle?: (object: T, old: T) => void
@@ -127,7 +142,9 @@ export interface VersionRules<T extends ApiObject = ApiObject> {
   readonly create?: (object: T, report: Report) => void
   readonly update?: (object: T, old: T, report: Report, subresource: string) => void
   /** Further rules, in steps because they may take long; `old` is undefined on create. */
-  readonly inSteps?: (object: T, old: T | undefined, report: Report, subresource: string, gates: Gates) => Steps<void> | undefined
+  readonly inSteps?: (
+    object: T, old: T | undefined, report: Report, subresource: string, gates: Gates
+  ) => Steps<void> | undefined
 }
 
 /** A selectable field that no object has; its value is always ''. */
@@ -199,7 +216,9 @@ export interface ResourceOptions<T extends ApiObject> {
   /** False for custom resources. */
   readonly protobuf?: boolean
   readonly strategy?: Strategy<T>
-  /** The desired state: metadata.generation starts at 1 and rises when it changes. Default: the type has no generation. */
+  /**
+   * The desired state: metadata.generation starts at 1 and rises when it changes. Default: the type has no generation.
+   */
   readonly generation?: (object: T) => unknown
   /** Seconds an object lives after its last write. Default: forever. */
   readonly ttlSeconds?: number
@@ -252,7 +271,9 @@ export interface Representation<T extends ApiObject = ApiObject> {
   readonly rules: VersionRules | undefined
   readonly limitsWrites: boolean
   /** To and from the stored version; undefined for the stored version itself. */
-  readonly conversion: { readonly toStored: (object: ApiObject) => ApiObject, readonly fromStored: (object: ApiObject) => ApiObject } | undefined
+  readonly conversion: {
+    readonly toStored: (object: ApiObject) => ApiObject, readonly fromStored: (object: ApiObject) => ApiObject
+  } | undefined
 }
 
 /** What all representations of a resource share. */
@@ -319,7 +340,10 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
       get type () { return type },
       get storageVersionHash () {
         const { stored } = type
-        hash ??= options.virtual === true ? '' : createHash('sha256').update(`${stored.group}/${stored.version}/${stored.kind}`).digest().subarray(0, 8).toString('base64')
+        hash ??= options.virtual === true
+          ? ''
+          : createHash('sha256')
+            .update(`${stored.group}/${stored.version}/${stored.kind}`).digest().subarray(0, 8).toString('base64')
         return hash
       }
     }
@@ -368,8 +392,13 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
   return type
 }
 
-/** The stored selectable fields under other labels. The functions are shared, so their values are cached once for all representations. */
-function relabelled (fields: Representation['selectableFields'], labels: OtherRepresentation<ApiObject>['fieldLabels']): Representation['selectableFields'] {
+/**
+ * The stored selectable fields under other labels. The functions are shared, so their values are cached once for all
+ * representations.
+ */
+function relabelled (
+  fields: Representation['selectableFields'], labels: OtherRepresentation<ApiObject>['fieldLabels']
+): Representation['selectableFields'] {
   if (labels === undefined) return fields
   return Object.fromEntries(Object.entries(labels).map(([here, there]) => {
     const read = there === NO_FIELD ? NO_FIELD : fields?.[there as string] // otherwise a label

@@ -8,7 +8,9 @@ import { deployments } from './api/apps/deployments.js'
 import { replicaSets } from './api/apps/replicasets.js'
 import { statefulSets } from './api/apps/statefulsets.js'
 import { tokenReviews } from './api/authentication/tokenreviews.js'
-import { localSubjectAccessReviews, selfSubjectAccessReviews, subjectAccessReviews } from './api/authorization/accessreviews.js'
+import {
+  localSubjectAccessReviews, selfSubjectAccessReviews, subjectAccessReviews
+} from './api/authorization/accessreviews.js'
 import { selfSubjectRulesReviews } from './api/authorization/rulesreviews.js'
 import { horizontalPodAutoscalers } from './api/autoscaling/horizontalpodautoscalers.js'
 import { cronJobs } from './api/batch/cronjobs.js'
@@ -56,27 +58,15 @@ import { compareGroups, compareVersions, stageOf } from './groups.js'
 import type { Representation, ResourceType } from './resource.js'
 
 export const types: readonly ResourceType[] = [
-  apiServices,
-  bindings, componentStatus, configMaps, endpoints, events, limitRanges, namespaces, nodes, persistentVolumeClaims, persistentVolumes, pods, podTemplates,
-  replicationControllers, resourceQuotas, secrets, serviceAccounts, services,
-  controllerRevisions, daemonSets, deployments, replicaSets, statefulSets,
-  tokenReviews,
+  apiServices, bindings, componentStatus, configMaps, endpoints, events, limitRanges, namespaces, nodes,
+  persistentVolumeClaims, persistentVolumes, pods, podTemplates, replicationControllers, resourceQuotas, secrets,
+  serviceAccounts, services, controllerRevisions, daemonSets, deployments, replicaSets, statefulSets, tokenReviews,
   localSubjectAccessReviews, selfSubjectAccessReviews, selfSubjectRulesReviews, subjectAccessReviews,
-  horizontalPodAutoscalers,
-  cronJobs, jobs,
-  certificateSigningRequests,
-  ingressClasses, ingresses, networkPolicies,
-  podDisruptionBudgets, podSecurityPolicies,
-  clusterRoleBindings, clusterRoles, roleBindings, roles,
-  csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments,
-  mutatingWebhookConfigurations, validatingWebhookConfigurations,
-  customResourceDefinitions,
-  priorityClasses,
-  leases,
-  runtimeClasses,
-  endpointSlices,
-  flowSchemas, priorityLevelConfigurations,
-  storageVersions
+  horizontalPodAutoscalers, cronJobs, jobs, certificateSigningRequests, ingressClasses, ingresses, networkPolicies,
+  podDisruptionBudgets, podSecurityPolicies, clusterRoleBindings, clusterRoles, roleBindings, roles, csiDrivers,
+  csiNodes, csiStorageCapacities, storageClasses, volumeAttachments, mutatingWebhookConfigurations,
+  validatingWebhookConfigurations, customResourceDefinitions, priorityClasses, leases, runtimeClasses, endpointSlices,
+  flowSchemas, priorityLevelConfigurations, storageVersions
 ]
 
 /** Every version of every type. */

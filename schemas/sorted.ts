@@ -14,6 +14,7 @@ export function lowerBound (sorted: readonly string[], text: string): number {
 
 /** Whether the list is sorted. Most short lists are, and the check is cheaper than sorting. */
 export function isAscending (texts: readonly string[]): boolean {
-  for (let at = 1; at < texts.length; at++) if ((texts[at] as string) < (texts[at - 1] as string)) return false // within the list
+  // within the list
+  for (let at = 1; at < texts.length; at++) if ((texts[at] as string) < (texts[at - 1] as string)) return false
   return true
 }

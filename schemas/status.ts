@@ -72,13 +72,21 @@ export class StatusError extends Error {
   readonly unlogged: boolean
 
   /** @param reason undefined for a Status without a reason */
-  constructor (reason: StatusReason | undefined, message: string, options: { details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean, metadata?: Status['metadata'] } = {}) {
+  constructor (
+    reason: StatusReason | undefined, message: string,
+    options: {
+      details?: StatusDetails, headers?: Record<string, string>, cause?: unknown, code?: number, unlogged?: boolean,
+      metadata?: Status['metadata']
+    } = {}
+  ) {
     const bounded = cut(message, MAX_MESSAGE)
     super(bounded, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'StatusError'
     const { details } = options
     this.status = {
-      kind: 'Status', apiVersion: 'v1', metadata: options.metadata ?? {}, status: 'Failure', message: bounded, ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}), code: options.code ?? (reason === undefined ? 500 : CODES[reason])
+      kind: 'Status', apiVersion: 'v1', metadata: options.metadata ?? {}, status: 'Failure', message: bounded,
+      ...(reason === undefined ? {} : { reason }), ...(details ? { details } : {}),
+      code: options.code ?? (reason === undefined ? 500 : CODES[reason])
     }
     this.headers = options.headers ?? {}
     this.unlogged = options.unlogged === true
@@ -107,36 +115,60 @@ export const unauthorized = () => new StatusError('Unauthorized', 'Unauthorized'
 export const notFound = (resource: GroupResource, name: string) =>
   new StatusError('NotFound', `${qualified(resource)} ${quoted(name)} not found`, { details: about(resource, name) })
 /** The path names nothing the server has. @param hint what to do about it */
-export const noSuchPath = (hint = '') => new StatusError('NotFound', `the server could not find the requested resource${hint === '' ? '' : `: ${hint}`}`, { details: {} })
-export const methodNotAllowed = () => new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} })
+export const noSuchPath = (hint = '') => new StatusError(
+  'NotFound', `the server could not find the requested resource${hint === '' ? '' : `: ${hint}`}`, { details: {} }
+)
+export const methodNotAllowed = () => new StatusError(
+  'MethodNotAllowed', 'the server does not allow this method on the requested resource', { details: {} }
+)
 /** The resource does not support the action, although its path accepts the method. */
 export const notSupported = (resource: GroupResource, action: string) =>
-  new StatusError('MethodNotAllowed', `${action} is not supported on resources of kind ${quoted(qualified(resource))}`, { details: about(resource) })
+  new StatusError(
+    'MethodNotAllowed', `${action} is not supported on resources of kind ${quoted(qualified(resource))}`,
+    { details: about(resource) }
+  )
 /** A 500 without a reason: a server behind this one is unreachable, or its response is invalid. */
 export const unexplained = (message: string, cause?: unknown) => new StatusError(undefined, message, { cause })
 /** A feature of this release that the server does not implement yet. */
-export const notOffered = (what: string) => new StatusError('MethodNotAllowed', `${what} is not offered by this version of the server yet`, { details: {} })
+export const notOffered = (what: string) =>
+  new StatusError('MethodNotAllowed', `${what} is not offered by this version of the server yet`, { details: {} })
 export const notAcceptable = (offered: readonly string[]) =>
   new StatusError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`)
 /** @param going the existing object is being deleted, so a retry may succeed */
 export const alreadyExists = (resource: GroupResource, name: string, going = false) =>
-  new StatusError('AlreadyExists', `${going ? 'object is being deleted: ' : ''}${qualified(resource)} ${quoted(name)} already exists`, { details: about(resource, name) })
+  new StatusError(
+    'AlreadyExists', `${going ? 'object is being deleted: ' : ''}${qualified(resource)} ${quoted(name)} already exists`,
+    { details: about(resource, name) }
+  )
 /** A generated name exists already; a retry generates another. */
 export const noUniqueName = (resource: GroupResource, name: string) =>
-  new StatusError('AlreadyExists', `${qualified(resource)} ${quoted(name)} already exists, the server was not able to generate a unique name for the object`, { details: { ...about(resource, name), retryAfterSeconds: 1 } })
+  new StatusError('AlreadyExists', `${qualified(resource)} ${quoted(name)} already exists, the server was not able ` +
+    'to generate a unique name for the object', {
+    details: { ...about(resource, name), retryAfterSeconds: 1 }
+  })
 export const conflict = (resource: GroupResource, name: string, why: string) =>
-  new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} ${quoted(name)}: ${why}`, { details: about(resource, name) })
+  new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified(resource)} ${quoted(name)}: ${why}`, {
+    details: about(resource, name)
+  })
 /** @param token continue token for the rest of the list */
-export const expired = (message: string, token?: string) => new StatusError('Expired', message, token === undefined ? {} : { metadata: { continue: token } })
-export const tooLarge = (message: string) => new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`)
-export const unsupportedMediaType = (message: string, headers: Record<string, string> = {}) => new StatusError('UnsupportedMediaType', message, { headers })
+export const expired = (message: string, token?: string) =>
+  new StatusError('Expired', message, token === undefined ? {} : { metadata: { continue: token } })
+export const tooLarge = (message: string) =>
+  new StatusError('RequestEntityTooLarge', `Request entity too large: ${message}`)
+export const unsupportedMediaType = (message: string, headers: Record<string, string> = {}) =>
+  new StatusError('UnsupportedMediaType', message, { headers })
 export const tooManyRequests = (message: string, retryAfterSeconds?: number) =>
   new StatusError('TooManyRequests', message, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
 export const internalError = (cause: unknown) =>
-  new StatusError('InternalError', 'Internal error occurred: the server could not complete the request; its log says why', { cause })
-export const serviceUnavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause })
+  new StatusError(
+    'InternalError', 'Internal error occurred: the server could not complete the request; its log says why', { cause }
+  )
+export const serviceUnavailable = (message: string, cause?: unknown) =>
+  new StatusError('ServiceUnavailable', message, { cause })
 export const timeout = (message: string, retryAfterSeconds?: number) =>
-  new StatusError('Timeout', `Timeout: ${message}`, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } })
+  new StatusError(
+    'Timeout', `Timeout: ${message}`, retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }
+  )
 /** The client was slow, so 408 and not 504. */
 export const bodyTooSlow = () => new StatusError('Timeout', 'the request body did not arrive in time', { code: 408 })
 export const forbidden = (resource: GroupResource, name: string, why: string) => {
@@ -146,7 +178,8 @@ export const forbidden = (resource: GroupResource, name: string, why: string) =>
 
 /** One violation found by validation. */
 export interface FieldError {
-  readonly type: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' | 'FieldValueForbidden' | 'FieldValueNotFound' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid'
+  readonly type: 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueDuplicate' |
+    'FieldValueForbidden' | 'FieldValueNotFound' | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueTypeInvalid'
   readonly field: string
   readonly value?: unknown
   readonly detail: string
@@ -170,26 +203,34 @@ const MAX_OWNERS = 3
 const WITHOUT_VALUE = new Set<FieldError['type']>(['FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong'])
 
 /** The messages as one; several in brackets. */
-export const listed = (findings: readonly string[]): string => findings.length === 1 ? findings.join() : `[${findings.join(', ')}]`
+export const listed = (findings: readonly string[]): string =>
+  findings.length === 1 ? findings.join() : `[${findings.join(', ')}]`
 
 /** `Required value: … (owned by "kubectl")`, with values cut to a bounded length. */
 export function describe ({ type, value, detail, owners = [] }: FieldError): string {
   // As upstream, a nil value prints as "null".
-  const valueText = WITHOUT_VALUE.has(type) || value === undefined ? '' : `: ${clip(stringify(value ?? 'null') ?? String(value))}`
-  return `${PHRASES[type]}${valueText}${detail ? `: ${detail}` : ''}${owners.length === 0 ? '' : ` (owned by ${owners.slice(0, MAX_OWNERS).map(quoted).join(' and ')})`}`
+  const valueText = WITHOUT_VALUE.has(type) || value === undefined
+    ? ''
+    : `: ${clip(stringify(value ?? 'null') ?? String(value))}`
+  return `${PHRASES[type]}${valueText}${detail ? `: ${detail}` : ''}` +
+    `${owners.length === 0 ? '' : ` (owned by ${owners.slice(0, MAX_OWNERS).map(quoted).join(' and ')})`}`
 }
 
 const clip = (text: string): string => cut(text, 200)
 
 /** 422 with one cause for each distinct error. */
-export function invalid (kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]): StatusError {
+export function invalid (
+  kind: { group: string, kind: string }, name: string, errors: readonly FieldError[]
+): StatusError {
   const causes = new Map<string, { reason: string, message: string, field?: string }>()
   const lines = new Set<string>()
   for (const error of errors) {
     const { type: reason, field } = error
     const message = describe(error)
     lines.add(`${field}: ${message}`)
-    causes.set(`${reason} ${field}: ${message}`, { reason, message: cut(message, MAX_MESSAGE), ...(field === '' ? {} : { field: cut(field, MAX_NAME) }) })
+    causes.set(`${reason} ${field}: ${message}`, {
+      reason, message: cut(message, MAX_MESSAGE), ...(field === '' ? {} : { field: cut(field, MAX_NAME) })
+    })
   }
   const subject = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`
   return new StatusError('Invalid', `${subject} ${quoted(name)} is invalid: ${listed([...lines].slice(0, 20))}`, {

@@ -19,4 +19,6 @@ export function warningHeaders (texts: readonly string[]): string[] {
 
 /** UTF-8 bytes as Latin-1 characters, which is what Node's headers take. Control characters become `?`. */
 // eslint-disable-next-line no-control-regex -- matches control characters
-const header = (text: string): string => `299 - "${Buffer.from(text.toWellFormed().replace(/[\x00-\x1f\x7f]/g, '?').replace(/["\\]/g, '\\$&')).toString('latin1')}"`
+const CONTROLS = /[\x00-\x1f\x7f]/g
+const header = (text: string): string =>
+  `299 - "${Buffer.from(text.toWellFormed().replace(CONTROLS, '?').replace(/["\\]/g, '\\$&')).toString('latin1')}"`

@@ -9,4 +9,6 @@ export const LATEST = Symbol('latest answer')
 /** When the last response ended. */
 export const LAST_ENDED_AT = Symbol('time of the last answer')
 
-export interface Counted extends Socket { [ACTIVE]?: number, [LATEST]?: ServerResponse | undefined, [LAST_ENDED_AT]?: number }
+export interface Counted extends Socket {
+  [ACTIVE]?: number, [LATEST]?: ServerResponse | undefined, [LAST_ENDED_AT]?: number
+}

@@ -1,6 +1,7 @@
 /**
- * Follows the certificate files of the listener while the server runs: served pairs and CA bundles of clients. New connections get the new
- * certificates; open ones stay, and each request checks whether its client's certificate is still trusted. An invalid file changes nothing.
+ * Follows the certificate files of the listener while the server runs: served pairs and CA bundles of clients. New
+ * connections get the new certificates; open ones stay, and each request checks whether its client's certificate is
+ * still trusted. An invalid file changes nothing.
  * @see interface, --tls-cert-file, --tls-sni-cert-key, --cert-dir, --client-ca-file, --requestheader-client-ca-file
  */
 import type { SecureContextOptions, Server } from 'node:tls'
@@ -32,13 +33,17 @@ interface Source {
   readonly flag: string
   readonly paths: readonly string[]
   readonly news: string
-  /** Uses the new contents. Returns false if they are unchanged. @throws Error if they are invalid; the current ones stay in use */
+  /**
+   * Uses the new contents. Returns false if they are unchanged.
+   * @throws Error if they are invalid; the current ones stay in use
+   */
   readonly take: (texts: readonly string[]) => boolean
 }
 
 /** @throws ClientError if a file cannot be read */
 export async function followCertificates (options: FollowOptions): Promise<FollowedFiles> {
-  const followed = await Promise.all([...pairSources(options), ...bundleSources(options)].map(source => follow(source, options)))
+  const followed = await Promise
+    .all([...pairSources(options), ...bundleSources(options)].map(source => follow(source, options)))
   return {
     check: async () => { for (const files of followed) await files.check() },
     close: () => { for (const files of followed) files.close() }
@@ -90,15 +95,18 @@ const pairSources = ({ pairs, bundles, server, context }: FollowOptions): Source
   }
 })
 
-const bundleSources = ({ bundles, server, context }: FollowOptions): Source[] => bundles.map(({ flag, path, authorities }) => ({
-  flag,
-  paths: [path],
-  news: `the authorities of clients in ${path} were replaced`,
-  take: ([text = '']) => {
-    if (text === authorities.pem) return false
-    parseCertificates(text)
-    server.setSecureContext(context(bundles.map(other => other.authorities === authorities ? text : other.authorities.pem)))
-    authorities.replace(text)
-    return true
-  }
-}))
+const bundleSources = ({ bundles, server, context }: FollowOptions): Source[] =>
+  bundles.map(({ flag, path, authorities }) => ({
+    flag,
+    paths: [path],
+    news: `the authorities of clients in ${path} were replaced`,
+    take: ([text = '']) => {
+      if (text === authorities.pem) return false
+      parseCertificates(text)
+      server.setSecureContext(
+        context(bundles.map(other => other.authorities === authorities ? text : other.authorities.pem))
+      )
+      authorities.replace(text)
+      return true
+    }
+  }))

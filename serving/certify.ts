@@ -1,6 +1,6 @@
 /**
- * Creates the self-signed serving certificate, and certificates with test authorities. P-256 with hand-written DER: a fixed structure costs
- * less at start-up than a certificate library.
+ * Creates the self-signed serving certificate, and certificates with test authorities. P-256 with hand-written DER: a
+ * fixed structure costs less at start-up than a certificate library.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -50,7 +50,8 @@ function der (tag: number, ...contents: Uint8Array[]): Buffer {
 }
 
 /** Context-specific tag, constructed unless it contains a primitive. */
-const tagged = (tag: number, content: Uint8Array, constructed = true): Buffer => der((constructed ? 0xa0 : 0x80) | tag, content)
+const tagged = (tag: number, content: Uint8Array, constructed = true): Buffer =>
+  der((constructed ? 0xa0 : 0x80) | tag, content)
 
 function oid (dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
@@ -63,7 +64,8 @@ function oid (dotted: string): Buffer {
   return der(OBJECT_IDENTIFIER, Buffer.from(bytes))
 }
 
-const time = (date: Date): Buffer => der(GENERALIZED_TIME, Buffer.from(`${date.toISOString().replace(/[-:T]|\.\d+/g, '')}`))
+const time = (date: Date): Buffer =>
+  der(GENERALIZED_TIME, Buffer.from(`${date.toISOString().replace(/[-:T]|\.\d+/g, '')}`))
 
 const extension = (id: string, critical: boolean, value: Uint8Array): Buffer =>
   der(SEQUENCE, oid(id), ...(critical ? [TRUE] : []), der(OCTET_STRING, value))
@@ -80,9 +82,13 @@ export function addressBytes (address: string): Buffer {
   return Buffer.from(all.flatMap(group => [group >> 8, group & 0xff]))
 }
 
-const attribute = (id: string, value: string): Buffer => der(SET, der(SEQUENCE, oid(id), der(UTF8_STRING, Buffer.from(value))))
-const distinguished = (commonName: string, organizations: readonly string[] = [], earlier: readonly string[] = []): Buffer =>
-  der(SEQUENCE, ...organizations.map(one => attribute('2.5.4.10', one)), ...[...earlier, commonName].map(one => attribute('2.5.4.3', one)))
+const attribute = (id: string, value: string): Buffer =>
+  der(SET, der(SEQUENCE, oid(id), der(UTF8_STRING, Buffer.from(value))))
+const distinguished = (
+  commonName: string, organizations: readonly string[] = [], earlier: readonly string[] = []
+): Buffer =>
+  der(SEQUENCE, ...organizations
+    .map(one => attribute('2.5.4.10', one)), ...[...earlier, commonName].map(one => attribute('2.5.4.3', one)))
 
 /** ECDSA with each digest. */
 const SIGNATURES = { sha256: '1.2.840.10045.4.3.2', sha1: '1.2.840.10045.4.1' }
@@ -91,12 +97,16 @@ const USES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2', any: '2
 
 /** Generates a key and its certificate. */
 export function certify (request: CertificateRequest): Pair {
-  const { commonName, organizations, earlierNames, names = [], uses, critical = [], authority = false, issuer, digest = 'sha256' } = request
+  const {
+    commonName, organizations, earlierNames, names = [], uses, critical = [], authority = false, issuer,
+    digest = 'sha256'
+  } = request
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = der(SEQUENCE, oid(SIGNATURES[digest]))
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40 // positive and of full length
-  const alternatives = names.map(one => isIP(one) === 0 ? tagged(2, Buffer.from(one, 'latin1'), false) : tagged(7, addressBytes(one), false))
+  const alternatives = names.map(one =>
+    isIP(one) === 0 ? tagged(2, Buffer.from(one, 'latin1'), false) : tagged(7, addressBytes(one), false))
   const body = der(SEQUENCE,
     tagged(0, der(INTEGER, Buffer.from([2]))),
     der(INTEGER, serial),
@@ -107,21 +117,27 @@ export function certify (request: CertificateRequest): Pair {
     publicKey.export({ type: 'spki', format: 'der' }),
     tagged(3, der(SEQUENCE,
       extension('2.5.29.19', true, authority ? der(SEQUENCE, TRUE) : der(SEQUENCE)), // basic constraints
-      extension('2.5.29.15', true, der(BIT_STRING, Buffer.from(authority ? [0x02, 0x84] : [0x07, 0x80]))), // key usage: digital signature, for authorities also certificate signing
+      // key usage: digital signature, for authorities also certificate signing
+      extension('2.5.29.15', true, der(BIT_STRING, Buffer.from(authority ? [0x02, 0x84] : [0x07, 0x80]))),
       ...(uses.length === 0 ? [] : [extension('2.5.29.37', false, der(SEQUENCE, ...uses.map(use => oid(USES[use]))))]),
       ...critical.map(id => extension(id, true, der(SEQUENCE))),
       ...(alternatives.length === 0 ? [] : [extension('2.5.29.17', false, der(SEQUENCE, ...alternatives))]))))
   const signature = sign(digest, body, issuer === undefined ? privateKey : issuer.key)
   const certificate = der(SEQUENCE, body, algorithm, der(BIT_STRING, Buffer.from([0]), signature))
   return {
-    certificate: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replace(/.{1,64}/g, '$&\n')}-----END CERTIFICATE-----\n`,
+    certificate: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64').replace(/.{1,64}/g, '$&\n')}-----END ` +
+      'CERTIFICATE-----\n',
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   }
 }
 
-/** A self-signed serving certificate for one year that is its own authority: clients can pass it as --certificate-authority. */
+/**
+ * A self-signed serving certificate for one year that is its own authority: clients can pass it as
+ * --certificate-authority.
+ */
 export function selfSigned (commonName: string, names: readonly string[], now: Date): Pair {
   return certify({
-    commonName, names, uses: ['server'], authority: true, from: new Date(now.getTime() - HOUR), until: new Date(now.getTime() + 365 * DAY)
+    commonName, names, uses: ['server'], authority: true, from: new Date(now.getTime() - HOUR),
+    until: new Date(now.getTime() + 365 * DAY)
   })
 }

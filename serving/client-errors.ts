@@ -21,14 +21,16 @@ function pendingOf (socket: Counted): ServerResponse | undefined {
 }
 
 /** True if writing to the socket would corrupt another response. */
-const isMidResponse = ({ [ACTIVE]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 || (answers === 1 && latest?.headersSent === true)
+const isMidResponse = ({ [ACTIVE]: answers = 0, [LATEST]: latest }: Counted): boolean => answers > 1 ||
+  (answers === 1 && latest?.headersSent === true)
 
 /** During the handshake nothing can be written. */
-const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean }): boolean => socket.secureConnecting === true
+const isHandshaking = (socket: Socket & { readonly secureConnecting?: boolean }): boolean =>
+  socket.secureConnecting === true
 
 /**
- * Responds to invalid HTTP with a Status and closes the connection, or closes it after the responses of the requests before. The response contains nothing of
- * the request. For Fastify's `clientErrorHandler`.
+ * Responds to invalid HTTP with a Status and closes the connection, or closes it after the responses of the requests
+ * before. The response contains nothing of the request. For Fastify's `clientErrorHandler`.
  */
 export function answerBadRequest (error: Error & { code?: string }, socket: Socket): void {
   const pending = pendingOf(socket)
@@ -36,26 +38,33 @@ export function answerBadRequest (error: Error & { code?: string }, socket: Sock
     pending.shouldKeepAlive = false
     return
   }
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) || isMidResponse(socket)) {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable || isHandshaking(socket) ||
+    isMidResponse(socket)) {
     socket.destroy()
     return
   }
-  const [code, phrase, message] = (Object.hasOwn(BAD_REQUESTS, error.code ?? '') ? BAD_REQUESTS[error.code ?? ''] : undefined) ??
+  const [code, phrase, message] = (Object.hasOwn(BAD_REQUESTS, error.code ?? '')
+    ? BAD_REQUESTS[error.code ?? '']
+    : undefined) ??
     [400, 'Bad Request', 'the request is not valid HTTP']
   const reason = code === 408 ? 'Timeout' : 'BadRequest'
   const body = badRequestBody(code, reason, message)
-  socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () => socket.destroy())
+  socket.end(`HTTP/1.1 ${code} ${phrase}\r\nContent-Type: application/json\r\nContent-Length: ` +
+    `${Buffer.byteLength(body)}\r\nCache-Control: no-cache, private\r\nConnection: close\r\n\r\n${body}`, () =>
+    socket.destroy())
   socket.setTimeout(REFUSAL_TIMEOUT, () => socket.destroy()) // the client may never read it
 }
 
 /**
- * Ends a connection whose TLS handshake failed. A client that speaks HTTP without TLS gets the answer of the convention, in plain text: a URL that begins with
- * `http:` is a common mistake.
+ * Ends a connection whose TLS handshake failed. A client that speaks HTTP without TLS gets the answer of the
+ * convention, in plain text: a URL that begins with `http:` is a common mistake.
  */
 export function endHandshake (error: Error & { code?: string }, socket: Duplex & { readonly _parent?: Duplex }): void {
   const { _parent: connection } = socket // below TLS
   if (error.code === 'ERR_SSL_HTTP_REQUEST' && connection?.writable === true) {
-    connection.end('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n', () => { socket.destroy() })
+    connection.end('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n', () => {
+      socket.destroy()
+    })
   } else {
     socket.destroy() // Node leaves this to the listener; the connection would stay open
   }

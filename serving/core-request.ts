@@ -1,6 +1,6 @@
 /**
- * An HTTP/2 request without a body on Node's core stream: the subset of `IncomingMessage` that Fastify and handlers use. Its response is in
- * core-response.ts.
+ * An HTTP/2 request without a body on Node's core stream: the subset of `IncomingMessage` that Fastify and handlers
+ * use. Its response is in core-response.ts.
  */
 import { EventEmitter } from 'node:events'
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
@@ -27,7 +27,9 @@ export class CoreRequest extends EventEmitter {
   readableEnded = false
   #read = false
 
-  constructor (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[], connectionState: ConnectionState) {
+  constructor (
+    stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rawHeaders: string[], connectionState: ConnectionState
+  ) {
     super()
     this.stream = stream
     this.headers = headers
@@ -88,7 +90,9 @@ export class CoreRequest extends EventEmitter {
     return this
   }
 
-  override addListener (event: string | symbol, listener: (...args: never[]) => void): this { return this.on(event, listener) }
+  override addListener (event: string | symbol, listener: (...args: never[]) => void): this {
+    return this.on(event, listener)
+  }
 
   setTimeout (milliseconds: number, then?: () => void): this {
     this.stream.setTimeout(milliseconds, then)

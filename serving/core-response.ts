@@ -1,8 +1,9 @@
 /**
- * HTTP/2 responses on Node's core streams. With core-request.ts, this implements the parts of `ServerResponse` and `IncomingMessage` that
- * Fastify and handlers use, with HTTP/1 semantics, and only two stream listeners: error and close.
- * Benchmark: `npm run bench -- h2`, 'GET, 16 × 16 streams, HTTP/2, all defaults': 1.15 to 1.24 times as much with Node's compatibility classes.
- * Not implemented, because unused: trailers, pushes, informational responses, status messages.
+ * HTTP/2 responses on Node's core streams. With core-request.ts, this implements the parts of `ServerResponse` and
+ * `IncomingMessage` that Fastify and handlers use, with HTTP/1 semantics, and only two stream listeners: error and
+ * close. Benchmark: `npm run bench -- h2`, 'GET, 16 × 16 streams, HTTP/2, all defaults': 1.15 to 1.24 times as much
+ * with Node's compatibility classes. Not implemented, because unused: trailers, pushes, informational responses, status
+ * messages.
  */
 import { EventEmitter } from 'node:events'
 import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
@@ -11,7 +12,9 @@ import type { Socket } from 'node:net'
 import type { CoreRequest } from './core-request.js'
 
 /** Headers that are invalid in HTTP/2. */
-const OF_CONNECTIONS: ReadonlySet<string> = new Set(['connection', 'upgrade', 'http2-settings', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te'])
+const OF_CONNECTIONS: ReadonlySet<string> = new Set([
+  'connection', 'upgrade', 'http2-settings', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te'
+])
 /** Header names already validated. Only server code names headers, so the set stays small. */
 const names = new Set<string>()
 const MAX_NAMES = 500
@@ -20,7 +23,9 @@ const NO_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 
 type Callback = (error?: Error | null) => void
 
-/** A response. 'finish' is emitted when all of it was handed to the connection, 'close' when nothing more can be sent. */
+/**
+ * A response. 'finish' is emitted when all of it was handed to the connection, 'close' when nothing more can be sent.
+ */
 export class CoreResponse extends EventEmitter {
   readonly stream: ServerHttp2Stream
   readonly req: CoreRequest
@@ -64,7 +69,9 @@ export class CoreResponse extends EventEmitter {
   getHeader (name: string): OutgoingHttpHeader | undefined { return this.#headers?.[name.toLowerCase()] }
   getHeaderNames (): string[] { return Object.keys(this.#headers ?? {}) }
   getHeaders (): OutgoingHttpHeaders { return { ...this.#headers } }
-  hasHeader (name: string): boolean { return this.#headers !== undefined && Object.hasOwn(this.#headers, name.toLowerCase()) }
+  hasHeader (name: string): boolean {
+    return this.#headers !== undefined && Object.hasOwn(this.#headers, name.toLowerCase())
+  }
 
   /** @throws TypeError for an invalid name or value; Error ERR_HTTP_HEADERS_SENT */
   setHeader (name: string, value: OutgoingHttpHeader): this {
@@ -78,7 +85,10 @@ export class CoreResponse extends EventEmitter {
   appendHeader (name: string, value: string | readonly string[]): this {
     const before = this.getHeader(name)
     const added = typeof value === 'string' ? [value] : value
-    return this.setHeader(name, before === undefined ? value as string | string[] : [...(Array.isArray(before) ? before : [String(before)]), ...added]) // the array is not modified
+    // the array is not modified
+    return this.setHeader(name, before === undefined
+      ? value as string | string[]
+      : [...(Array.isArray(before) ? before : [String(before)]), ...added])
   }
 
   removeHeader (name: string): void {
@@ -87,7 +97,10 @@ export class CoreResponse extends EventEmitter {
   }
 
   /** The head is sent with the first data or `flushHeaders`. @throws as setHeader */
-  writeHead (statusCode: number, phraseOrHeaders?: string | OutgoingHttpHeaders, headers: OutgoingHttpHeaders | undefined = typeof phraseOrHeaders === 'object' ? phraseOrHeaders : undefined): this {
+  writeHead (
+    statusCode: number, phraseOrHeaders?: string | OutgoingHttpHeaders,
+    headers: OutgoingHttpHeaders | undefined = typeof phraseOrHeaders === 'object' ? phraseOrHeaders : undefined
+  ): this {
     if (this.headersSent) throw sentAlready()
     this.statusCode = statusCode
     const all = this.#headers ??= {}
@@ -100,7 +113,10 @@ export class CoreResponse extends EventEmitter {
     if (!this.#begun) this.#begin('open')
   }
 
-  /** A streamed response waits for trailers before it ends its stream. Otherwise an aborted one would end normally, and look complete. */
+  /**
+   * A streamed response waits for trailers before it ends its stream. Otherwise an aborted one would end normally, and
+   * look complete.
+   */
   #begin (end: 'empty' | 'next' | 'open'): void {
     const { stream, statusCode } = this
     this.headersSent = this.#begun = true
@@ -110,7 +126,9 @@ export class CoreResponse extends EventEmitter {
     this.#bodyless = this.req.method === 'HEAD' || statusCode === 204 || statusCode === 304
     const waitForTrailers = end === 'open' && !this.#bodyless
     if (waitForTrailers) stream.on('wantTrailers', () => { if (this.writableEnded) stream.sendTrailers({}) })
-    const options: ServerStreamResponseOptions & { sendDate: boolean } = { endStream: end === 'empty' || this.#bodyless, sendDate: this.sendDate, waitForTrailers }
+    const options: ServerStreamResponseOptions & { sendDate: boolean } = {
+      endStream: end === 'empty' || this.#bodyless, sendDate: this.sendDate, waitForTrailers
+    }
     stream.respond(headers, options)
   }
 
@@ -125,7 +143,9 @@ export class CoreResponse extends EventEmitter {
     return true
   }
 
-  end (chunk?: string | Uint8Array | Callback | null, encoding?: BufferEncoding | Callback | null, then?: Callback | null): this {
+  end (
+    chunk?: string | Uint8Array | Callback | null, encoding?: BufferEncoding | Callback | null, then?: Callback | null
+  ): this {
     if (typeof chunk === 'function') return this.end(undefined, undefined, chunk)
     if (typeof encoding === 'function') return this.end(chunk, undefined, encoding)
     if (this.writableEnded) {
@@ -151,7 +171,10 @@ export class CoreResponse extends EventEmitter {
     return this
   }
 
-  /** Ends the stream, not its connection. An incomplete response is reset with an error, so that clients do not take it for complete. */
+  /**
+   * Ends the stream, not its connection. An incomplete response is reset with an error, so that clients do not take it
+   * for complete.
+   */
   destroy (error?: Error): this {
     if (this.destroyed) return this
     this.destroyed = true
@@ -172,7 +195,9 @@ export class CoreResponse extends EventEmitter {
     return super.once(event, listener as (...args: unknown[]) => void)
   }
 
-  override addListener (event: string | symbol, listener: (...args: never[]) => void): this { return this.on(event, listener) }
+  override addListener (event: string | symbol, listener: (...args: never[]) => void): this {
+    return this.on(event, listener)
+  }
 
   override prependListener (event: string | symbol, listener: (...args: never[]) => void): this {
     this.#follow(event)
@@ -217,7 +242,9 @@ function put (headers: OutgoingHttpHeaders, given: string, value: OutgoingHttpHe
 }
 
 function check (name: string, value: string): void {
-  if (NO_VALUE.test(value)) throw coded(TypeError, 'ERR_INVALID_CHAR', `the header ${name} has a character that no header has`)
+  if (NO_VALUE.test(value)) {
+    throw coded(TypeError, 'ERR_INVALID_CHAR', `the header ${name} has a character that no header has`)
+  }
 }
 
 function coded (Kind: ErrorConstructor | TypeErrorConstructor, code: string, message: string): Error {

@@ -1,6 +1,6 @@
 /**
- * Limits connections by the available file descriptors, and reports when none are left. Without this limit, exhaustion would hit the store
- * or the log, and the system rejects connections without notice.
+ * Limits connections by the available file descriptors, and reports when none are left. Without this limit, exhaustion
+ * would hit the store or the log, and the system rejects connections without notice.
  */
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 
@@ -41,7 +41,8 @@ export function watchDescriptors (exhausted: (code: string) => void, interval = 
 }
 
 /** Calls `report` at most once per interval, starting with the first call. */
-export function throttled<T extends unknown[]> (milliseconds: number, report: (...args: T) => void, now = () => performance.now()): (...args: T) => void {
+export function throttled<T extends unknown[]> (milliseconds: number, report: (...args: T) => void, now = () =>
+  performance.now()): (...args: T) => void {
   let last = -Infinity
   return (...args) => {
     const at = now()

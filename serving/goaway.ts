@@ -1,9 +1,10 @@
 /**
  * Moves HTTP/2 clients to another connection without losing requests in transit.
- * By the protocol, a server first sends a GOAWAY with the highest stream number. But Node accepts no new streams after any GOAWAY, and
- * drops them silently. So the GOAWAY is sent when nothing is in transit: new requests are held until the client has answered several pings
- * between which no request arrived and no response ended. Then the held requests are served right after the GOAWAY. A later request is
- * beyond the GOAWAY's last stream, so the client knows that it was not processed and may retry it.
+ * By the protocol, a server first sends a GOAWAY with the highest stream number. But Node accepts no new streams after
+ * any GOAWAY, and drops them silently. So the GOAWAY is sent when nothing is in transit: new requests are held until
+ * the client has answered several pings between which no request arrived and no response ended. Then the held requests
+ * are served right after the GOAWAY. A later request is beyond the GOAWAY's last stream, so the client knows that it
+ * was not processed and may retry it.
  */
 import type { Http2Session, ServerHttp2Stream } from 'node:http2'
 
@@ -17,7 +18,10 @@ export class GracefulGoaway {
   readonly #answers: (session: Http2Session) => number
   readonly #patience: number
 
-  /** @param answers number of responses in progress on a connection @param patience milliseconds after which GOAWAY is sent in any case */
+  /**
+   * @param answers number of responses in progress on a connection
+   * @param patience milliseconds after which GOAWAY is sent in any case
+   */
   constructor (answers: (session: Http2Session) => number, patience: number) {
     this.#answers = answers
     this.#patience = patience

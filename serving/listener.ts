@@ -1,8 +1,10 @@
 /**
- * The HTTPS server under Fastify: HTTP/2 and HTTP/1.1 on one port, limits on clients, and graceful shutdown: `stop` rejects new
- * connections, lets active responses finish, then closes all connections.
+ * The HTTPS server under Fastify: HTTP/2 and HTTP/1.1 on one port, limits on clients, and graceful shutdown: `stop`
+ * rejects new connections, lets active responses finish, then closes all connections.
  */
-import { createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions, type ServerHttp2Stream } from 'node:http2'
+import {
+  createSecureServer, type Http2SecureServer, type Http2ServerResponse, type SecureServerOptions, type ServerHttp2Stream
+} from 'node:http2'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TlsOptions, TLSSocket } from 'node:tls'
@@ -25,7 +27,10 @@ export interface ListenerOptions {
   readonly requestTimeout: number
   /** Probability, 0 to 1, that an HTTP/2 request makes its client reconnect. Default 0. */
   readonly goawayChance?: number
-  /** Maximum milliseconds until the client gets the GOAWAY, and from then until its connection is closed. Default 1 second, as upstream. */
+  /**
+   * Maximum milliseconds until the client gets the GOAWAY, and from then until its connection is closed. Default 1
+   * second, as upstream.
+   */
   readonly reconnectGrace?: number
   /** Milliseconds until an idle connection is closed. Default 90 seconds. */
   readonly idle?: number
@@ -45,7 +50,10 @@ export interface Listener {
   serve: (socket: Socket) => void
   /** Sets the maximum number of connections; undefined means no limit. */
   bound: (connections: number | undefined) => void
-  /** Stops accepting connections. Clients are notified, pending requests served, and each connection closes after its last response. Idempotent. */
+  /**
+   * Stops accepting connections. Clients are notified, pending requests served, and each connection closes after its
+   * last response. Idempotent.
+   */
   stop: () => void
   /** Resolves when no connection is left, or after the timeout. */
   closed: (milliseconds: number) => Promise<void>
@@ -61,7 +69,10 @@ const HANDSHAKE = 10_000
 /** Milliseconds between the shutdown notice and closing idle connections, for requests in transit. */
 const LINGER = 100
 const RECONNECT_GRACE = 1000
-/** Maximum repetitions of LINGER while requests arrive. HTTP/1 clients learn of the shutdown only from their next response. */
+/**
+ * Maximum repetitions of LINGER while requests arrive. HTTP/1 clients learn of the shutdown only from their next
+ * response.
+ */
 const MAX_LINGERS = 20
 /** Milliseconds after its last response during which an HTTP/1 connection counts as in use. */
 const IN_USE = 1000
@@ -79,7 +90,9 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     noDelay: true, // as on Node's HTTP/1 server: otherwise an event waits for the acknowledgement of the previous one
     maxHeaderListPairs: 200,
     maxSessionMemory: 64,
-    settings: { maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES }
+    settings: {
+      maxConcurrentStreams: options.maxStreams === 0 ? 250 : options.maxStreams, maxHeaderListSize: MAX_HEADER_BYTES
+    }
   }
   const { goawayChance = 0 } = options
   const leave = options.reconnectGrace ?? RECONNECT_GRACE
@@ -111,24 +124,30 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       if (mayGoaway) {
         const { session } = stream
         // Closing immediately would reset the connection if more data arrives.
-        if (session !== undefined && Math.random() < goawayChance) goaway.send(session, () => { setTimeout(() => { session.close() }, leave).unref() })
+        if (session !== undefined && Math.random() < goawayChance) {
+          goaway.send(session, () => { setTimeout(() => { session.close() }, leave).unref() })
+        }
         if (goaway.holds(stream, () => { serve(request, response, refusal) })) return
       }
     }
     // Skip requests that have closed: their seat would never be released. Compatibility responses do not know it.
     const target = stream ?? response
-    // Node up to 26.10 closes the connection at the end of the read that completes a handshake with a badly signed certificate. Serve the first request at once,
-    // so that its 401 is sent.
+    // Node up to 26.10 closes the connection at the end of the read that completes a handshake with a badly signed
+    // certificate. Serve the first request at once, so that its 401 is sent.
     if (isFirst || refusal !== undefined) serve(request, response, refusal)
     else afterPoll(() => { if (!target.destroyed) serve(request, response, refusal) })
   }
-  const serve = (request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined = refusalOf(request)): void => {
+  const serve = (
+    request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined = refusalOf(request)
+  ): void => {
     const { url = '' } = request
     const path = url.startsWith('/') && !url.includes('#') ? url : originForm(url)
     if (refusal !== undefined) {
       refuse(response, refusal)
     } else if (path === undefined) {
-      refuse(response, { code: 400, reason: 'BadRequest', message: 'the request target is neither a path nor a URL, or has a fragment' })
+      refuse(response, {
+        code: 400, reason: 'BadRequest', message: 'the request target is neither a path nor a URL, or has a fragment'
+      })
     } else {
       if (path !== url) request.url = path
       handler(request, response as ServerResponse<IncomingMessage> & { req: IncomingMessage })
@@ -212,7 +231,9 @@ export function createListener (handler: RequestListener, options: ListenerOptio
       }
       const inUse = (): boolean => {
         const since = performance.now() - IN_USE
-        for (const socket of sockets) if ((socket[LAST_ENDED_AT] ?? -Infinity) > since && !socket.writableEnded) return true
+        for (const socket of sockets) {
+          if ((socket[LAST_ENDED_AT] ?? -Infinity) > since && !socket.writableEnded) return true
+        }
         return false
       }
       const linger = (seen: number, left: number): void => {

@@ -1,5 +1,6 @@
 /**
- * `--local`: creates an administrator with a self-signed client certificate and a kubeconfig, both readable only by their owner.
+ * `--local`: creates an administrator with a self-signed client certificate and a kubeconfig, both readable only by
+ * their owner.
  */
 import { X509Certificate } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -27,17 +28,23 @@ export function localAdministrator (parsed: Parsed, now = new Date()): Pair | un
   const files = localFiles(values)
   try {
     const kept = keptPair(files)
-    if (kept !== undefined && Date.parse(new X509Certificate(kept.certificate).validTo) - now.getTime() > RENEWAL) return kept
+    if (kept !== undefined && Date.parse(new X509Certificate(kept.certificate).validTo) - now.getTime() > RENEWAL) {
+      return kept
+    }
     makeFolder(values['data-dir'])
     makeFolder(dirname(files.key))
     const pair = certify({
-      commonName: 'local-admin', organizations: ['system:masters'], uses: ['client'], authority: true, from: new Date(now.getTime() - DAY), until: new Date(now.getTime() + LIFETIME)
+      commonName: 'local-admin', organizations: ['system:masters'], uses: ['client'], authority: true,
+      from: new Date(now.getTime() - DAY), until: new Date(now.getTime() + LIFETIME)
     })
     replaceFile(files.key, pair.key, 0o600)
     replaceFile(files.certificate, pair.certificate, 0o600)
     return pair
   } catch (error) {
-    throw new FlagError('data-dir', values['data-dir'], `cannot keep the administrator of --local there: ${reasonOf(error)}; name another folder`, { cause: error })
+    throw new FlagError(
+      'data-dir', values['data-dir'],
+      `cannot keep the administrator of --local there: ${reasonOf(error)}; name another folder`, { cause: error }
+    )
   }
 }
 
@@ -57,7 +64,8 @@ function keptPair ({ certificate, key }: Pair): Pair | undefined {
 export function writeKubeconfig ({ values }: Parsed, administrator: Pair, chain: string): string {
   const { kubeconfig } = localFiles(values)
   const bound = listenHost(values['bind-address'])
-  const server = `https://${hostPort(bound === '::' || bound === '0.0.0.0' ? '127.0.0.1' : bound, values['secure-port'])}`
+  const server =
+    `https://${hostPort(bound === '::' || bound === '0.0.0.0' ? '127.0.0.1' : bound, values['secure-port'])}`
   const authority = authorityOf(chain)
   const base64 = (pem: string): string => Buffer.from(pem).toString('base64')
   replaceFile(kubeconfig, `apiVersion: v1

@@ -15,9 +15,16 @@ export interface Refusal {
   readonly closes?: boolean
 }
 
-export const UNMET: Refusal = { code: 417, reason: 'BadRequest', message: 'the request expects something other than 100-continue', closes: true }
-const TOO_OLD: Refusal = { code: 400, reason: 'BadRequest', message: 'the request names no version of HTTP, or 0.9', closes: true }
-const TOO_NEW: Refusal = { code: 505, reason: 'BadRequest', message: 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', closes: true }
+export const UNMET: Refusal = {
+  code: 417, reason: 'BadRequest', message: 'the request expects something other than 100-continue', closes: true
+}
+const TOO_OLD: Refusal = {
+  code: 400, reason: 'BadRequest', message: 'the request names no version of HTTP, or 0.9', closes: true
+}
+const TOO_NEW: Refusal = {
+  code: 505, reason: 'BadRequest', message: 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS',
+  closes: true
+}
 const NO_METHOD: Refusal = { code: 405, reason: 'MethodNotAllowed', message: 'the request has an unknown method' }
 
 export function refusalOf (request: IncomingMessage): Refusal | undefined {
@@ -30,8 +37,8 @@ export const badRequestBody = (code: number, reason: string, message: string): s
   JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code })
 
 /**
- * Path and query of a request target, which may be an absolute URL; undefined if invalid. Fragments are rejected, because routers and other
- * readers treat them differently.
+ * Path and query of a request target, which may be an absolute URL; undefined if invalid. Fragments are rejected,
+ * because routers and other readers treat them differently.
  */
 export function originForm (target: string): string | undefined {
   if (target.includes('#')) return undefined
@@ -43,6 +50,8 @@ export function originForm (target: string): string | undefined {
 export function refuse (response: ServerResponse, { code, reason, message, closes = false }: Refusal): void {
   if (closes) response.shouldKeepAlive = false
   const body = badRequestBody(code, reason, message)
-  response.writeHead(code, { 'content-type': 'application/json', 'cache-control': 'no-cache, private', 'content-length': Buffer.byteLength(body) })
+  response.writeHead(code, {
+    'content-type': 'application/json', 'cache-control': 'no-cache, private', 'content-length': Buffer.byteLength(body)
+  })
   response.end(body)
 }

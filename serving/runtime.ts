@@ -11,5 +11,8 @@ export function losesFields (version: string): boolean {
 }
 
 export const runtimeWarnings = (version = process.versions.node): string[] => losesFields(version)
-  ? [`Node ${version} drops HTTP/2 headers whose value begins or ends with a blank, credentials too: such a request is served without them, anonymously where that is allowed; run Node 22.17, 24.2 or a later one`]
+  ? [
+    `Node ${version} drops HTTP/2 headers whose value begins or ends with a blank, credentials too: such a request ` +
+      'is served without them, anonymously where that is allowed; run Node 22.17, 24.2 or a later one'
+    ]
   : []

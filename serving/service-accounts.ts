@@ -1,6 +1,6 @@
 /**
- * Without flags that name keys, generates a signing key for service account tokens and keeps it in --cert-dir. Also sets the CA bundle that
- * token Secrets contain.
+ * Without flags that name keys, generates a signing key for service account tokens and keeps it in --cert-dir. Also
+ * sets the CA bundle that token Secrets contain.
  * @see interface, --service-account-key-file, --service-account-signing-key-file, --cert-dir
  */
 import { join } from 'node:path'
@@ -21,7 +21,9 @@ const NAME = 'service-account.key'
 interface ExistingKey { readonly key: string, readonly notes: readonly string[], readonly warnings: readonly string[] }
 
 /** Completes the options. @param chain PEM of the serving certificate chain. @throws FlagError */
-export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, chain: string): { options: ServerOptions, notes: readonly string[], warnings: readonly string[] } {
+export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, chain: string): {
+  options: ServerOptions, notes: readonly string[], warnings: readonly string[]
+} {
   const { authentication } = options
   const certificateAuthority = authorityOf(chain, authoritiesOf(authentication?.clientAuthorities ?? '').pem)
   const kept = parsed.values['service-account-key-file'].length > 0 ? undefined : keptKey(parsed)
@@ -31,7 +33,8 @@ export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, c
       authentication: {
         ...authentication,
         serviceAccounts: {
-          ...authentication?.serviceAccounts, ...(kept === undefined ? {} : { signingKey: kept.key }), ...(certificateAuthority === undefined ? {} : { certificateAuthority })
+          ...authentication?.serviceAccounts, ...(kept === undefined ? {} : { signingKey: kept.key }),
+          ...(certificateAuthority === undefined ? {} : { certificateAuthority })
         }
       }
     },
@@ -42,7 +45,13 @@ export function withServiceAccountKey (options: ServerOptions, parsed: Parsed, c
 
 function keptKey ({ values, given }: Parsed): ExistingKey {
   const directory = values['cert-dir']
-  const own = isEmbedded(values) ? [] : ['tokens of service accounts are signed with a key that this server alone has; for several servers give all the same --service-account-key-file, --service-account-signing-key-file and --service-account-issuer']
+  const own = isEmbedded(values)
+    ? []
+    : [
+        'tokens of service accounts are signed with a key that this server alone has; for several servers give all ' +
+          'the ' +
+        'same --service-account-key-file, --service-account-signing-key-file and --service-account-issuer'
+      ]
   const fallback = join(values['data-dir'], 'certs')
   // --cert-dir is ignored beside a given certificate, except that a key from before is still read there.
   const ignored = directory === '' || (values['tls-cert-file'] !== '' && !hasKey(directory))
@@ -60,7 +69,14 @@ function keptKey ({ values, given }: Parsed): ExistingKey {
       problem = error
     }
   }
-  return { key: makeSigningKey(), notes: [], warnings: [`the key that signs tokens of service accounts cannot be kept in ${fallback} (${reasonOf(problem)}): they are good until this server ends; give --service-account-key-file, --service-account-signing-key-file and --service-account-issuer`] }
+  return {
+    key: makeSigningKey(), notes: [],
+    warnings: [
+      `the key that signs tokens of service accounts cannot be kept in ${fallback} (${reasonOf(problem)}): they are ` +
+        'good until this server ends; give --service-account-key-file, --service-account-signing-key-file and ' +
+        '--service-account-issuer'
+    ]
+  }
 }
 
 /** Whether the folder has a usable key. */
@@ -83,17 +99,28 @@ function keptIn (folder: string): ExistingKey {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
     makeFolder(folder)
     const made = makeSigningKey()
-    if (createFile(path, made, 0o600)) return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`], warnings: [] }
+    if (createFile(path, made, 0o600)) {
+      return { key: made, notes: [`wrote a key for tokens of service accounts to ${path}`], warnings: [] }
+    }
     existing = read()
   }
   const problem = signingKeyProblem(existing)
   if (problem === undefined) return { key: existing, notes: [], warnings: [] }
   const made = makeSigningKey()
   replaceFile(path, made, 0o600)
-  return { key: made, notes: [], warnings: [`the kept key for tokens of service accounts is unusable (${problem}): wrote a new one to ${path}; tokens that it signed are refused`] }
+  return {
+    key: made, notes: [],
+    warnings: [
+      `the kept key for tokens of service accounts is unusable (${problem}): wrote a new one to ${path}; tokens that ` +
+        'it signed are refused'
+    ]
+  }
 }
 
-/** Returns the CA certificate by which clients verify the chain: its root, or the issuer of its last certificate among `others`. */
+/**
+ * Returns the CA certificate by which clients verify the chain: its root, or the issuer of its last certificate among
+ * `others`.
+ */
 export function authorityOf (chain: string, others = ''): string | undefined {
   const last = parseCertificates(chain).at(-1)
   if (last === undefined) return undefined

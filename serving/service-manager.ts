@@ -1,7 +1,7 @@
 /**
- * Reports readiness to systemd (`Type=notify`): `READY=1` once every check of readyz passes, `STOPPING=1` at shutdown. Node has no datagram
- * sockets for `NOTIFY_SOCKET`, so systemd's own command sends the messages, and the unit needs `NotifyAccess=all`. Without
- * `NOTIFY_SOCKET` nothing happens.
+ * Reports readiness to systemd (`Type=notify`): `READY=1` once every check of readyz passes, `STOPPING=1` at shutdown.
+ * Node has no datagram sockets for `NOTIFY_SOCKET`, so systemd's own command sends the messages, and the unit needs
+ * `NotifyAccess=all`. Without `NOTIFY_SOCKET` nothing happens.
  */
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -44,6 +44,10 @@ export async function whenReady (ready: Reported['ready'], leaving: AbortSignal)
 const run = (state: string): Promise<string | undefined> => new Promise(resolve => {
   execFile(COMMAND, [state], { timeout: TIMEOUT }, (error, _out, errors) => {
     if (error === null) resolve(undefined)
-    else resolve(error.code === 'ENOENT' ? `the command ${COMMAND} is not on the PATH` : errors.trim().split('\n')[0] || error.message)
+    else {
+      resolve(error.code === 'ENOENT'
+        ? `the command ${COMMAND} is not on the PATH`
+        : errors.trim().split('\n')[0] || error.message)
+    }
   })
 })

@@ -1,8 +1,10 @@
 /**
- * HTTP/2 connections: dispatches their requests to the handler and ends unused connections. Requests without a body bypass Node's
- * compatibility layer; others use it.
+ * HTTP/2 connections: dispatches their requests to the handler and ends unused connections. Requests without a body
+ * bypass Node's compatibility layer; others use it.
  */
-import { constants, type Http2SecureServer, type Http2Session, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import {
+  constants, type Http2SecureServer, type Http2Session, type ServerHttp2Session, type ServerHttp2Stream
+} from 'node:http2'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { CoreRequest, type ConnectionState } from './core-request.js'
@@ -30,9 +32,9 @@ export interface Sessions extends Iterable<ServerHttp2Session> {
 }
 
 /**
- * For a server created with `handler`. Connections without requests or pings for `idle` milliseconds, or up to a third more, are closed,
- * and destroyed a third later if the client does not close its end. Connections with active responses are pinged, and destroyed if nothing
- * comes back in that time.
+ * For a server created with `handler`. Connections without requests or pings for `idle` milliseconds, or up to a third
+ * more, are closed, and destroyed a third later if the client does not close its end. Connections with active responses
+ * are pinged, and destroyed if nothing comes back in that time.
  * @returns the open sessions
  */
 export function serveSessions (server: Http2SecureServer, handler: RequestListener, idle: number): Sessions {
@@ -79,7 +81,8 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
     connection.used = true
     stream.on('end', ended)
     const method = headers[':method']
-    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) === 0 || (method !== 'GET' && method !== 'HEAD') || headers.expect !== undefined) {
+    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) === 0 || (method !== 'GET' && method !== 'HEAD') ||
+      headers.expect !== undefined) {
       connection.open++
       stream.once('close', () => { connection.open-- })
       serveCompatibly(stream, headers, flags, rawHeaders)
@@ -87,18 +90,22 @@ export function serveSessions (server: Http2SecureServer, handler: RequestListen
     }
     const request = new CoreRequest(stream, headers, rawHeaders, connection)
     // They implement the used subset of the HTTP/1 classes.
-    handler(request as unknown as IncomingMessage, new CoreResponse(stream, request) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage })
+    handler(
+      request as unknown as IncomingMessage,
+      new CoreResponse(stream, request) as unknown as ServerResponse<IncomingMessage> & { req: IncomingMessage }
+    )
   })
   return {
-    [Symbol.iterator]: () => connections.keys() as IterableIterator<ServerHttp2Session>, // a server only has server sessions
+    // a server only has server sessions
+    [Symbol.iterator]: () => connections.keys() as IterableIterator<ServerHttp2Session>,
     answersOf: session => connections.get(session)?.open ?? 0
   }
 }
 
 /**
- * Destroys a stream that its client cancelled without an error code: before 26, Node waits forever for it to flush. Not at once, as the last write of a response
- * returns after its stream has closed, and Node makes an error with its stack for each write of a destroyed stream.
- * Benchmark: `npm run bench -- h2`, 'GET, 16 × 16 streams, HTTP/2, all defaults'.
+ * Destroys a stream that its client cancelled without an error code: before 26, Node waits forever for it to flush. Not
+ * at once, as the last write of a response returns after its stream has closed, and Node makes an error with its stack
+ * for each write of a destroyed stream. Benchmark: `npm run bench -- h2`, 'GET, 16 × 16 streams, HTTP/2, all defaults'.
  */
 function ended (this: ServerHttp2Stream): void {
   if (this.closed && !this.writableFinished) setImmediate(destroyUnfinished, this)

@@ -1,7 +1,10 @@
 /** Signals of the process: SIGTERM and SIGINT end it, SIGUSR1 asks for a report, SIGHUP is ignored. */
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
-/** Milliseconds within which a second signal is a duplicate: npm forwards a terminal's signal to the process that already has it. */
+/**
+ * Milliseconds within which a second signal is a duplicate: npm forwards a terminal's signal to the process that
+ * already has it.
+ */
 const DUPLICATE = 500
 
 export interface ShutdownSteps {
@@ -27,5 +30,7 @@ export function endOnSignals ({ end, now }: ShutdownSteps): void {
 /** SIGHUP is ignored, because a closing terminal sends it. */
 export function reportOnSignals (log: { readonly info: (text: string) => void }, report: () => void): void {
   process.on('SIGUSR1', report)
-  process.on('SIGHUP', () => { log.info('SIGHUP: ignored; changed files are reloaded without it, changed flags need a restart') })
+  process.on('SIGHUP', () => {
+    log.info('SIGHUP: ignored; changed files are reloaded without it, changed flags need a restart')
+  })
 }

@@ -1,4 +1,7 @@
-/** Starts and stops the server. Modules needed only after the flags are validated are imported here, so that `--help` and mistakes respond immediately. */
+/**
+ * Starts and stops the server. Modules needed only after the flags are validated are imported here, so that `--help`
+ * and mistakes respond immediately.
+ */
 import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 import Fastify, { LogController, type FastifyReply, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
@@ -48,7 +51,9 @@ type Orch = (fastify: FastifyInstance, options: ServerOptions) => Promise<void>
  * @param supervisor the channel to the process that listens; undefined for the one process of a server
  * @throws any start-up error; the launcher reports it in one line
  */
-export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) => never, supervisor?: SupervisorChannel): Promise<Running> {
+export async function start (
+  parsed: Parsed, orch: Orch, fail: (error: unknown) => never, supervisor?: SupervisorChannel
+): Promise<Running> {
   const { values } = parsed
   const { first, ticketKeys: keys } = await supervisor?.start ?? { first: true, ticketKeys: [] }
   const ticketKeys = Buffer.from(keys)
@@ -62,9 +67,12 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   if (first) supervisor?.send({ kind: 'prepared' })
   const certificates = options.authentication?.serviceAccounts?.certificateAuthority
   const verbosity = new Verbosity(values.v, values.vmodule)
-  const log = createLog({ verbosity, format: values['logging-format'], ...(supervisor === undefined ? {} : { process: supervisor.name }) })
+  const log = createLog({
+    verbosity, format: values['logging-format'], ...(supervisor === undefined ? {} : { process: supervisor.name })
+  })
   const launchLog = log.child({ module: 'launch' })
-  const outOfDescriptors = throttled(MINUTE, (what: string) => log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
+  const outOfDescriptors = throttled(MINUTE, (what: string) =>
+    log.error(`${what}; the open files limit is too low for this many clients, raise it (ulimit -n, LimitNOFILE=)`))
 
   let listener: Listener | undefined
   const root = Fastify({
@@ -91,7 +99,9 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
       const answer = reply as unknown as FastifyReply // its type is parameterized by schemas, which are unused
       const code = statusCode === 414 ? 414 : 400
       answer.code(code).headers({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' })
-        .send(badRequestBody(code, 'BadRequest', 'the request path is not valid: it is no percent-encoded UTF-8 or has too long a part'))
+        .send(badRequestBody(
+          code, 'BadRequest', 'the request path is not valid: it is no percent-encoded UTF-8 or has too long a part'
+        ))
     },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } }
   })
@@ -101,52 +111,77 @@ export async function start (parsed: Parsed, orch: Orch, fail: (error: unknown) 
   let scope: FastifyInstance | undefined
   await root.register(async instance => {
     scope = instance
-    await orch(instance, { ...options, ...refusable(options, fail), ...observed(options, verbosity, supervisor), rootCA: certificates === undefined ? { certificates: chain } : { certificates, shared: values['tls-cert-file'] !== '' } })
+    await orch(instance, {
+      ...options, ...refusable(options, fail), ...observed(options, verbosity, supervisor),
+      rootCA: certificates === undefined
+        ? { certificates: chain }
+        : { certificates, shared: values['tls-cert-file'] !== '' }
+    })
   })
   await root.ready()
   if (scope === undefined) throw new Error('the server was not loaded')
   handshakeErrors(scope) // registers the metric at start-up
 
   listener.bound(roomForConnections())
-  watchDescriptors(code => outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
+  watchDescriptors(code =>
+    outOfDescriptors(`too many open files (${code}): new connections are closed and files cannot be opened`))
   const running: Running = { root, scope, listener, log }
   // Before it listens: a client that gets an answer may send a signal at once.
   if (child === undefined) {
     endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
     reportOnSignals(log, () => { logReport(running) })
-    await listenOn(listener.server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+    await listenOn(listener.server, {
+      host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing']
+    })
   } else serveFor(child, running, verbosity)
   logUncaughtErrors(log)
   const { server } = listener
   const reloads = certificateReloads(scope)
-  const followed = await followCertificates({ pairs, bundles: authorities, server, context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }), reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() }, log: (level, message) => { if (supervisor === undefined || supervisor.leads) log[level](message) } })
+  const followed = await followCertificates({
+    pairs, bundles: authorities, server,
+    context: supervisor === undefined ? context : authorities => ({ ...context(authorities), ticketKeys }),
+    reloaded: (flag, valid) => { reloads.with(flag, valid ? 'success' : 'failure').add() },
+    log: (level, message) => { if (supervisor === undefined || supervisor.leads) log[level](message) }
+  })
   server.once('close', () => { followed.close() })
   if (!first) return running // only the first process logs the rest
   for (const note of [...notes, ...keyNotes]) log.info(note)
   const forNodes = serviceWarnings.length > 0 && (values.v >= 2 || await hasNodes(scope)) ? serviceWarnings : []
   for (const warning of [...keyWarnings, ...warnings, ...forNodes, ...runtimeWarnings()]) log.warn(warning)
   announce(log, parsed)
-  if (administrator !== undefined) log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
+  if (administrator !== undefined) {
+    log.info(`for kubectl: export KUBECONFIG=${writeKubeconfig(parsed, administrator, chain)}`)
+  }
   return running
 }
 
-/** A store that this release cannot read ends the process as soon as that is known: after the start, if etcd was unreachable. */
+/**
+ * A store that this release cannot read ends the process as soon as that is known: after the start, if etcd was
+ * unreachable.
+ */
 function refusable ({ storage }: ServerOptions, fail: (error: unknown) => never): Pick<ServerOptions, 'storage'> {
   return storage !== undefined && 'servers' in storage ? { storage: { ...storage, refused: fail } } : {}
 }
 
 /** Logs requests from -v=3 on. Without profiling the verbosity cannot change, so requests do not check it. */
-function observed ({ profiling }: ServerOptions, verbosity: Verbosity, supervisor: SupervisorChannel | undefined): Pick<ServerOptions, 'profiling' | 'requestLog'> {
+function observed (
+  { profiling }: ServerOptions, verbosity: Verbosity, supervisor: SupervisorChannel | undefined
+): Pick<ServerOptions, 'profiling' | 'requestLog'> {
   const level = (): number => Math.min(verbosity.of('request-log'), 10)
   if (profiling === undefined) return level() < 3 ? {} : { requestLog: { verbosity: level(), safe: loggable } }
-  return { requestLog: { verbosity: level, safe: loggable }, profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); supervisor?.send({ kind: 'verbosity', v }) } } }
+  return {
+    requestLog: { verbosity: level, safe: loggable },
+    profiling: { ...profiling, setVerbosity: v => { verbosity.set(v); supervisor?.send({ kind: 'verbosity', v }) } }
+  }
 }
 
 /** The process of the store opens it; the others share it. */
 function sharedStorage ({ storage }: ServerOptions): Pick<ServerOptions, 'storage'> {
   if (storage === undefined || !('kind' in storage) || storage.kind !== 'embedded') return {}
   const { minFree: _, historyRetention, ...options } = storage
-  return { storage: { ...options, kind: 'shared', ...(historyRetention === undefined ? {} : { compactionInterval: 0 }) } }
+  return {
+    storage: { ...options, kind: 'shared', ...(historyRetention === undefined ? {} : { compactionInterval: 0 }) }
+  }
 }
 
 /** What one process of several has besides. */
@@ -169,7 +204,9 @@ function ofOneProcess (options: ServerOptions, { supervisor, stallGuard }: Child
 function serveFor ({ supervisor, stallGuard }: Child, running: Running, verbosity: Verbosity): void {
   const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
   startTimeouts(listener.server)
-  shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' }) })
+  shutdown.signal.addEventListener('abort', () => {
+    if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' })
+  })
   supervisor.serve({
     connection: listener.serve,
     end: () => { end(running) },
@@ -178,13 +215,23 @@ function serveFor ({ supervisor, stallGuard }: Child, running: Running, verbosit
     exposition: () => metrics.exposition(),
     refuse: (like, until) => { stallGuard.refuse(like, until) }
   })
-  whenReady(health.ready, shutdown.leaving).then(ready => { if (ready) supervisor.send({ kind: 'ready' }) }, (error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
+  whenReady(health.ready, shutdown.leaving).then(
+    ready => { if (ready) supervisor.send({ kind: 'ready' }) },
+    (error: unknown) => log.error({ err: error }, 'readiness cannot be reported')
+  )
 }
 
-const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } => metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
+const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } =>
+  metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
 
-const certificateReloads = ({ orch: { metrics } }: FastifyInstance): { with: (flag: string, status: string) => { add: () => void } } =>
-  metrics.counter('apiserver_certificate_reloads_total', 'Changes of certificate files of the listener, by the flag that names them and by whether they were taken.', ['flag', 'status'])
+const certificateReloads = (
+  { orch: { metrics } }: FastifyInstance
+): { with: (flag: string, status: string) => { add: () => void } } =>
+  metrics.counter(
+    'apiserver_certificate_reloads_total',
+    'Changes of certificate files of the listener, by the flag that names them and by whether they were taken.',
+    ['flag', 'status']
+  )
 
 /** The query is parsed lazily by request info. */
 const NO_QUERY = Object.freeze({})
@@ -201,25 +248,34 @@ async function hasNodes ({ orch: { resources } }: FastifyInstance): Promise<bool
   return await nodes.backend.count(start, end).catch(() => 0) > 0
 }
 
-/** Runs before the first file is written, so that a port in use leaves no incomplete data folder. @throws Error of the system */
+/**
+ * Runs before the first file is written, so that a port in use leaves no incomplete data folder.
+ * @throws Error of the system
+ */
 async function refuseUsedPort (values: Parsed['values']): Promise<void> {
   const probe = createServer(socket => { socket.destroy() })
-  await listenOn(probe, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  await listenOn(probe, {
+    host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing']
+  })
   await new Promise(resolve => { probe.close(resolve) })
 }
 
 function announce (log: FastifyBaseLogger, { values }: Parsed): void {
   const modes = values['authorization-mode']
-  log.info(`serving on https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, store: ${storeText(values)}, authorization: ${modes.join(', ')}`)
+  log.info('serving on ' +
+    `https://${hostPort(values['bind-address'] === '' ? '0.0.0.0' : values['bind-address'], values['secure-port'])}, ` +
+    `store: ${storeText(values)}, authorization: ${modes.join(', ')}`)
   // At any position: AlwaysDeny has no opinion and does not end the chain.
   if (values['anonymous-auth'] && modes.includes('AlwaysAllow')) {
-    log.warn('anonymous requests are allowed and --authorization-mode has AlwaysAllow: everybody who reaches this address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
+    log.warn('anonymous requests are allowed and --authorization-mode has AlwaysAllow: everybody who reaches this ' +
+      'address may do everything; see --anonymous-auth, --token-auth-file, --client-ca-file')
   }
 }
 
 /** Reports readiness to systemd, if systemd started this process. */
 export function reportToServiceManager ({ scope: { orch: { health, shutdown } }, log }: Running): void {
-  reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } }).catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
+  reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } })
+    .catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }
 
 /** Logs a diagnostic report. */

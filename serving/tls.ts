@@ -1,6 +1,6 @@
 /**
- * TLS settings of the listener: the configured certificate or a self-signed one kept in --cert-dir, further certificates by SNI, versions,
- * cipher suites, and client certificate authorities.
+ * TLS settings of the listener: the configured certificate or a self-signed one kept in --cert-dir, further
+ * certificates by SNI, versions, cipher suites, and client certificate authorities.
  * @see interface, 'Server start-up options': --cert-dir, --tls-*, and --client-ca-file
  */
 import { hostname } from 'node:os'
@@ -55,7 +55,9 @@ export function tlsSetup ({ values, given }: Parsed): TlsSetup {
     createSecureContext({ ...shared, ...contextOf(served) })
   } catch (error) {
     const flag = values['tls-cert-file'] === '' ? 'tls-cipher-suites' : 'tls-cert-file'
-    throw new FlagError(flag, given.get(flag), `is not accepted by the TLS library: ${reasonOf(error)}`, { cause: error })
+    throw new FlagError(
+      flag, given.get(flag), `is not accepted by the TLS library: ${reasonOf(error)}`, { cause: error }
+    )
   }
   const others = namedPairs(values['tls-sni-cert-key'])
   let named = contextsOf(others, shared)
@@ -82,20 +84,44 @@ const contextOf = ({ current: { certificate, key } }: ServedPair): SecureContext
 function servingPair (values: Values, explicitDirectory: boolean): { served: ServedPair, notes: string[] } {
   if (values['tls-cert-file'] !== '') {
     const files = { certificate: values['tls-cert-file'], key: values['tls-private-key-file'] }
-    return { served: { flag: 'tls-cert-file', files, current: readPair({ certificate: 'tls-cert-file', key: 'tls-private-key-file' }, files.certificate, files.key) }, notes: [] }
+    return {
+      served: {
+        flag: 'tls-cert-file', files,
+        current: readPair({ certificate: 'tls-cert-file', key: 'tls-private-key-file' }, files.certificate, files.key)
+      },
+      notes: []
+    }
   }
   const directory = values['cert-dir']
   try {
     return keptPair(directory, values)
   } catch (error) {
-    if (explicitDirectory) throw new FlagError('cert-dir', directory, `cannot keep a certificate there: ${reasonOf(error)}; name another folder or give --tls-cert-file`, { cause: error })
+    if (explicitDirectory) {
+      throw new FlagError(
+        'cert-dir', directory,
+        `cannot keep a certificate there: ${reasonOf(error)}; name another folder or give --tls-cert-file`,
+        { cause: error }
+      )
+    }
     // The default directory is not writable for ordinary users.
     const fallback = join(values['data-dir'], 'certs')
     try {
       const { served, notes } = keptPair(fallback, values)
-      return { served, notes: [`the default --cert-dir ${directory} cannot be written to (${reasonOf(error)}): certificates are kept in ${fallback}`, ...notes] }
+      return {
+        served,
+        notes: [
+          `the default --cert-dir ${directory} cannot be written to (${reasonOf(error)}): certificates are kept in ` +
+            `${fallback}`,
+          ...notes
+        ]
+      }
     } catch (second) {
-      throw new FlagError('cert-dir', directory, `cannot keep a certificate there (${reasonOf(error)}), nor in ${fallback} (${reasonOf(second)}); name another folder or give --tls-cert-file`, { cause: second })
+      throw new FlagError(
+        'cert-dir', directory,
+        `cannot keep a certificate there (${reasonOf(error)}), nor in ${fallback} (${reasonOf(second)}); name ` +
+          'another folder or give --tls-cert-file',
+        { cause: second }
+      )
     }
   }
 }
@@ -107,13 +133,22 @@ function keptPair (directory: string, values: Values, now = new Date()): { serve
   if (kept !== undefined) return { served: { flag: 'cert-dir', files, current: kept }, notes: [] }
   makeFolder(directory)
   const address = publicAddress(values)
-  const services = ['orch', ...values['compat-names'] ? ['kubernetes'] : []].flatMap(name => ['', '.default', '.default.svc', '.default.svc.cluster.local'].map(domain => name + domain))
+  const services = ['orch', ...values['compat-names'] ? ['kubernetes'] : []]
+    .flatMap(name => ['', '.default', '.default.svc', '.default.svc.cluster.local'].map(domain => name + domain))
   const names = new Set([address, '127.0.0.1', '::1', 'localhost', hostname().toLowerCase(), ...services])
-  if (values['external-hostname'] !== '') names.add(values['external-hostname'].replace(/:\d+$/, '').replace(/^\[|\]$/g, '').toLowerCase())
+  if (values['external-hostname'] !== '') {
+    names.add(values['external-hostname'].replace(/:\d+$/, '').replace(/^\[|\]$/g, '').toLowerCase())
+  }
   const pair = selfSigned(`${address}@${Math.floor(now.getTime() / 1000)}`, [...names], now)
   replaceFile(files.key, pair.key, 0o600)
   replaceFile(files.certificate, pair.certificate, 0o644)
-  return { served: { flag: 'cert-dir', files, current: pair }, notes: [`${problem === undefined ? 'wrote' : `${problem}: wrote`} a self-signed certificate for ${address} to ${files.certificate}`] }
+  return {
+    served: { flag: 'cert-dir', files, current: pair },
+    notes: [
+      `${problem === undefined ? 'wrote' : `${problem}: wrote`} a self-signed certificate for ${address} to ` +
+        `${files.certificate}`
+    ]
+  }
 }
 
 function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
@@ -121,7 +156,9 @@ function readKept (files: Pair, now: Date): { pair?: Pair, problem?: string } {
   try {
     pair = { certificate: ordinaryText(files.certificate), key: ordinaryText(files.key) }
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? {} : { problem: `the kept certificate cannot be read (${reasonOf(error)})` }
+    return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      ? {}
+      : { problem: `the kept certificate cannot be read (${reasonOf(error)})` }
   }
   try {
     const leaf = checkPair(pair)
@@ -145,7 +182,10 @@ interface PairOfNames extends ServedPair {
 }
 
 const contextsOf = (pairs: readonly PairOfNames[], shared: SecureContextOptions): NamedPair[] =>
-  pairs.map(pair => ({ names: pair.patterns ?? ownNames(pair.current), explicit: pair.patterns !== undefined, context: createSecureContext({ ...shared, ...contextOf(pair) }) }))
+  pairs.map(pair => ({
+    names: pair.patterns ?? ownNames(pair.current), explicit: pair.patterns !== undefined,
+    context: createSecureContext({ ...shared, ...contextOf(pair) })
+  }))
 
 function ownNames ({ certificate }: Pair): string[] {
   const [leaf] = parseCertificates(certificate)
@@ -161,14 +201,16 @@ function namedPairs (flags: readonly string[]): PairOfNames[] {
     const names = patterns ?? ownNames(current)
     const bad = names.find(name => !/^(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name))
     if (bad !== undefined) throw new FlagError('tls-sni-cert-key', value, `"${bad}" must be a domain or *.domain`)
-    if (names.length === 0) throw new FlagError('tls-sni-cert-key', value, 'the certificate names no domain; add patterns after a colon')
+    if (names.length === 0) {
+      throw new FlagError('tls-sni-cert-key', value, 'the certificate names no domain; add patterns after a colon')
+    }
     return { flag: 'tls-sni-cert-key', files: { certificate, key }, current, patterns }
   })
 }
 
 /**
- * Selects the certificate for a server name: exact names before wildcards, names from flags before names from certificates, then in flag
- * order; undefined for the default certificate.
+ * Selects the certificate for a server name: exact names before wildcards, names from flags before names from
+ * certificates, then in flag order; undefined for the default certificate.
  */
 export function choose (pairs: readonly NamedPair[], serverName: string): SecureContext | undefined {
   const name = serverName.toLowerCase().replace(/\.$/, '')

@@ -1,11 +1,13 @@
 /**
- * The interface of all back ends, in keys, values and revisions. Code above this file works on every back end; code below it knows nothing of
- * objects, kinds or HTTP.
+ * The interface of all back ends, in keys, values and revisions. Code above this file works on every back end; code
+ * below it knows nothing of objects, kinds or HTTP.
  *
- * A back end is one totally ordered history. Each successful create, update and delete takes the next revision (strictly rising, not necessarily by one), and
- * a reader at revision R sees exactly the writes with a revision ≤ R. Revisions are positive safe integers; they survive restarts and never decrease.
+ * A back end is one totally ordered history. Each successful create, update and delete takes the next revision
+ * (strictly rising, not necessarily by one), and a reader at revision R sees exactly the writes with a revision ≤ R.
+ * Revisions are positive safe integers; they survive restarts and never decrease.
  *
- * Keys are printable ASCII (see `key.ts`; writes refuse others with a TypeError). Ranges are ordered by code unit, `start` inclusive, `end` exclusive.
+ * Keys are printable ASCII (see `key.ts`; writes refuse others with a TypeError). Ranges are ordered by code unit,
+ * `start` inclusive, `end` exclusive.
  */
 
 import type { StorageError } from './errors.js'
@@ -54,8 +56,8 @@ export interface RangeResult {
 }
 
 /**
- * The outcome of a compare-and-put. `succeeded: false` means that the comparison failed and nothing was written; `current` is then the conflicting value,
- * undefined if the key does not exist.
+ * The outcome of a compare-and-put. `succeeded: false` means that the comparison failed and nothing was written;
+ * `current` is then the conflicting value, undefined if the key does not exist.
  */
 export type WriteResult =
   | { readonly succeeded: true, readonly revision: Revision }
@@ -63,8 +65,8 @@ export type WriteResult =
 
 export interface WriteOptions {
   /**
-   * A lease from `lease()`: the key is deleted (with an event) when the lease ends, unless a later write uses another lease or none. An ended lease is
-   * refused with 'NotFound'.
+   * A lease from `lease()`: the key is deleted (with an event) when the lease ends, unless a later write uses another
+   * lease or none. An ended lease is refused with 'NotFound'.
    */
   readonly lease?: LeaseId
   /** The write is part of a deletion and may use the space that a nearly full store reserves for deletes. */
@@ -79,8 +81,8 @@ export interface Guard {
 
 export interface CreateOptions extends WriteOptions {
   /**
-   * Compared in the same transaction as the key: the create fails if the guard's key has been written or deleted. `current` is set if the key itself exists;
-   * undefined means that the guard failed.
+   * Compared in the same transaction as the key: the create fails if the guard's key has been written or deleted.
+   * `current` is set if the key itself exists; undefined means that the guard failed.
    */
   readonly guard?: Guard
 }
@@ -90,7 +92,10 @@ export type LeaseId = string
 /** Reading `previous` may access the store, and a later compaction removes it: read it within the event callback. */
 export type BackendEvent =
   | { readonly type: 'put', readonly kv: KeyValue, readonly previous: KeyValue | undefined }
-  /** `kv.modRevision` is the revision of the delete; `kv.value` is empty. `previous` is the last value, undefined if it was compacted or not requested. */
+  /**
+   * `kv.modRevision` is the revision of the delete; `kv.value` is empty. `previous` is the last value, undefined if it
+   * was compacted or not requested.
+   */
   | { readonly type: 'delete', readonly kv: KeyValue, readonly previous: KeyValue | undefined }
 
 export interface WatchRequest {
@@ -101,9 +106,9 @@ export interface WatchRequest {
   /** False if the receiver already knows previous values: events may then lack `previous`, which costs less. */
   readonly previous?: boolean
   /**
-   * Delivers events of one or more whole revisions, in order of revision, each exactly once over the life of the watch, reconnections included. Never called
-   * before `watch` has returned; must not throw, which would end this watch with 'Closed'. `revision` is the newest revision up to which the range has been
-   * delivered completely.
+   * Delivers events of one or more whole revisions, in order of revision, each exactly once over the life of the watch,
+   * reconnections included. Never called before `watch` has returned; must not throw, which would end this watch with
+   * 'Closed'. `revision` is the newest revision up to which the range has been delivered completely.
    */
   readonly onEvents: (events: BackendEvent[], revision: Revision) => void
   /** No undelivered event in the range has a revision up to this one. */
@@ -114,8 +119,8 @@ export interface WatchRequest {
 
 export interface BackendWatch {
   /**
-   * Asks for `onProgress` soon, for consistent reads. Calls may be coalesced. On etcd the watch also advances to the newest revision of the store, and
-   * reports each step for a few seconds.
+   * Asks for `onProgress` soon, for consistent reads. Calls may be coalesced. On etcd the watch also advances to the
+   * newest revision of the store, and reports each step for a few seconds.
    */
   requestProgress: () => void
   /** Ends the watch without an `onEnd`. Idempotent. */
@@ -136,8 +141,10 @@ export interface Backend {
   readonly shared?: boolean
 
   /**
-   * Reads one key, at the newest or a past revision. A newest read is linearizable: it sees every write acknowledged before the call. Safe to retry.
-   * @throws StorageError 'Compacted' (revision no longer kept), 'FutureRevision' (newer than the store's), 'Unavailable'
+   * Reads one key, at the newest or a past revision. A newest read is linearizable: it sees every write acknowledged
+   * before the call. Safe to retry.
+   * @throws StorageError 'Compacted' (revision no longer kept), 'FutureRevision' (newer than the store's),
+   * 'Unavailable'
    */
   get: (key: string, revision?: Revision) => Promise<ReadResult>
 
@@ -148,10 +155,11 @@ export interface Backend {
   count: (start: string, end: string) => Promise<number>
 
   /**
-   * Puts the value if the key does not exist. A resolved promise means that the outcome is known; a success is durable and already visible to reads and, in
-   * order, to watches. 'Unavailable' means that nothing was written. 'UnknownOutcome' means that the back end could not determine the outcome, even by
-   * reading the key; it never retries blindly, and the caller must not assume either. 'NoSpace' means that nothing was written because the store's disk is
-   * full: reads continue, and deletes as long as possible.
+   * Puts the value if the key does not exist. A resolved promise means that the outcome is known; a success is durable
+   * and already visible to reads and, in order, to watches. 'Unavailable' means that nothing was written.
+   * 'UnknownOutcome' means that the back end could not determine the outcome, even by reading the key; it never retries
+   * blindly, and the caller must not assume either. 'NoSpace' means that nothing was written because the store's disk
+   * is full: reads continue, and deletes as long as possible.
    */
   create: (key: string, value: Uint8Array, options?: CreateOptions) => Promise<WriteResult>
 
@@ -162,14 +170,15 @@ export interface Backend {
   delete: (key: string, expected: Revision) => Promise<WriteResult>
 
   /**
-   * Watches all changes of a range after a revision. `after` may be past (history is replayed while it is kept), newest or future (events up to it are
-   * skipped). An `after` below the compacted revision ends the watch with 'Compacted', never with a gap.
+   * Watches all changes of a range after a revision. `after` may be past (history is replayed while it is kept), newest
+   * or future (events up to it are skipped). An `after` below the compacted revision ends the watch with 'Compacted',
+   * never with a gap.
    */
   watch: (request: WatchRequest) => BackendWatch
 
   /**
-   * Discards superseded states below `revision`: later reads and watches at lower revisions fail with 'Compacted'. Compacting an already compacted revision
-   * is a no-op.
+   * Discards superseded states below `revision`: later reads and watches at lower revisions fail with 'Compacted'.
+   * Compacting an already compacted revision is a no-op.
    * @throws StorageError 'FutureRevision'
    */
   compact: (revision: Revision) => Promise<void>
@@ -178,20 +187,20 @@ export interface Backend {
   compactedRevision: () => Revision
 
   /**
-   * The newest revision, linearizable: at least that of any write acknowledged before the call. Concurrent calls that share one request receive the same
-   * promise.
+   * The newest revision, linearizable: at least that of any write acknowledged before the call. Concurrent calls that
+   * share one request receive the same promise.
    */
   revision: () => Promise<Revision>
 
   /**
-   * The newest revision if it is known without a call and as current as `revision()`, else undefined. The embedded store always knows it, etcd never does. Every
-   * watch has already received all events up to the returned revision.
+   * The newest revision if it is known without a call and as current as `revision()`, else undefined. The embedded
+   * store always knows it, etcd never does. Every watch has already received all events up to the returned revision.
    */
   revisionNow: () => Revision | undefined
 
   /**
-   * A revision up to which every watch has received all events, at least that of the last `revisionNow`; undefined if unknown. Absent where
-   * `revisionNow` costs no more.
+   * A revision up to which every watch has received all events, at least that of the last `revisionNow`; undefined if
+   * unknown. Absent where `revisionNow` costs no more.
    */
   delivered?: () => Revision | undefined
 
@@ -202,8 +211,8 @@ export interface Backend {
   shortage?: () => StorageError | undefined
 
   /**
-   * Whether the newest value of the key is stored in a form that is read but no longer written, so that writing the same value again
-   * changes it. Absent where values have one form. Errors as `get`.
+   * Whether the newest value of the key is stored in a form that is read but no longer written, so that writing the
+   * same value again changes it. Absent where values have one form. Errors as `get`.
    */
   outdated?: (key: string) => Promise<boolean>
 

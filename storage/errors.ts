@@ -1,4 +1,7 @@
-/** Errors of storage: one class with a closed set of codes, without HTTP. `plugins/errors.ts` turns each code into a Status; the cause is only logged. */
+/**
+ * Errors of storage: one class with a closed set of codes, without HTTP. `plugins/errors.ts` turns each code into a
+ * Status; the cause is only logged.
+ */
 
 export type StorageErrorCode =
   /** The lease does not exist or has ended. */
@@ -68,7 +71,8 @@ export const isUnreadable = (error: unknown): error is StorageError =>
   isStorageError(error, 'Corrupt') || isStorageError(error, 'Undecryptable')
 
 /** Clients match this message. */
-export const futureRevision = (requested: number, newest: number): StorageError => new StorageError('FutureRevision', `Too large resource version: ${requested}, current: ${newest}`)
+export const futureRevision = (requested: number, newest: number): StorageError =>
+  new StorageError('FutureRevision', `Too large resource version: ${requested}, current: ${newest}`)
 
 /** The messages of an error and its causes on one line, for logs of expected failures, which need no stack. */
 export function reasonOf (error: unknown): string {
@@ -81,4 +85,5 @@ export function reasonOf (error: unknown): string {
 }
 
 /** Log fields of a failure: the reason of a StorageError, the whole error with its stack otherwise. */
-export const failureFields = (error: unknown): { reason: string } | { err: unknown } => isStorageError(error) ? { reason: reasonOf(error) } : { err: error }
+export const failureFields = (error: unknown): { reason: string } | { err: unknown } =>
+  isStorageError(error) ? { reason: reasonOf(error) } : { err: error }

@@ -16,12 +16,16 @@ export function checkKey (key: string): void {
 /** @throws TypeError for a guard that no key can match, which stores would treat differently */
 export function checkGuard (key: string, revision: number): void {
   checkKey(key)
-  if (!Number.isSafeInteger(revision) || revision <= 0) throw new TypeError(`a guard needs a revision that a key can have, not ${revision}`)
+  if (!Number.isSafeInteger(revision) || revision <= 0) {
+    throw new TypeError(`a guard needs a revision that a key can have, not ${revision}`)
+  }
 }
 
 /** A lease's time to live in whole seconds, rounded up. @throws TypeError unless it is a positive number */
 export function wholeSeconds (ttlSeconds: number): number {
-  if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
+  if (!Number.isFinite(ttlSeconds) || ttlSeconds <= 0) {
+    throw new TypeError(`a lease needs a positive number of seconds, not ${ttlSeconds}`)
+  }
   return Math.ceil(ttlSeconds)
 }
 

@@ -1,4 +1,7 @@
-/** Opens back ends from plain options; the only code outside them that knows their kinds. Each kind is imported on demand, to keep the start fast. */
+/**
+ * Opens back ends from plain options; the only code outside them that knows their kinds. Each kind is imported on
+ * demand, to keep the start fast.
+ */
 import type { Backend } from './backend.js'
 import type { Clock } from '../event-loop/clock.js'
 import type { DirectoryLock } from './embedded/lock.js'
@@ -37,8 +40,13 @@ export type BackendOptions =
     readonly ca?: string | Uint8Array
     readonly certificate?: string | Uint8Array
     readonly key?: string | Uint8Array
-    /** Resolves to the current client certificate, for each new connection. While it rejects, the last one stays. Default that of `certificate` and `key`. */
-    readonly renewedPair?: () => Promise<{ readonly certificate: string | Uint8Array, readonly key: string | Uint8Array }>
+    /**
+     * Resolves to the current client certificate, for each new connection. While it rejects, the last one stays.
+     * Default that of `certificate` and `key`.
+     */
+    readonly renewedPair?: () => Promise<{
+      readonly certificate: string | Uint8Array, readonly key: string | Uint8Array
+    }>
     /** Receives notes for the operator about the client certificate. Default ignored. */
     readonly note?: (text: string, level?: 'info' | 'warn') => void
     /** Paths of Unix domain sockets that lead to servers, by server. Others are connected to directly. */
@@ -46,15 +54,15 @@ export type BackendOptions =
     /** Timeout of `status()` in milliseconds; 2,000 by default. */
     readonly healthcheckTimeout?: number
     /**
-     * Called once, as soon as etcd answers, if the store's format is newer than this release can read. All calls then fail, and so does a server's
-     * start in progress. Default: the log says so.
+     * Called once, as soon as etcd answers, if the store's format is newer than this release can read. All calls then
+     * fail, and so does a server's start in progress. Default: the log says so.
      */
     readonly refused?: (error: Error) => void
   }
 
 /**
- * Opens a back end. Memory is ready at once; the embedded store once its directory is locked and loaded; etcd before its servers have responded (see
- * `status()`).
+ * Opens a back end. Memory is ready at once; the embedded store once its directory is locked and loaded; etcd before
+ * its servers have responded (see `status()`).
  * @throws StorageError 'Unavailable' if the directory is in use, unusable or foreign
  */
 export async function openBackend (options: BackendOptions): Promise<Backend> {
@@ -112,8 +120,11 @@ export async function openMemoryStore (clock: Clock, contents?: Contents): Promi
 
 type BackEndKind = NonNullable<BackendOptions['kind']>
 
-const OPENERS: { readonly [K in BackEndKind]: (options: Extract<BackendOptions, { readonly kind?: K }>) => Promise<Backend> } = {
-  memory: async (options: { readonly kind?: 'memory', readonly clock?: Clock }) => (await import('./embedded/memory.js')).openMemory(options),
+const OPENERS: { readonly [K in BackEndKind]: (
+  options: Extract<BackendOptions, { readonly kind?: K }>
+) => Promise<Backend> } = {
+  memory: async (options: { readonly kind?: 'memory', readonly clock?: Clock }) =>
+    (await import('./embedded/memory.js')).openMemory(options),
   embedded: async options => await (await import('./embedded/lmdb.js')).openEmbedded(options.directory, options),
   shared: async ({ directory }) => await (await import('./shared/backend.js')).openShared(directory),
   etcd: async (options: EtcdOptions) => (await import('./etcd/backend.js')).openEtcd(options)
@@ -141,7 +152,8 @@ export interface Stores {
   readonly close: () => Promise<void>
 }
 
-export const isBackend = (options: BackendOptions | Backend): options is Backend => 'watch' in options && typeof options.watch === 'function'
+export const isBackend = (options: BackendOptions | Backend): options is Backend => 'watch' in options &&
+  typeof options.watch === 'function'
 
 export interface CommonOptions {
   /** The prefix of all keys. */
@@ -161,7 +173,12 @@ export interface CommonOptions {
  */
 export async function openStores (given: BackendOptions | Backend, common: CommonOptions): Promise<Stores> {
   let refusal: StorageError | undefined
-  if (isBackend(given)) return { all: [{ backend: given, name: given.name, endpoint: undefined }], of: () => given, refusal: () => refusal, close: async () => {} }
+  if (isBackend(given)) {
+    return {
+      all: [{ backend: given, name: given.name, endpoint: undefined }], of: () => given, refusal: () => refusal,
+      close: async () => {}
+    }
+  }
   const { refused } = given.kind === 'etcd' && given.refused !== undefined ? { refused: given.refused } : common
   const format: EtcdOptions['format'] = {
     note: common.note,
@@ -175,7 +192,9 @@ export async function openStores (given: BackendOptions | Backend, common: Commo
   const ofEtcd = given.kind === 'etcd' ? { format, presence: true } : {}
   const options: BackendOptions = Object.assign({ note, clock }, given, { prefix, ...ofEtcd })
   const main = await openBackend(options)
-  const all: Store[] = [{ backend: main, name: main.name, endpoint: options.kind === 'etcd' ? options.servers.join(',') : undefined }]
+  const all: Store[] = [
+    { backend: main, name: main.name, endpoint: options.kind === 'etcd' ? options.servers.join(',') : undefined }
+  ]
   const overrideBackends = new Map<string, Backend>()
   if (options.kind === 'etcd') {
     for (const [resource, servers] of Object.entries(options.overrides ?? {})) {

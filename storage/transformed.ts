@@ -1,6 +1,7 @@
 /**
- * A back end whose values differ from those of the store behind it: transformed when they are read or watched, and before they are
- * written. Transformations may be synchronous; events are then delivered in the turn in which they arrive.
+ * A back end whose values differ from those of the store behind it: transformed when they are read or watched, and
+ * before they are written. Transformations may be synchronous; events are then delivered in the turn in which they
+ * arrive.
  */
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision, WatchRequest, WriteResult } from './backend.js'
 import { StorageError } from './errors.js'
@@ -10,7 +11,10 @@ import { registerWrapper } from './wrapped.js'
 export interface Transformation {
   /** Values as readers see them, one for one and in order. A rejection fails the read or ends the watch. */
   readonly read: (kvs: readonly KeyValue[]) => KeyValue[] | Promise<KeyValue[]>
-  /** The value to store. A rejection means that nothing is written. @param watched false if nothing waits for the event of the write */
+  /**
+   * The value to store. A rejection means that nothing is written.
+   * @param watched false if nothing waits for the event of the write
+   */
   readonly write: (key: string, value: Uint8Array, watched: boolean) => Uint8Array | Promise<Uint8Array>
   /** As `Backend.outdated`. */
   readonly outdated?: NonNullable<Backend['outdated']>
@@ -26,8 +30,10 @@ const TOGETHER = 100
 export function transformedBackend (inner: Backend, transformation: Transformation): Backend {
   const { read, write, outdated = inner.outdated } = transformation
   const watches: Watches = { open: new Set(), delayed: new Set() }
-  const one = async (kv: KeyValue | undefined): Promise<KeyValue | undefined> => kv === undefined ? undefined : (await read([kv]))[0]
-  const outcome = async (result: WriteResult): Promise<WriteResult> => result.succeeded || result.current === undefined ? result : { ...result, current: await one(result.current) }
+  const one = async (kv: KeyValue | undefined): Promise<KeyValue | undefined> =>
+    kv === undefined ? undefined : (await read([kv]))[0]
+  const outcome = async (result: WriteResult): Promise<WriteResult> =>
+    result.succeeded || result.current === undefined ? result : { ...result, current: await one(result.current) }
   return registerWrapper({
     name: inner.name,
     get: async (key, revision) => {
@@ -39,15 +45,19 @@ export function transformedBackend (inner: Backend, transformation: Transformati
       return { ...result, kvs: await read(kvs) }
     },
     count: (start, end) => inner.count(start, end),
-    create: async (key, value, options) => await outcome(await inner.create(key, await write(key, value, watches.open.size > 0), options)),
-    update: async (key, value, expected, options) => await outcome(await inner.update(key, await write(key, value, watches.open.size > 0), expected, options)),
+    create: async (key, value, options) =>
+      await outcome(await inner.create(key, await write(key, value, watches.open.size > 0), options)),
+    update: async (key, value, expected, options) =>
+      await outcome(await inner.update(key, await write(key, value, watches.open.size > 0), expected, options)),
     delete: async (key, expected) => await outcome(await inner.delete(key, expected)),
     watch: request => watch(inner, request, transformation, watches),
     compact: revision => inner.compact(revision),
     compactedRevision: () => inner.compactedRevision(),
     revision: () => inner.revision(),
     revisionNow: () => watches.delayed.size === 0 ? inner.revisionNow() : undefined,
-    ...(inner.delivered === undefined ? {} : { delivered: () => watches.delayed.size === 0 ? inner.delivered?.() : undefined }),
+    ...(inner.delivered === undefined
+      ? {}
+      : { delivered: () => watches.delayed.size === 0 ? inner.delivered?.() : undefined }),
     status: () => inner.status(),
     ...(outdated === undefined ? {} : { outdated }),
     ...(inner.shortage === undefined ? {} : { shortage: () => inner.shortage?.() }),
@@ -69,7 +79,9 @@ type Delivery =
   | { readonly end: StorageError }
 
 /** Delivers each event after the transformation of all events before it. Events that wait are transformed together. */
-function watch (inner: Backend, request: WatchRequest, { read, tooSlow }: Transformation, { open, delayed }: Watches): BackendWatch {
+function watch (
+  inner: Backend, request: WatchRequest, { read, tooSlow }: Transformation, { open, delayed }: Watches
+): BackendWatch {
   const queue: Delivery[] = []
   let waiting = 0
   let reading = false
@@ -87,7 +99,9 @@ function watch (inner: Backend, request: WatchRequest, { read, tooSlow }: Transf
     request.onEnd(error)
   }
   const failed = (error: unknown): void => {
-    end(error instanceof StorageError ? error : new StorageError('Unavailable', error instanceof Error ? error.message : String(error), { cause: error }))
+    end(error instanceof StorageError
+      ? error
+      : new StorageError('Unavailable', error instanceof Error ? error.message : String(error), { cause: error }))
   }
   const deliver = (events: readonly BackendEvent[], values: readonly KeyValue[], revision: Revision): void => {
     if (ended) return
@@ -146,7 +160,9 @@ function watch (inner: Backend, request: WatchRequest, { read, tooSlow }: Transf
     onEvents: (all, revision) => {
       waiting += all.length
       if (waiting > MAX_WAITING && reading) return end(new StorageError('Compacted', tooSlow))
-      const events = all.map((event): BackendEvent => ({ type: event.type, kv: event.kv, previous: request.previous === false ? undefined : event.previous })) // the store may forget it later
+      // the store may forget it later
+      const events = all.map((event): BackendEvent =>
+        ({ type: event.type, kv: event.kv, previous: request.previous === false ? undefined : event.previous }))
       add({ events, revision })
     },
     onProgress: progress => { add({ progress }) },

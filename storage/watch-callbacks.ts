@@ -2,7 +2,9 @@ import type { BackendEvent, Revision, WatchRequest } from './backend.js'
 import { StorageError } from './errors.js'
 
 /** The events within a watch's range and after its position; undefined if none. */
-export function newEventsOf (events: readonly BackendEvent[], { start, end }: WatchRequest, position: Revision): BackendEvent[] | undefined {
+export function newEventsOf (
+  events: readonly BackendEvent[], { start, end }: WatchRequest, position: Revision
+): BackendEvent[] | undefined {
   let fresh: BackendEvent[] | undefined
   for (const event of events) {
     const { key, modRevision } = event.kv

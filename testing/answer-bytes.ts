@@ -15,7 +15,9 @@ type Write = (data?: Written | Done, encoding?: BufferEncoding | Done, done?: Do
 
 const INJECTED = new Error('a fault was injected')
 const HEAD_END = Buffer.from('\r\n\r\n')
-const bytesOf = (data: Written, encoding: BufferEncoding | Done | undefined): Buffer => typeof data === 'string' ? Buffer.from(data, typeof encoding === 'string' ? encoding : 'utf8') : Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+const bytesOf = (data: Written, encoding: BufferEncoding | Done | undefined): Buffer => typeof data === 'string'
+  ? Buffer.from(data, typeof encoding === 'string' ? encoding : 'utf8')
+  : Buffer.from(data.buffer, data.byteOffset, data.byteLength)
 
 /** Breaks the connection, over HTTP/2 the stream. */
 export function breakOff (raw: ServerResponse): void {
@@ -56,7 +58,9 @@ export function intercept (raw: ServerResponse, pass: Pass): void {
     const then = [data, encoding, done].find(one => typeof one === 'function')
     if (data === undefined || typeof data === 'function') return originals[name](then)
     const bytes = passed(bytesOf(data, encoding))
-    return broken ? originals.write(bytes, () => { out.destroy(stream === undefined ? undefined : INJECTED) }) : originals[name](bytes, then)
+    return broken
+      ? originals.write(bytes, () => { out.destroy(stream === undefined ? undefined : INJECTED) })
+      : originals[name](bytes, then)
   }
   // Own members hide those of the prototype.
   const own = out as unknown as Record<'write' | 'end', unknown>

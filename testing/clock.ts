@@ -20,7 +20,8 @@ export function millisecondsOf (duration: Duration): number {
   if (typeof duration === 'number') {
     if (duration >= 0 && duration < Infinity) return duration
   } else if (duration !== '' && duration.replace(DURATION, '') === '') {
-    return [...duration.matchAll(DURATION)].reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0)
+    return [...duration.matchAll(DURATION)]
+      .reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0)
   }
   throw new RangeError(`${JSON.stringify(duration)} is no duration: give milliseconds, or text such as 1h30m`)
 }
@@ -34,9 +35,9 @@ export interface TestClock {
   /** Lets the time run on from its current value. */
   run: () => void
   /**
-   * Moves the time forward, held or not. What becomes due happens in order: objects expire, watches get bookmarks, requests time out. Nothing
-   * happens early; the maximum delay is a two-hundredth of the move. Resolves when the server has processed the effects; clients may see them a
-   * moment later.
+   * Moves the time forward, held or not. What becomes due happens in order: objects expire, watches get bookmarks,
+   * requests time out. Nothing happens early; the maximum delay is a two-hundredth of the move. Resolves when the
+   * server has processed the effects; clients may see them a moment later.
    * @throws RangeError
    */
   move: (by: Duration) => Promise<void>
@@ -45,7 +46,10 @@ export interface TestClock {
 export class MovableClock implements TestClock, Clock {
   /** The wall clock's time at 0 of `elapsed`. */
   readonly #epoch: number
-  /** When it was held, on the scale of `elapsed`, in whole milliseconds, so that times differ by exactly what it was moved; undefined while it runs. */
+  /**
+   * When it was held, on the scale of `elapsed`, in whole milliseconds, so that times differ by exactly what it was
+   * moved; undefined while it runs.
+   */
   #heldAt: number | undefined
   /** Milliseconds by which `elapsed` is ahead of the machine's clock. */
   #moved = 0
@@ -114,7 +118,9 @@ export class MovableClock implements TestClock, Clock {
   /** The first timer up to that time. */
   #next (until: number): Timer | undefined {
     let first: Timer | undefined
-    for (const timer of this.#timers) if (timer.at <= until && (first === undefined || timer.at < first.at)) first = timer
+    for (const timer of this.#timers) {
+      if (timer.at <= until && (first === undefined || timer.at < first.at)) first = timer
+    }
     return first
   }
 

@@ -21,7 +21,10 @@ export interface TestServerOptions {
   readonly now?: Date
   /** The initial state, including its time. Default empty. */
   readonly from?: Snapshot
-  /** From the second fork of a state on, the next one is started ahead and is there at once if the state is still the same. Default true. */
+  /**
+   * From the second fork of a state on, the next one is started ahead and is there at once if the state is still the
+   * same. Default true.
+   */
   readonly forkAhead?: boolean
   /** Injected from the start, but not while fixtures are loaded. */
   readonly faults?: readonly Fault[]
@@ -40,7 +43,9 @@ export interface TestServer extends AsyncDisposable {
   readonly url: string
   /** PEM, for clients to trust; undefined without TLS. */
   readonly certificateAuthority: string | undefined
-  /** The time of the server: timestamps, lifetimes of objects and tokens, timeouts of requests and watches, bookmarks. */
+  /**
+   * The time of the server: timestamps, lifetimes of objects and tokens, timeouts of requests and watches, bookmarks.
+   */
   readonly clock: TestClock
   /** Requests of clients and their responses. */
   readonly exchanges: Exchanges
@@ -58,7 +63,10 @@ export interface TestServer extends AsyncDisposable {
   load: (fixtures: Fixture) => Promise<void>
   /** The current state, for the option `from`. */
   snapshot: () => Snapshot
-  /** Another server with the same objects, resourceVersions, options and time; independent from then on. It injects no faults, and its exchange log is empty. */
+  /**
+   * Another server with the same objects, resourceVersions, options and time; independent from then on. It injects no
+   * faults, and its exchange log is empty.
+   */
   fork: () => Promise<TestServer>
   /** Closes all connections and the server; nothing then keeps the process alive. Idempotent. */
   dispose: () => Promise<void>

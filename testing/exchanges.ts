@@ -1,4 +1,7 @@
-/** Records the newest exchanges of a test server, up to a maximum, for assertions. Health probes and the loading of fixtures are not recorded. */
+/**
+ * Records the newest exchanges of a test server, up to a maximum, for assertions. Health probes and the loading of
+ * fixtures are not recorded.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify'
 import { matches, matchedOf, PROBE, resourceOf, type MatchedRequest, type RequestMatch } from './match.js'
@@ -17,7 +20,10 @@ export interface Exchange {
   readonly resource: string
   readonly namespace: string
   readonly name: string
-  /** What the client sent: parsed if it is JSON, else text. Undefined without a body, if it was not read, or above 256 KiB. */
+  /**
+   * What the client sent: parsed if it is JSON, else text. Undefined without a body, if it was not read, or above 256
+   * KiB.
+   */
   readonly body: unknown
   /** 0 until the response begins, and if the connection ends first. */
   readonly status: number
@@ -37,7 +43,10 @@ export interface Exchanges extends Iterable<Exchange> {
   readonly size: number
   /** Matching exchanges, in order of arrival. */
   find: (match?: ExchangeMatch) => readonly Exchange[]
-  /** The first matching exchange, past or future, once it has ended; a watch once its response has begun. Rejects when the server is disposed. */
+  /**
+   * The first matching exchange, past or future, once it has ended; a watch once its response has begun. Rejects when
+   * the server is disposed.
+   */
   next: (match?: ExchangeMatch) => Promise<Exchange>
   clear: () => void
 }
@@ -69,7 +78,9 @@ class Recorded implements Exchange {
 }
 
 interface RecordedExchange { readonly exchange: Recorded, readonly request: MatchedRequest, readonly bytes: number }
-interface Waiting { readonly match: ExchangeMatch, readonly resolve: (exchange: Exchange) => void, readonly reject: (error: Error) => void }
+interface Waiting {
+  readonly match: ExchangeMatch, readonly resolve: (exchange: Exchange) => void, readonly reject: (error: Error) => void
+}
 
 const MAX_BODY_BYTES = 256 * 1024
 /** Maximum bytes of all recorded bodies. */
@@ -93,11 +104,14 @@ export class ExchangeLog implements Exchanges {
 
   [Symbol.iterator] (): Iterator<Exchange> { return this.find()[Symbol.iterator]() }
 
-  find (match: ExchangeMatch = {}): readonly Exchange[] { return this.#all.filter(one => isMatch(match, one)).map(({ exchange }) => exchange) }
+  find (match: ExchangeMatch = {}): readonly Exchange[] {
+    return this.#all.filter(one => isMatch(match, one)).map(({ exchange }) => exchange)
+  }
 
   async next (match: ExchangeMatch = {}): Promise<Exchange> {
     const found = this.#all.find(one => isComplete(one) && isMatch(match, one))
-    return found?.exchange ?? await new Promise<Exchange>((resolve, reject) => { this.#waiting.add({ match, resolve, reject }) })
+    return found?.exchange ??
+      await new Promise<Exchange>((resolve, reject) => { this.#waiting.add({ match, resolve, reject }) })
   }
 
   clear (): void {
@@ -136,7 +150,10 @@ export class ExchangeLog implements Exchanges {
     if (matched === undefined || matched.user === LOADER.username) return known
     const { body } = request
     const bytes = Buffer.isBuffer(body) && body.length <= MAX_BODY_BYTES ? body.length : 0 // larger ones are not kept
-    const kept = { exchange: new Recorded(this.#now(), bytes > 0 ? read(body as Buffer) : undefined, matched), request: matched, bytes }
+    const kept = {
+      exchange: new Recorded(this.#now(), bytes > 0 ? read(body as Buffer) : undefined, matched), request: matched,
+      bytes
+    }
     this.#byRequest.set(request, kept)
     this.#all.push(kept)
     this.#bytes += bytes
@@ -177,16 +194,19 @@ export class ExchangeLog implements Exchanges {
   }
 }
 
-const isComplete = ({ exchange: { ended, verb, status } }: RecordedExchange): boolean => ended || (verb === 'watch' && status > 0)
+const isComplete = ({ exchange: { ended, verb, status } }: RecordedExchange): boolean => ended ||
+  (verb === 'watch' && status > 0)
 
 function isMatch (match: ExchangeMatch, { exchange, request }: RecordedExchange): boolean {
-  return matches(match, request) && (match.status === undefined || match.status === exchange.status) && (match.body === undefined || contains(exchange.body, match.body))
+  return matches(match, request) && (match.status === undefined || match.status === exchange.status) &&
+    (match.body === undefined || contains(exchange.body, match.body))
 }
 
 /** True if `wanted` is equal, or an object whose members are all contained. */
 function contains (found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return isDeepStrictEqual(found, wanted)
-  return typeof found === 'object' && found !== null && Object.entries(wanted).every(([name, value]) => contains((found as Record<string, unknown>)[name], value))
+  return typeof found === 'object' && found !== null &&
+    Object.entries(wanted).every(([name, value]) => contains((found as Record<string, unknown>)[name], value))
 }
 
 function read (body: Buffer): unknown {

@@ -1,4 +1,7 @@
-/** Faults of networks and servers, injected into matching requests. Each fault makes its random choices from a seed of its own, so that a run can be repeated. */
+/**
+ * Faults of networks and servers, injected into matching requests. Each fault makes its random choices from a seed of
+ * its own, so that a run can be repeated.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServerResponse } from 'node:http'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
@@ -34,7 +37,10 @@ export interface Fault {
   readonly probability?: number
   /** Name in the exchange log. Default a description of the fault. */
   readonly name?: string
-  /** Delays the request before it is handled, by the server's clock. If that is held, the request waits until it is moved. */
+  /**
+   * Delays the request before it is handled, by the server's clock. If that is held, the request waits until it is
+   * moved.
+   */
   readonly delay?: Duration
   /** Responds with this code and a Status; the request has no effect. */
   readonly status?: 409 | 410 | 429 | 500 | 503 | 504
@@ -42,14 +48,14 @@ export interface Fault {
   readonly retryAfter?: number
   readonly disconnect?: Break
   /**
-   * Lists and reads of objects that accept an older state, by `resourceVersion=0` or the version that they need at least, are answered without this
-   * many newest changes of the type, as a server whose cache is behind does: an object may be missing, or still there. Not for subresources of
-   * another kind, such as `scale`.
+   * Lists and reads of objects that accept an older state, by `resourceVersion=0` or the version that they need at
+   * least, are answered without this many newest changes of the type, as a server whose cache is behind does: an object
+   * may be missing, or still there. Not for subresources of another kind, such as `scale`.
    */
   readonly stale?: number
   /**
-   * The reads that `stale` concerns. With `any`, also those without a resourceVersion, to which only a broken server, or a cache before it, sends an older state.
-   * Default `accepting`.
+   * The reads that `stale` concerns. With `any`, also those without a resourceVersion, to which only a broken server,
+   * or a cache before it, sends an older state. Default `accepting`.
    */
   readonly staleReads?: 'accepting' | 'any'
   /** Sends each event of a watch twice. */
@@ -73,7 +79,10 @@ export interface Faults {
   dropWatches: (match?: RequestMatch) => number
 }
 
-const REASONS = { 409: 'Conflict', 410: 'Expired', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable', 504: 'Timeout' } as const satisfies Record<NonNullable<Fault['status']>, StatusReason>
+const REASONS = {
+  409: 'Conflict', 410: 'Expired', 429: 'TooManyRequests', 500: 'InternalError', 503: 'ServiceUnavailable',
+  504: 'Timeout'
+} as const satisfies Record<NonNullable<Fault['status']>, StatusReason>
 const CAN_RETRY = new Set<number>([429, 500, 503, 504])
 const EFFECTS = ['delay', 'status', 'disconnect', 'stale', 'duplicate'] as const
 const NEWLINE = 10
@@ -95,7 +104,8 @@ class Active implements InjectedFault {
   /** Counts the matching request, and returns whether the fault applies to it. */
   applies (request: MatchedRequest): boolean {
     const { on = {}, skip = 0, times = Infinity, probability = 1 } = this.fault
-    if (this.count >= times || !matches(on, request) || this.#matched++ < skip || (probability < 1 && this.#random() >= probability)) return false
+    if (this.count >= times || !matches(on, request) || this.#matched++ < skip ||
+      (probability < 1 && this.#random() >= probability)) return false
     this.count++
     return true
   }
@@ -115,7 +125,8 @@ export class FaultInjector implements Faults {
 
   add (fault: Fault): InjectedFault {
     check(fault)
-    const active: Active = new Active(fault, this.seed + this.#added++, () => { this.#active = this.#active.filter(one => one !== active) })
+    const active: Active = new Active(fault, this.seed +
+      this.#added++, () => { this.#active = this.#active.filter(one => one !== active) })
     this.#active.push(active)
     return active
   }
@@ -147,18 +158,29 @@ export class FaultInjector implements Faults {
     })
   }
 
-  #apply (applying: readonly Active[], request: FastifyRequest, reply: FastifyReply, resources: ResourceRegistry, done: (error?: Error) => void): void {
+  #apply (
+    applying: readonly Active[], request: FastifyRequest, reply: FastifyReply, resources: ResourceRegistry,
+    done: (error?: Error) => void
+  ): void {
     let answered = false
     for (const { name, fault: { status, retryAfter, disconnect, stale, staleReads, duplicate } } of applying) {
       if (disconnect === 'before') {
         reply.hijack()
         return breakOff(reply.raw)
       }
-      if (status !== undefined) return done(new StatusError(REASONS[status], `a fault was injected: ${name}`, { unlogged: true, ...(retryAfter === undefined ? {} : { details: { retryAfterSeconds: retryAfter } }) }))
-      if (stale !== undefined && !answered) answered = readOlder(request, reply, { changes: stale, any: staleReads === 'any' }, resources, done)
+      if (status !== undefined) {
+        return done(new StatusError(REASONS[status], `a fault was injected: ${name}`, {
+          unlogged: true, ...(retryAfter === undefined ? {} : { details: { retryAfterSeconds: retryAfter } })
+        }))
+      }
+      if (stale !== undefined && !answered) {
+        answered = readOlder(request, reply, { changes: stale, any: staleReads === 'any' }, resources, done)
+      }
       if (duplicate === true && request.orch.info.verb === 'watch') intercept(reply.raw, twice())
       if (disconnect === 'after') breakAtHead(reply.raw)
-      else if (disconnect !== undefined) intercept(reply.raw, 'bytes' in disconnect ? cutAfter(disconnect.bytes) : cutAfterEvents(disconnect.events))
+      else if (disconnect !== undefined) {
+        intercept(reply.raw, 'bytes' in disconnect ? cutAfter(disconnect.bytes) : cutAfterEvents(disconnect.events))
+      }
     }
     if (!answered) done()
   }
@@ -166,12 +188,28 @@ export class FaultInjector implements Faults {
 
 function check (fault: Fault): void {
   const { status, retryAfter, disconnect, stale, staleReads } = fault
-  if (EFFECTS.every(effect => fault[effect] === undefined)) throw new TypeError(`the fault has no effect: give one of ${EFFECTS.join(', ')}`)
-  if (status !== undefined && !Object.hasOwn(REASONS, status)) throw new TypeError(`status: ${JSON.stringify(status)}: must be one of ${Object.keys(REASONS).join(', ')}`)
-  if (retryAfter !== undefined && (status === undefined || !CAN_RETRY.has(status))) throw new TypeError(`retryAfter needs status, one of ${[...CAN_RETRY].join(', ')}`)
-  if (typeof disconnect === 'string' && !['before', 'after'].includes(disconnect)) throw new TypeError(`disconnect: ${JSON.stringify(disconnect)}: must be before, after, or an object with bytes or events`)
-  if (stale !== undefined && (!Number.isSafeInteger(stale) || stale < 0)) throw new TypeError(`stale: ${JSON.stringify(stale)}: must be a number of changes`)
-  if (staleReads !== undefined && (stale === undefined || !['accepting', 'any'].includes(staleReads))) throw new TypeError(stale === undefined ? 'staleReads needs stale' : `staleReads: ${JSON.stringify(staleReads)}: must be accepting or any`)
+  if (EFFECTS.every(effect => fault[effect] === undefined)) {
+    throw new TypeError(`the fault has no effect: give one of ${EFFECTS.join(', ')}`)
+  }
+  if (status !== undefined && !Object.hasOwn(REASONS, status)) {
+    throw new TypeError(`status: ${JSON.stringify(status)}: must be one of ${Object.keys(REASONS).join(', ')}`)
+  }
+  if (retryAfter !== undefined && (status === undefined || !CAN_RETRY.has(status))) {
+    throw new TypeError(`retryAfter needs status, one of ${[...CAN_RETRY].join(', ')}`)
+  }
+  if (typeof disconnect === 'string' && !['before', 'after'].includes(disconnect)) {
+    throw new TypeError(
+      `disconnect: ${JSON.stringify(disconnect)}: must be before, after, or an object with bytes or events`
+    )
+  }
+  if (stale !== undefined && (!Number.isSafeInteger(stale) || stale < 0)) {
+    throw new TypeError(`stale: ${JSON.stringify(stale)}: must be a number of changes`)
+  }
+  if (staleReads !== undefined && (stale === undefined || !['accepting', 'any'].includes(staleReads))) {
+    throw new TypeError(stale === undefined
+      ? 'staleReads needs stale'
+      : `staleReads: ${JSON.stringify(staleReads)}: must be accepting or any`)
+  }
   if (fault.delay !== undefined) millisecondsOf(fault.delay)
 }
 
@@ -190,7 +228,9 @@ function cutAfterEvents (most: number): Pass {
   return bytes => {
     if (left === 0) return { bytes: bytes.subarray(0, 0), broken: true }
     // In chunk framing an event ends with a newline without a carriage return before it.
-    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) if (bytes[at - 1] !== 13 && --left === 0) return { bytes: bytes.subarray(0, at + 1), broken: true }
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) {
+      if (bytes[at - 1] !== 13 && --left === 0) return { bytes: bytes.subarray(0, at + 1), broken: true }
+    }
     return { bytes }
   }
 }

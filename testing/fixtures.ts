@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { parseYaml } from '../schemas/index.js'
 
 /**
- * An object, or a list of any kind; the path or `file:` URL of a YAML or JSON file, or of a folder of such files, which are read in the order of
- * their names; or YAML text of more than one line.
+ * An object, or a list of any kind; the path or `file:` URL of a YAML or JSON file, or of a folder of such files, which
+ * are read in the order of their names; or YAML text of more than one line.
  */
 export type Fixture = string | URL | object | readonly Fixture[]
 
@@ -27,7 +27,10 @@ const BOUNDS = { values: 1_000_000, members: 1_000_000, entries: 1_000_000 }
 
 /** @throws Error that names the fixture */
 export function readFixtures (fixture: Fixture, source = 'an object'): SourcedObject[] {
-  if (Array.isArray(fixture)) return (fixture as readonly Fixture[]).flatMap((one, at) => readFixtures(one, source === 'an object' ? `object ${at}` : source))
+  if (Array.isArray(fixture)) {
+    return (fixture as readonly Fixture[])
+      .flatMap((one, at) => readFixtures(one, source === 'an object' ? `object ${at}` : source))
+  }
   if (fixture instanceof URL) return readPath(fileURLToPath(fixture))
   if (typeof fixture === 'string') return fixture.includes('\n') ? readText(fixture, 'a text') : readPath(fixture)
   return readObject(fixture, source)
@@ -35,10 +38,12 @@ export function readFixtures (fixture: Fixture, source = 'an object'): SourcedOb
 
 function readPath (path: string): SourcedObject[] {
   if (!statSync(path).isDirectory()) return readText(readFileSync(path, 'utf8'), path)
-  return readdirSync(path, { withFileTypes: true }).sort((one, other) => one.name < other.name ? -1 : 1).flatMap(entry => {
-    const inside = join(path, entry.name)
-    return entry.isDirectory() || FILE.test(entry.name) ? readPath(inside) : []
-  })
+  return readdirSync(path, { withFileTypes: true })
+    .sort((one, other) => one.name < other.name ? -1 : 1)
+    .flatMap(entry => {
+      const inside = join(path, entry.name)
+      return entry.isDirectory() || FILE.test(entry.name) ? readPath(inside) : []
+    })
 }
 
 function readText (text: string, source: string): SourcedObject[] {
@@ -58,7 +63,12 @@ function readText (text: string, source: string): SourcedObject[] {
 
 function readObject (value: unknown, source: string): SourcedObject[] {
   const { apiVersion, kind, metadata = {}, items } = value as Partial<FixtureObject>
-  if (typeof apiVersion !== 'string' || typeof kind !== 'string') throw new Error(`${source} is no object: it needs apiVersion and kind`)
-  if (kind.endsWith('List') && Array.isArray(items)) return items.flatMap((item, at) => readObject({ apiVersion, kind: kind.slice(0, -4), ...item as object }, `${source}, item ${at}`))
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    throw new Error(`${source} is no object: it needs apiVersion and kind`)
+  }
+  if (kind.endsWith('List') && Array.isArray(items)) {
+    return items.flatMap((item, at) =>
+      readObject({ apiVersion, kind: kind.slice(0, -4), ...item as object }, `${source}, item ${at}`))
+  }
   return [{ object: { ...value as object, apiVersion, kind, metadata }, source }]
 }

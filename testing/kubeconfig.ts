@@ -1,4 +1,7 @@
-/** How clients reach a test server: a kubeconfig, and the options that `KubeConfig.loadFromOptions` of `@kubernetes/client-node` takes. */
+/**
+ * How clients reach a test server: a kubeconfig, and the options that `KubeConfig.loadFromOptions` of
+ * `@kubernetes/client-node` takes.
+ */
 import { tokenOf, type TestUser } from './users.js'
 
 export interface Endpoint {
@@ -22,7 +25,11 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64')
 export function clientConfig ({ url, certificateAuthority }: Endpoint, user?: TestUser): ClientConfig {
   const name = user?.username ?? NAME
   return {
-    clusters: [{ name: NAME, server: url, ...(certificateAuthority === undefined ? {} : { caData: base64(certificateAuthority) }), skipTLSVerify: certificateAuthority === undefined }], // the library refuses plain HTTP otherwise
+    // the library refuses plain HTTP otherwise
+    clusters: [{
+      name: NAME, server: url, ...(certificateAuthority === undefined ? {} : { caData: base64(certificateAuthority) }),
+      skipTLSVerify: certificateAuthority === undefined
+    }],
     users: [{ name, ...(user === undefined ? {} : { token: tokenOf(user) }) }],
     contexts: [{ name: NAME, cluster: NAME, user: name }],
     currentContext: NAME
@@ -35,7 +42,10 @@ export function kubeconfig (endpoint: Endpoint, user?: TestUser): string {
   return `${JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: clusters.map(({ name, server, caData, skipTLSVerify }) => ({ name, cluster: { server, 'certificate-authority-data': caData, 'insecure-skip-tls-verify': skipTLSVerify || undefined } })),
+    clusters: clusters.map(({ name, server, caData, skipTLSVerify }) => ({
+      name,
+      cluster: { server, 'certificate-authority-data': caData, 'insecure-skip-tls-verify': skipTLSVerify || undefined }
+    })),
     users: users.map(({ name, token }) => ({ name, user: { token } })),
     contexts: contexts.map(({ name, cluster, user }) => ({ name, context: { cluster, user } })),
     'current-context': currentContext

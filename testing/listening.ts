@@ -22,7 +22,10 @@ let pair: ReturnType<typeof selfSigned> | undefined
 
 /** Shared by all servers of the process: a fork accepts tokens of the original, and key generation costs only once. */
 let signingKey: string | undefined
-export const sharedSigningKey = (): string => signingKey ??= generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+export const sharedSigningKey = (): string =>
+  signingKey ??= generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString()
 
 /** Routes have no Fastify schemas: without its compilers the start is a fifth shorter. */
 function noSchemas (): never {
@@ -44,11 +47,17 @@ const OPTIONS = {
  * @param log writes warnings and errors to standard error
  * @param prepare registers hooks around the server
  */
-export async function listening (options: ServerOptions, { port, tls, log }: { readonly port: number, readonly tls: boolean, readonly log: boolean }, prepare: (root: FastifyInstance, resources: () => ResourceRegistry) => void): Promise<Listening> {
+export async function listening (
+  options: ServerOptions, { port, tls, log }: { readonly port: number, readonly tls: boolean, readonly log: boolean },
+  prepare: (root: FastifyInstance, resources: () => ResourceRegistry) => void
+): Promise<Listening> {
   const logger = log ? { level: 'warn', stream: process.stderr } : false
   if (tls) pair ??= selfSigned('localhost', ['localhost', HOST, '::1'], new Date())
   const root = tls && pair !== undefined
-    ? Fastify({ ...OPTIONS, logger, http2: true, https: { allowHTTP1: true, cert: pair.certificate, key: pair.key } }) as unknown as FastifyInstance // typed for another kind of server
+    // typed for another kind of server
+    ? Fastify({
+      ...OPTIONS, logger, http2: true, https: { allowHTTP1: true, cert: pair.certificate, key: pair.key }
+    }) as unknown as FastifyInstance
     : Fastify({ ...OPTIONS, logger })
   let scope: FastifyInstance | undefined
   prepare(root, () => {
@@ -64,7 +73,10 @@ export async function listening (options: ServerOptions, { port, tls, log }: { r
     if (scope === undefined) throw new Error('the server was not loaded')
     const { port: taken } = (root.server as Server).address() as AddressInfo // it listens
     while (!await scope.orch.health.ready()) await new Promise(resolve => { setImmediate(resolve) })
-    return { root, scope, url: `${tls ? 'https' : 'http'}://${HOST}:${taken}`, certificateAuthority: tls ? pair?.certificate : undefined }
+    return {
+      root, scope, url: `${tls ? 'https' : 'http'}://${HOST}:${taken}`,
+      certificateAuthority: tls ? pair?.certificate : undefined
+    }
   } catch (error) {
     await root.close()
     throw error

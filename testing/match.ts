@@ -31,18 +31,24 @@ export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
 
 /** Undefined if the request was refused before its request info was known. */
 export function matchedOf (request: FastifyRequest): MatchedRequest | undefined {
-  const { orch, method, url } = request as { orch?: Partial<FastifyRequest['orch']>, method: string, url: string } // set by the server's hooks, which may not have run
+  // set by the server's hooks, which may not have run
+  const { orch, method, url } = request as { orch?: Partial<FastifyRequest['orch']>, method: string, url: string }
   return orch?.info === undefined ? undefined : { method, url, info: orch.info, user: orch.user?.username }
 }
 
-export const resourceOf = ({ resource, subresource }: RequestInfo): string => subresource === '' ? resource : `${resource}/${subresource}`
+export const resourceOf = ({ resource, subresource }: RequestInfo): string =>
+  subresource === '' ? resource : `${resource}/${subresource}`
 
 const isBelow = (path: string, url: string): boolean => url === path || url.startsWith(`${path.replace(/\/$/, '')}/`)
 
 export function matches (match: RequestMatch, { method, url, info, user }: MatchedRequest): boolean {
-  const same = (wanted: string | undefined, found: string | undefined): boolean => wanted === undefined || wanted === found
-  if (!same(match.method?.toUpperCase(), method) || !same(match.verb, info.verb) || !same(match.user, user)) return false
-  if (!same(match.group, info.group) || !same(match.resource, resourceOf(info)) || !same(match.namespace, info.namespace) || !same(match.name, info.name)) return false
+  const same = (wanted: string | undefined, found: string | undefined): boolean => wanted === undefined ||
+    wanted === found
+  if (!same(match.method?.toUpperCase(), method) || !same(match.verb, info.verb) || !same(match.user, user)) {
+    return false
+  }
+  if (!same(match.group, info.group) || !same(match.resource, resourceOf(info)) ||
+    !same(match.namespace, info.namespace) || !same(match.name, info.name)) return false
   if (match.url === undefined) return true
   return typeof match.url === 'string' ? isBelow(match.url, url.replace(/\?.*$/, '')) : url.search(match.url) >= 0
 }

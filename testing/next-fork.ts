@@ -1,6 +1,6 @@
 /**
- * Starts the next fork of a server ahead, while the test uses the current one. A fork costs as much CPU either way, but the test waits for nothing. Once a state has
- * been forked twice it is likely to be forked again.
+ * Starts the next fork of a server ahead, while the test uses the current one. A fork costs as much CPU either way, but
+ * the test waits for nothing. Once a state has been forked twice it is likely to be forked again.
  */
 import type { MovableClock } from './clock.js'
 import type { TestServer } from './contract.js'
@@ -71,7 +71,9 @@ export class NextFork {
   /** Disposes of the fork that was started ahead. */
   #end (): void {
     if (this.#next === undefined) return
-    const ending = this.#next.started.then(unused => unused?.server.dispose()).finally(() => { this.#ending.delete(ending) })
+    const ending = this.#next.started.then(unused => unused?.server.dispose()).finally(() => {
+      this.#ending.delete(ending)
+    })
     this.#ending.add(ending)
     this.#next = undefined
   }

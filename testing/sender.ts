@@ -15,7 +15,9 @@ export interface Answer {
 export type Sender = (method: string, path: string, body?: object) => Promise<Answer>
 
 /** @returns the sender, and a function that closes its connection */
-export function openSender ({ url, certificateAuthority }: Endpoint): { readonly send: Sender, readonly close: () => void } {
+export function openSender ({ url, certificateAuthority }: Endpoint): {
+  readonly send: Sender, readonly close: () => void
+} {
   const secure = certificateAuthority !== undefined
   const options = { keepAlive: true, maxSockets: 1 }
   const agent = secure ? new SecureAgent({ ...options, ca: certificateAuthority }) : new Agent(options)
@@ -26,7 +28,9 @@ export function openSender ({ url, certificateAuthority }: Endpoint): { readonly
       response.on('data', (chunk: Buffer) => { chunks.push(chunk) }).on('error', reject).on('end', () => {
         try {
           const object = JSON.parse(Buffer.concat(chunks).toString()) as FixtureObject
-          resolve({ code: response.statusCode ?? 0, object, reason: typeof object['reason'] === 'string' ? object['reason'] : '' })
+          resolve({
+            code: response.statusCode ?? 0, object, reason: typeof object['reason'] === 'string' ? object['reason'] : ''
+          })
         } catch (error) {
           reject(new Error(`${method} ${path} was answered without JSON`, { cause: error }))
         }

@@ -70,7 +70,9 @@ class Server implements TestServer {
     }
   }
 
-  snapshot (): Snapshot { return takeSnapshot(this.#parts.store, this.#parts.clock, this.#parts.listening.scope.orch.resources) }
+  snapshot (): Snapshot {
+    return takeSnapshot(this.#parts.store, this.#parts.clock, this.#parts.listening.scope.orch.resources)
+  }
 
   async fork (): Promise<TestServer> {
     const snapshot = this.snapshot()
@@ -107,12 +109,18 @@ class Server implements TestServer {
   [Symbol.asyncDispose] (): Promise<void> { return this.dispose() }
 }
 
-/** @throws Error that names the fixture that could not be loaded; OptionError for an unknown or invalid option of the server */
+/**
+ * @throws Error that names the fixture that could not be loaded; OptionError for an unknown or invalid option of the
+ * server
+ */
 export const testServer = async (options: TestServerOptions = {}): Promise<TestServer> => await start(options)
 
 async function start (options: TestServerOptions): Promise<Server> {
   freezeShared('held')
-  const { fixtures, port = 0, tls = false, log = false, now, from, exchanges: limit = EXCHANGES, faults: injected = [], seed = randomInt(MAX_SEED) } = options
+  const {
+    fixtures, port = 0, tls = false, log = false, now, from, exchanges: limit = EXCHANGES, faults: injected = [],
+    seed = randomInt(MAX_SEED)
+  } = options
   const state = from === undefined ? undefined : stateOf(from)
   const clock = new MovableClock(now?.getTime() ?? state?.time ?? Date.now(), now !== undefined || state?.held === true)
   const exchanges = new ExchangeLog(limit, clock.wall)
@@ -121,10 +129,11 @@ async function start (options: TestServerOptions): Promise<Server> {
   const store = await openMemoryStore(clock, state?.contents)
   let server: Server | undefined
   try {
-    const started = await listening({ ...serverOptions(options), storage: store, clock }, { port, tls, log }, (root, resources) => {
-      exchanges.observe(root)
-      faults.inject(root, exchanges, resources)
-    })
+    const started =
+      await listening({ ...serverOptions(options), storage: store, clock }, { port, tls, log }, (root, resources) => {
+        exchanges.observe(root)
+        faults.inject(root, exchanges, resources)
+      })
     server = new Server({ options, store, clock, exchanges, faults, listening: started })
     if (fixtures !== undefined) await server.load(fixtures)
     return server

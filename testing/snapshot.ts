@@ -1,4 +1,7 @@
-/** The state of a test server, from which others can start. Values and cached entries are shared, so it costs the number of objects, not their size. */
+/**
+ * The state of a test server, from which others can start. Values and cached entries are shared, so it costs the number
+ * of objects, not their size.
+ */
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { Contents, MemoryStore } from '../storage/open.js'
 import type { MovableClock } from './clock.js'
@@ -7,7 +10,9 @@ const STATES = new WeakMap<Snapshot, SnapshotState>()
 
 /** Objects with their resourceVersions, and the time. Immutable. */
 export interface Snapshot {
-  /** The resourceVersion of the state. A watch of the original server may be continued from it, but from no earlier one. */
+  /**
+   * The resourceVersion of the state. A watch of the original server may be continued from it, but from no earlier one.
+   */
   readonly resourceVersion: string
 }
 

@@ -17,10 +17,14 @@ export interface Staleness {
 }
 
 /**
- * Lists are read by their own handler, whose query this changes. It knows no older states of single objects, so those are answered here.
+ * Lists are read by their own handler, whose query this changes. It knows no older states of single objects, so those
+ * are answered here.
  * @returns true if it answers the request
  */
-export function readOlder (request: FastifyRequest, reply: FastifyReply, staleness: Staleness, resources: ResourceRegistry, failed: (error: Error) => void): boolean {
+export function readOlder (
+  request: FastifyRequest, reply: FastifyReply, staleness: Staleness, resources: ResourceRegistry,
+  failed: (error: Error) => void
+): boolean {
   const { info, query } = request.orch
   if (!info.isResourceRequest || (info.verb !== 'list' && info.verb !== 'get')) return false
   const store = resources.lookup(info)
@@ -38,10 +42,14 @@ export function readOlder (request: FastifyRequest, reply: FastifyReply, stalene
 }
 
 /** Undefined if the request does not accept an older state than the newest, or is invalid. */
-function olderRevision (query: URLSearchParams, { backend, cache }: ResourceStore, { changes, any }: Staleness): Revision | undefined {
+function olderRevision (
+  query: URLSearchParams, { backend, cache }: ResourceStore, { changes, any }: Staleness
+): Revision | undefined {
   const newest = backend.revisionNow()
-  const [asked, match, token, limit] = ['resourceVersion', 'resourceVersionMatch', 'continue', 'limit'].map(name => query.get(name) ?? '')
-  if (cache?.loaded !== true || newest === undefined || token !== '' || (match !== '' && (match !== 'NotOlderThan' || asked === '')) || !/^\d{0,15}$/.test(asked ?? '')) return undefined
+  const [asked, match, token, limit] = ['resourceVersion', 'resourceVersionMatch', 'continue', 'limit']
+    .map(name => query.get(name) ?? '')
+  if (cache?.loaded !== true || newest === undefined || token !== '' ||
+    (match !== '' && (match !== 'NotOlderThan' || asked === '')) || !/^\d{0,15}$/.test(asked ?? '')) return undefined
   if (asked === '' && !any) return undefined
   const least = Number(asked)
   const isExact = least > 0 && match === '' && Number(limit) > 0
@@ -52,13 +60,18 @@ function olderRevision (query: URLSearchParams, { backend, cache }: ResourceStor
 }
 
 /** True for an object, or a subresource of its kind, such as `status`. */
-function isPlainObject ({ orch: { info } }: FastifyRequest, { type: { namespaced }, representation: { kind, subresources } }: ResourceStore): boolean {
+function isPlainObject (
+  { orch: { info } }: FastifyRequest, { type: { namespaced }, representation: { kind, subresources } }: ResourceStore
+): boolean {
   const found = subresources.find(({ name }) => name === info.subresource)
-  const isOwn = info.subresource === '' || (found !== undefined && found.verbs.includes('get') && (found.kind ?? kind) === kind && found.view === undefined && found.connects !== true)
+  const isOwn = info.subresource === '' || (found !== undefined && found.verbs.includes('get') &&
+    (found.kind ?? kind) === kind && found.view === undefined && found.connects !== true)
   return isOwn && (namespaced ? info.namespace !== '' : info.namespace === '' || info.namespace === info.name)
 }
 
-async function objectAt (request: FastifyRequest, reply: FastifyReply, store: ResourceStore, revision: Revision): Promise<void> {
+async function objectAt (
+  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, revision: Revision
+): Promise<void> {
   const { info: { namespace, name }, warnings } = request.orch
   const { entries: [entry] } = await list(store, {
     namespace: store.type.namespaced ? namespace : '',

@@ -1,4 +1,7 @@
-/** Users of a test server. A token contains its user, so users need no preparation. Nothing is verified; the server listens on the loopback interface only. */
+/**
+ * Users of a test server. A token contains its user, so users need no preparation. Nothing is verified; the server
+ * listens on the loopback interface only.
+ */
 import type { Authenticator } from '../auth/authenticator.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { StatusError } from '../schemas/status.js'
@@ -22,10 +25,14 @@ const PREFIX = 'test-user.'
 const BEARER = `Bearer ${PREFIX}`
 
 const infoOf = ({ username, groups = [], uid = '', extra = {} }: TestUser): UserInfo =>
-  ({ username, uid, groups: [...groups], extra: Object.fromEntries(Object.entries(extra).map(([name, values]) => [name, [...values]])) })
+  ({
+    username, uid, groups: [...groups], extra: Object
+      .fromEntries(Object.entries(extra).map(([name, values]) => [name, [...values]]))
+  })
 
 /** The bearer token of a user. */
-export const tokenOf = (user: TestUser): string => PREFIX + Buffer.from(JSON.stringify(infoOf(user))).toString('base64url')
+export const tokenOf = (user: TestUser): string =>
+  PREFIX + Buffer.from(JSON.stringify(infoOf(user))).toString('base64url')
 
 /** @param otherwise the user of requests without credentials; undefined for anonymous */
 export function testUsers (otherwise: TestUser | undefined): Authenticator {

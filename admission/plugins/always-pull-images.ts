@@ -1,6 +1,6 @@
 /**
- * AlwaysPullImages: sets imagePullPolicy to Always, so that no pod can use an image that was pulled to its node with other credentials. Updates without new
- * images stay unchanged. (Off by default.)
+ * AlwaysPullImages: sets imagePullPolicy to Always, so that no pod can use an image that was pulled to its node with
+ * other credentials. Updates without new images stay unchanged. (Off by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor, type TypedRequest } from '../../registry/admission.js'
@@ -13,13 +13,21 @@ export const alwaysPullImages = pluginFor<Pod>(pods, {
   operations: ['CREATE', 'UPDATE'],
   mutate: request => {
     if (!mayChangeImages(request)) return
-    for (const list of LISTS) for (const container of request.object?.spec[list] ?? []) container.imagePullPolicy = 'Always'
+    for (const list of LISTS) {
+      for (const container of request.object?.spec[list] ?? []) container.imagePullPolicy = 'Always'
+    }
   },
   validate: request => {
     if (!mayChangeImages(request)) return
     for (const list of LISTS) {
       for (const [index, { imagePullPolicy = '' }] of (request.object?.spec[list] ?? []).entries()) {
-        if (imagePullPolicy !== 'Always') throw refusal(request, `spec.${list}[${index}].imagePullPolicy: Unsupported value: ${JSON.stringify(imagePullPolicy)}: supported values: "Always"`)
+        if (imagePullPolicy !== 'Always') {
+          throw refusal(
+            request,
+            `spec.${list}[${index}].imagePullPolicy: Unsupported value: ${JSON.stringify(imagePullPolicy)}: ` +
+              'supported values: "Always"'
+          )
+        }
       }
     }
   }
@@ -27,7 +35,8 @@ export const alwaysPullImages = pluginFor<Pod>(pods, {
 
 function mayChangeImages ({ object, oldObject: old }: TypedRequest<Pod>): boolean {
   if (old === undefined) return true
-  const imagesOf = (pod: Pod | undefined): string[] => LISTS.flatMap(list => (pod?.spec[list] ?? []).map(({ image = '' }) => image))
+  const imagesOf = (pod: Pod | undefined): string[] =>
+    LISTS.flatMap(list => (pod?.spec[list] ?? []).map(({ image = '' }) => image))
   const known = new Set(imagesOf(old))
   return imagesOf(object).some(image => !known.has(image))
 }

@@ -1,5 +1,10 @@
-/** CertificateSubjectRestriction: refuses requests for client certificates of the group `system:masters`, which has all permissions. (Enabled by default.) */
-import { certificateSigningRequests, type CertificateSigningRequest } from '../../schemas/api/certificates/certificatesigningrequests.js'
+/**
+ * CertificateSubjectRestriction: refuses requests for client certificates of the group `system:masters`, which has all
+ * permissions. (Enabled by default.)
+ */
+import {
+  certificateSigningRequests, type CertificateSigningRequest
+} from '../../schemas/api/certificates/certificatesigningrequests.js'
 import { requestOrganizations } from '../../schemas/api/certificates/pem.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
@@ -14,6 +19,8 @@ export const certificateSubjectRestriction = pluginFor<CertificateSigningRequest
   validate: request => {
     const { signerName = '', request: pem = '' } = request.object?.spec ?? {}
     if (!SIGNERS.has(signerName)) return
-    if (requestOrganizations(Buffer.from(pem, 'base64').toString()).includes(MASTERS)) throw refusal(request, `use of ${signerName} signer with ${MASTERS} group is not allowed`)
+    if (requestOrganizations(Buffer.from(pem, 'base64').toString()).includes(MASTERS)) {
+      throw refusal(request, `use of ${signerName} signer with ${MASTERS} group is not allowed`)
+    }
   }
 })

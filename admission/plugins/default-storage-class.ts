@@ -1,6 +1,6 @@
 /**
- * DefaultStorageClass: sets the default class of claims without one, by field or by legacy annotation. Refused if there are several default classes.
- * (Enabled by default.)
+ * DefaultStorageClass: sets the default class of claims without one, by field or by legacy annotation. Refused if there
+ * are several default classes. (Enabled by default.)
  */
 import { persistentVolumeClaims, type PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { pluginFor } from '../../registry/admission.js'
@@ -14,9 +14,13 @@ export const defaultStorageClass = pluginFor<PersistentVolumeClaim>(persistentVo
   operations: ['CREATE'],
   mutate: async request => {
     const { object, reader } = request
-    if (object === undefined || object.spec.storageClassName !== undefined || object.metadata.annotations?.[CLASS_ANNOTATION] !== undefined) return
-    const classes = (await reader.list('storage.orch.io', 'storageclasses', '')).filter(({ metadata }) => DEFAULTS.some(name => metadata.annotations?.[name] === 'true'))
-    if (classes.length > 1) throw refusal(request, `Internal error occurred: ${classes.length} default StorageClasses were found`)
+    if (object === undefined || object.spec.storageClassName !== undefined ||
+      object.metadata.annotations?.[CLASS_ANNOTATION] !== undefined) return
+    const classes = (await reader.list('storage.orch.io', 'storageclasses', ''))
+      .filter(({ metadata }) => DEFAULTS.some(name => metadata.annotations?.[name] === 'true'))
+    if (classes.length > 1) {
+      throw refusal(request, `Internal error occurred: ${classes.length} default StorageClasses were found`)
+    }
     const name = classes[0]?.metadata.name
     if (name !== undefined) object.spec.storageClassName = name
   }

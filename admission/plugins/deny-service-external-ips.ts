@@ -8,6 +8,8 @@ export const denyServiceExternalIPs = pluginFor<Service>(services, {
   operations: ['CREATE', 'UPDATE'],
   validate: request => {
     const known = new Set(request.oldObject?.spec.externalIPs)
-    if (request.object?.spec.externalIPs?.every(address => known.has(address)) === false) throw refusal(request, 'Use of external IPs is denied by admission control')
+    if (request.object?.spec.externalIPs?.every(address => known.has(address)) === false) {
+      throw refusal(request, 'Use of external IPs is denied by admission control')
+    }
   }
 })

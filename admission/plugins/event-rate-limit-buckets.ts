@@ -1,5 +1,10 @@
 /** Token buckets by key, with a limited number of keys, least recently used first out. */
-export interface BucketOptions { readonly qps: number, readonly burst: number, /** Maximum number of keys. */ readonly cacheSize: number }
+export interface BucketOptions {
+  readonly qps: number
+  readonly burst: number
+  /** Maximum number of keys. */
+  readonly cacheSize: number
+}
 
 export class Buckets {
   readonly #options: BucketOptions

@@ -6,7 +6,14 @@ const NAME = 'EventRateLimit'
 const TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const
 export type LimitType = typeof TYPES[number]
 
-export interface Limit { readonly type: LimitType, /** Events per second. */ readonly qps: number, readonly burst: number, /** Maximum number of keys. */ readonly cacheSize: number }
+export interface Limit {
+  readonly type: LimitType
+  /** Events per second. */
+  readonly qps: number
+  readonly burst: number
+  /** Maximum number of keys. */
+  readonly cacheSize: number
+}
 
 const CACHE_SIZE = 4096
 
@@ -22,9 +29,15 @@ const Configuration = kind('Configuration', 'How many events there may be.', {
 
 /** @throws ConfigurationError, also without a configuration, as there are no default limits */
 export function eventLimits (given: PluginConfiguration | undefined): Limit[] {
-  if (given === undefined) throw new ConfigurationError(NAME, { value: undefined }, 'there is none; say in --admission-control-config-file what is limited')
+  if (given === undefined) {
+    throw new ConfigurationError(
+      NAME, { value: undefined }, 'there is none; say in --admission-control-config-file what is limited'
+    )
+  }
   const { limits = [] } = readConfiguration(NAME, given, [Configuration])
-  const refuse = (field: string, value: unknown, why: string): never => { throw new ConfigurationError(NAME, given, `${field}: Invalid value: ${String(value)}: ${why}`) }
+  const refuse = (field: string, value: unknown, why: string): never => {
+    throw new ConfigurationError(NAME, given, `${field}: Invalid value: ${String(value)}: ${why}`)
+  }
   if (limits.length === 0) refuse('limits', '[]', 'must not be empty')
   return limits.map(({ type, qps, burst, cacheSize = 0 }, index) => {
     if (burst <= 0) refuse(`limits[${index}].burst`, burst, 'must be positive')

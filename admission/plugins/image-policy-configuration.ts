@@ -30,7 +30,9 @@ const NONE = -1
 /** @throws ConfigurationError */
 export function imagePolicyIn (plugin: string, given: PluginConfiguration | undefined): ImagePolicyConfiguration {
   const refuse = (why: string): never => { throw new ConfigurationError(plugin, given ?? { value: undefined }, why) }
-  if (given === undefined) return refuse('it needs one, which names a kubeconfig: give it in --admission-control-config-file')
+  if (given === undefined) {
+    return refuse('it needs one, which names a kubeconfig: give it in --admission-control-config-file')
+  }
   const whole = isObject(given.value) ? given.value : refuse('it is not an object')
   const other = Object.keys(whole).find(name => name !== 'imagePolicy')
   if (other !== undefined) refuse(`unknown field ${JSON.stringify(other)}`)
@@ -38,7 +40,9 @@ export function imagePolicyIn (plugin: string, given: PluginConfiguration | unde
   const unknown = Object.keys(fields).find(name => !FIELDS.has(name))
   if (unknown !== undefined) refuse(`unknown field ${JSON.stringify(`imagePolicy.${unknown}`)}`)
   const { kubeConfigFile, defaultAllow = false } = fields
-  if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') return refuse('imagePolicy.kubeConfigFile: Required value')
+  if (typeof kubeConfigFile !== 'string' || kubeConfigFile === '') {
+    return refuse('imagePolicy.kubeConfigFile: Required value')
+  }
   if (typeof defaultAllow !== 'boolean') return refuse('imagePolicy.defaultAllow: expected true or false')
   const time = (name: keyof typeof TIMES): number => {
     const { unit, default: defaultValue, min, max } = TIMES[name]
@@ -46,7 +50,12 @@ export function imagePolicyIn (plugin: string, given: PluginConfiguration | unde
     if (typeof value !== 'number' || !Number.isInteger(value)) return refuse(`imagePolicy.${name}: expected an integer`)
     if (value === 0) return defaultValue
     if (value === NONE) return 0
-    return value * unit >= min && value * unit <= max ? value * unit : refuse(`imagePolicy.${name}: must be between ${min / unit} and ${max / unit}`)
+    return value * unit >= min && value * unit <= max
+      ? value * unit
+      : refuse(`imagePolicy.${name}: must be between ${min / unit} and ${max / unit}`)
   }
-  return { kubeConfigFile: resolve(given.folder ?? '', kubeConfigFile), allowTTL: time('allowTTL'), denyTTL: time('denyTTL'), retryBackoff: time('retryBackoff'), defaultAllow }
+  return {
+    kubeConfigFile: resolve(given.folder ?? '', kubeConfigFile), allowTTL: time('allowTTL'), denyTTL: time('denyTTL'),
+    retryBackoff: time('retryBackoff'), defaultAllow
+  }
 }

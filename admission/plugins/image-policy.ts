@@ -1,6 +1,6 @@
 /**
- * ImagePolicyWebhook: asks another server whether the images of a pod are allowed, and caches the results. If the server is unavailable, pods are refused, or
- * admitted with an annotation, as configured. (Disabled by default.)
+ * ImagePolicyWebhook: asks another server whether the images of a pod are allowed, and caches the results. If the
+ * server is unavailable, pods are refused, or admitted with an annotation, as configured. (Disabled by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { isReview } from '../../auth/review-answer.js'
@@ -20,20 +20,31 @@ const FORWARDED = '.image-policy.orch.io/'
 const FAILED_OPEN = 'alpha.image-policy.orch.io/failed-open'
 const MAX_CACHED = 1024
 
-interface Status { readonly allowed: boolean, readonly reason: string, readonly annotations: Readonly<Record<string, string>> }
+interface Status {
+  readonly allowed: boolean, readonly reason: string, readonly annotations: Readonly<Record<string, string>>
+}
 
-export async function imagePolicy (name: string, callers: AdmissionCallers, given: PluginConfiguration | undefined, clock: Clock): Promise<AdmissionPlugin> {
+export async function imagePolicy (
+  name: string, callers: AdmissionCallers, given: PluginConfiguration | undefined, clock: Clock
+): Promise<AdmissionPlugin> {
   const { kubeConfigFile, allowTTL, denyTTL, retryBackoff, defaultAllow } = imagePolicyIn(name, given)
   const review = await callers.reviewer(kubeConfigFile, retryBackoff)
   const cache = new Map<string, { readonly status: Status, readonly until: number }>()
 
-  const statusOf = async (spec: object, { signal, trace }: Pick<AdmissionRequest, 'signal' | 'trace'>): Promise<Status> => {
+  const statusOf = async (
+    spec: object, { signal, trace }: Pick<AdmissionRequest, 'signal' | 'trace'>
+  ): Promise<Status> => {
     const key = JSON.stringify(spec)
     const cached = cache.get(key)
     if (cached !== undefined && clock.elapsed() < cached.until) return cached.status
     cache.delete(key)
-    const body = { kind: 'ImageReview', apiVersion: API_VERSION, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
-    const status = readStatus(await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent)))
+    const body = {
+      kind: 'ImageReview', apiVersion: API_VERSION, metadata: { creationTimestamp: null }, spec,
+      status: { allowed: false }
+    }
+    const status = readStatus(
+      await withSpan(trace, 'Call image policy webhook', part => review(body, signal, part?.traceparent))
+    )
     const oldest = cache.size >= MAX_CACHED ? cache.keys().next().value : undefined
     if (oldest !== undefined) cache.delete(oldest)
     cache.set(key, { status, until: clock.elapsed() + (status.allowed ? allowTTL : denyTTL) })
@@ -57,9 +68,13 @@ export async function imagePolicy (name: string, callers: AdmissionCallers, give
         object.metadata.annotations = { ...object.metadata.annotations, [FAILED_OPEN]: 'true' }
         return
       }
-      for (const [suffix, value] of Object.entries(status.annotations)) if (qualifiedName(`${ANNOTATIONS}${suffix}`).length === 0) annotate(`${ANNOTATIONS}${suffix}`, value)
+      for (const [suffix, value] of Object.entries(status.annotations)) {
+        if (qualifiedName(`${ANNOTATIONS}${suffix}`).length === 0) annotate(`${ANNOTATIONS}${suffix}`, value)
+      }
       if (status.allowed) return
-      throw refusal(request, status.reason === '' ? 'one or more images rejected by webhook backend' : `image policy webhook backend denied one or more images: ${status.reason}`)
+      throw refusal(request, status.reason === ''
+        ? 'one or more images rejected by webhook backend'
+        : `image policy webhook backend denied one or more images: ${status.reason}`)
     }
   })
 }
@@ -68,9 +83,12 @@ export async function imagePolicy (name: string, callers: AdmissionCallers, give
 function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { annotations = {} }, spec }: Pod): object {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {}
   const images = subresource === '' ? [...containers, ...initContainers] : ephemeralContainers
-  const forwarded = Object.entries(annotations).filter(([key]) => key.includes(FORWARDED)).sort(([one], [other]) => one < other ? -1 : 1)
+  const forwarded = Object.entries(annotations).filter(([key]) => key.includes(FORWARDED)).sort(([one], [other]) =>
+    one < other ? -1 : 1)
   return {
-    ...(images.length === 0 ? {} : { containers: images.map(({ image }) => image === undefined || image === '' ? {} : { image }) }),
+    ...(images.length === 0
+      ? {}
+      : { containers: images.map(({ image }) => image === undefined || image === '' ? {} : { image }) }),
     ...(forwarded.length === 0 ? {} : { annotations: Object.fromEntries(forwarded) }),
     ...(namespace === '' ? {} : { namespace })
   }
@@ -80,11 +98,18 @@ function specOf ({ subresource, namespace }: TypedRequest<Pod>, { metadata: { an
 function readStatus (response: unknown): Status {
   const review = (response ?? {}) as Record<string, unknown> // fields are checked below
   const { status } = review
-  if (!isReview(review, { kind: 'ImageReview', apiVersion: API_VERSION })) throw new Error(`the answer is no ImageReview of ${API_VERSION}`)
+  if (!isReview(review, { kind: 'ImageReview', apiVersion: API_VERSION })) {
+    throw new Error(`the answer is no ImageReview of ${API_VERSION}`)
+  }
   const { allowed = false, reason = '', auditAnnotations } = (status ?? {}) as Record<string, unknown>
   const texts = auditAnnotations ?? {}
-  if (typeof allowed !== 'boolean' || typeof reason !== 'string') throw new Error('the answer does not say whether the images are allowed')
-  if (typeof texts !== 'object' || Array.isArray(texts) || !Object.values(texts).every(value => typeof value === 'string')) throw new Error('the answer has status.auditAnnotations that are no texts')
+  if (typeof allowed !== 'boolean' || typeof reason !== 'string') {
+    throw new Error('the answer does not say whether the images are allowed')
+  }
+  if (typeof texts !== 'object' || Array.isArray(texts) ||
+    !Object.values(texts).every(value => typeof value === 'string')) {
+    throw new Error('the answer has status.auditAnnotations that are no texts')
+  }
   return { allowed, reason: reason.slice(0, MAX_REASON_LENGTH), annotations: texts as Record<string, string> }
 }
 

@@ -1,4 +1,6 @@
-/** LimitPodHardAntiAffinityTopology: limits required anti-affinity to the topology of single nodes. (Off by default.) */
+/**
+ * LimitPodHardAntiAffinityTopology: limits required anti-affinity to the topology of single nodes. (Off by default.)
+ */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
@@ -11,6 +13,12 @@ export const limitPodHardAntiAffinityTopology = pluginFor<Pod>(pods, {
   validate: request => {
     const terms = request.object?.spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
     const wide = terms.find(({ topologyKey }) => topologyKey !== HOST)
-    if (wide !== undefined) throw refusal(request, `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${HOST} is allowed`)
+    if (wide !== undefined) {
+      throw refusal(
+        request,
+        `affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey ${wide.topologyKey} but only key ${HOST} ` +
+          'is allowed'
+      )
+    }
   }
 })

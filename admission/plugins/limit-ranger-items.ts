@@ -15,12 +15,16 @@ const sortedEntries = new WeakMap<Amounts, ReadonlyArray<readonly [resource: str
 /** Sorted by resource name. */
 function entriesOf (amounts: Amounts): ReadonlyArray<readonly [resource: string, amount: string]> {
   let entries = sortedEntries.get(amounts)
-  if (entries === undefined) sortedEntries.set(amounts, entries = Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
+  if (entries === undefined) {
+    sortedEntries.set(amounts, entries = Object.entries(amounts).sort(([one], [other]) => one < other ? -1 : 1))
+  }
   return entries
 }
 
 /** Findings by resource name, at most a hundred. */
-function collectFindings (amounts: Amounts | undefined, find: (resource: string, amount: string) => string | undefined): string[] {
+function collectFindings (
+  amounts: Amounts | undefined, find: (resource: string, amount: string) => string | undefined
+): string[] {
   const found: string[] = []
   for (const [resource, amount] of amounts === undefined ? [] : entriesOf(amounts)) {
     const finding = find(resource, amount)
@@ -29,9 +33,12 @@ function collectFindings (amounts: Amounts | undefined, find: (resource: string,
   return found
 }
 
-const amountIn = (amounts: Amounts | undefined, resource: string): string | undefined => amounts !== undefined && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined
+const amountIn = (amounts: Amounts | undefined, resource: string): string | undefined =>
+  amounts !== undefined && Object.hasOwn(amounts, resource) ? amounts[resource] : undefined
 
-function findings ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, { requests, limits }: ResourceAmounts): string[] {
+function findings (
+  { type, min, max, maxLimitRequestRatio }: LimitRangeItem, { requests, limits }: ResourceAmounts
+): string[] {
   const minimums = collectFindings(min, (resource, amount) => {
     const [request, limit] = [amountIn(requests, resource), amountIn(limits, resource)]
     const rule = `minimum ${resource} usage per ${type} is ${amount}`
@@ -44,7 +51,9 @@ function findings ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, { r
     const rule = `maximum ${resource} usage per ${type} is ${amount}`
     if (limit === undefined) return `${rule}.  No limit is specified`
     if (compareQuantities(limit, amount) > 0) return `${rule}, but limit is ${limit}`
-    return request !== undefined && compareQuantities(request, amount) > 0 ? `${rule}, but request is ${request}` : undefined
+    return request !== undefined && compareQuantities(request, amount) > 0
+      ? `${rule}, but request is ${request}`
+      : undefined
   })
   const ratios = collectFindings(maxLimitRequestRatio, (resource, amount) => {
     const [request, limit] = [amountIn(requests, resource), amountIn(limits, resource)]
@@ -75,7 +84,10 @@ export function podFindings (pod: Pod | undefined, limits: readonly LimitRangeIt
       }
     }
     if (item.type !== 'Pod') continue
-    const sum = (member: 'requests' | 'limits'): Amounts => largest([total(containers.map(({ resources }) => resources[member])), ...initContainers.map(({ resources }) => resources[member] ?? {})])
+    const sum = (member: 'requests' | 'limits'): Amounts => largest([
+      total(containers.map(({ resources }) => resources[member])),
+      ...initContainers.map(({ resources }) => resources[member] ?? {})
+    ])
     found.push(...findings(item, { requests: sum('requests'), limits: sum('limits') }))
   }
   return found.slice(0, MAX_FINDINGS)

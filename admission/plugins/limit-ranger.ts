@@ -1,6 +1,6 @@
 /**
- * LimitRanger: enforces the LimitRanges of a namespace for pods and claims, and sets default requests and limits of containers, which it records in an
- * annotation. (Enabled by default.)
+ * LimitRanger: enforces the LimitRanges of a namespace for pods and claims, and sets default requests and limits of
+ * containers, which it records in an annotation. (Enabled by default.)
  *
  * Contradictory LimitRanges all apply.
  */
@@ -18,7 +18,9 @@ const ANNOTATION = 'orch.io/limit-ranger'
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
   // Requests and limits of pods are immutable.
-  handles: [{ operations: ['CREATE'], groups: [''], resources: ['pods'] }, { operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['persistentvolumeclaims'] }],
+  handles: [{ operations: ['CREATE'], groups: [''], resources: ['pods'] }, {
+    operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['persistentvolumeclaims']
+  }],
   mutate: async request => {
     if (request.resource !== 'pods') return
     const { object } = typed<Pod>(request)
@@ -27,7 +29,9 @@ export const limitRanger: AdmissionPlugin = {
   validate: async request => {
     if (typed(request).oldObject?.metadata.deletionTimestamp !== undefined) return
     for (const { spec: { limits = [] } } of await rangesOf(request)) {
-      const findings = [...new Set(request.resource === 'pods' ? podFindings(typed<Pod>(request).object, limits) : claimFindings(typed<PersistentVolumeClaim>(request).object, limits))]
+      const findings = [...new Set(request.resource === 'pods'
+        ? podFindings(typed<Pod>(request).object, limits)
+        : claimFindings(typed<PersistentVolumeClaim>(request).object, limits))]
       if (findings.length > 0) throw refusal(request, listed(findings))
     }
   }
@@ -39,22 +43,33 @@ async function rangesOf ({ reader, namespace }: AdmissionRequest): Promise<Limit
 
 function setDefaults ({ metadata, spec }: Pod, { spec: { limits = [] } }: LimitRange): void {
   const ofContainers = limits.filter(({ type }) => type === 'Container')
-  const defaults = { requests: Object.assign({}, ...ofContainers.map(item => item.defaultRequest)), limits: Object.assign({}, ...ofContainers.map(item => item.default)) } as Record<'requests' | 'limits', Record<string, string>>
+  const defaults = {
+    requests: Object.assign({}, ...ofContainers.map(item => item.defaultRequest)), limits: Object
+      .assign({}, ...ofContainers.map(item => item.default))
+  } as Record<'requests' | 'limits', Record<string, string>>
   const names = { requests: Object.keys(defaults.requests).sort(), limits: Object.keys(defaults.limits).sort() }
   const descriptions: string[] = []
   let set = 0
-  for (const [what, containers = []] of [['container', spec.containers], ['init container', spec.initContainers]] as const) {
+  for (const [what, containers = []] of [
+    ['container', spec.containers], ['init container', spec.initContainers]
+  ] as const) {
     for (const { name, resources } of containers) {
       for (const [member, one] of [['requests', 'request'], ['limits', 'limit']] as const) {
         const own = resources[member] ?? {}
         const missing = names[member].filter(resource => !Object.hasOwn(own, resource))
         if (missing.length === 0) continue
         set += missing.length
-        if (set > MAX_VALUES) throw tooLarge(`the defaults of LimitRanges make more than ${MAX_VALUES} values of the pod's resources`)
+        if (set > MAX_VALUES) {
+          throw tooLarge(`the defaults of LimitRanges make more than ${MAX_VALUES} values of the pod's resources`)
+        }
         resources[member] = { ...defaults[member], ...own }
         descriptions.push(`${missing.join(', ')} ${one} for ${what} ${name}`)
       }
     }
   }
-  if (descriptions.length > 0) metadata.annotations = { ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${descriptions.join('; ')}` }
+  if (descriptions.length > 0) {
+    metadata.annotations = {
+      ...metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${descriptions.join('; ')}`
+    }
+  }
 }

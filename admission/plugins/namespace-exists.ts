@@ -4,8 +4,11 @@ import type { AdmissionPlugin } from '../../registry/admission.js'
 
 export const namespaceExists: AdmissionPlugin = {
   name: 'NamespaceExists',
-  handles: ({ operation, namespace, group, resource }) => operation !== 'CONNECT' && namespace !== '' && !(group === '' && resource === 'namespaces'),
+  handles: ({ operation, namespace, group, resource }) => operation !== 'CONNECT' && namespace !== '' &&
+    !(group === '' && resource === 'namespaces'),
   validate: async ({ namespace, reader }) => {
-    if (await reader.get('', 'namespaces', '', namespace) === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace)
+    if (await reader.get('', 'namespaces', '', namespace) === undefined) {
+      throw notFound({ group: '', resource: 'namespaces' }, namespace)
+    }
   }
 }

@@ -1,8 +1,10 @@
 /**
- * NamespaceLifecycle: refuses creates in missing or terminating namespaces, and deletions of system namespaces. (Enabled by default.)
+ * NamespaceLifecycle: refuses creates in missing or terminating namespaces, and deletions of system namespaces.
+ * (Enabled by default.)
  *
- * It checks before mutation, so that other plugins and validation can rely on the namespace, and again at the write, with the namespace as precondition: the
- * namespace controller must be sure that nothing is created after it found the namespace empty.
+ * It checks before mutation, so that other plugins and validation can rely on the namespace, and again at the write,
+ * with the namespace as precondition: the namespace controller must be sure that nothing is created after it found the
+ * namespace empty.
  */
 import { notFound, forbidden, type StatusError } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
@@ -17,7 +19,9 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
   return {
     name: 'NamespaceLifecycle',
     handles: ({ operation, namespace, group, resource, subresource }) =>
-      group === '' && resource === 'namespaces' ? operation === 'DELETE' && subresource === '' : operation === 'CREATE' && namespace !== '' && !isReview(group, resource),
+      group === '' && resource === 'namespaces'
+        ? operation === 'DELETE' && subresource === ''
+        : operation === 'CREATE' && namespace !== '' && !isReview(group, resource),
     async mutate (request) {
       if (request.operation === 'DELETE') return refuseProtected(request)
       const found = await request.reader.get('', 'namespaces', '', request.namespace)
@@ -38,7 +42,8 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
         key,
         revision: found.revision,
         holds: async () => {
-          const { uid: currentUid, deletionTimestamp: currentDeletion } = (await current(store, key))?.object.metadata ?? {}
+          const { uid: currentUid, deletionTimestamp: currentDeletion } =
+            (await current(store, key))?.object.metadata ?? {}
           return currentUid === uid && currentDeletion === undefined
         }
       })
@@ -46,17 +51,29 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
   }
 }
 
-/** Local access reviews work in missing namespaces too, so that users without other permissions cannot learn which namespaces exist. */
-const isReview = (group: string, resource: string): boolean => group === 'authorization.orch.io' && resource === 'localsubjectaccessreviews'
+/**
+ * Local access reviews work in missing namespaces too, so that users without other permissions cannot learn which
+ * namespaces exist.
+ */
+const isReview = (group: string, resource: string): boolean => group === 'authorization.orch.io' &&
+  resource === 'localsubjectaccessreviews'
 
 /** A damaged namespace, without oldObject, may be deleted; the next start recreates it. */
 function refuseProtected ({ name, oldObject }: AdmissionRequest): void {
-  if (oldObject !== undefined && PROTECTED.has(name)) throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
+  if (oldObject !== undefined && PROTECTED.has(name)) {
+    throw forbidden(NAMESPACES, name, 'this namespace may not be deleted')
+  }
 }
 
 function terminating (request: AdmissionRequest): StatusError {
   const { namespace } = request
-  const refused = refusal(request, `unable to create new content in namespace ${namespace} because it is being terminated`)
-  refused.status.details = { ...refused.status.details, causes: [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }] }
+  const refused = refusal(
+    request, `unable to create new content in namespace ${namespace} because it is being terminated`
+  )
+  refused.status.details = {
+    ...refused.status.details, causes: [{
+      reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace'
+    }]
+  }
   return refused
 }

@@ -6,8 +6,9 @@ import { refusal } from '../refusal.js'
 
 /** System labels that node agents may set. */
 const OWN_LABELS: ReadonlySet<string> = new Set([
-  'orch.io/hostname', 'topology.orch.io/zone', 'topology.orch.io/region', 'failure-domain.beta.orch.io/zone', 'failure-domain.beta.orch.io/region',
-  'node.orch.io/instance-type', 'beta.orch.io/instance-type', 'orch.io/os', 'orch.io/arch', 'beta.orch.io/os', 'beta.orch.io/arch', 'node.orch.io/windows-build'
+  'orch.io/hostname', 'topology.orch.io/zone', 'topology.orch.io/region', 'failure-domain.beta.orch.io/zone',
+  'failure-domain.beta.orch.io/region', 'node.orch.io/instance-type', 'beta.orch.io/instance-type', 'orch.io/os',
+  'orch.io/arch', 'beta.orch.io/os', 'beta.orch.io/arch', 'node.orch.io/windows-build'
 ])
 /** Domains of labels that node agents may set; the second is upstream's with only the domain renamed. */
 const OWN_DOMAINS = ['node-agent.orch.io', 'kubelet.orch.io', 'node.orch.io']
@@ -23,19 +24,25 @@ const isIn = (domain: string, parent: string): boolean => domain === parent || d
 function isForbidden (label: string, publicNames: boolean): boolean {
   const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : ''
   if (isIn(domain, RESTRICTED)) return true
-  if (publicNames && PUBLIC_SYSTEM.some(system => isIn(domain, system))) return !PUBLIC_DOMAINS.some(own => isIn(domain, own))
+  if (publicNames && PUBLIC_SYSTEM.some(system => isIn(domain, system))) {
+    return !PUBLIC_DOMAINS.some(own => isIn(domain, own))
+  }
   return isIn(domain, SYSTEM) && !OWN_LABELS.has(label) && !OWN_DOMAINS.some(own => isIn(domain, own))
 }
 
 /** Names of changed labels that node agents must not change, sorted. */
-function forbiddenChanges (publicNames: boolean, labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}): string[] {
+function forbiddenChanges (
+  publicNames: boolean, labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}
+): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(old)])
   return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key, publicNames)).sort()
 }
 
 export function admitNode (request: AdmissionRequest, node: string, publicNames: boolean): void {
   const { object, oldObject: old } = typed<Node>(request)
-  const refuse = (why: string): never => { throw refusal(request, `node ${JSON.stringify(node)} is not allowed to ${why}`) }
+  const refuse = (why: string): never => {
+    throw refusal(request, `node ${JSON.stringify(node)} is not allowed to ${why}`)
+  }
   // The name is '' before it is generated, and then never matches.
   if (request.name !== node) refuse(`modify node ${JSON.stringify(request.name)}`)
   if (object === undefined) return
@@ -47,7 +54,9 @@ export function admitNode (request: AdmissionRequest, node: string, publicNames:
     return
   }
   // Node agents that do not know the field omit it.
-  if (spec.configSource !== undefined && !sameValue(spec.configSource, old.spec.configSource)) refuse('change configSource')
+  if (spec.configSource !== undefined && !sameValue(spec.configSource, old.spec.configSource)) {
+    refuse('change configSource')
+  }
   if (!sameValue(spec.taints ?? [], old.spec.taints ?? [])) refuse('modify taints')
   if (changes.length > 0) throw refusal(request, `is not allowed to modify labels: ${changes.join(', ')}`)
 }

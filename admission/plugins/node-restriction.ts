@@ -1,7 +1,8 @@
 /**
- * NodeRestriction: limits node agents to their own objects. They create mirror pods, delete and evict pods bound to their node and update the status of
- * those; they have one Node, Lease and CSINode, whose taints and protected labels they must not change; and they request tokens only for accounts of their
- * pods. Without it, a node agent could reach any secret by creating a pod. (Off by default.)
+ * NodeRestriction: limits node agents to their own objects. They create mirror pods, delete and evict pods bound to
+ * their node and update the status of those; they have one Node, Lease and CSINode, whose taints and protected labels
+ * they must not change; and they request tokens only for accounts of their pods. Without it, a node agent could reach
+ * any secret by creating a pod. (Off by default.)
  *
  * As for the Node authorizer, node agents are the users `system:node:NAME` in the group `system:nodes`.
  */
@@ -30,11 +31,17 @@ const CHECKS: Readonly<Record<string, Check>> = {
   '/persistentvolumeclaims': admitClaim,
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {
-    if (request.namespace !== LEASES) throw refusal(request, `can only access leases in the ${quote(LEASES)} system namespace`)
-    if (request.name !== node) throw refusal(request, 'can only access node lease with the same name as the requesting node')
+    if (request.namespace !== LEASES) {
+      throw refusal(request, `can only access leases in the ${quote(LEASES)} system namespace`)
+    }
+    if (request.name !== node) {
+      throw refusal(request, 'can only access node lease with the same name as the requesting node')
+    }
   },
   'storage.orch.io/csinodes': (request, node) => {
-    if (request.name !== node) throw refusal(request, 'can only access CSINode with the same name as the requesting node')
+    if (request.name !== node) {
+      throw refusal(request, 'can only access CSINode with the same name as the requesting node')
+    }
   }
 }
 
@@ -54,13 +61,25 @@ async function admitPod (request: AdmissionRequest, node: string): Promise<void>
   const isOnNode = (pod: Pod | undefined): boolean => pod?.spec.nodeName === node
   if (subresource === '') {
     if (operation === 'CREATE' && object !== undefined) return await admitNewPod(request, object, node)
-    if (operation !== 'DELETE') throw refusal(request, `unexpected operation ${quote(operation)}, node ${quote(node)} can only create and delete mirror pods`)
-    if (!isOnNode(oldObject)) throw refusal(request, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`)
+    if (operation !== 'DELETE') {
+      throw refusal(
+        request, `unexpected operation ${quote(operation)}, node ${quote(node)} can only create and delete mirror pods`
+      )
+    }
+    if (!isOnNode(oldObject)) {
+      throw refusal(request, `node ${quote(node)} can only delete pods with spec.nodeName set to itself`)
+    }
   } else if (subresource === 'status') {
-    if (!isOnNode(oldObject)) throw refusal(request, `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`)
-    if (!sameValue(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) throw refusal(request, `node ${quote(node)} cannot update labels through pod status`)
+    if (!isOnNode(oldObject)) {
+      throw refusal(request, `node ${quote(node)} can only update pod status for pods with spec.nodeName set to itself`)
+    }
+    if (!sameValue(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) {
+      throw refusal(request, `node ${quote(node)} cannot update labels through pod status`)
+    }
   } else if (subresource === 'eviction') {
-    if (!isOnNode(await podNamed(request, request.name))) throw refusal(request, `node ${node} can only evict pods with spec.nodeName set to itself`)
+    if (!isOnNode(await podNamed(request, request.name))) {
+      throw refusal(request, `node ${node} can only evict pods with spec.nodeName set to itself`)
+    }
   } else {
     throw refusal(request, `unexpected pod subresource ${quote(subresource)}, only 'status' and 'eviction' are allowed`)
   }
@@ -76,16 +95,24 @@ async function podNamed ({ reader, namespace }: AdmissionRequest, name: string):
 async function admitNewPod (request: AdmissionRequest, pod: Pod, node: string): Promise<void> {
   const refuse = (why: string): never => { throw refusal(request, `node ${quote(node)} ${why}`) }
   const { metadata: { ownerReferences: owners = [] }, spec } = pod
-  if (!isMirrorPod(pod)) throw refusal(request, `pod does not have ${quote(MIRROR)} annotation, node ${quote(node)} can only create mirror pods`)
+  if (!isMirrorPod(pod)) {
+    throw refusal(
+      request, `pod does not have ${quote(MIRROR)} annotation, node ${quote(node)} can only create mirror pods`
+    )
+  }
   if (spec.nodeName !== node) refuse('can only create pods with spec.nodeName set to itself')
   const [owner] = owners
   if (owners.length > 1) refuse('can only create pods with a single owner reference set to itself')
-  if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) return refuse('can only create pods with an owner reference set to itself')
+  if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) {
+    return refuse('can only create pods with an owner reference set to itself')
+  }
   if (owner.controller !== true) refuse('can only create pods with a controller owner reference set to itself')
   if (owner.blockOwnerDeletion === true) refuse('must not set blockOwnerDeletion on an owner reference')
   const nodeObject = await request.reader.get('', 'nodes', '', node)
   if (nodeObject === undefined) throw notFound({ group: '', resource: 'nodes' }, node)
-  if (owner.uid !== nodeObject.metadata.uid) throw refusal(request, `node ${node} UID mismatch: expected ${owner.uid} got ${nodeObject.metadata.uid ?? ''}`)
+  if (owner.uid !== nodeObject.metadata.uid) {
+    throw refusal(request, `node ${node} UID mismatch: expected ${owner.uid} got ${nodeObject.metadata.uid ?? ''}`)
+  }
 
   const references = [...referencesOf(pod)]
   const refersTo = (resource: string): boolean => references.some(key => key.startsWith(`${resource}/`))
@@ -101,14 +128,20 @@ function admitClaim (request: AdmissionRequest, node: string, gates: Gates): voi
   if (request.operation !== 'UPDATE') throw refusal(request, `unexpected operation ${quote(request.operation)}`)
   const { object, oldObject } = typed<PersistentVolumeClaim>(request)
   const recovers = gates.enabled('RecoverVolumeExpansionFailure')
-  if (object === undefined || oldObject === undefined || !sameValue(withoutGrowth(object, recovers), withoutGrowth(oldObject, recovers))) {
-    throw refusal(request, `node ${quote(node)} is not allowed to update fields other than status.capacity and status.conditions`)
+  if (object === undefined || oldObject === undefined ||
+    !sameValue(withoutGrowth(object, recovers), withoutGrowth(oldObject, recovers))) {
+    throw refusal(
+      request, `node ${quote(node)} is not allowed to update fields other than status.capacity and status.conditions`
+    )
   }
 }
 
 /** @param recovers whether nodes report how an expansion failed */
 function withoutGrowth (claim: PersistentVolumeClaim, recovers: boolean): unknown {
-  const { metadata: { resourceVersion, managedFields, ...metadata }, status: { capacity, conditions, allocatedResources, resizeStatus, ...status }, ...others } = claim
+  const {
+    metadata: { resourceVersion, managedFields, ...metadata },
+    status: { capacity, conditions, allocatedResources, resizeStatus, ...status }, ...others
+  } = claim
   return { ...others, metadata, status: recovers ? status : { ...status, allocatedResources, resizeStatus } }
 }
 
@@ -116,9 +149,19 @@ function withoutGrowth (claim: PersistentVolumeClaim, recovers: boolean): unknow
 async function admitToken (request: AdmissionRequest, node: string): Promise<void> {
   if (request.operation !== 'CREATE' || request.subresource !== 'token') return
   const { boundObjectRef: bound } = (request.object as unknown as TokenRequest).spec // the body of the subresource
-  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) throw refusal(request, 'node requested token not bound to a pod')
+  if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) {
+    throw refusal(request, 'node requested token not bound to a pod')
+  }
   if (!bound.uid) throw refusal(request, 'node requested token with a pod binding without a uid')
   const pod = await podNamed(request, bound.name)
-  if (pod.metadata.uid !== bound.uid) throw refusal(request, `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`)
-  if (pod.spec.nodeName !== node) throw refusal(request, 'node requested token bound to a pod scheduled on a different node')
+  if (pod.metadata.uid !== bound.uid) {
+    throw refusal(
+      request,
+      `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have ` +
+        'been deleted and then recreated'
+    )
+  }
+  if (pod.spec.nodeName !== node) {
+    throw refusal(request, 'node requested token bound to a pod scheduled on a different node')
+  }
 }

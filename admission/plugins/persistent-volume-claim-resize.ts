@@ -1,4 +1,7 @@
-/** PersistentVolumeClaimResize: a claim may grow only if it is bound and its storage class allows expansion. (Enabled by default.) */
+/**
+ * PersistentVolumeClaimResize: a claim may grow only if it is bound and its storage class allows expansion. (Enabled by
+ * default.)
+ */
 import { persistentVolumeClaims, type PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'
 import type { StorageClass } from '../../schemas/api/storage/storageclasses.js'
@@ -15,13 +18,22 @@ export const persistentVolumeClaimResize = pluginFor<PersistentVolumeClaim>(pers
     const size = ({ spec }: PersistentVolumeClaim): string => spec.resources.requests?.['storage'] ?? '0'
     if (compareQuantities(size(object), size(old)) <= 0) return
     if (old.status.phase !== 'Bound') throw refusal(request, 'Only bound persistent volume claims can be expanded')
-    if (!await mayGrow(object, old, reader)) throw refusal(request, 'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize')
+    if (!await mayGrow(object, old, reader)) {
+      throw refusal(
+        request,
+        'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support ' +
+          'resize'
+      )
+    }
   }
 })
 
-async function mayGrow (claim: PersistentVolumeClaim, old: PersistentVolumeClaim, reader: AdmissionReader): Promise<boolean> {
+async function mayGrow (
+  claim: PersistentVolumeClaim, old: PersistentVolumeClaim, reader: AdmissionReader
+): Promise<boolean> {
   const name = classOf(claim)
   if (name === '' || name !== classOf(old)) return false
-  const found = await reader.get('storage.orch.io', 'storageclasses', '', name) as StorageClass | undefined // the resource's type
+  // the resource's type
+  const found = await reader.get('storage.orch.io', 'storageclasses', '', name) as StorageClass | undefined
   return found?.allowVolumeExpansion === true
 }

@@ -1,6 +1,7 @@
 /**
- * PersistentVolumeLabel: cloud volumes get labels and node affinity for their location, which requires a cloud provider. This server has none, so cloud
- * volumes are refused, as upstream without a provider, unless they were provisioned with labels or are being provisioned. (Off by default; deprecated.)
+ * PersistentVolumeLabel: cloud volumes get labels and node affinity for their location, which requires a cloud
+ * provider. This server has none, so cloud volumes are refused, as upstream without a provider, unless they were
+ * provisioned with labels or are being provisioned. (Off by default; deprecated.)
  */
 import type { NodeSelectorTerm } from '../../schemas/api/core/affinity.js'
 import { persistentVolumes, type PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
@@ -13,7 +14,8 @@ const PLACEHOLDER = 'placeholder-for-provisioning'
 /** Separates several zones in a label. */
 const BETWEEN = '__'
 const LABELS: ReadonlyArray<readonly [zone: string, region: string]> = [
-  ['topology.orch.io/zone', 'topology.orch.io/region'], ['failure-domain.beta.orch.io/zone', 'failure-domain.beta.orch.io/region']
+  ['topology.orch.io/zone', 'topology.orch.io/region'],
+  ['failure-domain.beta.orch.io/zone', 'failure-domain.beta.orch.io/region']
 ]
 
 export const persistentVolumeLabel = pluginFor<PersistentVolume>(persistentVolumes, {
@@ -24,7 +26,9 @@ export const persistentVolumeLabel = pluginFor<PersistentVolume>(persistentVolum
     const { metadata: { labels = {}, annotations = {} }, spec } = request.object
     const known = LABELS.find(pair => pair.every(label => Object.hasOwn(labels, label)))
     if (known !== undefined && Object.hasOwn(annotations, PROVISIONED)) return setAffinity(request, spec, labels, known)
-    const refuse = (kind: string, volume: string, provider: string): never => { throw refusal(request, `error querying ${kind} ${volume}: unable to build ${provider}`) }
+    const refuse = (kind: string, volume: string, provider: string): never => {
+      throw refusal(request, `error querying ${kind} ${volume}: unable to build ${provider}`)
+    }
     const { awsElasticBlockStore: aws, gcePersistentDisk: gce, azureDisk: azure, cinder, vsphereVolume: vsphere } = spec
     const [named] = [aws?.volumeID, gce?.pdName, azure?.diskName, cinder?.volumeID].filter(name => name !== undefined)
     if (named === PLACEHOLDER) return
@@ -37,12 +41,27 @@ export const persistentVolumeLabel = pluginFor<PersistentVolume>(persistentVolum
 })
 
 /** Adds the location in the labels to each term of the node affinity, unless a term already mentions it. */
-function setAffinity (request: TypedRequest<PersistentVolume>, spec: PersistentVolume['spec'], labels: Readonly<Record<string, string>>, [zone, region]: typeof LABELS[number]): void {
+function setAffinity (
+  request: TypedRequest<PersistentVolume>, spec: PersistentVolume['spec'], labels: Readonly<Record<string, string>>,
+  [zone, region]: typeof LABELS[number]
+): void {
   const zones = (labels[zone] ?? '').split(BETWEEN).map(one => one.trim())
-  if (zones.includes('')) throw refusal(request, `failed to convert label string for Zone: ${labels[zone] ?? ''} to a Set`)
-  const expressions = [{ key: zone, operator: 'In' as const, values: [...new Set(zones)].sort() }, { key: region, operator: 'In' as const, values: [labels[region] ?? ''] }]
+  if (zones.includes('')) {
+    throw refusal(request, `failed to convert label string for Zone: ${labels[zone] ?? ''} to a Set`)
+  }
+  const expressions = [{ key: zone, operator: 'In' as const, values: [...new Set(zones)].sort() }, {
+    key: region, operator: 'In' as const, values: [labels[region] ?? '']
+  }]
   const { nodeSelectorTerms: given = [] } = spec.nodeAffinity?.required ?? {}
   const terms = given.length === 0 ? [{}] : given
-  if (terms.some(({ matchExpressions = [] }: NodeSelectorTerm) => matchExpressions.some(({ key }) => key === zone || key === region))) return
-  spec.nodeAffinity = { required: { nodeSelectorTerms: terms.map((term: NodeSelectorTerm) => ({ ...term, matchExpressions: [...term.matchExpressions ?? [], ...expressions] })) } }
+  if (terms.some(({ matchExpressions = [] }: NodeSelectorTerm) =>
+    matchExpressions.some(({ key }) => key === zone || key === region))) {
+    return
+  }
+  spec.nodeAffinity = {
+    required: {
+      nodeSelectorTerms: terms.map((term: NodeSelectorTerm) =>
+        ({ ...term, matchExpressions: [...term.matchExpressions ?? [], ...expressions] }))
+    }
+  }
 }

@@ -19,7 +19,9 @@ export function parseSelector (text: string): Readonly<Record<string, string>> |
   const found: Record<string, string> = Object.create(null) as Record<string, string>
   for (const part of text === '' ? [] : text.split(',')) {
     const [label = '', value, ...rest] = part.split('=').map(one => one.trim())
-    if (value === undefined || rest.length > 0 || qualifiedName(label).length > 0 || labelValue(value).length > 0) return `invalid selector: ${part}`
+    if (value === undefined || rest.length > 0 || qualifiedName(label).length > 0 || labelValue(value).length > 0) {
+      return `invalid selector: ${part}`
+    }
     found[label] = value
   }
   return found
@@ -31,7 +33,9 @@ export function nodeSelectors (given: PluginConfiguration | undefined): NodeSele
   const { podNodeSelectorPluginConfig: config = {} } = readConfiguration(NAME, given, [Configuration])
   return new Map(Object.entries(config).map(([name, text]) => {
     const selector = parseSelector(text)
-    if (typeof selector === 'string') throw new ConfigurationError(NAME, given, `podNodeSelectorPluginConfig.${name}: ${selector}`)
+    if (typeof selector === 'string') {
+      throw new ConfigurationError(NAME, given, `podNodeSelectorPluginConfig.${name}: ${selector}`)
+    }
     return [name, selector] as const
   }))
 }

@@ -1,6 +1,6 @@
 /**
- * PodNodeSelector: adds the node selector of a namespace, from its annotation or the configured default, to its pods, and allows only labels that the
- * configuration permits. (Off by default.)
+ * PodNodeSelector: adds the node selector of a namespace, from its annotation or the configured default, to its pods,
+ * and allows only labels that the configuration permits. (Off by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import { pluginFor, type TypedRequest, type AdmissionPlugin } from '../../registry/admission.js'
@@ -17,12 +17,17 @@ export function podNodeSelector (selectors: NodeSelectors): AdmissionPlugin {
     if (typeof selector === 'string') throw refusal(request, selector)
     return selector
   }
-  const check = (request: TypedRequest<Pod>, own: Readonly<Record<string, string>>, selector: Readonly<Record<string, string>>): void => {
-    if (Object.entries(own).some(([label, value]) => Object.hasOwn(selector, label) && selector[label] !== value)) throw refusal(request, 'pod node label selector conflicts with its namespace node label selector')
+  const check = (
+    request: TypedRequest<Pod>, own: Readonly<Record<string, string>>, selector: Readonly<Record<string, string>>
+  ): void => {
+    if (Object.entries(own).some(([label, value]) => Object.hasOwn(selector, label) && selector[label] !== value)) {
+      throw refusal(request, 'pod node label selector conflicts with its namespace node label selector')
+    }
   }
   const checkAllowed = (request: TypedRequest<Pod>, own: Readonly<Record<string, string>>): void => {
     const allowed = selectors.get(request.namespace) ?? {}
-    const isAllowed = Object.keys(allowed).length === 0 || Object.entries(own).every(([label, value]) => Object.hasOwn(allowed, label) && allowed[label] === value)
+    const isAllowed = Object.keys(allowed).length === 0 ||
+      Object.entries(own).every(([label, value]) => Object.hasOwn(allowed, label) && allowed[label] === value)
     if (!isAllowed) throw refusal(request, 'pod node label selector labels conflict with its namespace whitelist')
   }
 

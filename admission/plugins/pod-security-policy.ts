@@ -1,7 +1,7 @@
 /**
- * PodSecurityPolicy: a pod must match a policy that its creator or its service account may `use`: the first by name that matches without changes, else the
- * first that matches with its defaults. An annotation records the policy. Without policies, no pod is admitted. (Off by default; deprecated: PodSecurity
- * takes its place.)
+ * PodSecurityPolicy: a pod must match a policy that its creator or its service account may `use`: the first by name
+ * that matches without changes, else the first that matches with its defaults. An annotation records the policy.
+ * Without policies, no pod is admitted. (Off by default; deprecated: PodSecurity takes its place.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import type { PodSecurityPolicy } from '../../schemas/api/policy/podsecuritypolicies.js'
@@ -27,7 +27,12 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
   const mayUse = async ({ user, namespace, object }: TypedRequest<Pod>, name: string): Promise<boolean> => {
     if (user === undefined) return true
     const account = object?.spec.serviceAccountName ?? ''
-    const users: UserInfo[] = [user, ...account === '' ? [] : [{ username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace), extra: {} }]]
+    const users: UserInfo[] = [user, ...account === ''
+      ? []
+      : [{
+          username: serviceAccountUsername(namespace, account), uid: '', groups: serviceAccountGroups(namespace),
+          extra: {}
+        }]]
     for (const one of users) {
       const resource = 'podsecuritypolicies'
       const info = resourceRequest({ verb: 'use', group: 'policy', version: '*', resource, namespace, name })
@@ -37,11 +42,16 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
   }
 
   /** @returns the violations of all usable policies if none matches. Throws a StatusError if there are no policies */
-  const fit = async (request: TypedRequest<Pod>, original: Pod, first: string | undefined): Promise<Fit | readonly FieldError[]> => {
-    const policies = (await request.reader.list('policy', 'podsecuritypolicies', '') as PodSecurityPolicy[]) // the resource's type
+  const fit = async (
+    request: TypedRequest<Pod>, original: Pod, first: string | undefined
+  ): Promise<Fit | readonly FieldError[]> => {
+    // the resource's type
+    const policies = (await request.reader.list('policy', 'podsecuritypolicies', '') as PodSecurityPolicy[])
       .map(policy => ({ policy, name: policy.metadata.name ?? '' }))
       .sort((one, other) => one.name === first ? -1 : other.name === first ? 1 : one.name < other.name ? -1 : 1)
-    if (policies.length === 0) throw refusal(request, 'PodSecurityPolicy: no providers available to validate pod request')
+    if (policies.length === 0) {
+      throw refusal(request, 'PodSecurityPolicy: no providers available to validate pod request')
+    }
     const violations: FieldError[] = []
     let changed: Fit | undefined
     for (const { policy, name } of policies) {
@@ -73,7 +83,8 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
     validate: async request => {
       const { object, oldObject: old } = request
       // Terminating pods start nothing new.
-      if (object === undefined || old?.metadata.deletionTimestamp !== undefined || onlyForCollection(request as unknown as AdmissionRequest)) return
+      if (object === undefined || old?.metadata.deletionTimestamp !== undefined ||
+        onlyForCollection(request as unknown as AdmissionRequest)) return
       const found = await fit(request, object, object.metadata.annotations?.[ANNOTATION] ?? '')
       if (!('policy' in found)) throw refusal(request, `PodSecurityPolicy: unable to validate pod: ${show(found)}`)
       request.annotate(`${AUDIT}validate-policy`, found.policy)
@@ -82,6 +93,8 @@ export function podSecurityPolicy ({ authorize }: Pick<AdmissionTools, 'authoriz
 }
 
 /** The fields that a policy may change; an empty security context equals a missing one. */
-const policyFields = ({ metadata: { annotations = {} }, spec: { securityContext = {}, ...spec } }: Pod): unknown => ({ annotations, securityContext, spec })
+const policyFields = ({ metadata: { annotations = {} }, spec: { securityContext = {}, ...spec } }: Pod): unknown =>
+  ({ annotations, securityContext, spec })
 
-const show = (findings: readonly FieldError[]): string => `[${findings.map(one => `${one.field}: ${describe(one)}`).join(' ')}]`
+const show = (findings: readonly FieldError[]): string =>
+  `[${findings.map(one => `${one.field}: ${describe(one)}`).join(' ')}]`

@@ -1,7 +1,8 @@
 /**
- * PodSecurity: pods must meet the level of the pod security standards that their namespace enforces, by default privileged. Violations of the levels to warn
- * and audit, by pods and pod templates, are reported to the client and the audit log. A namespace with invalid labels is refused; one with a stricter level
- * gets warnings about existing pods that violate it. (Enabled by default.)
+ * PodSecurity: pods must meet the level of the pod security standards that their namespace enforces, by default
+ * privileged. Violations of the levels to warn and audit, by pods and pod templates, are reported to the client and the
+ * audit log. A namespace with invalid labels is refused; one with a stricter level gets warnings about existing pods
+ * that violate it. (Enabled by default.)
  */
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -21,9 +22,12 @@ const ANNOTATION = 'pod-security.orch.io/'
 /** Subresources of pods that can add containers. */
 const SUBRESOURCES: ReadonlySet<string> = new Set(['', 'ephemeralcontainers'])
 
-export function podSecurity (settings: PodSecuritySettings, observer: PodSecurityObserver = UNOBSERVED): AdmissionPlugin {
+export function podSecurity (
+  settings: PodSecuritySettings, observer: PodSecurityObserver = UNOBSERVED
+): AdmissionPlugin {
   const { defaults, usernames, namespaces, runtimeClasses } = settings
-  const isExemptRuntime = ({ spec }: PodLike): boolean => spec.runtimeClassName !== undefined && runtimeClasses.has(spec.runtimeClassName)
+  const isExemptRuntime = ({ spec }: PodLike): boolean => spec.runtimeClassName !== undefined &&
+    runtimeClasses.has(spec.runtimeClassName)
 
   const exempt = ({ annotate }: AdmissionRequest, why: string): void => { annotate(`${ANNOTATION}exempt`, why) }
 
@@ -32,7 +36,9 @@ export function podSecurity (settings: PodSecuritySettings, observer: PodSecurit
     const { policy: { enforce }, findings } = policyOf(object?.metadata.labels, defaults)
     const old = policyOf(oldObject?.metadata.labels, defaults)
     const isNew = oldObject === undefined
-    if (findings.length > 0 && (isNew || !sameValue(findings, old.findings))) throw invalid({ group: '', kind: request.kind }, name || (object?.metadata.name ?? ''), findings)
+    if (findings.length > 0 && (isNew || !sameValue(findings, old.findings))) {
+      throw invalid({ group: '', kind: request.kind }, name || (object?.metadata.name ?? ''), findings)
+    }
     if (isNew || sameValue(enforce, old.policy.enforce) || enforce.level === 'privileged') return
     const isLaxer = LEVELS.indexOf(enforce.level) <= LEVELS.indexOf(old.policy.enforce.level)
     if (enforce.minor === old.policy.enforce.minor && isLaxer) return
@@ -67,19 +73,27 @@ export function podSecurity (settings: PodSecuritySettings, observer: PodSecurit
     if (isExemptRuntime(pod)) return exemptFor('runtimeClass')
     if (findings.length > 0) {
       observer.failed(request, false)
-      annotate(`${ANNOTATION}error`, `Failed to parse policy: ${listed([...new Set(findings.map(one => `${one.field}: ${describe(one)}`))])}`)
+      annotate(
+        `${ANNOTATION}error`,
+        `Failed to parse policy: ${listed([...new Set(findings.map(one => `${one.field}: ${describe(one)}`))])}`
+      )
     }
 
     const audited = violations(policy.audit, pod)
     if (audited.length > 0) {
       observer.evaluated(request, 'audit', policy.audit, false)
-      annotate(`${ANNOTATION}audit-violations`, `would violate PodSecurity ${JSON.stringify(showPolicy(policy.audit))}: ${inDetail(audited)}`)
+      annotate(
+        `${ANNOTATION}audit-violations`,
+        `would violate PodSecurity ${JSON.stringify(showPolicy(policy.audit))}: ${inDetail(audited)}`
+      )
     }
     if (isPod) {
       annotate(`${ANNOTATION}enforce-policy`, showPolicy(policy.enforce))
       const found = violations(policy.enforce, pod)
       observer.evaluated(request, 'enforce', policy.enforce, found.length === 0)
-      if (found.length > 0) throw refusal(request, `violates PodSecurity ${JSON.stringify(showPolicy(policy.enforce))}: ${inDetail(found)}`)
+      if (found.length > 0) {
+        throw refusal(request, `violates PodSecurity ${JSON.stringify(showPolicy(policy.enforce))}: ${inDetail(found)}`)
+      }
     }
     const warned = violations(policy.warn, pod)
     if (warned.length === 0) return
@@ -92,7 +106,8 @@ export function podSecurity (settings: PodSecuritySettings, observer: PodSecurit
     handles: ({ operation, group, resource, subresource }) => {
       if (operation !== 'CREATE' && operation !== 'UPDATE') return false
       if (group === '' && resource === 'namespaces') return subresource === ''
-      return podPath(group, resource) !== undefined && (resource === 'pods' ? SUBRESOURCES.has(subresource) : subresource === '')
+      return podPath(group, resource) !== undefined &&
+        (resource === 'pods' ? SUBRESOURCES.has(subresource) : subresource === '')
     },
     validate: async request => { await (request.resource === 'namespaces' ? ofNamespace(request) : ofPods(request)) }
   }

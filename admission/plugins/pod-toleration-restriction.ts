@@ -1,6 +1,7 @@
 /**
- * PodTolerationRestriction: adds default tolerations of a namespace annotation or the configuration to pods, and refuses those that the allowed list does not
- * cover. Pods with requests also tolerate memory pressure. (Off by default.)
+ * PodTolerationRestriction: adds default tolerations of a namespace annotation or the configuration to pods, and
+ * refuses those that the allowed list does not cover. Pods with requests also tolerate memory pressure. (Off by
+ * default.)
  */
 import { Toleration } from '../../schemas/api/core/affinity.js'
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
@@ -22,7 +23,9 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
     if (text === '') return []
     try {
       const { value } = parseJson(Buffer.from(text))
-      if (!Array.isArray(value)) throw refusal(request, `the annotation ${annotation} of its namespace is no list of tolerations`)
+      if (!Array.isArray(value)) {
+        throw refusal(request, `the annotation ${annotation} of its namespace is no list of tolerations`)
+      }
       return value.map(one => decode(Toleration, one).object)
     } catch (error) {
       if (!isDecodeError(error)) throw error
@@ -37,7 +40,11 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
     const list = ofNamespace ?? allowed
     const tolerated = new Tolerated(list)
     if (list.length === 0 || own.every(one => tolerated.covers(one))) return
-    throw refusal(request, `pod tolerations (possibly merged with namespace default tolerations) conflict with its ${ofNamespace === undefined ? 'cluster' : 'namespace'} whitelist`)
+    throw refusal(
+      request,
+      'pod tolerations (possibly merged with namespace default tolerations) conflict with its ' +
+        `${ofNamespace === undefined ? 'cluster' : 'namespace'} whitelist`
+    )
   }
 
   return pluginFor<Pod>(pods, {
@@ -47,7 +54,9 @@ export function podTolerationRestriction ({ defaults, allowed }: TolerationSetti
       if (request.object === undefined) return
       const { spec } = request.object
       const added = request.operation === 'CREATE' ? [...await tolerationsIn(request, DEFAULTS) ?? defaults] : []
-      if (qosClass(spec) !== 'BestEffort') added.push({ key: MEMORY_PRESSURE, operator: 'Exists', effect: 'NoSchedule' })
+      if (qosClass(spec) !== 'BestEffort') {
+        added.push({ key: MEMORY_PRESSURE, operator: 'Exists', effect: 'NoSchedule' })
+      }
       if (added.length > 0) spec.tolerations = mergeTolerations(spec.tolerations ?? [], added)
       await checkAllowed(request)
     },

@@ -1,6 +1,6 @@
 /**
- * Priority: sets priority and preemption policy of a pod from its class or the default class, and refuses other values. At most one class is the default.
- * (Enabled by default.)
+ * Priority: sets priority and preemption policy of a pod from its class or the default class, and refuses other values.
+ * At most one class is the default. (Enabled by default.)
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PriorityClass } from '../../schemas/api/scheduling/priorityclasses.js'
@@ -12,7 +12,9 @@ const CLASSES = 'priorityclasses'
 
 export const priority: AdmissionPlugin = {
   name: 'Priority',
-  handles: [{ operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['pods'] }, { operations: ['CREATE', 'UPDATE'], groups: [GROUP], resources: [CLASSES] }],
+  handles: [{ operations: ['CREATE', 'UPDATE'], groups: [''], resources: ['pods'] }, {
+    operations: ['CREATE', 'UPDATE'], groups: [GROUP], resources: [CLASSES]
+  }],
   mutate: async request => {
     if (request.resource !== 'pods') return
     const pod = typed<Pod>(request)
@@ -36,18 +38,29 @@ async function resolve (request: TypedRequest<Pod>): Promise<void> {
   if (request.object === undefined) return
   const { spec } = request.object
   const { priorityClassName: name = '' } = spec
-  const found = name === '' ? await defaultClass(request.reader) : await request.reader.get(GROUP, CLASSES, '', name) as PriorityClass | undefined // the resource's type
+  // the resource's type
+  const found = name === ''
+    ? await defaultClass(request.reader)
+    : await request.reader.get(GROUP, CLASSES, '', name) as PriorityClass | undefined
   if (name !== '' && found === undefined) throw refusal(request, `no PriorityClass with name ${name} was found`)
   if (name === '' && found?.metadata.name !== undefined) spec.priorityClassName = found.metadata.name
   const value = found?.value ?? 0
   if (spec.priority !== undefined && spec.priority !== value) {
-    throw refusal(request, `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`)
+    throw refusal(
+      request,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission ` +
+        `controller computed ${value} from the given PriorityClass name`
+    )
   }
   spec.priority = value
   const policy = found === undefined ? 'PreemptLowerPriority' : found.preemptionPolicy
   if (policy === undefined) return
   if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== policy) {
-    throw refusal(request, `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`)
+    throw refusal(
+      request,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority ` +
+        `admission controller computed ${policy} from the given PriorityClass name`
+    )
   }
   spec.preemptionPolicy = policy
 }

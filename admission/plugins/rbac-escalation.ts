@@ -1,6 +1,6 @@
 /**
- * Prevents privilege escalation: writing a role requires all its permissions, or the verb `escalate`; writing a binding requires the permissions of its role,
- * or the verb `bind`. The server's own writes are exempt.
+ * Prevents privilege escalation: writing a role requires all its permissions, or the verb `escalate`; writing a binding
+ * requires the permissions of its role, or the verb `bind`. The server's own writes are exempt.
  */
 import type { ClusterRole } from '../../schemas/api/rbac/clusterroles.js'
 import type { Attributes, Ruling } from '../../auth/authorizer.js'
@@ -16,7 +16,9 @@ import { type Rule, ruleText, uncovered } from '../../auth/rbac/rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'
 const MASTERS = 'system:masters'
-const EVERYTHING: readonly Rule[] = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['*'], nonResourceURLs: ['*'] }]
+const EVERYTHING: readonly Rule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['*'], nonResourceURLs: ['*'] }
+]
 
 interface Escalation {
   readonly rbac: RbacAuthorizer
@@ -25,28 +27,36 @@ interface Escalation {
 }
 
 export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlugin {
-  const isAllowed = async (user: UserInfo, verb: string, resource: string, namespace: string, name: string): Promise<boolean> =>
+  const isAllowed = async (
+    user: UserInfo, verb: string, resource: string, namespace: string, name: string
+  ): Promise<boolean> =>
     allows(await authorize({
       user,
       info: resourceRequest({ verb, group: GROUP, version: 'v1', resource, namespace, name })
     }))
 
-  const requirePermissions = (request: AdmissionRequest, user: UserInfo, rules: readonly Rule[], name: string): void => {
+  const requirePermissions = (
+    request: AdmissionRequest, user: UserInfo, rules: readonly Rule[], name: string
+  ): void => {
     const refuse = (why: string): never => { throw forbidden({ group: GROUP, resource: request.resource }, name, why) }
     try {
       const { rules: owned, problems } = rbac.rulesOf(user, request.namespace)
       const missing = uncovered(owned, rules)
       if (missing.length === 0) return
       const unresolved = problems.length === 0 ? '' : `; resolution errors: ${JSON.stringify(problems)}`
-      refuse(`user ${JSON.stringify(user.username)} (groups=${JSON.stringify(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${missing.map(ruleText).join('\n')}${unresolved}`)
+      refuse(`user ${JSON.stringify(user.username)} (groups=${JSON.stringify(user.groups)}) is attempting to grant ` +
+        `RBAC permissions not currently held:\n${missing.map(ruleText).join('\n')}${unresolved}`)
     } catch (error) {
-      if (error instanceof RangeError) refuse(`${error.message}, which is more than can be compared with your own; ask somebody who may escalate`)
+      if (error instanceof RangeError) {
+        refuse(`${error.message}, which is more than can be compared with your own; ask somebody who may escalate`)
+      }
       throw error
     }
   }
 
   const role = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
-    const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole // the resource's type
+    // the resource's type
+    const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole
     const old = request.oldObject as unknown as ClusterRole | undefined
     if (await isAllowed(user, 'escalate', request.resource, request.namespace, name)) return
     requirePermissions(request, user, rules, name)
@@ -65,7 +75,10 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
 
   return {
     name: 'RBACEscalation',
-    handles: [{ operations: ['CREATE', 'UPDATE'], groups: [GROUP], resources: ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings'] }],
+    handles: [{
+      operations: ['CREATE', 'UPDATE'], groups: [GROUP],
+      resources: ['clusterroles', 'roles', 'clusterrolebindings', 'rolebindings']
+    }],
     async validate (request) {
       const { user, resource } = request
       if (user === undefined || user.groups.includes(MASTERS) || onlyForCollection(request)) return

@@ -1,6 +1,7 @@
 /**
- * ResourceQuota: keeps the usage of a namespace within its quotas, with concurrent creates on any number of servers: each object is charged by a conditional
- * update of the quota's status. Dry runs check without charging. The quota controller releases charges of objects that were not written. (Enabled by default.)
+ * ResourceQuota: keeps the usage of a namespace within its quotas, with concurrent creates on any number of servers:
+ * each object is charged by a conditional update of the quota's status. Dry runs check without charging. The quota
+ * controller releases charges of objects that were not written. (Enabled by default.)
  */
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
 import type { ApiObject } from '../../schemas/index.js'
@@ -18,9 +19,13 @@ import { refusal } from '../refusal.js'
 
 const QUOTAS = 'resourcequotas'
 /** Frequent resources that quotas do not limit. */
-const EXEMPT: ReadonlySet<string> = new Set(['/events', 'events.orch.io/events', '/bindings', 'authorization.orch.io/localsubjectaccessreviews'])
+const EXEMPT: ReadonlySet<string> = new Set([
+  '/events', 'events.orch.io/events', '/bindings', 'authorization.orch.io/localsubjectaccessreviews'
+])
 
-export function resourceQuota (resources: () => ResourceRegistry, limited: readonly LimitedResource[]): AdmissionPlugin {
+export function resourceQuota (
+  resources: () => ResourceRegistry, limited: readonly LimitedResource[]
+): AdmissionPlugin {
   /** Serializes charges per namespace, because concurrent ones would conflict. */
   const queues = new Map<string, Promise<void>>()
   /** Objects already charged: a retried write is not charged again. */
@@ -34,7 +39,10 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
         done.push(charge)
       }
     } catch (error) {
-      for (const { name, amounts } of done) await changeUsed(request, name, ({ status }) => minus(status.used ?? {}, amounts)).catch(() => {}) // otherwise the quota controller releases it
+      // otherwise the quota controller releases it
+      for (const { name, amounts } of done) {
+        await changeUsed(request, name, ({ status }) => minus(status.used ?? {}, amounts)).catch(() => {})
+      }
       throw error
     }
   }
@@ -49,7 +57,10 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
     })
   }
 
-  const changeUsed = async ({ namespace, signal }: AdmissionRequest, name: string, used: (quota: ResourceQuota) => Readonly<Record<string, string>>): Promise<void> => {
+  const changeUsed = async (
+    { namespace, signal }: AdmissionRequest, name: string,
+    used: (quota: ResourceQuota) => Readonly<Record<string, string>>
+  ): Promise<void> => {
     const store = resources().find('', QUOTAS)
     if (store === undefined) return
     await change(store, { namespace, name, subresource: 'status' }, serverContext(signal), base => {
@@ -61,7 +72,9 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
 
   /** @returns the charges of a request. Throws a StatusError if it exceeds a quota */
   const chargesFor = (request: AdmissionRequest, quotas: readonly ResourceQuota[]): Charge[] => {
-    const { group, resource, object, oldObject } = request as unknown as { group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined }
+    const { group, resource, object, oldObject } = request as unknown as {
+      group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined
+    }
     const evaluator = evaluatorOf(group, resource)
     const now = resources().clock.wall()
     const charges: Charge[] = []
@@ -70,7 +83,9 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
       if (typeof charge === 'string') throw refusal(request, charge)
       if (charge !== undefined) charges.push(charge)
     }
-    const why = limited.length > 0 && takesMore(evaluator, object, oldObject, now) ? uncovered(limited, request, evaluator, object, quotas, now) : undefined
+    const why = limited.length > 0 && takesMore(evaluator, object, oldObject, now)
+      ? uncovered(limited, request, evaluator, object, quotas, now)
+      : undefined
     if (why !== undefined) throw refusal(request, why)
     for (const charge of charges) {
       const quota = quotas.find(({ metadata }) => metadata.name === charge.name)
@@ -90,13 +105,18 @@ export function resourceQuota (resources: () => ResourceRegistry, limited: reado
 
   return {
     name: 'ResourceQuota',
-    handles: request => request.namespace !== '' && !(request.group === '' && request.resource === 'namespaces') && !EXEMPT.has(`${request.group}/${request.resource}`) && evaluatorOf(request.group, request.resource).handles(request),
+    handles: request => request.namespace !== '' && !(request.group === '' && request.resource === 'namespaces') &&
+      !EXEMPT.has(`${request.group}/${request.resource}`) &&
+      evaluatorOf(request.group, request.resource).handles(request),
     validate: async request => {
       const { object, namespace, reader } = request
       if (object === undefined || paid.has(object)) return
-      const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[] // the resource's type
+      // the resource's type
+      const quotas = async (): Promise<ResourceQuota[]> => await reader.list('', QUOTAS, namespace) as ResourceQuota[]
       const found = await quotas()
-      if ((found.length === 0 && limited.length === 0) || chargesFor(request, found).length === 0 || request.dryRun) return
+      if ((found.length === 0 && limited.length === 0) || chargesFor(request, found).length === 0 || request.dryRun) {
+        return
+      }
       await serialized(namespace, async () => { await chargeAll(request, chargesFor(request, await quotas())) })
       paid.add(object)
     }

@@ -1,6 +1,6 @@
 /**
- * RuntimeClass: the runtime class of a pod must exist; the plugin sets its overhead, refuses other values, and restricts scheduling to the nodes of the
- * runtime. (Enabled by default.)
+ * RuntimeClass: the runtime class of a pod must exist; the plugin sets its overhead, refuses other values, and
+ * restricts scheduling to the nodes of the runtime. (Enabled by default.)
  */
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
 import type { RuntimeClass } from '../../schemas/api/node/v1.js'
@@ -20,7 +20,9 @@ export const runtimeClass = pluginFor<Pod>(pods, {
     const { spec } = request.object
     const { overhead, scheduling } = found
     if (overhead !== undefined) {
-      if (spec.overhead !== undefined && !equal(spec.overhead, overhead.podFixed ?? {})) throw refusal(request, OTHER_OVERHEAD)
+      if (spec.overhead !== undefined && !equal(spec.overhead, overhead.podFixed ?? {})) {
+        throw refusal(request, OTHER_OVERHEAD)
+      }
       if (overhead.podFixed === undefined) delete spec.overhead
       else spec.overhead = { ...overhead.podFixed }
     }
@@ -28,7 +30,12 @@ export const runtimeClass = pluginFor<Pod>(pods, {
     const selector = { ...spec.nodeSelector }
     for (const [key, value] of Object.entries(scheduling.nodeSelector ?? {})) {
       const own = Object.hasOwn(selector, key) ? selector[key] : undefined
-      if (own !== undefined && own !== value) throw refusal(request, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`)
+      if (own !== undefined && own !== value) {
+        throw refusal(
+          request,
+          `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`
+        )
+      }
       selector[key] = value
     }
     if (Object.keys(selector).length > 0) spec.nodeSelector = selector
@@ -39,7 +46,9 @@ export const runtimeClass = pluginFor<Pod>(pods, {
     const { overhead } = request.object?.spec ?? {}
     const defined = (await classOf(request))?.overhead
     if (defined === undefined) {
-      if (overhead !== undefined) throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+      if (overhead !== undefined) {
+        throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+      }
     } else if (!equal(overhead ?? {}, defined.podFixed ?? {})) throw refusal(request, OTHER_OVERHEAD)
   }
 })
@@ -47,7 +56,8 @@ export const runtimeClass = pluginFor<Pod>(pods, {
 async function classOf (request: TypedRequest<Pod>): Promise<RuntimeClass | undefined> {
   const name = request.object?.spec.runtimeClassName
   if (name === undefined) return undefined
-  const found = await request.reader.get('node.orch.io', 'runtimeclasses', '', name) as RuntimeClass | undefined // the resource's type
+  // the resource's type
+  const found = await request.reader.get('node.orch.io', 'runtimeclasses', '', name) as RuntimeClass | undefined
   if (found === undefined) throw refusal(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
   return found
 }

@@ -7,7 +7,10 @@ const PREFIX = 'orch-api-access-'
 /** The seven extra seconds identify injected tokens. */
 const EXPIRATION_SECONDS = 3607
 
-/** Mounts the volume into each container without a mount at its path. @param suffix returns the random end of the volume's name */
+/**
+ * Mounts the volume into each container without a mount at its path.
+ * @param suffix returns the random end of the volume's name
+ */
 export function mountToken (spec: PodSpec, suffix: () => string): void {
   const known = spec.volumes?.find(({ name }) => name.startsWith(PREFIX))?.name
   const name = known ?? `${PREFIX}${suffix()}`
@@ -27,7 +30,11 @@ const tokenVolume = (name: string): Volume => ({
     sources: [
       { serviceAccountToken: { expirationSeconds: EXPIRATION_SECONDS, path: 'token' } },
       { configMap: { name: 'orch-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
-      { downwardAPI: { items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }] } }
+      {
+        downwardAPI: {
+          items: [{ path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } }]
+        }
+      }
     ]
   }
 })

@@ -1,7 +1,8 @@
 /**
- * ServiceAccount: sets the service account of a pod, by default `default`, and mounts a projected volume with a token, the server's CA bundle and the
- * namespace; adds the account's image pull secrets. Accounts with the annotation `orch.io/enforce-mountable-secrets` limit their pods, ephemeral containers
- * included, to the secrets they list. Mirror pods have neither account nor secrets. (Enabled by default.)
+ * ServiceAccount: sets the service account of a pod, by default `default`, and mounts a projected volume with a token,
+ * the server's CA bundle and the namespace; adds the account's image pull secrets. Accounts with the annotation
+ * `orch.io/enforce-mountable-secrets` limit their pods, ephemeral containers included, to the secrets they list. Mirror
+ * pods have neither account nor secrets. (Enabled by default.)
  */
 import { setTimeout } from 'node:timers/promises'
 import { pods, type Pod } from '../../schemas/api/core/pods.js'
@@ -31,8 +32,12 @@ export const serviceAccount = pluginFor<Pod>(pods, {
     const { spec } = object
     spec.serviceAccountName ||= DEFAULT
     const account = await accountOf(request, spec.serviceAccountName)
-    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(spec, randomSuffix)
-    if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets !== undefined) spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }))
+    if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) {
+      mountToken(spec, randomSuffix)
+    }
+    if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets !== undefined) {
+      spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }))
+    }
     checkSecrets(request, object, account)
   },
   validate: async request => {
@@ -52,9 +57,14 @@ function checkSecrets (request: TypedRequest<Pod>, { spec }: Pod, account: Servi
 
 function checkMirror (request: TypedRequest<Pod>, pod: Pod): void {
   const references = [...referencesOf(pod)]
-  if (references.some(key => key.startsWith('serviceaccounts/'))) throw refusal(request, 'a mirror pod may not reference service accounts')
-  if (references.some(key => key.startsWith('secrets/'))) throw refusal(request, 'a mirror pod may not reference secrets')
-  const projects = pod.spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) === true) === true
+  if (references.some(key => key.startsWith('serviceaccounts/'))) {
+    throw refusal(request, 'a mirror pod may not reference service accounts')
+  }
+  if (references.some(key => key.startsWith('secrets/'))) {
+    throw refusal(request, 'a mirror pod may not reference secrets')
+  }
+  const projects = pod.spec.volumes?.some(({ projected }) =>
+    projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken !== undefined) === true) === true
   if (projects) throw refusal(request, 'a mirror pod may not use ServiceAccountToken volume projections')
 }
 
@@ -62,9 +72,15 @@ function checkMirror (request: TypedRequest<Pod>, pod: Pod): void {
 async function accountOf (request: TypedRequest<Pod>, name: string): Promise<ServiceAccount> {
   const { reader, namespace } = request
   for (let attempt = 1; ; attempt++) {
-    const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined // the resource's type
+    // the resource's type
+    const found = await reader.get('', 'serviceaccounts', namespace, name) as ServiceAccount | undefined
     if (found !== undefined) return found
-    if (name !== DEFAULT || attempt === MAX_ATTEMPTS || request.signal.aborted) throw refusal(request, `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`)
+    if (name !== DEFAULT || attempt === MAX_ATTEMPTS || request.signal.aborted) {
+      throw refusal(
+        request,
+        `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`
+      )
+    }
     await setTimeout(PAUSE_MS)
   }
 }

@@ -1,7 +1,12 @@
-/** StorageObjectInUseProtection: adds finalizers to claims and volumes, with which a controller keeps those in use. (Enabled by default.) */
+/**
+ * StorageObjectInUseProtection: adds finalizers to claims and volumes, with which a controller keeps those in use.
+ * (Enabled by default.)
+ */
 import { typed, type AdmissionPlugin } from '../../registry/admission.js'
 
-const FINALIZERS: Readonly<Record<string, string>> = { persistentvolumes: 'orch.io/pv-protection', persistentvolumeclaims: 'orch.io/pvc-protection' }
+const FINALIZERS: Readonly<Record<string, string>> = {
+  persistentvolumes: 'orch.io/pv-protection', persistentvolumeclaims: 'orch.io/pvc-protection'
+}
 
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',

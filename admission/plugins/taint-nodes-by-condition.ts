@@ -1,4 +1,7 @@
-/** TaintNodesByCondition: adds the not-ready taint to new nodes, so that no pod is scheduled before a controller has checked the node. (Enabled by default.) */
+/**
+ * TaintNodesByCondition: adds the not-ready taint to new nodes, so that no pod is scheduled before a controller has
+ * checked the node. (Enabled by default.)
+ */
 import { nodes, type Node } from '../../schemas/api/core/nodes.js'
 import { pluginFor } from '../../registry/admission.js'
 import { NOT_READY } from '../tolerations.js'
@@ -8,7 +11,8 @@ export const taintNodesByCondition = pluginFor<Node>(nodes, {
   operations: ['CREATE'],
   mutate: ({ object }) => {
     const { spec } = object ?? {}
-    if (spec === undefined || spec.taints?.some(({ key, effect }) => key === NOT_READY && effect === 'NoSchedule') === true) return
+    if (spec === undefined ||
+      spec.taints?.some(({ key, effect }) => key === NOT_READY && effect === 'NoSchedule') === true) return
     spec.taints = [...spec.taints ?? [], { key: NOT_READY, effect: 'NoSchedule' }]
   }
 })

@@ -14,7 +14,8 @@ export const quoted = (names: Iterable<string>): string => [...names].map(name =
 export const sorted = (values: Iterable<string>): string[] => [...new Set(values)].sort()
 
 /** `container "a"`, `containers "a", "b"`. */
-export const containersNamed = (names: readonly string[]): string => `${plural('container', 'containers', names.length)} ${quoted(names)}`
+export const containersNamed = (names: readonly string[]): string =>
+  `${plural('container', 'containers', names.length)} ${quoted(names)}`
 
 /** All containers: init, regular and ephemeral ones. */
 export function containersOf ({ spec }: PodLike): Array<Pick<Container, 'name' | 'ports' | 'securityContext'>> {
@@ -25,10 +26,18 @@ export function containersOf ({ spec }: PodLike): Array<Pick<Container, 'name' |
 export const containersWhere = (pod: PodLike, predicate: (context: SecurityContext | undefined) => boolean): string[] =>
   containersOf(pod).filter(({ securityContext }) => predicate(securityContext)).map(({ name }) => name)
 
-/** `pod and container "a"`: the pod and containers whose security context satisfies the predicate; undefined if none does. */
-export function securityContextsWhere (pod: PodLike, predicate: (context: PodSecurityContext | SecurityContext) => boolean): string | undefined {
+/**
+ * `pod and container "a"`: the pod and containers whose security context satisfies the predicate; undefined if none
+ * does.
+ */
+export function securityContextsWhere (
+  pod: PodLike, predicate: (context: PodSecurityContext | SecurityContext) => boolean
+): string | undefined {
   const names = containersWhere(pod, context => context !== undefined && predicate(context))
   const { securityContext } = pod.spec
-  const found = [...securityContext !== undefined && predicate(securityContext) ? ['pod'] : [], ...names.length > 0 ? [containersNamed(names)] : []]
+  const found = [
+    ...securityContext !== undefined && predicate(securityContext) ? ['pod'] : [],
+    ...names.length > 0 ? [containersNamed(names)] : []
+  ]
   return found.length > 0 ? found.join(' and ') : undefined
 }

@@ -16,7 +16,10 @@ export interface PodSecuritySettings {
 
 const PRIVILEGED: LevelVersion = { level: 'privileged', minor: Infinity }
 const NO_NAMES: ReadonlySet<string> = new Set()
-const DEFAULTS: PodSecuritySettings = { defaults: { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED }, usernames: NO_NAMES, namespaces: NO_NAMES, runtimeClasses: NO_NAMES }
+const DEFAULTS: PodSecuritySettings = {
+  defaults: { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED }, usernames: NO_NAMES, namespaces: NO_NAMES,
+  runtimeClasses: NO_NAMES
+}
 
 /** All versions are identical. */
 function declared (version: string) {
@@ -25,10 +28,12 @@ function declared (version: string) {
   const release = (what: string) => string(null, `Release whose level is meant to ${what}.`, { default: 'latest' })
   return kind('PodSecurityConfiguration', 'What pods are held to.', {
     defaults: one(null, 'For namespaces without labels.', message('PodSecurityDefaults', 'Levels by mode.', {
-      enforce: level('enforce'), 'enforce-version': release('enforce'), audit: level('audit'), 'audit-version': release('audit'), warn: level('warn of'), 'warn-version': release('warn of')
+      enforce: level('enforce'), 'enforce-version': release('enforce'), audit: level('audit'),
+      'audit-version': release('audit'), warn: level('warn of'), 'warn-version': release('warn of')
     })),
     exemptions: one(null, 'Who is held to nothing.', message('PodSecurityExemptions', 'By name.', {
-      usernames: list(null, 'Users.', 'string'), namespaces: list(null, 'Namespaces.', 'string'), runtimeClasses: list(null, 'Runtime classes.', 'string')
+      usernames: list(null, 'Users.', 'string'), namespaces: list(null, 'Namespaces.', 'string'),
+      runtimeClasses: list(null, 'Runtime classes.', 'string')
     }))
   })
 }
@@ -39,13 +44,20 @@ const VERSIONS = ['v1alpha1', 'v1beta1'].map(declared)
 export function podSecuritySettings (given: PluginConfiguration | undefined): PodSecuritySettings {
   if (given === undefined) return DEFAULTS
   const { defaults, exemptions } = readConfiguration(NAME, given, VERSIONS)
-  const refuse = (field: string, value: string, why: string): never => { throw new ConfigurationError(NAME, given, `${field}: Invalid value: ${JSON.stringify(value)}: ${why}`) }
+  const refuse = (field: string, value: string, why: string): never => {
+    throw new ConfigurationError(NAME, given, `${field}: Invalid value: ${JSON.stringify(value)}: ${why}`)
+  }
   const [enforce = PRIVILEGED, audit = PRIVILEGED, warn = PRIVILEGED] = MODES.map(mode => {
     const level = defaults[mode] ?? 'privileged'
     const version = defaults[`${mode}-version`] ?? 'latest'
-    return { level: parseLevel(level) ?? refuse(`defaults.${mode}`, level, LEVEL_RULE), minor: parseVersion(version) ?? refuse(`defaults.${mode}-version`, version, VERSION_RULE) }
+    return {
+      level: parseLevel(level) ?? refuse(`defaults.${mode}`, level, LEVEL_RULE),
+      minor: parseVersion(version) ?? refuse(`defaults.${mode}-version`, version, VERSION_RULE)
+    }
   })
-  const names = (member: 'usernames' | 'namespaces' | 'runtimeClasses', problems: (name: string) => readonly string[]): ReadonlySet<string> => {
+  const names = (
+    member: 'usernames' | 'namespaces' | 'runtimeClasses', problems: (name: string) => readonly string[]
+  ): ReadonlySet<string> => {
     const found = new Set<string>()
     for (const [index, name] of (exemptions[member] ?? []).entries()) {
       const [problem] = problems(name)

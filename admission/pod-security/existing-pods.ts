@@ -8,7 +8,9 @@ const MAX_PODS = 3000
 const MAX_MS = 1000
 
 /** One warning per set of violations, after the general ones. */
-export async function warningsOf (namespace: string, pods: readonly Pod[], enforce: LevelVersion, isExempt: (pod: Pod) => boolean): Promise<string[]> {
+export async function warningsOf (
+  namespace: string, pods: readonly Pod[], enforce: LevelVersion, isExempt: (pod: Pod) => boolean
+): Promise<string[]> {
   const until = performance.now() + MAX_MS
   const all = distinctFirst(pods.filter(pod => !isExempt(pod)))
   const podsByViolation = new Map<string, string[]>()
@@ -26,8 +28,15 @@ export async function warningsOf (namespace: string, pods: readonly Pod[], enfor
     return `${first}${others === 0 ? '' : ` (and ${others} other ${others === 1 ? 'pod' : 'pods'})`}: ${found}`
   }).sort()
   return [
-    ...checked < all.length ? [`new PodSecurity enforce level only checked against the first ${checked} of ${all.length} existing pods`] : [],
-    ...lines.length > 0 ? [`existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(showPolicy(enforce))}`] : [],
+    ...checked < all.length
+      ? [`new PodSecurity enforce level only checked against the first ${checked} of ${all.length} existing pods`]
+      : [],
+    ...lines.length > 0
+      ? [
+        `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ` +
+          `${JSON.stringify(showPolicy(enforce))}`
+        ]
+      : [],
     ...lines
   ]
 }

@@ -3,27 +3,44 @@ import { sorted, plural, containersNamed, quoted, containersOf, securityContexts
 
 export const hostNamespaces: CheckPod = ({ spec }) => {
   const found = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(name => spec[name] === true)
-  return found.length === 0 ? undefined : { reason: 'host namespaces', detail: found.map(name => `${name}=true`).join(', ') }
+  return found.length === 0
+    ? undefined
+    : { reason: 'host namespaces', detail: found.map(name => `${name}=true`).join(', ') }
 }
 
 export const hostPathVolumes: CheckPod = ({ spec: { volumes = [] } }) => {
   const found = volumes.filter(({ hostPath }) => hostPath !== undefined).map(({ name }) => name)
-  return found.length === 0 ? undefined : { reason: 'hostPath volumes', detail: `${plural('volume', 'volumes', found.length)} ${quoted(found)}` }
+  return found.length === 0
+    ? undefined
+    : { reason: 'hostPath volumes', detail: `${plural('volume', 'volumes', found.length)} ${quoted(found)}` }
 }
 
 export const hostPorts: CheckPod = pod => {
-  const bad = containersOf(pod).map(({ name, ports = [] }) => ({ name, ports: ports.filter(({ hostPort = 0 }) => hostPort !== 0).map(({ hostPort }) => String(hostPort)) })).filter(({ ports }) => ports.length > 0)
+  const bad = containersOf(pod)
+    .map(({ name, ports = [] }) =>
+      ({ name, ports: ports.filter(({ hostPort = 0 }) => hostPort !== 0).map(({ hostPort }) => String(hostPort)) }))
+    .filter(({ ports }) =>
+      ports.length > 0)
   if (bad.length === 0) return undefined
   const ports = sorted(bad.flatMap(({ ports }) => ports))
-  return { reason: 'hostPort', detail: `${containersNamed(bad.map(({ name }) => name))} ${plural('uses', 'use', bad.length)} ${plural('hostPort', 'hostPorts', ports.length)} ${ports.join(', ')}` }
+  return {
+    reason: 'hostPort',
+    detail: `${containersNamed(bad.map(({ name }) => name))} ${plural('uses', 'use', bad.length)} ` +
+      `${plural('hostPort', 'hostPorts', ports.length)} ${ports.join(', ')}`
+  }
 }
 
 export const windowsHostProcess: CheckPod = pod => {
   const found = securityContextsWhere(pod, ({ windowsOptions }) => windowsOptions?.hostProcess === true)
-  return found === undefined ? undefined : { reason: 'hostProcess', detail: `${found} must not set securityContext.windowsOptions.hostProcess=true` }
+  return found === undefined
+    ? undefined
+    : { reason: 'hostProcess', detail: `${found} must not set securityContext.windowsOptions.hostProcess=true` }
 }
 
-const SAFE_SYSCTLS: ReadonlySet<string> = new Set(['kernel.shm_rmid_forced', 'net.ipv4.ip_local_port_range', 'net.ipv4.tcp_syncookies', 'net.ipv4.ping_group_range', 'net.ipv4.ip_unprivileged_port_start'])
+const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
+  'kernel.shm_rmid_forced', 'net.ipv4.ip_local_port_range', 'net.ipv4.tcp_syncookies', 'net.ipv4.ping_group_range',
+  'net.ipv4.ip_unprivileged_port_start'
+])
 
 export const sysctls: CheckPod = ({ spec }) => {
   const found = (spec.securityContext?.sysctls ?? []).map(({ name }) => name).filter(name => !SAFE_SYSCTLS.has(name))

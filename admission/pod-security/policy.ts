@@ -14,7 +14,8 @@ export const MODES = ['enforce', 'audit', 'warn'] as const
 const PREFIX = 'pod-security.orch.io/'
 const VERSION = /^v1\.(0|[1-9]\d{0,8})$/
 
-export const showPolicy = ({ level, minor }: LevelVersion): string => `${level}:${minor === Infinity ? 'latest' : `v1.${minor}`}`
+export const showPolicy = ({ level, minor }: LevelVersion): string =>
+  `${level}:${minor === Infinity ? 'latest' : `v1.${minor}`}`
 
 /** @returns undefined if invalid */
 export const parseLevel = (text: string): Level | undefined => LEVELS.find(level => level === text)
@@ -28,13 +29,21 @@ export function parseVersion (text: string): number | undefined {
 export const LEVEL_RULE = `must be one of ${LEVELS.join(', ')}`
 export const VERSION_RULE = 'must be "latest" or "v1.x"'
 
-/** The policy of a namespace, with findings for invalid labels. An invalid enforce label means the strictest level, other invalid ones mean privileged. */
-export function policyOf (labels: Readonly<Record<string, string>> | undefined, defaults: Policy): { readonly policy: Policy, readonly findings: readonly FieldError[] } {
+/**
+ * The policy of a namespace, with findings for invalid labels. An invalid enforce label means the strictest level,
+ * other invalid ones mean privileged.
+ */
+export function policyOf (labels: Readonly<Record<string, string>> | undefined, defaults: Policy): {
+  readonly policy: Policy, readonly findings: readonly FieldError[]
+} {
   const findings: FieldError[] = []
   if (labels === undefined) return { policy: defaults, findings }
   const found: Record<typeof MODES[number], LevelVersion> = { ...defaults }
-  const label = (name: string): string | undefined => Object.hasOwn(labels, PREFIX + name) ? labels[PREFIX + name] : undefined
-  const finding = (name: string, value: string, detail: string): void => { findings.push({ type: 'FieldValueInvalid', field: `metadata.labels[${PREFIX}${name}]`, value, detail }) }
+  const label = (name: string): string | undefined =>
+    Object.hasOwn(labels, PREFIX + name) ? labels[PREFIX + name] : undefined
+  const finding = (name: string, value: string, detail: string): void => {
+    findings.push({ type: 'FieldValueInvalid', field: `metadata.labels[${PREFIX}${name}]`, value, detail })
+  }
   for (const mode of MODES) {
     const level = label(mode)
     if (level !== undefined) {

@@ -1,19 +1,31 @@
 /** Checks of the baseline standard: privileges of containers. */
 import type { SELinuxOptions } from '../../schemas/api/core/security-contexts.js'
-import { sorted, plural, containersNamed, quoted, containersOf, containersWhere, securityContextsWhere, type CheckPod } from './check.js'
+import {
+  sorted, plural, containersNamed, quoted, containersOf, containersWhere, securityContextsWhere, type CheckPod
+} from './check.js'
 
 export const privileged: CheckPod = pod => {
   const bad = containersWhere(pod, context => context?.privileged === true)
-  return bad.length === 0 ? undefined : { reason: 'privileged', detail: `${containersNamed(bad)} must not set securityContext.privileged=true` }
+  return bad.length === 0
+    ? undefined
+    : { reason: 'privileged', detail: `${containersNamed(bad)} must not set securityContext.privileged=true` }
 }
 
-const DEFAULT_CAPABILITIES: ReadonlySet<string> = new Set(['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'])
+const DEFAULT_CAPABILITIES: ReadonlySet<string> = new Set([
+  'AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE', 'SETFCAP', 'SETGID',
+  'SETPCAP', 'SETUID', 'SYS_CHROOT'
+])
 
 /** Describes containers that add other capabilities; undefined if none does. */
 export function addedBeyond (pod: Parameters<CheckPod>[0], allowed: ReadonlySet<string>): string | undefined {
-  const bad = containersOf(pod).map(({ name, securityContext }) => ({ name, added: (securityContext?.capabilities?.add ?? []).filter(one => !allowed.has(one)) })).filter(({ added }) => added.length > 0)
+  const bad = containersOf(pod)
+    .map(({ name, securityContext }) =>
+      ({ name, added: (securityContext?.capabilities?.add ?? []).filter(one => !allowed.has(one)) }))
+    .filter(({ added }) =>
+      added.length > 0)
   if (bad.length === 0) return undefined
-  return `${containersNamed(bad.map(({ name }) => name))} must not include ${quoted(sorted(bad.flatMap(({ added }) => added)))} in securityContext.capabilities.add`
+  return `${containersNamed(bad.map(({ name }) => name))} must not include ` +
+    `${quoted(sorted(bad.flatMap(({ added }) => added)))} in securityContext.capabilities.add`
 }
 
 export const defaultCapabilities: CheckPod = pod => {
@@ -28,15 +40,29 @@ export const procMount: CheckPod = pod => {
     if (mount !== 'Default') mounts.push(mount)
     return mount !== 'Default'
   })
-  return bad.length === 0 ? undefined : { reason: 'procMount', detail: `${containersNamed(bad)} must not set securityContext.procMount to ${quoted(sorted(mounts))}` }
+  return bad.length === 0
+    ? undefined
+    : {
+        reason: 'procMount',
+        detail: `${containersNamed(bad)} must not set securityContext.procMount to ${quoted(sorted(mounts))}`
+      }
 }
 
 const APP_ARMOR = 'container.apparmor.security.beta.orch.io/'
 
 export const appArmor: CheckPod = ({ metadata }) => {
-  const isAllowed = (profile: string): boolean => profile === '' || profile === 'runtime/default' || profile.startsWith('localhost/')
-  const found = Object.entries(metadata.annotations ?? {}).filter(([name, profile]) => name.startsWith(APP_ARMOR) && !isAllowed(profile)).map(([name, profile]) => `${name}=${JSON.stringify(profile)}`).sort()
-  return found.length === 0 ? undefined : { reason: plural('forbidden AppArmor profile', 'forbidden AppArmor profiles', found.length), detail: found.join(', ') }
+  const isAllowed = (profile: string): boolean => profile === '' || profile === 'runtime/default' ||
+    profile.startsWith('localhost/')
+  const found = Object.entries(metadata.annotations ?? {})
+    .filter(([name, profile]) => name.startsWith(APP_ARMOR) && !isAllowed(profile))
+    .map(([name, profile]) => `${name}=${JSON.stringify(profile)}`)
+    .sort()
+  return found.length === 0
+    ? undefined
+    : {
+        reason: plural('forbidden AppArmor profile', 'forbidden AppArmor profiles', found.length),
+        detail: found.join(', ')
+      }
 }
 
 const SELINUX_TYPES: ReadonlySet<string> = new Set(['', 'container_t', 'container_init_t', 'container_kvm_t'])
@@ -55,5 +81,7 @@ export const seLinux: CheckPod = pod => {
     ...all.some(({ user }) => user) ? ['user may not be set'] : [],
     ...all.some(({ role }) => role) ? ['role may not be set'] : []
   ]
-  return { reason: 'seLinuxOptions', detail: `${found} set forbidden securityContext.seLinuxOptions: ${what.join('; ')}` }
+  return {
+    reason: 'seLinuxOptions', detail: `${found} set forbidden securityContext.seLinuxOptions: ${what.join('; ')}`
+  }
 }

@@ -1,11 +1,18 @@
 /** Checks of the restricted standard only. */
 import type { Volume } from '../../schemas/api/core/pod-volumes.js'
-import { sorted, plural, containersNamed, quoted, containersWhere, securityContextsWhere, type CheckPod } from './check.js'
+import {
+  sorted, plural, containersNamed, quoted, containersWhere, securityContextsWhere, type CheckPod
+} from './check.js'
 import { addedBeyond } from './privilege-checks.js'
 
 export const noEscalation: CheckPod = pod => {
   const bad = containersWhere(pod, context => context?.allowPrivilegeEscalation !== false)
-  return bad.length === 0 ? undefined : { reason: 'allowPrivilegeEscalation != false', detail: `${containersNamed(bad)} must set securityContext.allowPrivilegeEscalation=false` }
+  return bad.length === 0
+    ? undefined
+    : {
+        reason: 'allowPrivilegeEscalation != false',
+        detail: `${containersNamed(bad)} must set securityContext.allowPrivilegeEscalation=false`
+      }
 }
 
 const BINDING: ReadonlySet<string> = new Set(['NET_BIND_SERVICE'])
@@ -13,20 +20,31 @@ const BINDING: ReadonlySet<string> = new Set(['NET_BIND_SERVICE'])
 export const fewCapabilities: CheckPod = pod => {
   const kept = containersWhere(pod, context => context?.capabilities?.drop?.includes('ALL') !== true)
   const added = addedBeyond(pod, BINDING)
-  const found = [...kept.length > 0 ? [`${containersNamed(kept)} must set securityContext.capabilities.drop=["ALL"]`] : [], ...added === undefined ? [] : [added]]
+  const found = [
+    ...kept.length > 0 ? [`${containersNamed(kept)} must set securityContext.capabilities.drop=["ALL"]`] : [],
+    ...added === undefined ? [] : [added]
+  ]
   return found.length === 0 ? undefined : { reason: 'unrestricted capabilities', detail: found.join('; ') }
 }
 
-const VOLUMES: ReadonlySet<string> = new Set(['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret'])
+const VOLUMES: ReadonlySet<string> = new Set([
+  'configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret'
+])
 
 /** The type of its source. */
-const typeOf = ({ name, ...source }: Volume): string => Object.keys(source).find(member => (source as Record<string, unknown>)[member] != null) ?? 'unknown'
+const typeOf = ({ name, ...source }: Volume): string =>
+  Object.keys(source).find(member => (source as Record<string, unknown>)[member] != null) ?? 'unknown'
 
 export const fewVolumes: CheckPod = ({ spec: { volumes = [] } }) => {
   const bad = volumes.filter(volume => !VOLUMES.has(typeOf(volume)))
   if (bad.length === 0) return undefined
   const types = sorted(bad.map(typeOf))
-  return { reason: 'restricted volume types', detail: `${plural('volume', 'volumes', bad.length)} ${quoted(bad.map(({ name }) => name))} ${plural('uses', 'use', bad.length)} ${plural('restricted volume type', 'restricted volume types', types.length)} ${quoted(types)}` }
+  return {
+    reason: 'restricted volume types',
+    detail: `${plural('volume', 'volumes', bad.length)} ${quoted(bad.map(({ name }) => name))} ` +
+      `${plural('uses', 'use', bad.length)} ` +
+      `${plural('restricted volume type', 'restricted volume types', types.length)} ${quoted(types)}`
+  }
 }
 
 export const notRoot: CheckPod = pod => {
@@ -35,7 +53,9 @@ export const notRoot: CheckPod = pod => {
   if (found !== undefined) return { reason, detail: `${found} must not set securityContext.runAsNonRoot=false` }
   if (pod.spec.securityContext?.runAsNonRoot === true) return undefined
   const silent = containersWhere(pod, context => context?.runAsNonRoot === undefined)
-  return silent.length === 0 ? undefined : { reason, detail: `pod or ${containersNamed(silent)} must set securityContext.runAsNonRoot=true` }
+  return silent.length === 0
+    ? undefined
+    : { reason, detail: `pod or ${containersNamed(silent)} must set securityContext.runAsNonRoot=true` }
 }
 
 export const notRootsUser: CheckPod = pod => {

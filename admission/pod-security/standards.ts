@@ -21,21 +21,28 @@ const VOLUMES = from(0, fewVolumes)
 const SECCOMP = from(19, seccompOn)
 
 const BASELINE: readonly Standard[] = [
-  from(0, appArmor), { ...from(0, defaultCapabilities), within: CAPABILITIES }, from(0, hostNamespaces), { ...from(0, hostPathVolumes), within: VOLUMES }, from(0, hostPorts),
-  from(0, privileged), from(0, procMount), from(0, seLinux), { since: [[0, seccompAnnotations], [19, seccompNotOff]], within: SECCOMP }, from(0, sysctls), from(0, windowsHostProcess)
+  from(0, appArmor), { ...from(0, defaultCapabilities), within: CAPABILITIES }, from(0, hostNamespaces),
+  { ...from(0, hostPathVolumes), within: VOLUMES }, from(0, hostPorts), from(0, privileged), from(0, procMount),
+  from(0, seLinux), { since: [[0, seccompAnnotations], [19, seccompNotOff]], within: SECCOMP }, from(0, sysctls),
+  from(0, windowsHostProcess)
 ]
-const RESTRICTED: readonly Standard[] = [from(8, noEscalation), CAPABILITIES, VOLUMES, from(0, notRoot), from(23, notRootsUser), SECCOMP]
+const RESTRICTED: readonly Standard[] = [
+  from(8, noEscalation), CAPABILITIES, VOLUMES, from(0, notRoot), from(23, notRootsUser), SECCOMP
+]
 
-const checkAt = ({ since }: Standard, minor: number): CheckPod | undefined => since.findLast(([first]) => first <= minor)?.[1]
+const checkAt = ({ since }: Standard, minor: number): CheckPod | undefined =>
+  since.findLast(([first]) => first <= minor)?.[1]
 
 /** All violations of the standard by the pod. */
 export function violations ({ level, minor }: LevelVersion, pod: PodLike): Violation[] {
   if (level === 'privileged') return []
   const isRestricted = level === 'restricted'
-  const baseline = BASELINE.filter(({ within }) => !isRestricted || within === undefined || checkAt(within, minor) === undefined)
+  const baseline = BASELINE.filter(({ within }) => !isRestricted || within === undefined ||
+    checkAt(within, minor) === undefined)
   return [...baseline, ...isRestricted ? RESTRICTED : []].flatMap(standard => checkAt(standard, minor)?.(pod) ?? [])
 }
 
 /** `privileged (container "a" …), hostPort (…)` */
-export const inDetail = (found: readonly Violation[]): string => found.map(({ reason, detail }) => detail === '' ? reason : `${reason} (${detail})`).join(', ')
+export const inDetail = (found: readonly Violation[]): string =>
+  found.map(({ reason, detail }) => detail === '' ? reason : `${reason} (${detail})`).join(', ')
 export const inShort = (found: readonly Violation[]): string => found.map(({ reason }) => reason).join(', ')

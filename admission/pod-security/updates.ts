@@ -1,4 +1,7 @@
-/** Whether an update of a pod changes anything the standards check: images and seccomp annotations are the only mutable parts. */
+/**
+ * Whether an update of a pod changes anything the standards check: images and seccomp annotations are the only mutable
+ * parts.
+ */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { TypedRequest } from '../../registry/admission.js'
 

@@ -10,7 +10,9 @@ import { scopesOf } from './scopes.js'
 export interface Charge { readonly name: string, readonly amounts: Amounts }
 
 /** Names that the quota limits and the evaluator tracks; undefined if the quota does not apply to the object. */
-export function limitsFor (quota: ResourceQuota, evaluator: Evaluator, object: ApiObject, hard: Amounts = quota.status.hard ?? {}): string[] | undefined {
+export function limitsFor (
+  quota: ResourceQuota, evaluator: Evaluator, object: ApiObject, hard: Amounts = quota.status.hard ?? {}
+): string[] | undefined {
   const names = Object.keys(hard).filter(evaluator.tracks)
   return names.length > 0 && scopesOf(quota).every(scope => evaluator.isIn(object, scope)) ? names : undefined
 }
@@ -19,14 +21,18 @@ export function limitsFor (quota: ResourceQuota, evaluator: Evaluator, object: A
  * The charge of an object that may replace an old one; undefined if there is nothing to charge.
  * @returns a string if the object is not allowed
  */
-export function chargeFor (quota: ResourceQuota, evaluator: Evaluator, object: ApiObject, old: ApiObject | undefined, now: number): Charge | string | undefined {
+export function chargeFor (
+  quota: ResourceQuota, evaluator: Evaluator, object: ApiObject, old: ApiObject | undefined, now: number
+): Charge | string | undefined {
   const names = limitsFor(quota, evaluator, object)
   if (names === undefined) return undefined
   const name = quota.metadata.name ?? ''
   const constraint = evaluator.constraint?.(object, names)
   if (constraint !== undefined) return `failed quota: ${name}: ${constraint}`
   const { used = {} } = quota.status
-  if (!names.every(one => Object.hasOwn(used, one))) return `status unknown for quota: ${name}, resources: ${names.sort().join(',')}`
+  if (!names.every(one => Object.hasOwn(used, one))) {
+    return `status unknown for quota: ${name}, resources: ${names.sort().join(',')}`
+  }
   const usage = evaluator.usage(object, now)
   const negative = Object.keys(usage).filter(one => compareQuantities(usage[one], '0') < 0).sort()
   if (negative.length > 0) return `quota usage is negative for resource(s): ${negative.join(',')}`
@@ -36,9 +42,13 @@ export function chargeFor (quota: ResourceQuota, evaluator: Evaluator, object: A
 }
 
 /** The usage with the charge, or why it exceeds the quota. */
-export function usedAfter ({ metadata, status: { hard = {}, used = {} } }: ResourceQuota, { amounts }: Charge): { readonly used: Amounts } | string {
+export function usedAfter (
+  { metadata, status: { hard = {}, used = {} } }: ResourceQuota, { amounts }: Charge
+): { readonly used: Amounts } | string {
   const sum = plus(used, amounts)
-  const exceeded = new Set(Object.keys(amounts).filter(name => Object.hasOwn(hard, name) && compareQuantities(sum[name], hard[name]) > 0))
+  const exceeded = new Set(Object.keys(amounts).filter(name => Object.hasOwn(hard, name) &&
+    compareQuantities(sum[name], hard[name]) > 0))
   if (exceeded.size === 0) return { used: sum }
-  return `exceeded quota: ${metadata.name ?? ''}, requested: ${amountsText(pick(amounts, exceeded))}, used: ${amountsText(pick(used, exceeded))}, limited: ${amountsText(pick(hard, exceeded))}`
+  return `exceeded quota: ${metadata.name ?? ''}, requested: ${amountsText(pick(amounts, exceeded))}, used: ` +
+    `${amountsText(pick(used, exceeded))}, limited: ${amountsText(pick(hard, exceeded))}`
 }

@@ -18,16 +18,19 @@ export type UsageCache = Map<string, Map<string, CachedUsage>>
 /** The resources that a quota limits. */
 export function countedBy (quota: ResourceQuota, resources: ResourceRegistry): ResourceStore[] {
   const names = Object.keys(quota.spec.hard ?? {})
-  return resources.all().filter(({ type }) => type.namespaced && !type.virtual && names.some(evaluatorOf(type.group, type.plural).tracks))
+  return resources.all().filter(({ type }) => type.namespaced && !type.virtual &&
+    names.some(evaluatorOf(type.group, type.plural).tracks))
 }
 
 /**
- * The usage of what the quota limits, without names that nothing tracks, and whether some counted objects are terminating, whose usage may end without a new
- * version.
+ * The usage of what the quota limits, without names that nothing tracks, and whether some counted objects are
+ * terminating, whose usage may end without a new version.
  * @param memory of the quota, kept between counts
  * @throws StorageError as reads do
  */
-export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: UsageCache): Promise<{ readonly used: Amounts, readonly terminating: boolean }> {
+export async function countUsed (quota: ResourceQuota, stores: readonly ResourceStore[], memory: UsageCache): Promise<{
+  readonly used: Amounts, readonly terminating: boolean
+}> {
   const names = Object.keys(quota.spec.hard ?? {})
   const scopes = scopesOf(quota)
   const used: Record<string, string> = {}
@@ -37,14 +40,21 @@ export async function countUsed (quota: ResourceQuota, stores: readonly Resource
     const evaluator = evaluatorOf(group, plural)
     const tracked = new Set(names.filter(evaluator.tracks))
     const entries = await entriesOf(store, quota.metadata.namespace ?? '')
-    const sum = evaluator.countsOnly !== true ? await sumOf(store, entries, evaluator, scopes, tracked, memory) : scopes.length > 0 ? {} : Object.fromEntries([...tracked].map(name => [name, String(entries.length)]))
+    const sum = evaluator.countsOnly !== true
+      ? await sumOf(store, entries, evaluator, scopes, tracked, memory)
+      : scopes.length > 0
+        ? {}
+        : Object.fromEntries([...tracked].map(name => [name, String(entries.length)]))
     if ((memory.get(store.type.plural)?.size ?? entries.length) < entries.length) terminating = true
     for (const name of tracked) used[name] = sum[name] ?? '0'
   }
   return { used, terminating }
 }
 
-async function sumOf (store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, memory: UsageCache): Promise<Amounts> {
+async function sumOf (
+  store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[],
+  tracked: ReadonlySet<string>, memory: UsageCache
+): Promise<Amounts> {
   const now = store.clock.wall()
   const before = memory.get(store.type.plural)
   const current = new Map<string, CachedUsage>()
@@ -53,7 +63,9 @@ async function sumOf (store: ResourceStore, entries: readonly Entry[], evaluator
   for (const entry of entries) {
     if (turnIsOver()) await nextTurn()
     const previous = before?.get(entry.key)
-    const usage = previous?.revision === entry.revision ? previous.usage : usageOf(store, entry, evaluator, scopes, tracked, now, current)
+    const usage = previous?.revision === entry.revision
+      ? previous.usage
+      : usageOf(store, entry, evaluator, scopes, tracked, now, current)
     if (previous?.revision === entry.revision) current.set(entry.key, previous)
     if (usage === undefined) continue
     const key = JSON.stringify(usage)
@@ -76,10 +88,15 @@ function multiply (usage: Amounts, count: number): Amounts {
   return sum
 }
 
-function usageOf (store: ResourceStore, entry: Entry, evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>, now: number, current: Map<string, CachedUsage>): Amounts | undefined {
+function usageOf (
+  store: ResourceStore, entry: Entry, evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>,
+  now: number, current: Map<string, CachedUsage>
+): Amounts | undefined {
   const object = store.readStored(entry)
   const isIn = scopes.every(scope => evaluator.isIn(object, scope))
-  const usage = isIn ? Object.fromEntries(Object.entries(evaluator.usage(object, now)).filter(([name]) => tracked.has(name))) : undefined
+  const usage = isIn
+    ? Object.fromEntries(Object.entries(evaluator.usage(object, now)).filter(([name]) => tracked.has(name)))
+    : undefined
   // Terminating objects are evaluated each time.
   if (object.metadata.deletionTimestamp === undefined) current.set(entry.key, { revision: entry.revision, usage })
   return usage

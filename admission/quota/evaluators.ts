@@ -3,7 +3,9 @@ import type { Evaluator } from './evaluator.js'
 import { claimEvaluator, countEvaluator, serviceEvaluator } from './objects.js'
 import { podEvaluator } from './pods.js'
 
-const OWN: Readonly<Record<string, Evaluator>> = { '/pods': podEvaluator, '/services': serviceEvaluator, '/persistentvolumeclaims': claimEvaluator }
+const OWN: Readonly<Record<string, Evaluator>> = {
+  '/pods': podEvaluator, '/services': serviceEvaluator, '/persistentvolumeclaims': claimEvaluator
+}
 const counts = new Map<string, Evaluator>()
 
 export function evaluatorOf (group: string, resource: string): Evaluator {

@@ -6,9 +6,13 @@ import type { Evaluator } from './evaluator.js'
 import { podIsIn } from './scopes.js'
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage']
-const OWN: ReadonlySet<string> = new Set(['count/pods', 'pods', ...COMPUTE, ...COMPUTE.flatMap(name => [`requests.${name}`, `limits.${name}`])])
+const OWN: ReadonlySet<string> = new Set([
+  'count/pods', 'pods', ...COMPUTE, ...COMPUTE.flatMap(name => [`requests.${name}`, `limits.${name}`])
+])
 /** Containers must set these if a quota limits them. */
-const REQUIRED: ReadonlySet<string> = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'])
+const REQUIRED: ReadonlySet<string> = new Set([
+  'cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'
+])
 const REQUESTS = 'requests.'
 
 /** Converts requests and limits to the names of quotas. */
@@ -26,7 +30,8 @@ function quotaNames (requests: Amounts, limits: Amounts): Amounts {
 function isOver ({ metadata, status }: Pod, now: number): boolean {
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return true
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadata
-  return deletionTimestamp !== undefined && deletionGracePeriodSeconds !== undefined && now > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds !== undefined &&
+    now > Date.parse(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000
 }
 
 export function podUsage (pod: Pod, now: number): Amounts {
@@ -40,9 +45,13 @@ export function podUsage (pod: Pod, now: number): Amounts {
 }
 
 /** Lists containers that lack requests or limits a quota requires. */
-function podConstraint ({ spec: { containers = [], initContainers = [] } }: Pod, names: readonly string[]): string | undefined {
+function podConstraint (
+  { spec: { containers = [], initContainers = [] } }: Pod, names: readonly string[]
+): string | undefined {
   const missing = names.filter(name => REQUIRED.has(name)).sort().flatMap(name => {
-    const incomplete = [...containers, ...initContainers].filter(({ resources: { requests = {}, limits = {} } }) => !Object.hasOwn(quotaNames(requests, limits), name)).map(one => one.name)
+    const incomplete = [...containers, ...initContainers]
+      .filter(({ resources: { requests = {}, limits = {} } }) => !Object.hasOwn(quotaNames(requests, limits), name))
+      .map(one => one.name)
     return incomplete.length === 0 ? [] : [`${name} for: ${[...new Set(incomplete)].sort().join(',')}`]
   })
   return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`
@@ -50,7 +59,8 @@ function podConstraint ({ spec: { containers = [], initContainers = [] } }: Pod,
 
 export const podEvaluator: Evaluator = {
   handles: ({ operation, subresource }) => operation === 'CREATE' && subresource === '',
-  tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) && (isHugePages(name.slice(REQUESTS.length)) || isExtendedResource(name.slice(REQUESTS.length)))),
+  tracks: name => OWN.has(name) || isHugePages(name) || (name.startsWith(REQUESTS) &&
+    (isHugePages(name.slice(REQUESTS.length)) || isExtendedResource(name.slice(REQUESTS.length)))),
   usage: (object, now) => podUsage(object as Pod, now), // the resource's type
   constraint: (object, names) => podConstraint(object as Pod, names),
   isIn: (object, scope) => podIsIn(object as Pod, scope)

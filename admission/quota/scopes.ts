@@ -35,8 +35,10 @@ function hasPriority (name: string, operator: string, values: readonly string[])
 
 /** Whether its affinity refers to pods of other namespaces. */
 function selectsOtherNamespaces ({ affinity }: Pod['spec']): boolean {
-  const selectsOthers = ({ namespaces = [], namespaceSelector }: PodAffinityTerm): boolean => namespaces.length > 0 || namespaceSelector !== undefined
+  const selectsOthers = ({ namespaces = [], namespaceSelector }: PodAffinityTerm): boolean => namespaces.length > 0 ||
+    namespaceSelector !== undefined
   return [affinity?.podAffinity, affinity?.podAntiAffinity].some(rules =>
     rules?.requiredDuringSchedulingIgnoredDuringExecution?.some(selectsOthers) === true ||
-    rules?.preferredDuringSchedulingIgnoredDuringExecution?.some(({ podAffinityTerm }) => selectsOthers(podAffinityTerm)) === true)
+    rules?.preferredDuringSchedulingIgnoredDuringExecution
+      ?.some(({ podAffinityTerm }) => selectsOthers(podAffinityTerm)) === true)
 }

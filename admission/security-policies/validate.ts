@@ -9,7 +9,10 @@ import { seLinuxFindings } from './se-linux.js'
 import { volumeFindings } from './volumes.js'
 
 const CONTEXT = 'spec.securityContext'
-const SAFE_SYSCTLS: ReadonlySet<string> = new Set(['kernel.shm_rmid_forced', 'net.ipv4.ip_local_port_range', 'net.ipv4.tcp_syncookies', 'net.ipv4.ping_group_range', 'net.ipv4.ip_unprivileged_port_start'])
+const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
+  'kernel.shm_rmid_forced', 'net.ipv4.ip_local_port_range', 'net.ipv4.tcp_syncookies', 'net.ipv4.ping_group_range',
+  'net.ipv4.ip_unprivileged_port_start'
+])
 
 export function policyFindings (pod: Pod, policy: PodSecurityPolicy): FieldError[] {
   const { spec } = policy
@@ -29,24 +32,39 @@ export function policyFindings (pod: Pod, policy: PodSecurityPolicy): FieldError
 
 function hostFindings ({ spec }: Pod, policy: PodSecurityPolicySpec): FieldError[] {
   const names = { hostNetwork: 'Host network', hostPID: 'Host PID', hostIPC: 'Host IPC' } as const
-  return (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter(member => spec[member] === true && policy[member] !== true)
-    .map(member => ({ type: 'FieldValueInvalid', field: `${CONTEXT}.${member}`, value: true, detail: `${names[member]} is not allowed to be used` }))
+  return (['hostNetwork', 'hostPID', 'hostIPC'] as const)
+    .filter(member => spec[member] === true && policy[member] !== true)
+    .map(member => ({
+      type: 'FieldValueInvalid', field: `${CONTEXT}.${member}`, value: true,
+      detail: `${names[member]} is not allowed to be used`
+    }))
 }
 
 /** Patterns may end in a star. */
-const matches = (patterns: readonly string[], name: string): boolean => patterns.some(pattern => pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name)
+const matches = (patterns: readonly string[], name: string): boolean =>
+  patterns.some(pattern => pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : pattern === name)
 
-function sysctlFindings ({ spec }: Pod, { allowedUnsafeSysctls = [], forbiddenSysctls = [] }: PodSecurityPolicySpec): FieldError[] {
+function sysctlFindings (
+  { spec }: Pod, { allowedUnsafeSysctls = [], forbiddenSysctls = [] }: PodSecurityPolicySpec
+): FieldError[] {
   return (spec.securityContext?.sysctls ?? []).flatMap(({ name }, index): FieldError[] => {
-    const refused = (what: string): FieldError[] => [{ type: 'FieldValueForbidden', field: `pod.spec.securityContext.sysctls[${index}]`, detail: `${what} ${JSON.stringify(name)} is not allowed` }]
+    const refused = (what: string): FieldError[] => [{
+      type: 'FieldValueForbidden', field: `pod.spec.securityContext.sysctls[${index}]`,
+      detail: `${what} ${JSON.stringify(name)} is not allowed`
+    }]
     if (matches(forbiddenSysctls, name)) return refused('sysctl')
     return SAFE_SYSCTLS.has(name) || matches(allowedUnsafeSysctls, name) ? [] : refused('unsafe sysctl')
   })
 }
 
-function runtimeFindings ({ spec: { runtimeClassName: name } }: Pod, { runtimeClass }: PodSecurityPolicySpec): FieldError[] {
+function runtimeFindings (
+  { spec: { runtimeClassName: name } }: Pod, { runtimeClass }: PodSecurityPolicySpec
+): FieldError[] {
   if (runtimeClass === undefined || name === undefined || name === '') return []
   const { allowedRuntimeClassNames: allowed = [] } = runtimeClass
   if (allowed.includes('*') || allowed.includes(name)) return []
-  return [{ type: 'FieldValueInvalid', field: 'spec.runtimeClassName', value: name, detail: `must be one of [${allowed.join(', ')}]` }]
+  return [{
+    type: 'FieldValueInvalid', field: 'spec.runtimeClassName', value: name,
+    detail: `must be one of [${allowed.join(', ')}]`
+  }]
 }

@@ -11,8 +11,10 @@ function typeOf ({ name, ...sources }: Volume): string {
 }
 
 /** The token volume that the server mounts counts as a secret, which it was originally. */
-const isTokenVolume = ({ projected }: Volume): boolean => projected?.sources !== undefined && projected.sources.length > 0 && projected.sources.every(({ serviceAccountToken, configMap, downwardAPI }) =>
-  serviceAccountToken !== undefined || configMap?.name === 'orch-root-ca.crt' || downwardAPI?.items?.every(({ fieldRef }) => fieldRef?.fieldPath === 'metadata.namespace') === true)
+const isTokenVolume = ({ projected }: Volume): boolean => projected?.sources !== undefined &&
+  projected.sources.length > 0 && projected.sources.every(({ serviceAccountToken, configMap, downwardAPI }) =>
+  serviceAccountToken !== undefined || configMap?.name === 'orch-root-ca.crt' ||
+    downwardAPI?.items?.every(({ fieldRef }) => fieldRef?.fieldPath === 'metadata.namespace') === true)
 
 /** Compares whole path segments. */
 const hasPrefix = (path: string, prefix: string): boolean => {
@@ -24,7 +26,9 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
   let mounts: ReturnType<typeof writableMounts> | undefined // computed on demand
   const { volumes: types = [], allowedHostPaths = [], allowedFlexVolumes = [], allowedCSIDrivers = [] } = spec
   const found: FieldError[] = []
-  const invalid = (field: string, value: unknown, detail: string): void => { found.push({ type: 'FieldValueInvalid', field, value, detail }) }
+  const invalid = (field: string, value: unknown, detail: string): void => {
+    found.push({ type: 'FieldValueInvalid', field, value, detail })
+  }
   for (const [index, volume] of (pod.spec.volumes ?? []).entries()) {
     const at = `spec.volumes[${index}]`
     const type = typeOf(volume)
@@ -35,14 +39,23 @@ export function volumeFindings (pod: Pod, spec: PodSecurityPolicySpec): FieldErr
     }
     if (volume.hostPath !== undefined && allowedHostPaths.length > 0) {
       const { path } = volume.hostPath
-      const matching = path.split('/').includes('..') ? [] : allowedHostPaths.filter(({ pathPrefix = '' }) => hasPrefix(path, pathPrefix))
+      const matching = path.split('/').includes('..')
+        ? []
+        : allowedHostPaths.filter(({ pathPrefix = '' }) => hasPrefix(path, pathPrefix))
       if (matching.length === 0) invalid(`${at}.hostPath.pathPrefix`, path, 'is not allowed to be used')
-      else if (matching.every(({ readOnly }) => readOnly === true)) found.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
+      else if (matching.every(({ readOnly }) => readOnly === true)) {
+        found.push(...(mounts ??= writableMounts(pod)).get(volume.name) ?? [])
+      }
     }
     const driver = volume.flexVolume?.driver
-    if (driver !== undefined && allowedFlexVolumes.length > 0 && !allowedFlexVolumes.some(one => one.driver === driver)) invalid(`${at}.driver`, driver, 'Flexvolume driver is not allowed to be used')
+    if (driver !== undefined && allowedFlexVolumes.length > 0 &&
+      !allowedFlexVolumes.some(one => one.driver === driver)) {
+      invalid(`${at}.driver`, driver, 'Flexvolume driver is not allowed to be used')
+    }
     const inline = volume.csi?.driver
-    if (inline !== undefined && allowedCSIDrivers.length > 0 && !allowedCSIDrivers.some(one => one.name === inline)) invalid(`${at}.csi.driver`, inline, 'Inline CSI driver is not allowed to be used')
+    if (inline !== undefined && allowedCSIDrivers.length > 0 && !allowedCSIDrivers.some(one => one.name === inline)) {
+      invalid(`${at}.csi.driver`, inline, 'Inline CSI driver is not allowed to be used')
+    }
   }
   return found
 }
@@ -55,7 +68,10 @@ function writableMounts ({ spec }: Pod): ReadonlyMap<string, readonly FieldError
       for (const [mount, { name, readOnly = false }] of volumeMounts.entries()) {
         if (readOnly) continue
         const known = found.get(name) ?? []
-        known.push({ type: 'FieldValueInvalid', field: `spec.${list}[${index}].volumeMounts[${mount}].readOnly`, value: readOnly, detail: 'must be read-only' })
+        known.push({
+          type: 'FieldValueInvalid', field: `spec.${list}[${index}].volumeMounts[${mount}].readOnly`, value: readOnly,
+          detail: 'must be read-only'
+        })
         found.set(name, known)
       }
     }

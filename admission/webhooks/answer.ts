@@ -29,18 +29,39 @@ const invalidReview = (why: string): HookFailure => new HookFailure(`received in
 export function readAnswer (body: Uint8Array, version: ReviewVersion, uid: string, mutating: boolean): Verdict {
   const { value, kind, apiVersion } = parseReview(body)
   const expected = `${GROUP}/${version}`
-  if (kind !== '' && (kind !== 'AdmissionReview' || !apiVersion.startsWith(`${GROUP}/`))) throw invalidResponse(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`, 'it answered something else than a review')
-  if (kind !== '' && apiVersion !== expected) throw invalidResponse(`expected an AdmissionReview of ${expected}, got one of ${apiVersion}`, 'it answered in another version')
+  if (kind !== '' && (kind !== 'AdmissionReview' || !apiVersion.startsWith(`${GROUP}/`))) {
+    throw invalidResponse(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
+      'it answered something else than a review'
+    )
+  }
+  if (kind !== '' && apiVersion !== expected) {
+    throw invalidResponse(
+      `expected an AdmissionReview of ${expected}, got one of ${apiVersion}`, 'it answered in another version'
+    )
+  }
   const response = decodeResponse(value)
   if (response === undefined) throw invalidReview('webhook response was absent')
   if (version === 'v1') {
-    if (response.uid !== uid) throw invalidReview(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid.slice(0, MAX_QUOTED))}`)
-    if (kind === '' || apiVersion === '') throw invalidReview(`expected an AdmissionReview of ${expected}, got ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`)
+    if (response.uid !== uid) {
+      throw invalidReview(
+        `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response.uid.slice(0, MAX_QUOTED))}`
+      )
+    }
+    if (kind === '' || apiVersion === '') {
+      throw invalidReview(
+        `expected an AdmissionReview of ${expected}, got ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`
+      )
+    }
     checkPatch(response, mutating)
   }
   const { allowed, status, patch = '', auditAnnotations = {}, warnings = [] } = response
   const type = version === 'v1' ? response.patchType ?? '' : JSON_PATCH // before v1 it was the only type
-  return { allowed, status, patch: mutating && patch !== '' ? { text: Buffer.from(patch, 'base64').toString(), type } : undefined, annotations: auditAnnotations, warnings }
+  return {
+    allowed, status, patch: mutating && patch !== ''
+      ? { text: Buffer.from(patch, 'base64').toString(), type }
+      : undefined, annotations: auditAnnotations, warnings
+  }
 }
 
 function parseReview (body: Uint8Array): { value: Record<string, unknown>, kind: string, apiVersion: string } {
@@ -48,12 +69,18 @@ function parseReview (body: Uint8Array): { value: Record<string, unknown>, kind:
   try {
     value = parseJson(body).value
   } catch (cause) {
-    throw invalidResponse(`couldn't get version/kind; json parse error: ${cause instanceof Error ? cause.message : String(cause)}`)
+    throw invalidResponse(
+      `couldn't get version/kind; json parse error: ${cause instanceof Error ? cause.message : String(cause)}`
+    )
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidResponse("couldn't get version/kind; json parse error: it is not an object")
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidResponse("couldn't get version/kind; json parse error: it is not an object")
+  }
   const fields = value as Record<string, unknown>
   const { kind = '', apiVersion = '' } = fields
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string') throw invalidResponse("couldn't get version/kind; json parse error: kind and apiVersion are text")
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string') {
+    throw invalidResponse("couldn't get version/kind; json parse error: kind and apiVersion are text")
+  }
   return { value: fields, kind: kind.slice(0, MAX_QUOTED), apiVersion: apiVersion.slice(0, MAX_QUOTED) }
 }
 
@@ -63,7 +90,9 @@ export const JSON_PATCH = 'JSONPatch'
 /** The response has the same fields in both versions. */
 function decodeResponse (value: Record<string, unknown>): AdmissionResponse | undefined {
   try {
-    return decode(AdmissionReview, { kind: 'AdmissionReview', apiVersion: API_VERSION, response: value['response'] }).object.response
+    return decode(AdmissionReview, {
+      kind: 'AdmissionReview', apiVersion: API_VERSION, response: value['response']
+    }).object.response
   } catch (cause) {
     if (!isDecodeError(cause)) throw cause
     throw invalidResponse(cause.message, withoutValue(cause))

@@ -20,15 +20,23 @@ export interface WebhookRequest {
 }
 
 /** @throws HookFailure if the call fails, StatusError 400 if the hook does not support dry runs */
-export async function callWebhook (hook: Hook, caller: HookCaller, { request, writer, requested, objects, mutating }: WebhookRequest): Promise<Verdict> {
+export async function callWebhook (
+  hook: Hook, caller: HookCaller, { request, writer, requested, objects, mutating }: WebhookRequest
+): Promise<Verdict> {
   const { name, configuration, target, timeout, version, takesDryRun } = hook
   if (request.dryRun && !takesDryRun) throw dryRunUnsupported(name)
-  if (version === undefined) throw new HookFailure('could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)', 400)
+  if (version === undefined) {
+    throw new HookFailure(
+      'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)', 400
+    )
+  }
   const uid = randomUUID()
   const body = writer.write(version, uid, requested, objects)
   const { operation, signal, resource, subresource } = request
   const response = await withSpan(request.trace, `Call ${mutating ? 'mutating' : 'validating'} webhook`, part =>
-    caller.call({ target, body, timeout, signal, traceparent: part?.traceparent }), { configuration, webhook: name, resource, subresource, operation, uid })
+    caller.call({ target, body, timeout, signal, traceparent: part?.traceparent }), {
+    configuration, webhook: name, resource, subresource, operation, uid
+  })
   const verdict = readAnswer(response, version, uid, mutating)
   for (const [suffix, value] of Object.entries(verdict.annotations)) {
     const key = `${name}/${suffix}`

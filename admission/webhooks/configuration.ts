@@ -9,12 +9,19 @@ function declared (version: string, name: string) {
   return kind(name, 'How webhooks of admission are called.', {
     kubeConfigFile: string(null, 'Kubeconfig with the credentials, by host.', { required: true })
   }, {
-    validate: ({ kubeConfigFile }, _at, report) => { if (!isAbsolute(kubeConfigFile)) invalid(report, 'kubeConfigFile', kubeConfigFile, 'must be an absolute file path') }
+    validate: ({ kubeConfigFile }, _at, report) => {
+      if (!isAbsolute(kubeConfigFile)) {
+        invalid(report, 'kubeConfigFile', kubeConfigFile, 'must be an absolute file path')
+      }
+    }
   })
 }
 
-const VERSIONS: ReadonlyArray<ReturnType<typeof declared>> = [declared('v1', 'WebhookAdmissionConfiguration'), declared('v1alpha1', 'WebhookAdmission')]
+const VERSIONS: ReadonlyArray<ReturnType<typeof declared>> = [
+  declared('v1', 'WebhookAdmissionConfiguration'), declared('v1alpha1', 'WebhookAdmission')
+]
 type WebhookAdmission = Static<ReturnType<typeof declared>>
 
 /** The path of the kubeconfig. @throws ConfigurationError */
-export const kubeconfigIn = (plugin: string, given: PluginConfiguration): string => readConfiguration<WebhookAdmission>(plugin, given, VERSIONS).kubeConfigFile
+export const kubeconfigIn = (plugin: string, given: PluginConfiguration): string =>
+  readConfiguration<WebhookAdmission>(plugin, given, VERSIONS).kubeConfigFile

@@ -80,7 +80,9 @@ export class Configurations {
     for (const entry of [...entries].sort((one, other) => one.name < other.name ? -1 : 1)) {
       const known = before.get(entry.key)
       // Both kinds share the fields that are read here.
-      const made = known?.revision === entry.revision ? known : { revision: entry.revision, hooks: hooksOf(store.readStored(entry) as MutatingWebhookConfiguration) }
+      const made = known?.revision === entry.revision
+        ? known
+        : { revision: entry.revision, hooks: hooksOf(store.readStored(entry) as MutatingWebhookConfiguration) }
       this.#compiled.set(entry.key, made)
     }
     const hooks = [...this.#compiled.values()].flatMap(({ hooks }) => hooks)

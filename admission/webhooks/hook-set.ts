@@ -1,4 +1,6 @@
-/** All webhooks of one kind, in order, and the ones that match a request; matches are cached by resource and operation. */
+/**
+ * All webhooks of one kind, in order, and the ones that match a request; matches are cached by resource and operation.
+ */
 import type { Representation } from '../../schemas/index.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
@@ -47,7 +49,8 @@ export class HookSet {
     const { requested, operation, subresource } = request
     const others = equivalents(request, resources)
     return this.hooks.flatMap((hook, index) => {
-      const matches = (rule: Hook['rules'][number], { group, version, plural }: RequestedKind): boolean => matchesRule(rule, { operation, group, version, resource: plural, subresource, namespaced })
+      const matches = (rule: Hook['rules'][number], { group, version, plural }: RequestedKind): boolean =>
+        matchesRule(rule, { operation, group, version, resource: plural, subresource, namespaced })
       if (hook.rules.some(rule => matches(rule, requested))) return [{ hook, index, requested }]
       if (!hook.equivalent) return []
       for (const rule of hook.rules) {
@@ -60,9 +63,12 @@ export class HookSet {
 }
 
 /** Other served versions and groups of the same objects. */
-function equivalents ({ group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry): RequestedKind[] {
+function equivalents (
+  { group, resource, requested, subresource }: AdmissionRequest, resources: ResourceRegistry
+): RequestedKind[] {
   const { type } = resources.find(group, resource) ?? {}
-  return type?.representations.filter(one => !(one.group === requested.group && one.version === requested.version && one.plural === requested.plural) &&
+  return type?.representations.filter(one =>
+    !(one.group === requested.group && one.version === requested.version && one.plural === requested.plural) &&
     resources.lookup({ group: one.group, version: one.version, resource: one.plural }) !== undefined &&
     (subresource === '' || one.subresources.some(({ name }) => name === subresource))) ?? []
 }

@@ -1,5 +1,7 @@
 /** A compiled webhook: what it matches, how to call it, and what its failure means. */
-import type { MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ValidatingWebhook, ValidatingWebhookConfiguration } from '../../schemas/api/admissionregistration/webhooks.js'
+import type {
+  MutatingWebhook, MutatingWebhookConfiguration, RuleWithOperations, ValidatingWebhook, ValidatingWebhookConfiguration
+} from '../../schemas/api/admissionregistration/webhooks.js'
 import type { LabelSelector } from '../../schemas/meta/options.js'
 import { targetOf, type HookTarget } from './target.js'
 
@@ -36,7 +38,8 @@ const DEFAULT_TIMEOUT = 10 * SECOND
 const NO_SIDE_EFFECTS: ReadonlySet<string | undefined> = new Set(['None', 'NoneOnDryRun'])
 
 /** In the order of the configuration. */
-export function hooksOf ({ metadata: { name: configuration = '' }, webhooks = [] }: MutatingWebhookConfiguration | ValidatingWebhookConfiguration): Hook[] {
+export function hooksOf ({ metadata: { name: configuration = '' }, webhooks = [] }: MutatingWebhookConfiguration |
+  ValidatingWebhookConfiguration): Hook[] {
   const seen = new Map<string, number>()
   return webhooks.map((webhook: MutatingWebhook | ValidatingWebhook) => {
     const { name, rules = [], admissionReviewVersions = [], timeoutSeconds } = webhook

@@ -1,6 +1,7 @@
 /**
- * MutatingAdmissionWebhook: calls the matching webhooks of all MutatingWebhookConfigurations in order of name and applies their patches; each hook sees the
- * changes of earlier ones. After a change all mutating admission runs once more, together with hooks of reinvocationPolicy IfNeeded.
+ * MutatingAdmissionWebhook: calls the matching webhooks of all MutatingWebhookConfigurations in order of name and
+ * applies their patches; each hook sees the changes of earlier ones. After a change all mutating admission runs once
+ * more, together with hooks of reinvocationPolicy IfNeeded.
  */
 import type { AdmissionPlugin, AdmissionRequest, Pass } from '../../registry/admission.js'
 import { JSON_PATCH } from './answer.js'
@@ -29,7 +30,9 @@ interface Progress {
 }
 
 export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
-  const configurations = new Configurations(tools.resources, 'mutatingwebhookconfigurations', hooks => { tools.caller.retain(hooks.map(({ target }) => target)) })
+  const configurations = new Configurations(tools.resources, 'mutatingwebhookconfigurations', hooks => {
+    tools.caller.retain(hooks.map(({ target }) => target))
+  })
   const progress = new WeakMap<Pass, Progress>()
 
   const round = async (set: HookSet, request: AdmissionRequest, pass: Pass): Promise<void> => {
@@ -40,7 +43,8 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
     const own = versions.of(request.requested)
     const now = (): string => request.object === undefined || !mayRepeat ? '' : own.json(request.object)
     let state = progress.get(pass)
-    if (state === undefined) progress.set(pass, state = { invoked: new Set(), toReinvoke: new Set(), objectAfterRound: '' })
+    if (state ===
+      undefined) progress.set(pass, state = { invoked: new Set(), toReinvoke: new Set(), objectAfterRound: '' })
     else if (state.objectAfterRound !== now()) scheduleReinvocation(state)
     const writer = new ReviewWriter(request, spoken => versions.of(spoken))
     for (const invocation of matching) {
@@ -58,17 +62,28 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
   }
 
   /** @returns whether the hook changed the object */
-  const callHook = async ({ hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter, version: RequestedVersion): Promise<boolean> => {
+  const callHook = async (
+    { hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter,
+    version: RequestedVersion
+  ): Promise<boolean> => {
     const { name, configuration } = hook
     const place = `round_${round}_index_${index}`
     let changed = false
     try {
-      const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () => callWebhook(hook, tools.caller, { request, writer, requested, objects: writer.objects(requested), mutating: true }), async ({ patch }) => {
+      const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () =>
+        callWebhook(hook, tools.caller, {
+          request, writer, requested, objects: writer
+            .objects(requested), mutating: true
+        }), async ({ patch }) => {
         const patched = patch === undefined ? undefined : await applyHookPatch(name, patch, version, request)
         if (patched === undefined) return
         changed = patched.changed
         // The patch may contain secrets of the object.
-        request.annotate(`${PATCH}${place}`, JSON.stringify({ configuration, webhook: name, patch: patched.patch, patchType: JSON_PATCH }, exactly), 'Request')
+        request.annotate(
+          `${PATCH}${place}`,
+          JSON.stringify({ configuration, webhook: name, patch: patched.patch, patchType: JSON_PATCH }, exactly),
+          'Request'
+        )
       })
       if (failedOpen) request.annotate(`failed-open.${MUTATION}${place}`, name)
     } finally {
@@ -112,7 +127,9 @@ export class RequestedVersions {
 
   of (spoken: RequestedKind): RequestedVersion {
     let version = this.#made.get(spoken)
-    if (version === undefined) this.#made.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources()))
+    if (version === undefined) {
+      this.#made.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources()))
+    }
     return version
   }
 }

@@ -18,7 +18,10 @@ export interface WebhookCall<T> {
  * @param then handles a response that allows
  * @throws StatusError that ends the request
  */
-export async function outcomeOf<T> (hook: Hook, step: HookStep, request: AdmissionRequest, tools: HookTools, work: () => Promise<Verdict>, then: (verdict: Verdict) => Promise<T> | T): Promise<WebhookCall<T>> {
+export async function outcomeOf<T> (
+  hook: Hook, step: HookStep, request: AdmissionRequest, tools: HookTools, work: () => Promise<Verdict>,
+  then: (verdict: Verdict) => Promise<T> | T
+): Promise<WebhookCall<T>> {
   const { name, ignoresFailure } = hook
   const { operation, signal } = request
   const { metrics } = tools

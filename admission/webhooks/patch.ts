@@ -20,11 +20,19 @@ export interface Patched {
  * @returns undefined for an empty patch
  * @throws HookFailure for a malformed patch or another type, StatusError 500 if it does not fit the object
  */
-export async function applyHookPatch (hook: string, { text, type }: HookPatch, version: RequestedVersion, { object, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>): Promise<Patched | undefined> {
+export async function applyHookPatch (
+  hook: string, { text, type }: HookPatch, version: RequestedVersion,
+  { object, trackOwnership }: Pick<AdmissionRequest, 'object' | 'trackOwnership'>
+): Promise<Patched | undefined> {
   const patch = parseOperations(text)
   if (patch.length === 0) return undefined
-  if (object === undefined) throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported for this operation`)
-  if (type !== JSON_PATCH) throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MAX_QUOTED))}`, 400)
+  if (object === undefined) {
+    throw internal(`admission webhook ${JSON.stringify(hook)} attempted to modify the object, which is not supported ` +
+      'for this operation')
+  }
+  if (type !== JSON_PATCH) {
+    throw new HookFailure(`unsupported patch type ${JSON.stringify(type.slice(0, MAX_QUOTED))}`, 400)
+  }
   const before = version.json(object)
   try {
     const patched = await applyJsonPatch(parseJson(Buffer.from(before), UNBOUNDED).value, parseJsonPatch(patch))
@@ -33,9 +41,12 @@ export async function applyHookPatch (hook: string, { text, type }: HookPatch, v
     done?.()
   } catch (error) {
     if (!isStatusError(error) && !isDecodeError(error)) throw error
-    const describe = (why: string): string => `the patch of admission webhook ${JSON.stringify(hook)} cannot be followed: ${why}`
+    const describe = (why: string): string =>
+      `the patch of admission webhook ${JSON.stringify(hook)} cannot be followed: ${why}`
     // Logged without the value, which may be a secret.
-    throw internal(describe(error.message), new Error(describe(isStatusError(error) ? error.message : withoutValue(error))))
+    throw internal(
+      describe(error.message), new Error(describe(isStatusError(error) ? error.message : withoutValue(error)))
+    )
   }
   return { patch, changed: version.json(object) !== before }
 }
@@ -53,4 +64,5 @@ function parseOperations (text: string): unknown[] {
   return value
 }
 
-const undecodable = (why: string): HookFailure => new HookFailure(`received undecodable patch in webhook response: ${why}`, 503)
+const undecodable = (why: string): HookFailure =>
+  new HookFailure(`received undecodable patch in webhook response: ${why}`, 503)

@@ -9,7 +9,9 @@ const MAX_CAUSES = 100
 export function denied (hook: string, status: AdmissionResponse['status']): StatusError {
   const { code = 0, reason = '', message = '', details } = status ?? {}
   const why = message !== '' ? `: ${message}` : reason !== '' ? `: ${reason}` : ' without explanation'
-  const refusal = new StatusError('BadRequest', `admission webhook ${JSON.stringify(hook)} denied the request${why}`, { code: code < 400 ? 400 : code > 599 ? 500 : code })
+  const refusal = new StatusError('BadRequest', `admission webhook ${JSON.stringify(hook)} denied the request${why}`, {
+    code: code < 400 ? 400 : code > 599 ? 500 : code
+  })
   const answer = refusal.status
   if (reason === '') delete answer.reason
   else answer.reason = reason.slice(0, MAX_TEXT) as StatusReason // any text is valid
@@ -17,20 +19,29 @@ export function denied (hook: string, status: AdmissionResponse['status']): Stat
   const { name, group, kind, uid, causes = [], retryAfterSeconds } = details
   answer.details = {
     ...texts({ name, group, kind, uid }),
-    ...(causes.length === 0 ? {} : { causes: causes.slice(0, MAX_CAUSES).map(({ reason, message, field }) => texts({ reason, message, field })) }),
+    ...(causes.length === 0
+      ? {}
+      : { causes: causes.slice(0, MAX_CAUSES).map(({ reason, message, field }) => texts({ reason, message, field })) }),
     ...(retryAfterSeconds === undefined || retryAfterSeconds <= 0 ? {} : { retryAfterSeconds })
   }
-  if (answer.details.retryAfterSeconds !== undefined) refusal.headers['retry-after'] = String(answer.details.retryAfterSeconds)
+  if (answer.details.retryAfterSeconds !== undefined) {
+    refusal.headers['retry-after'] = String(answer.details.retryAfterSeconds)
+  }
   return refusal
 }
 
 const texts = (fields: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined && field[1] !== '').map(([name, text]) => [name, text.slice(0, MAX_TEXT)]))
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined &&
+    field[1] !== '').map(([name, text]) => [name, text.slice(0, MAX_TEXT)]))
 
-export const dryRunUnsupported = (hook: string): StatusError => badRequest(`admission webhook ${JSON.stringify(hook)} does not support dry run`)
+export const dryRunUnsupported = (hook: string): StatusError =>
+  badRequest(`admission webhook ${JSON.stringify(hook)} does not support dry run`)
 
 /** A 500. @param message without the common prefix */
 export const internal = (message: string, cause?: unknown): StatusError =>
-  new StatusError('InternalError', `Internal error occurred: ${message}`, { cause, details: { causes: [{ message: message.slice(0, MAX_TEXT) }] } })
+  new StatusError('InternalError', `Internal error occurred: ${message}`, {
+    cause, details: { causes: [{ message: message.slice(0, MAX_TEXT) }] }
+  })
 
-export const timedOut = (): StatusError => new StatusError('Timeout', 'Timeout: request did not complete within requested timeout')
+export const timedOut = (): StatusError =>
+  new StatusError('Timeout', 'Timeout: request did not complete within requested timeout')

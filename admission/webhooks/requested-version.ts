@@ -1,5 +1,10 @@
-/** Converts the object of a request to what a webhook requires, and back: another version, the view of a subresource, or unchanged for other kinds. */
-import { decode, applyDefaults, stringify, toJson, type SubresourceView, type Representation, type ApiObject } from '../../schemas/index.js'
+/**
+ * Converts the object of a request to what a webhook requires, and back: another version, the view of a subresource, or
+ * unchanged for other kinds.
+ */
+import {
+  decode, applyDefaults, stringify, toJson, type SubresourceView, type Representation, type ApiObject
+} from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -13,16 +18,24 @@ type Members = Record<string, unknown>
 export interface RequestedVersion {
   readonly kind: Kind
   readonly json: (object: Members) => string
-  /** Writes an object patched in that version back into the request's object. @throws DecodeError if it does not match the kind */
+  /**
+   * Writes an object patched in that version back into the request's object.
+   * @throws DecodeError if it does not match the kind
+   */
   readonly put: (object: Members, made: unknown) => void
 }
 
 /** @param spoken the version that the hook's rules matched */
-export function requestedVersionOf (request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry): RequestedVersion {
+export function requestedVersionOf (
+  request: AdmissionRequest, spoken: RequestedKind, resources: ResourceRegistry
+): RequestedVersion {
   const store = resources.find(request.group, request.resource)
-  const representation = store?.type.representations.find(one => one.group === spoken.group && one.version === spoken.version && one.plural === spoken.plural)
+  const representation = store?.type.representations.find(one => one.group === spoken.group &&
+    one.version === spoken.version && one.plural === spoken.plural)
   if (store === undefined || representation === undefined) return ofOther(request)
-  const view = request.subresource === '' ? undefined : representation.subresources.find(({ name }) => name === request.subresource)?.view
+  const view = request.subresource === ''
+    ? undefined
+    : representation.subresources.find(({ name }) => name === request.subresource)?.view
   if (view !== undefined) return ofView(view)
   return request.kind === store.stored.kind ? ofVersion(store, representation) : ofOther(request)
 }
@@ -72,5 +85,7 @@ function ofOther ({ kind, object }: AdmissionRequest): RequestedVersion {
 /** In place, because others hold references to the object. */
 function replace (object: Members, made: Members): void {
   for (const name of Object.keys(object)) if (!Object.hasOwn(made, name)) Reflect.deleteProperty(object, name)
-  for (const [name, value] of Object.entries(made)) Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  for (const [name, value] of Object.entries(made)) {
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  }
 }

@@ -9,9 +9,13 @@ import { namespaceOf } from './selectors.js'
 export const GROUP = 'admission.orch.io'
 
 /** The user of the server's own writes. */
-const SERVER: UserInfo = { username: 'system:apiserver', uid: '', groups: ['system:masters', 'system:authenticated'], extra: {} }
+const SERVER: UserInfo = {
+  username: 'system:apiserver', uid: '', groups: ['system:masters', 'system:authenticated'], extra: {}
+}
 
-const OPTIONS: Readonly<Record<AdmissionOperation, string | undefined>> = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined }
+const OPTIONS: Readonly<Record<AdmissionOperation, string | undefined>> = {
+  CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions', CONNECT: undefined
+}
 /** Members of the options of each operation, in order. */
 const MEMBERS: Readonly<Record<AdmissionOperation, readonly string[]>> = {
   CREATE: ['fieldManager', 'fieldValidation'],
@@ -21,8 +25,10 @@ const MEMBERS: Readonly<Record<AdmissionOperation, readonly string[]>> = {
 }
 
 const quote = JSON.stringify
-const kindJson = ({ group, version, kind }: Kind): string => `{"group":${quote(group)},"version":${quote(version)},"kind":${quote(kind)}}`
-const resourceJson = ({ group, version, plural }: RequestedKind): string => `{"group":${quote(group)},"version":${quote(version)},"resource":${quote(plural)}}`
+const kindJson = ({ group, version, kind }: Kind): string =>
+  `{"group":${quote(group)},"version":${quote(version)},"kind":${quote(kind)}}`
+const resourceJson = ({ group, version, plural }: RequestedKind): string =>
+  `{"group":${quote(group)},"version":${quote(version)},"resource":${quote(plural)}}`
 const filled = (name: string, value: string): string => value === '' ? '' : `,${quote(name)}:${quote(value)}`
 
 /** Writes reviews of one request; the common part is written once for all hooks. */
@@ -41,16 +47,20 @@ export class ReviewWriter {
   write (version: ReviewVersion, uid: string, spoken: RequestedKind, objects: string): string {
     const { subresource, requested, name, operation } = this.#request
     const below = filled('subResource', subresource)
-    return `{"kind":"AdmissionReview","apiVersion":"${GROUP}/${version}","request":{"uid":${quote(uid)},"kind":${kindJson(this.#versions(spoken).kind)},"resource":${resourceJson(spoken)}${below}` +
-      `,"requestKind":${kindJson(this.#versions(requested).kind)},"requestResource":${resourceJson(requested)}${filled('requestSubResource', subresource)}` +
-      `${filled('name', name)}${filled('namespace', namespaceOf(this.#request))},"operation":"${operation}",${objects}${this.#tail ??= this.#rest()}}}`
+    return `{"kind":"AdmissionReview","apiVersion":"${GROUP}/${version}","request":{"uid":${quote(uid)}` +
+      `,"kind":${kindJson(this.#versions(spoken).kind)},"resource":${resourceJson(spoken)}${below}` +
+      `,"requestKind":${kindJson(this.#versions(requested).kind)},"requestResource":${resourceJson(requested)}` +
+        `${filled('requestSubResource', subresource)}` +
+      `${filled('name', name)}${filled('namespace', namespaceOf(this.#request))},"operation":"${operation}` +
+        `",${objects}${this.#tail ??= this.#rest()}}}`
   }
 
   /** The members `object` and `oldObject` of a review. */
   objects (spoken: RequestedKind): string {
     const { object, oldObject } = this.#request
     const { json } = this.#versions(spoken)
-    return `"object":${object === undefined ? 'null' : json(object)},"oldObject":${oldObject === undefined ? 'null' : json(oldObject)}`
+    return `"object":${object === undefined ? 'null' : json(object)}` +
+      `,"oldObject":${oldObject === undefined ? 'null' : json(oldObject)}`
   }
 
   #rest (): string {
@@ -69,6 +79,7 @@ const userFields = ({ username, uid, groups, extra }: UserInfo): object => ({
 function optionsJson ({ operation, options, dryRun }: AdmissionRequest): string {
   const kind = OPTIONS[operation]
   if (kind === undefined) return 'null'
-  const fields = Object.fromEntries(MEMBERS[operation].filter(name => options[name] !== undefined && options[name] !== '').map(name => [name, options[name]]))
+  const fields = Object.fromEntries(MEMBERS[operation].filter(name => options[name] !== undefined &&
+    options[name] !== '').map(name => [name, options[name]]))
   return JSON.stringify({ kind, apiVersion: 'meta.orch.io/v1', ...(dryRun ? { dryRun: ['All'] } : {}), ...fields })
 }

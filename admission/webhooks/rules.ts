@@ -14,14 +14,22 @@ export interface Subject {
 }
 
 const ALL = '*'
-const names = (list: readonly string[] | undefined, name: string): boolean => list?.some(one => one === ALL || one === name) === true
+const names = (list: readonly string[] | undefined, name: string): boolean =>
+  list?.some(one => one === ALL || one === name) === true
 
-export function matchesRule ({ operations, apiGroups, apiVersions, resources, scope = ALL }: RuleWithOperations, subject: Subject): boolean {
-  return names(operations, subject.operation) && names(apiGroups, subject.group) && names(apiVersions, subject.version) &&
-    (scope === ALL || (scope === 'Namespaced') === subject.namespaced) && resources?.some(one => namesResource(one, subject)) === true
+export function matchesRule (
+  { operations, apiGroups, apiVersions, resources, scope = ALL }: RuleWithOperations, subject: Subject
+): boolean {
+  return names(operations, subject.operation) && names(apiGroups, subject.group) &&
+    names(apiVersions, subject.version) &&
+    (scope === ALL || (scope === 'Namespaced') === subject.namespaced) &&
+      resources?.some(one => namesResource(one, subject)) === true
 }
 
-/** `pods`, `pods/status`, `pods/*` with subresources, `*` without subresources, and a star on both sides of the slash for everything. */
+/**
+ * `pods`, `pods/status`, `pods/*` with subresources, `*` without subresources, and a star on both sides of the slash
+ * for everything.
+ */
 function namesResource (text: string, { resource, subresource }: Subject): boolean {
   const slash = text.indexOf('/')
   const [name, sub] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)]

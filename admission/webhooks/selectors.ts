@@ -7,7 +7,8 @@ import type { Hook } from './hook.js'
 type Labels = Readonly<Record<string, string>>
 type Labelled = { readonly metadata?: { readonly labels?: Labels | null, readonly name?: string } } | undefined
 
-export const isOfNamespaces = ({ group, resource }: Pick<AdmissionRequest, 'group' | 'resource'>): boolean => group === '' && resource === 'namespaces'
+export const isOfNamespaces = ({ group, resource }: Pick<AdmissionRequest, 'group' | 'resource'>): boolean =>
+  group === '' && resource === 'namespaces'
 
 /** The namespace of a request; a namespace object is in itself. '' for cluster-scoped objects. */
 export function namespaceOf (request: AdmissionRequest): string {
@@ -16,7 +17,9 @@ export function namespaceOf (request: AdmissionRequest): string {
 }
 
 /** @throws StatusError 404 if the namespace does not exist */
-export async function isSelected ({ namespaceSelector, objectSelector }: Hook, request: AdmissionRequest): Promise<boolean> {
+export async function isSelected (
+  { namespaceSelector, objectSelector }: Hook, request: AdmissionRequest
+): Promise<boolean> {
   if (objectSelector !== undefined && ![request.object, request.oldObject].some(object => {
     const { metadata } = (object as Labelled) ?? {}
     return metadata !== undefined && matchesSelector(objectSelector, metadata.labels ?? {})
@@ -24,13 +27,16 @@ export async function isSelected ({ namespaceSelector, objectSelector }: Hook, r
   if (namespaceSelector === undefined) return true
   const namespace = namespaceOf(request)
   // A namespace selector never excludes cluster-scoped objects.
-  return (namespace === '' && !isOfNamespaces(request)) || matchesSelector(namespaceSelector, await namespaceLabels(request, namespace))
+  return (namespace === '' && !isOfNamespaces(request)) ||
+    matchesSelector(namespaceSelector, await namespaceLabels(request, namespace))
 }
 
 /** Labels of the namespace; the new ones if it is being written. */
 async function namespaceLabels (request: AdmissionRequest, namespace: string): Promise<Labels> {
   const { operation, subresource, object, reader } = request
-  if (isOfNamespaces(request) && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) return (object as Labelled)?.metadata?.labels ?? {}
+  if (isOfNamespaces(request) && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')) {
+    return (object as Labelled)?.metadata?.labels ?? {}
+  }
   const found = await reader.get('', 'namespaces', '', namespace)
   if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, namespace)
   return found.metadata.labels ?? {}

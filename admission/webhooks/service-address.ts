@@ -11,7 +11,9 @@ export interface Address { readonly host: string, readonly port: number }
  * @param endpoints `--enable-aggregator-routing`
  * @throws StatusError that describes what is missing
  */
-export async function serviceAddress (reader: AdmissionReader, { namespace, name, port }: HookService, endpoints: boolean): Promise<Address> {
+export async function serviceAddress (
+  reader: AdmissionReader, { namespace, name, port }: HookService, endpoints: boolean
+): Promise<Address> {
   const service = await reader.get('', 'services', namespace, name) as Service | undefined // the resource's type
   if (service === undefined) throw notFound({ group: '', resource: 'services' }, name)
   const { type = 'ClusterIP', clusterIP = '', externalName = '', ports } = service.spec ?? {}
@@ -21,12 +23,17 @@ export async function serviceAddress (reader: AdmissionReader, { namespace, name
   }
   const servicePort = (ports ?? []).find(one => one.port === port)
   if (endpoints) return await readyEndpoint(reader, { namespace, name, port }, servicePort)
-  if (clusterIP === 'None' || clusterIP === '') throw serviceUnavailable('cannot route to service with ClusterIP "None"')
+  if (clusterIP === 'None' || clusterIP === '') {
+    throw serviceUnavailable('cannot route to service with ClusterIP "None"')
+  }
   if (servicePort === undefined) throw noSuchPort(name, port)
   return { host: clusterIP, port }
 }
 
-async function readyEndpoint (reader: AdmissionReader, { namespace, name, port }: HookService, servicePort: { readonly name?: string | undefined } | undefined): Promise<Address> {
+async function readyEndpoint (
+  reader: AdmissionReader, { namespace, name, port }: HookService,
+  servicePort: { readonly name?: string | undefined } | undefined
+): Promise<Address> {
   if (servicePort === undefined) throw noSuchPort(name, port)
   const endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
   if (endpoints === undefined) throw notFound({ group: '', resource: 'endpoints' }, name)
@@ -39,5 +46,6 @@ async function readyEndpoint (reader: AdmissionReader, { namespace, name, port }
   return chosen
 }
 
-const noSuchPort = (name: string, port: number): Error => serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
+const noSuchPort = (name: string, port: number): Error =>
+  serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
 const unsupported = (type: string): Error => serviceUnavailable(`unsupported service type ${JSON.stringify(type)}`)

@@ -9,7 +9,10 @@ export interface HookTarget {
   readonly key: string
   /** For errors: includes the port of a service, even the default one that a URL omits. */
   readonly displayUrl: string
-  /** With path and without query; for services `https://NAME.NAMESPACE.svc:PORT/PATH`, which also determines the certificate's name. */
+  /**
+   * With path and without query; for services `https://NAME.NAMESPACE.svc:PORT/PATH`, which also determines the
+   * certificate's name.
+   */
   readonly url: URL
   /** The service to resolve, if any. */
   readonly service: HookService | undefined
@@ -49,7 +52,10 @@ export class HookFailure extends Error {
   readonly clientMessage: string
 
   /** @param options with a cause that may be logged */
-  constructor (message: string, code: number, { clientMessage = message, ...options }: ErrorOptions & { readonly clientMessage?: string } = {}) {
+  constructor (
+    message: string, code: number,
+    { clientMessage = message, ...options }: ErrorOptions & { readonly clientMessage?: string } = {}
+  ) {
     super(message, options)
     this.name = 'HookFailure'
     this.code = code
@@ -82,13 +88,19 @@ export function targetOf ({ url = '', service, caBundle = '' }: WebhookClientCon
     const whole = new URL(url)
     whole.pathname = normalizePath(whole.pathname)
     const origin = /^[^:]*:\/\/[^/]*/.exec(url)?.[0] ?? ''
-    return { key: JSON.stringify([url, caBundle]), displayUrl: `${origin}${whole.pathname}`, url: whole, service: undefined, authority }
+    return {
+      key: JSON.stringify([url, caBundle]), displayUrl: `${origin}${whole.pathname}`, url: whole, service: undefined,
+      authority
+    }
   }
   const { namespace, name, path = '', port = DEFAULT_PORT } = service
   const origin = `https://${name}.${namespace}.svc:${port}`
   const whole = new URL(origin)
   whole.pathname = normalizePath(path)
-  return { key: JSON.stringify([namespace, name, port, path, caBundle]), displayUrl: `${origin}${whole.pathname}`, url: whole, service: { namespace, name, port }, authority }
+  return {
+    key: JSON.stringify([namespace, name, port, path, caBundle]), displayUrl: `${origin}${whole.pathname}`, url: whole,
+    service: { namespace, name, port }, authority
+  }
 }
 
 /** Removes redundant slashes, as upstream. */

@@ -9,7 +9,9 @@ export type RejectionCause = 'no_error' | 'calling_webhook_error' | 'apiserver_i
 
 export interface HookMetrics {
   /** Called after each call. @param code resulting HTTP status, 0 for an error of this server */
-  readonly called: (hook: string, step: HookStep, operation: string, seconds: number, code: number, rejected: boolean) => void
+  readonly called: (
+    hook: string, step: HookStep, operation: string, seconds: number, code: number, rejected: boolean
+  ) => void
   readonly rejected: (hook: string, step: HookStep, operation: string, cause: RejectionCause, code: number) => void
   /** A request proceeded although the call failed. */
   readonly failedOpen: (hook: string, step: HookStep) => void
@@ -27,8 +29,9 @@ const GROUP = 'admissionregistration.orch.io'
 const OWN: ReadonlySet<string> = new Set(['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'])
 
 /**
- * Webhooks are not called for webhook configurations, as they could prevent their own removal; nor for the update that follows from a Binding, for which they
- * were called already.
+ * Webhooks are not called for webhook configurations, as they could prevent their own removal; nor for the update that
+ * follows from a Binding, for which they were called already.
  */
 export const isExempt = ({ group, resource, subresource, operation }: AdmissionRequest): boolean =>
-  (group === GROUP && OWN.has(resource)) || (operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods')
+  (group === GROUP && OWN.has(resource)) ||
+    (operation === 'UPDATE' && subresource === 'binding' && group === '' && resource === 'pods')

@@ -1,6 +1,6 @@
 /**
- * ValidatingAdmissionWebhook: calls the matching webhooks of all ValidatingWebhookConfigurations in parallel. One refusal refuses the request; of several,
- * the first in order of name is returned.
+ * ValidatingAdmissionWebhook: calls the matching webhooks of all ValidatingWebhookConfigurations in parallel. One
+ * refusal refuses the request; of several, the first in order of name is returned.
  */
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
 import { callWebhook } from './call-webhook.js'
@@ -16,11 +16,15 @@ import { isExempt, type HookTools } from './tools.js'
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.orch.io/'
 
 export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
-  const configurations = new Configurations(tools.resources, 'validatingwebhookconfigurations', hooks => { tools.caller.retain(hooks.map(({ target }) => target)) })
+  const configurations = new Configurations(tools.resources, 'validatingwebhookconfigurations', hooks => {
+    tools.caller.retain(hooks.map(({ target }) => target))
+  })
 
   const callAll = async (set: HookSet, request: AdmissionRequest): Promise<void> => {
     const selected: Invocation[] = []
-    for (const invocation of set.matching(request, tools.resources())) if (await isSelected(invocation.hook, request)) selected.push(invocation)
+    for (const invocation of set.matching(request, tools.resources())) {
+      if (await isSelected(invocation.hook, request)) selected.push(invocation)
+    }
     if (selected.length === 0) return
     if (request.signal.aborted) throw timedOut()
     const versions = new RequestedVersions(request, tools)
@@ -32,7 +36,10 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
       return objects
     }
     const results = await Promise.allSettled(selected.map(async ({ hook, requested }, index) => {
-      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () => callWebhook(hook, tools.caller, { request, writer, requested, objects: objectsIn(requested), mutating: false }), () => {})
+      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () =>
+        callWebhook(hook, tools.caller, {
+          request, writer, requested, objects: objectsIn(requested), mutating: false
+        }), () => {})
       if (failedOpen) request.annotate(`${FAILED_OPEN}round_0_index_${index}`, hook.name)
     }))
     const refused = results.find(one => one.status === 'rejected')

@@ -1,7 +1,8 @@
 /**
- * The mode Node: a node agent, `system:node:NAME` in the group `system:nodes`, has the permissions of the role system:node. Secrets, config maps, claims,
- * volumes, attachments and tokens are limited to those that pods bound to its node refer to, leases and CSINodes to its own. All else gets NoOpinion, so that
- * other modes may allow it. (Interface: Authorization flags.)
+ * The mode Node: a node agent, `system:node:NAME` in the group `system:nodes`, has the permissions of the role
+ * system:node. Secrets, config maps, claims, volumes, attachments and tokens are limited to those that pods bound to
+ * its node refer to, leases and CSINodes to its own. All else gets NoOpinion, so that other modes may allow it.
+ * (Interface: Authorization flags.)
  */
 import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
@@ -42,7 +43,8 @@ export interface NodeAuthorizerOptions {
   readonly observe?: (action: GraphAction, seconds: number) => void
 }
 
-export type GraphAction = 'AddPod' | 'DeletePod' | 'AddPV' | 'DeletePV' | 'AddVolumeAttachment' | 'DeleteVolumeAttachment'
+export type GraphAction = 'AddPod' | 'DeletePod' | 'AddPV' | 'DeletePV' | 'AddVolumeAttachment' |
+  'DeleteVolumeAttachment'
 
 export class NodeAuthorizer implements Authorizer {
   readonly name = 'Node'
@@ -65,7 +67,9 @@ export class NodeAuthorizer implements Authorizer {
     }, {
       group: '',
       plural: 'persistentvolumes',
-      changed: this.#timed('AddPV', object => { this.#graph.setVolume(object.metadata.name ?? '', object as PersistentVolume) }),
+      changed: this.#timed('AddPV', object => {
+        this.#graph.setVolume(object.metadata.name ?? '', object as PersistentVolume)
+      }),
       deleted: this.#timed<ObjectName>('DeletePV', ({ name }) => { this.#graph.deleteVolume(name) })
     }, {
       group: STORAGE,
@@ -90,7 +94,8 @@ export class NodeAuthorizer implements Authorizer {
         case '/configmaps': return this.#authorizeRead(node, 'configmaps', info)
         case '/persistentvolumeclaims': return this.#authorizeClaim(node, info)
         case '/persistentvolumes': return this.#authorizeGet(node, info, name => this.#graph.usesVolume(node, name))
-        case `${STORAGE}/volumeattachments`: return this.#authorizeGet(node, info, name => this.#graph.isAttachedTo(node, name))
+        case `${STORAGE}/volumeattachments`:
+          return this.#authorizeGet(node, info, name => this.#graph.isAttachedTo(node, name))
         case '/serviceaccounts': return this.#authorizeToken(node, info)
         case 'coordination.orch.io/leases': return ownLease(node, info)
         case `${STORAGE}/csinodes`: return ownCSINode(node, info)
@@ -103,7 +108,9 @@ export class NodeAuthorizer implements Authorizer {
   rules (user: UserInfo): Rules {
     const nothing = { resourceRules: [], nonResourceRules: [] }
     if (nodeOf(user) === undefined) return { ...nothing, incomplete: false }
-    return { ...nothing, incomplete: true, evaluationError: new Error('node authorizer does not support user rule resolution') }
+    return {
+      ...nothing, incomplete: true, evaluationError: new Error('node authorizer does not support user rule resolution')
+    }
   }
 
   /** Reads of one named object of a namespace, including a list or watch of that name. */
@@ -115,21 +122,29 @@ export class NodeAuthorizer implements Authorizer {
   }
 
   #authorizeGet (node: string, info: RequestInfo, isRelated: (name: string) => boolean): Ruling {
-    if (info.verb !== 'get') return noOpinion(`node ${JSON.stringify(node)} can only get individual resources of this type`)
+    if (info.verb !== 'get') {
+      return noOpinion(`node ${JSON.stringify(node)} can only get individual resources of this type`)
+    }
     if (info.subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot get subresources of this type`)
     return this.#ifRelated(node, info, () => isRelated(info.name))
   }
 
   #authorizeClaim (node: string, info: RequestInfo): Ruling {
-    const isRelated = (): boolean => this.#graph.refersTo(node, keyOf('persistentvolumeclaims', info.namespace, info.name))
+    const isRelated = (): boolean =>
+      this.#graph.refersTo(node, keyOf('persistentvolumeclaims', info.namespace, info.name))
     if (info.subresource !== 'status') return this.#authorizeGet(node, info, isRelated)
-    if (!STATUS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only update the status of resources of this type`)
+    if (!STATUS.has(info.verb)) {
+      return noOpinion(`node ${JSON.stringify(node)} can only update the status of resources of this type`)
+    }
     return this.#ifRelated(node, info, isRelated)
   }
 
   #authorizeToken (node: string, info: RequestInfo): Ruling {
-    if (info.verb !== 'create' || info.subresource !== 'token') return noOpinion(`node ${JSON.stringify(node)} can only create tokens for individual service accounts`)
-    return this.#ifRelated(node, info, () => this.#graph.refersTo(node, keyOf('serviceaccounts', info.namespace, info.name)))
+    if (info.verb !== 'create' || info.subresource !== 'token') {
+      return noOpinion(`node ${JSON.stringify(node)} can only create tokens for individual service accounts`)
+    }
+    return this.#ifRelated(node, info, () =>
+      this.#graph.refersTo(node, keyOf('serviceaccounts', info.namespace, info.name)))
   }
 
   #ifRelated (node: string, { name }: RequestInfo, isRelated: () => boolean): Ruling {

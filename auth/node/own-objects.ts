@@ -12,13 +12,21 @@ const VERBS: ReadonlySet<string> = new Set(['get', 'create', 'update', 'patch', 
 const isOwn = (node: string, { verb, name }: RequestInfo): boolean => verb === 'create' || name === node
 
 export function ownLease (node: string, info: RequestInfo): Ruling {
-  if (!VERBS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a node lease`)
-  if (info.namespace !== LEASES) return noOpinion(`node ${JSON.stringify(node)} can only access leases in the namespace ${LEASES}`)
+  if (!VERBS.has(info.verb)) {
+    return noOpinion(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a node lease`)
+  }
+  if (info.namespace !== LEASES) {
+    return noOpinion(`node ${JSON.stringify(node)} can only access leases in the namespace ${LEASES}`)
+  }
   return isOwn(node, info) ? ALLOW : noOpinion(`node ${JSON.stringify(node)} can only access the lease of its own name`)
 }
 
 export function ownCSINode (node: string, info: RequestInfo): Ruling {
-  if (!VERBS.has(info.verb)) return noOpinion(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a CSINode`)
+  if (!VERBS.has(info.verb)) {
+    return noOpinion(`node ${JSON.stringify(node)} can only get, create, update, patch or delete a CSINode`)
+  }
   if (info.subresource !== '') return noOpinion(`node ${JSON.stringify(node)} cannot access subresources of a CSINode`)
-  return isOwn(node, info) ? ALLOW : noOpinion(`node ${JSON.stringify(node)} can only access the CSINode of its own name`)
+  return isOwn(node, info)
+    ? ALLOW
+    : noOpinion(`node ${JSON.stringify(node)} can only access the CSINode of its own name`)
 }

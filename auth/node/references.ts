@@ -1,14 +1,21 @@
-/** The objects a node may access because of a pod or a volume: all references of a pod, the claim and mount secrets of a volume. */
+/**
+ * The objects a node may access because of a pod or a volume: all references of a pod, the claim and mount secrets of a
+ * volume.
+ */
 import type { PersistentVolume } from '../../schemas/api/core/persistentvolumes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 
-/** Marks mirror pods, which a node creates from local files: their references grant nothing, because the node could name any object. */
+/**
+ * Marks mirror pods, which a node creates from local files: their references grant nothing, because the node could name
+ * any object.
+ */
 export const MIRROR = 'orch.io/config.mirror'
 
 export type ReferredResource = 'secrets' | 'configmaps' | 'persistentvolumeclaims' | 'serviceaccounts'
 
 /** The key of a namespaced object that pods refer to. */
-export const keyOf = (resource: ReferredResource, namespace: string, name: string): string => `${resource}/${namespace}/${name}`
+export const keyOf = (resource: ReferredResource, namespace: string, name: string): string =>
+  `${resource}/${namespace}/${name}`
 
 interface Named { readonly name?: string, readonly namespace?: string }
 /** Members of volume sources of any kind that name secrets. */
@@ -26,16 +33,21 @@ export function podReferences (pod: Pod): Set<string> {
 }
 
 /** Whether a node agent created the pod from a local file. */
-export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean => metadata.annotations?.[MIRROR] !== undefined
+export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
+  metadata.annotations?.[MIRROR] !== undefined
 
 /** Keys of the objects that the pod needs. */
 export function referencesOf ({ metadata, spec }: Pod): Set<string> {
   const found = new Set<string>()
   const { namespace = '', name: podName = '' } = metadata
-  const add = (resource: ReferredResource, name: string | undefined): void => { if (name !== undefined && name !== '') found.add(keyOf(resource, namespace, name)) }
+  const add = (resource: ReferredResource, name: string | undefined): void => {
+    if (name !== undefined && name !== '') found.add(keyOf(resource, namespace, name))
+  }
   add('serviceaccounts', spec.serviceAccountName)
   for (const { name } of spec.imagePullSecrets ?? []) add('secrets', name)
-  for (const { env = [], envFrom = [] } of [...spec.containers ?? [], ...spec.initContainers ?? [], ...spec.ephemeralContainers ?? []]) {
+  for (const { env = [], envFrom = [] } of [
+    ...spec.containers ?? [], ...spec.initContainers ?? [], ...spec.ephemeralContainers ?? []
+  ]) {
     for (const { valueFrom } of env) {
       add('secrets', valueFrom?.secretKeyRef?.name)
       add('configmaps', valueFrom?.configMapKeyRef?.name)
@@ -45,7 +57,9 @@ export function referencesOf ({ metadata, spec }: Pod): Set<string> {
       add('configmaps', configMapRef?.name)
     }
   }
-  for (const { name: volumeName, configMap, persistentVolumeClaim, ephemeral, projected, ...sources } of spec.volumes ?? []) {
+  for (const {
+    name: volumeName, configMap, persistentVolumeClaim, ephemeral, projected, ...sources
+  } of spec.volumes ?? []) {
     add('configmaps', configMap?.name)
     add('persistentvolumeclaims', persistentVolumeClaim?.claimName)
     if (ephemeral !== undefined) add('persistentvolumeclaims', `${podName}-${volumeName}`)
@@ -70,14 +84,19 @@ export function volumeReferences ({ spec }: PersistentVolume): VolumeReferences 
   if (claimRef === undefined) return undefined
   const { namespace: home = '', name = '' } = claimRef
   const secrets = new Set<string>()
-  const add = (namespace: string | undefined, secret: string | undefined): void => { if (secret !== undefined && secret !== '') secrets.add(keyOf('secrets', namespace || home, secret)) }
+  const add = (namespace: string | undefined, secret: string | undefined): void => {
+    if (secret !== undefined && secret !== '') secrets.add(keyOf('secrets', namespace || home, secret))
+  }
   for (const source of membersOf(spec)) {
     add(source.secretNamespace, source.secretName)
     // Secrets for attaching and expanding are not for nodes.
-    for (const secret of [source.secretRef, source.nodePublishSecretRef, source.nodeStageSecretRef]) add(secret?.namespace, secret?.name)
+    for (const secret of [source.secretRef, source.nodePublishSecretRef, source.nodeStageSecretRef]) {
+      add(secret?.namespace, secret?.name)
+    }
   }
   return { claim: keyOf('persistentvolumeclaims', home, name), secrets }
 }
 
 /** The volume sources: all members that are objects. */
-const membersOf = (volume: object): Source[] => Object.values(volume).filter((value): value is Source => typeof value === 'object' && value !== null)
+const membersOf = (volume: object): Source[] =>
+  Object.values(volume).filter((value): value is Source => typeof value === 'object' && value !== null)

@@ -1,4 +1,7 @@
-/** What would allow a refused request: roles that exist, and the smallest rule. Its cost is bounded, as refusals may come in floods. */
+/**
+ * What would allow a refused request: roles that exist, and the smallest rule. Its cost is bounded, as refusals may
+ * come in floods.
+ */
 import type { RequestInfo } from '../request-info.js'
 import { quote } from '../refusal.js'
 import { ruleAllows, sizeOf, type Rule } from './rules.js'
@@ -9,14 +12,20 @@ const MAX_NAMED = 3
 const MAX_EXAMINED = 10_000
 
 /** Roles of one kind by name. */
-export interface Candidates { readonly kind: 'ClusterRole' | 'Role', readonly roles: Iterable<readonly [name: string, rules: readonly Rule[]]> }
+export interface Candidates {
+  readonly kind: 'ClusterRole' | 'Role', readonly roles: Iterable<readonly [name: string, rules: readonly Rule[]]>
+}
 
 interface Found { readonly text: string, readonly rank: number }
 
 /** `it would be allowed by ClusterRole "view" if it were bound to this user, or by the rule {…}` */
 export function advice (info: RequestInfo, candidates: readonly Candidates[]): string {
-  const found = candidates.flatMap(one => granting(info, one)).sort((one, other) => one.rank - other.rank).slice(0, MAX_NAMED).map(({ text }) => text)
-  const roles = found.length === 0 ? '' : `${found.length === 1 ? found.join() : `${found.slice(0, -1).join(', ')} or ${found.at(-1)}`} if it were bound to this user, or by `
+  const found = candidates.flatMap(one => granting(info, one))
+    .sort((one, other) => one.rank - other.rank).slice(0, MAX_NAMED).map(({ text }) => text)
+  const roles = found.length === 0
+    ? ''
+    : `${found.length === 1 ? found.join() : `${found.slice(0, -1).join(', ')} or ${found.at(-1)}`} if it were bound ` +
+      'to this user, or by '
   return `it would be allowed by ${roles}the rule ${narrowest(info)}`
 }
 
@@ -37,7 +46,9 @@ function granting (info: RequestInfo, { kind, roles }: Candidates): Found[] {
 }
 
 /** Small roles first; those of the system, and those that allow everything, last. */
-function rankOf (name: string, { verbs = [], resources = [], nonResourceURLs = [] }: Rule, rules: readonly Rule[]): number {
+function rankOf (
+  name: string, { verbs = [], resources = [], nonResourceURLs = [] }: Rule, rules: readonly Rule[]
+): number {
   const isOpen = verbs.includes('*') || resources.includes('*') || nonResourceURLs.includes('*')
   return (isOpen ? 2e6 : 0) + (name.startsWith('system:') ? 1e6 : 0) + rules.length
 }
@@ -47,5 +58,6 @@ function narrowest ({ isResourceRequest, verb, path, group, resource, subresourc
   const list = (one: string): string => `[${quote(one)}]`
   if (!isResourceRequest) return `{nonResourceURLs: ${list(path)}, verbs: ${list(verb)}}`
   const whole = subresource === '' ? resource : `${resource}/${subresource}`
-  return `{apiGroups: ${list(group)}, resources: ${list(whole)}, ${name === '' ? '' : `resourceNames: ${list(name)}, `}verbs: ${list(verb)}}`
+  return `{apiGroups: ${list(group)}, resources: ${list(whole)}, ` +
+    `${name === '' ? '' : `resourceNames: ${list(name)}, `}verbs: ${list(verb)}}`
 }

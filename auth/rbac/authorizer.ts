@@ -1,6 +1,6 @@
 /**
- * RBAC: roles and their bindings, kept in memory by informers, so that decisions need no I/O. Unresolvable references become part of the refusal and never
- * allow anything.
+ * RBAC: roles and their bindings, kept in memory by informers, so that decisions need no I/O. Unresolvable references
+ * become part of the refusal and never allow anything.
  *
  * @see interface, 'Authorization flags', 'Errors' 7
  */
@@ -21,10 +21,13 @@ const GROUP = 'rbac.authorization.orch.io'
 const MASTERS = 'system:masters'
 
 /** Kinds of roles, and what their readers may list. */
-const KINDS = [{ kind: 'ClusterRole', resources: ['clusterroles', 'clusterrolebindings'] }, { kind: 'Role', resources: ['roles', 'rolebindings'] }] as const
+const KINDS = [{
+  kind: 'ClusterRole', resources: ['clusterroles', 'clusterrolebindings']
+}, { kind: 'Role', resources: ['roles', 'rolebindings'] }] as const
 
 const listing = (resource: string, namespace: string): RequestInfo => resourceRequest({
-  path: `/apis/${GROUP}/v1/${namespace === '' ? '' : `namespaces/${namespace}/`}${resource}`, verb: 'list', group: GROUP, version: 'v1', resource, namespace
+  path: `/apis/${GROUP}/v1/${namespace === '' ? '' : `namespaces/${namespace}/`}${resource}`, verb: 'list',
+  group: GROUP, version: 'v1', resource, namespace
 })
 
 const ALLOW: Ruling = { decision: 'Allow' }
@@ -62,12 +65,17 @@ export class RbacAuthorizer implements Authorizer {
       plural,
       changed: object => {
         const binding = object as Binding // the followed resource
-        this.#grants.set(keyOf({ namespace: binding.metadata.namespace ?? '', name: binding.metadata.name ?? '' }), binding)
+        this.#grants.set(
+          keyOf({ namespace: binding.metadata.namespace ?? '', name: binding.metadata.name ?? '' }), binding
+        )
       },
       deleted: name => { this.#grants.delete(keyOf(name)) }
     })
     // Acknowledged: a write to roles or bindings completes only once decisions use it.
-    this.#followed = this.#options.follow('roles and bindings', [roles('clusterroles'), roles('roles'), bindings('clusterrolebindings'), bindings('rolebindings')], true)
+    this.#followed = this.#options.follow(
+      'roles and bindings',
+      [roles('clusterroles'), roles('roles'), bindings('clusterrolebindings'), bindings('rolebindings')], true
+    )
   }
 
   close (): void { this.#followed?.close() }
@@ -94,32 +102,43 @@ export class RbacAuthorizer implements Authorizer {
     const namespace = info.isResourceRequest ? info.namespace : ''
     const resolved = (grants: Grant[]): Explained[] =>
       grants.map(grant => ({ grant, rules: this.#resolve(grant) ?? this.#problem(grant) }))
-    return explanation(user, info, resolved(this.#grantsOf(user, namespace)), info.isResourceRequest ? resolved(this.#grants.elsewhere(user, namespace)) : [])
+    return explanation(user, info, resolved(this.#grantsOf(user, namespace)), info.isResourceRequest
+      ? resolved(this.#grants.elsewhere(user, namespace))
+      : [])
   }
 
   /** For users who may list roles and their bindings: all of the cluster, or those in the request's namespace. */
   advise ({ user, info }: Attributes, authorize: Authorizer['authorize']): string | Promise<string> {
     const namespace = info.isResourceRequest ? info.namespace : ''
-    const readable = KINDS.filter(({ kind }) => kind === 'ClusterRole' || namespace !== '').map(({ kind, resources }) => {
-      const where = kind === 'Role' ? namespace : ''
-      return { kind, where, questions: resources.map((resource): Attributes => ({ user, info: listing(resource, where) })) }
-    }).filter(({ questions }) => questions.every(question => this.authorize(question).decision === 'Allow'))
+    const readable = KINDS.filter(({ kind }) => kind === 'ClusterRole' || namespace !== '')
+      .map(({ kind, resources }) => {
+        const where = kind === 'Role' ? namespace : ''
+        return {
+          kind, where, questions: resources.map((resource): Attributes => ({ user, info: listing(resource, where) }))
+        }
+      }).filter(({ questions }) => questions.every(question => this.authorize(question).decision === 'Allow'))
     // The others are asked only what RBAC allows: they may be remote.
     return readable.length === 0 ? '' : this.#advised(info, readable, authorize)
   }
 
-  async #advised (info: RequestInfo, readable: ReadonlyArray<{ readonly kind: Candidates['kind'], readonly where: string, readonly questions: readonly Attributes[] }>, authorize: Authorizer['authorize']): Promise<string> {
+  async #advised (info: RequestInfo, readable: ReadonlyArray<{
+    readonly kind: Candidates['kind'], readonly where: string, readonly questions: readonly Attributes[]
+  }>, authorize: Authorizer['authorize']): Promise<string> {
     const candidates: Candidates[] = []
     for (const { kind, where, questions } of readable) {
       const rulings = await Promise.all(questions.map(question => authorize(question)))
-      if (rulings.every(({ decision }) => decision === 'Allow')) candidates.push({ kind, roles: this.#roles.get(where) ?? [] })
+      if (rulings.every(({ decision }) => decision === 'Allow')) {
+        candidates.push({ kind, roles: this.#roles.get(where) ?? [] })
+      }
     }
     return candidates.length === 0 ? '' : advice(info, candidates)
   }
 
   rules (user: UserInfo, namespace: string): Rules {
     const { rules, problems } = this.rulesOf(user, namespace)
-    const masters: Rule[] = user.groups.includes(MASTERS) ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['*'], nonResourceURLs: ['*'] }] : []
+    const masters: Rule[] = user.groups.includes(MASTERS)
+      ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }, { verbs: ['*'], nonResourceURLs: ['*'] }]
+      : []
     let left = MAX_VALUES
     const all = [...masters, ...rules]
     const end = all.findIndex(rule => (left -= sizeOf(rule)) < 0)

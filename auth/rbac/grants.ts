@@ -52,9 +52,15 @@ class Scope {
 }
 
 function faultOf ({ kind, name, namespace }: Subject, at: string): string | undefined {
-  if (kind !== 'User' && kind !== 'Group' && kind !== 'ServiceAccount') return `unrecognized subject kind ${JSON.stringify(kind)}`
-  if (kind !== 'ServiceAccount' && namespace) return `${kind} ${JSON.stringify(name)} has a namespace, ${JSON.stringify(namespace)}`
-  return kind === 'ServiceAccount' && !namespace && at === '' ? `ServiceAccount ${JSON.stringify(name)} has no namespace` : undefined
+  if (kind !== 'User' && kind !== 'Group' && kind !== 'ServiceAccount') {
+    return `unrecognized subject kind ${JSON.stringify(kind)}`
+  }
+  if (kind !== 'ServiceAccount' && namespace) {
+    return `${kind} ${JSON.stringify(name)} has a namespace, ${JSON.stringify(namespace)}`
+  }
+  return kind === 'ServiceAccount' && !namespace && at === ''
+    ? `ServiceAccount ${JSON.stringify(name)} has no namespace`
+    : undefined
 }
 
 export class Grants {

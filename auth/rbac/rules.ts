@@ -6,7 +6,8 @@ export type Rule = PolicyRule
 
 const ALL = '*'
 
-const names = (list: readonly string[] | undefined, requested: string): boolean => list !== undefined && (list.includes(requested) || list.includes(ALL))
+const names = (list: readonly string[] | undefined, requested: string): boolean => list !== undefined &&
+  (list.includes(requested) || list.includes(ALL))
 
 /** `pods`, `pods/log`, `*`; a star before `/log` means that subresource of every resource. */
 function namesResource (list: readonly string[] | undefined, resource: string, subresource: string): boolean {
@@ -17,7 +18,8 @@ function namesResource (list: readonly string[] | undefined, resource: string, s
 
 /** Matches a path exactly or by a prefix that ends in stars. Also tests whether one pattern covers another. */
 const namesPath = (list: readonly string[] | undefined, path: string): boolean =>
-  list !== undefined && list.some(one => one === ALL || one === path || (one.endsWith(ALL) && path.startsWith(withoutStars(one))))
+  list !== undefined &&
+    list.some(one => one === ALL || one === path || (one.endsWith(ALL) && path.startsWith(withoutStars(one))))
 
 function withoutStars (pattern: string): string {
   let end = pattern.length
@@ -49,7 +51,8 @@ export function ruleAllows (rule: Rule, info: RequestInfo): boolean {
   if (!names(rule.verbs, info.verb)) return false
   if (!info.isResourceRequest) return namesPath(rule.nonResourceURLs, info.path)
   return names(rule.apiGroups, info.group) && namesResource(rule.resources, info.resource, info.subresource) &&
-    (rule.resourceNames === undefined || rule.resourceNames.length === 0 || (info.name !== '' && rule.resourceNames.includes(info.name)))
+    (rule.resourceNames === undefined || rule.resourceNames.length === 0 ||
+      (info.name !== '' && rule.resourceNames.includes(info.name)))
 }
 
 /** A rule with one verb, and one group, resource and name or one path. */
@@ -64,13 +67,20 @@ const MAX_COMPARISONS = 2_000_000
 function singles (rules: readonly Rule[]): Single[] {
   const made: Single[] = []
   for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
-    const size = verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
-    if (made.length + size > MAX_SINGLE) throw new RangeError(`the rules stand for more than ${MAX_SINGLE} single permissions`)
+    const size = verbs.length *
+      (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length)
+    if (made.length + size > MAX_SINGLE) {
+      throw new RangeError(`the rules stand for more than ${MAX_SINGLE} single permissions`)
+    }
     for (const verb of verbs) {
       for (const group of apiGroups) {
         for (const resource of resources) {
           if (resourceNames.length === 0) made.push({ verbs: [verb], apiGroups: [group], resources: [resource] })
-          else for (const name of resourceNames) made.push({ verbs: [verb], apiGroups: [group], resources: [resource], resourceNames: [name] })
+          else {
+            for (const name of resourceNames) {
+              made.push({ verbs: [verb], apiGroups: [group], resources: [resource], resourceNames: [name] })
+            }
+          }
         }
       }
       for (const url of nonResourceURLs) made.push({ verbs: [verb], nonResourceURLs: [url] })
@@ -79,20 +89,32 @@ function singles (rules: readonly Rule[]): Single[] {
   return made
 }
 
-function covers (owner: Rule, { verbs: [verb = ''] = [], apiGroups: [group] = [], resources: [resource = ''] = [], resourceNames: [name] = [], nonResourceURLs: [url] = [] }: Single): boolean {
+function covers (
+  owner: Rule,
+  {
+    verbs: [verb = ''] = [], apiGroups: [
+      group
+    ] = [], resources: [resource = ''] = [], resourceNames: [name] = [], nonResourceURLs: [url] = []
+  }: Single
+): boolean {
   if (!names(owner.verbs, verb)) return false
   if (url !== undefined) return namesPath(owner.nonResourceURLs, url)
   if (group === undefined || !names(owner.apiGroups, group)) return false
   const slash = resource.indexOf('/')
   const [plural, subresource] = slash < 0 ? [resource, ''] : [resource.slice(0, slash), resource.slice(slash + 1)]
   if (!namesResource(owner.resources, plural, subresource)) return false
-  return owner.resourceNames === undefined || owner.resourceNames.length === 0 || (name !== undefined && owner.resourceNames.includes(name))
+  return owner.resourceNames === undefined || owner.resourceNames.length === 0 ||
+    (name !== undefined && owner.resourceNames.includes(name))
 }
 
 /** The permissions of `requested` that `owned` does not cover. @throws RangeError if there are too many to compare */
 export function uncovered (owned: readonly Rule[], requested: readonly Rule[]): Rule[] {
   const requestedSingles = singles(requested)
-  if (requestedSingles.length * owned.length > MAX_COMPARISONS) throw new RangeError(`the rules stand for ${requestedSingles.length} single permissions, to be looked for in ${owned.length} rules`)
+  if (requestedSingles.length * owned.length > MAX_COMPARISONS) {
+    throw new RangeError(
+      `the rules stand for ${requestedSingles.length} single permissions, to be looked for in ${owned.length} rules`
+    )
+  }
   return compact(requestedSingles.filter(single => !owned.some(owner => covers(owner, single))))
 }
 
@@ -109,9 +131,15 @@ function compact (rules: readonly Single[]): Rule[] {
 }
 
 /** For messages: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
-export function ruleText ({ verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Rule): string {
-  const parts = [['APIGroups', apiGroups], ['Resources', resources], ['ResourceNames', resourceNames], ['NonResourceURLs', nonResourceURLs], ['Verbs', verbs]] as const
-  return `{${parts.filter(([, list]) => list.length > 0).map(([name, list]) => `${name}:${JSON.stringify(list)}`).join(', ')}}`
+export function ruleText (
+  { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Rule
+): string {
+  const parts = [['APIGroups', apiGroups], ['Resources', resources], [
+    'ResourceNames', resourceNames
+  ], ['NonResourceURLs', nonResourceURLs], ['Verbs', verbs]] as const
+  return `{${parts.filter(([, list]) => list.length > 0)
+    .map(([name, list]) => `${name}:${JSON.stringify(list)}`)
+    .join(', ')}}`
 }
 
 /** Parses a rule of the default roles, `VERBS|GROUPS|RESOURCES|NAMES` or `VERBS > PATHS`. */

@@ -1,6 +1,6 @@
 /**
- * Connects through a network proxy that speaks gRPC at a Unix domain socket. Each connection has a stream of its own, as upstream. The
- * protocol can close a connection, but not one direction of it.
+ * Connects through a network proxy that speaks gRPC at a Unix domain socket. Each connection has a stream of its own,
+ * as upstream. The protocol can close a connection, but not one direction of it.
  */
 import { randomInt } from 'node:crypto'
 import type { Duplex } from 'node:stream'
@@ -23,12 +23,16 @@ const CLOSING = 1000
 type Stream = Grpc.ClientDuplexStream<SentPacket, Received>
 
 /** @param socket its path @throws ClientError 'Unreachable', 'Timeout' */
-export async function dialByGrpc (socket: string, { host, port, timeout, call, reached }: StagedTarget): Promise<Duplex> {
+export async function dialByGrpc (
+  socket: string, { host, port, timeout, call, reached }: StagedTarget
+): Promise<Duplex> {
   const { Client, credentials, setLogVerbosity, logVerbosity } = grpc()
   setLogVerbosity(logVerbosity.NONE) // gRPC would write the proxy's texts to standard error
   const through = `${call}: through the proxy ${socket}`
   const deadline = Date.now() + timeout
-  const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1, 'grpc.default_authority': 'localhost' })
+  const client = new Client(`unix:${socket}`, credentials.createInsecure(), {
+    'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1, 'grpc.default_authority': 'localhost'
+  })
   try {
     await connected(client.getChannel(), deadline)
   } catch (cause) {
@@ -36,7 +40,8 @@ export async function dialByGrpc (socket: string, { host, port, timeout, call, r
     throw new ClientError('Unreachable', `${through}: ${reasonOf(cause)}`, { cause })
   }
   reached()
-  const stream: Stream = client.makeBidiStreamRequest('/ProxyService/Proxy', packet => Buffer.from(Packet.encode(packet).finish()), Packet.decode)
+  const stream: Stream = client
+    .makeBidiStreamRequest('/ProxyService/Proxy', packet => Buffer.from(Packet.encode(packet).finish()), Packet.decode)
   return await new Promise((resolve, reject) => {
     const random = randomInt(1, MAX_ID)
     const fail = (error: ClientError): void => {
@@ -54,9 +59,18 @@ export async function dialByGrpc (socket: string, { host, port, timeout, call, r
         clearTimeout(timer)
         stream.off('data', answered).off('error', failed).off('end', ended)
         resolve(new GrpcTunnel(stream, dialResponse.connectID, through, () => { client.close() }))
-      } else fail(new ClientError('Unreachable', `${through}: ${type === DIALLED ? `it cannot connect: ${(dialResponse?.error ?? '').slice(0, MAX_REASON)}` : 'it ended the connection'}`))
+      } else {
+        fail(new ClientError(
+          'Unreachable',
+          `${through}: ${type === DIALLED
+            ? `it cannot connect: ${(dialResponse?.error ?? '').slice(0, MAX_REASON)}`
+            : 'it ended the connection'}`
+        ))
+      }
     }
-    const failed = (cause: Error): void => { fail(new ClientError('Unreachable', `${through}: ${reasonOf(cause)}`, { cause })) }
+    const failed = (cause: Error): void => {
+      fail(new ClientError('Unreachable', `${through}: ${reasonOf(cause)}`, { cause }))
+    }
     const ended = (): void => { fail(new ClientError('Unreachable', `${through}: it ended the connection`)) }
     stream.on('data', answered).on('error', failed).on('end', ended)
     stream.on('error', () => {}) // errors of a cancelled stream
@@ -71,7 +85,11 @@ async function connected (channel: ReturnType<Grpc.Client['getChannel']>, deadli
     const state = channel.getConnectivityState(true)
     if (state === READY) return
     if (state === TRANSIENT_FAILURE || state === SHUTDOWN) throw new Error('nobody accepts connections there')
-    await new Promise<void>((resolve, reject) => { channel.watchConnectivityState(state, deadline, error => { if (error === undefined) resolve(); else reject(new Error('no connection in time')) }) })
+    await new Promise<void>((resolve, reject) => {
+      channel.watchConnectivityState(state, deadline, error => {
+        if (error === undefined) resolve(); else reject(new Error('no connection in time'))
+      })
+    })
   }
 }
 
@@ -95,7 +113,9 @@ class GrpcTunnel extends TunnelStream {
         else this.destroy(new ClientError('Unreachable', `${through}: ${closeResponse.error.slice(0, MAX_REASON)}`))
       }
     })
-    stream.on('error', cause => { this.destroy(new ClientError('Unreachable', `${through}: ${reasonOf(cause)}`, { cause })) })
+    stream.on('error', cause => {
+      this.destroy(new ClientError('Unreachable', `${through}: ${reasonOf(cause)}`, { cause }))
+    })
     stream.on('end', () => {
       this.#closed = true
       this.push(null)

@@ -1,4 +1,7 @@
-/** A Unix domain socket that leads through a tunnel to one server, for clients that cannot be given a connection. Only this user may enter its folder. */
+/**
+ * A Unix domain socket that leads through a tunnel to one server, for clients that cannot be given a connection. Only
+ * this user may enter its folder.
+ */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
@@ -24,7 +27,9 @@ export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (
   const path = join(folder, SOCKET)
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
     rmSync(folder, { recursive: true, force: true })
-    throw new Error(`the temporary folder ${tmpdir()} has too long a path for a socket in it; set TMPDIR to a shorter one`)
+    throw new Error(
+      `the temporary folder ${tmpdir()} has too long a path for a socket in it; set TMPDIR to a shorter one`
+    )
   }
   const open = new Set<Socket>()
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, socket => {
@@ -60,11 +65,16 @@ export async function openRelay (tunnel: Tunnel, target: TunnelTarget, failed: (
   }
 }
 
-/** Removes the folders of killed processes: nobody listens at their sockets. A folder without a socket is one that another process is setting up. */
+/**
+ * Removes the folders of killed processes: nobody listens at their sockets. A folder without a socket is one that
+ * another process is setting up.
+ */
 async function removeDead (): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const folder = join(tmpdir(), name)
-    if (name.startsWith(PREFIX) && await isRefused(join(folder, SOCKET))) await rm(folder, { recursive: true, force: true })
+    if (name.startsWith(PREFIX) && await isRefused(join(folder, SOCKET))) {
+      await rm(folder, { recursive: true, force: true })
+    }
   }
 }
 

@@ -23,7 +23,8 @@ export interface StagedTarget extends TunnelTarget {
 }
 
 /** `host:port`, with brackets around IPv6 addresses. */
-export const addressOf = ({ host, port }: Pick<TunnelTarget, 'host' | 'port'>): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+export const addressOf = ({ host, port }: Pick<TunnelTarget, 'host' | 'port'>): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** A stream with the socket methods that Node's HTTP clients call; none of them affects a tunnel. */
 export abstract class TunnelStream extends Duplex {

@@ -2,7 +2,9 @@
 import type { AuditOptions } from '../../plugins/audit/index.js'
 import { AuditPolicy } from '../../schemas/api/audit/policy.js'
 import { audit as log, auditWebhook as webhook } from '../flags/audit.js'
-import { callback, fromFlag, members, milliseconds, required, number, object, string, wholeNumber, type Option, type Table } from '../option.js'
+import {
+  callback, fromFlag, members, milliseconds, required, number, object, string, wholeNumber, type Option, type Table
+} from '../option.js'
 import { endpoint } from './calls.js'
 import { configured } from './files.js'
 

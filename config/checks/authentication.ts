@@ -15,12 +15,16 @@ import type { AuthorizationWebhookOptions } from '../../plugins/authorization/we
 import { choice } from '../flag.js'
 import { authentication as flags } from '../flags/authentication.js'
 import { authorization as modeFlags } from '../flags/authorization.js'
-import { fromFlag, callback, each, either, withMethod, members, required, object, string, wholeNumber, type Option } from '../option.js'
+import {
+  fromFlag, callback, each, either, withMethod, members, required, object, string, wholeNumber, type Option
+} from '../option.js'
 import { certificateMaterial, endpoint } from './calls.js'
 import { certificates, parsed } from './files.js'
 
 const authorities: Option<string | Authorities> = ({
-  check: (value, path) => { (typeof value === 'string' ? certificates : withMethod<Authorities>('onChange')).check(value, path) }
+  check: (value, path) => {
+    (typeof value === 'string' ? certificates : withMethod<Authorities>('onChange')).check(value, path)
+  }
 })
 
 export const authentication: Option<AuthenticationOptions> = members<AuthenticationOptions>({

@@ -8,7 +8,11 @@ import { certificates, privateKey } from './files.js'
 const material = (data: Option<string>): Option<Material> => {
   const text = members<Extract<Material, { data: string }>>({ data: required(data) })
   const file = members<Extract<Material, { path: string }>>({ path: required(string()) })
-  return { check: (value, path) => { (typeof value === 'object' && value !== null && 'data' in value ? text : file).check(value, path) } }
+  return {
+    check: (value, path) => {
+      (typeof value === 'object' && value !== null && 'data' in value ? text : file).check(value, path)
+    }
+  }
 }
 
 export const certificateMaterial = material(certificates)
@@ -19,7 +23,9 @@ const credentials: Option<CallerCredentials> = members<CallerCredentials>({
   key: keyMaterial,
   token: secretString,
   tokenFile: string(),
-  basic: members<NonNullable<CallerCredentials['basic']>>({ username: required(string()), password: required(secret(string())) })
+  basic: members<NonNullable<CallerCredentials['basic']>>({
+    username: required(string()), password: required(secret(string()))
+  })
 })
 
 export const endpoint: Option<Endpoint> = members<Endpoint>({

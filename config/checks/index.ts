@@ -11,7 +11,10 @@ import { health, limits } from '../flags/limits.js'
 import { observability } from '../flags/observability.js'
 import { storage as stores } from '../flags/storage.js'
 import { hostnameProblem, hstsProblem } from '../header-values.js'
-import { anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, required, object, option, promise, record, string, wholeNumber, withMethod, type Table } from '../option.js'
+import {
+  anything, fromFlag, callback, checkMembers, each, either, members, milliseconds, required, object, option, promise,
+  record, string, wholeNumber, withMethod, type Table
+} from '../option.js'
 import { apiProblem } from '../resource-names.js'
 import { endpointProblem } from '../tracing.js'
 import type { ServerOptions } from '../server-options.js'
@@ -31,7 +34,8 @@ const port = { min: 1, max: 65535 }
 const admissionPlugin = option<AdmissionPlugin>(value => {
   const { name, handles, mutate, validate } = Object(value) as Partial<AdmissionPlugin>
   const acts = [mutate, validate].filter(method => method !== undefined)
-  if (typeof name !== 'string' || !(Array.isArray(handles) || typeof handles === 'function') || acts.length === 0 || acts.some(method => typeof method !== 'function')) {
+  if (typeof name !== 'string' || !(Array.isArray(handles) || typeof handles === 'function') || acts.length === 0 ||
+    acts.some(method => typeof method !== 'function')) {
     throw new Problem('must be an object with a name, handles (rules or a function), and the method mutate or validate')
   }
 })
@@ -45,7 +49,9 @@ const OPTIONS: Table<ServerOptions> = {
     enabled: fromFlag(features['enable-admission-plugins']),
     disabled: fromFlag(features['disable-admission-plugins']),
     plugins: each(admissionPlugin),
-    configuration: record(members<NonNullable<AdmissionOptions['configuration']>[string]>({ value: anything, file: string(), folder: string() }), admissionProblem),
+    configuration: record(members<NonNullable<AdmissionOptions['configuration']>[string]>({
+      value: anything, file: string(), folder: string()
+    }), admissionProblem),
     tolerationSeconds: members<NonNullable<AdmissionOptions['tolerationSeconds']>>({
       notReady: required(fromFlag(cluster['default-not-ready-toleration-seconds'])),
       unreachable: required(fromFlag(cluster['default-unreachable-toleration-seconds']))
@@ -55,7 +61,9 @@ const OPTIONS: Table<ServerOptions> = {
   allowPrivileged: fromFlag(cluster['allow-privileged']),
   egress,
   outbound: members<Group<'outbound'>>({
-    client: members<NonNullable<Group<'outbound'>['client']>>({ certificate: required(certificateMaterial), key: required(keyMaterial) }),
+    client: members<NonNullable<Group<'outbound'>['client']>>({
+      certificate: required(certificateMaterial), key: required(keyMaterial)
+    }),
     toEndpoints: fromFlag(features['enable-aggregator-routing'])
   }),
   limits: members<Group<'limits'>>({
@@ -91,25 +99,43 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   connections: members<Group<'connections'>>({
     nodeAgents: members<NonNullable<Group<'connections'>['nodeAgents']>>({
-      files: members<{ readonly authority?: string, readonly certificate?: string, readonly key?: string }>({ authority: string(), certificate: string(), key: string() }),
+      files: members<{ readonly authority?: string, readonly certificate?: string, readonly key?: string }>({
+        authority: string(), certificate: string(), key: string()
+      }),
       preferredAddressTypes: fromFlag(cluster['node-agent-preferred-address-types']),
       timeout: fromFlag(cluster['node-agent-timeout'])
     }),
     nearby: boolean
   }),
   stallGuard: members<Group<'stallGuard'>>({ numberOf: required(callback()), refusedUntil: required(callback()) }),
-  leadership: members<Group<'leadership'>>({ elected: required(promise), lead: required(callback()), led: required(promise) }),
-  profiling: members<Group<'profiling'>>({ contention: fromFlag(observability['contention-profiling']), setVerbosity: callback() }),
+  leadership: members<Group<'leadership'>>({
+    elected: required(promise), lead: required(callback()), led: required(promise)
+  }),
+  profiling: members<Group<'profiling'>>({
+    contention: fromFlag(observability['contention-profiling']), setVerbosity: callback()
+  }),
   tracing: members<Group<'tracing'>>({
-    receiver: members<NonNullable<Group<'tracing'>['receiver']>>({ endpoint: string(endpointProblem), samplingRatePerMillion: wholeNumber({ min: 0, max: 1_000_000 }), timeout: milliseconds() }),
+    receiver: members<NonNullable<Group<'tracing'>['receiver']>>({
+      endpoint: string(endpointProblem), samplingRatePerMillion: wholeNumber({ min: 0, max: 1_000_000 }),
+      timeout: milliseconds()
+    }),
     passOn: boolean
   }),
-  requestLog: members<Group<'requestLog'>>({ verbosity: required(either(callback<() => number>(), fromFlag(observability.v))), safe: required(callback()) }),
-  securityHeaders: members<Group<'securityHeaders'>>({ allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object() }),
-  api: members<Group<'api'>>({ disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem), advertiseAddress: string(hostnameProblem), sharedRoutes: boolean }),
+  requestLog: members<Group<'requestLog'>>({
+    verbosity: required(either(callback<() => number>(), fromFlag(observability.v))), safe: required(callback())
+  }),
+  securityHeaders: members<Group<'securityHeaders'>>({
+    allowedOrigins: each(string()), strictTransportSecurity: each(string(hstsProblem)), helmet: object()
+  }),
+  api: members<Group<'api'>>({
+    disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem),
+    advertiseAddress: string(hostnameProblem), sharedRoutes: boolean
+  }),
   compatNames: fromFlag(features['compat-names']),
   health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),
-  shutdown: members<Group<'shutdown'>>({ delay: fromFlag(health['shutdown-delay-duration']), sendRetryAfter: fromFlag(health['shutdown-send-retry-after']) }),
+  shutdown: members<Group<'shutdown'>>({
+    delay: fromFlag(health['shutdown-delay-duration']), sendRetryAfter: fromFlag(health['shutdown-send-retry-after'])
+  }),
   metrics: members<Group<'metrics'>>({
     process: string(),
     others: callback(),
@@ -122,8 +148,14 @@ const OPTIONS: Table<ServerOptions> = {
   featureGates: record(boolean, (name, value) => gateProblem(name, String(value)))
 }
 
-/** Options that Fastify reads. A prefix with a wildcard would take every path below it for itself, so that no request of the start ends. */
-const FASTIFY = { prefix: string(value => value.includes('*') ? 'must be a path without wildcards' : undefined), logLevel: anything, logSerializers: anything }
+/**
+ * Options that Fastify reads. A prefix with a wildcard would take every path below it for itself, so that no request of
+ * the start ends.
+ */
+const FASTIFY = {
+  prefix: string(value => value.includes('*') ? 'must be a path without wildcards' : undefined), logLevel: anything,
+  logSerializers: anything
+}
 
 /** @throws OptionError for the first unknown name or invalid value */
 export function checkOptions (options: unknown): void {

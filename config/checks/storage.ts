@@ -6,12 +6,16 @@ import { encryptionProblem } from '../encryption.js'
 import { choice, Problem } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
 import { didYouMean } from '../suggestions.js'
-import { fromFlag, callback, checkMembers, members, required, object, option, OptionError, record, string, wholeNumber, type Option, type Table } from '../option.js'
+import {
+  fromFlag, callback, checkMembers, members, required, object, option, OptionError, record, string, wholeNumber,
+  type Option, type Table
+} from '../option.js'
 import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
 import { certificateBytes, privateKeyBytes } from './files.js'
 
 type Kind = NonNullable<BackendOptions['kind']>
-type Own<K extends Kind> = Omit<Extract<BackendOptions, { readonly kind?: K }>, 'kind' | 'prefix' | 'healthcheckTimeout'>
+type Own<K extends Kind> =
+  Omit<Extract<BackendOptions, { readonly kind?: K }>, 'kind' | 'prefix' | 'healthcheckTimeout'>
 
 const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   prefix: fromFlag(flags['etcd-prefix']),
@@ -34,20 +38,31 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
 const historyRetention: Option<NonNullable<Own<'embedded'>['historyRetention']>> = {
   check: (value, path) => {
     object().check(value, path)
-    members<{ milliseconds?: number, bytes?: number }>({ milliseconds: wholeNumber({ min: 1000 }), bytes: wholeNumber({ min: 2 ** 20 }) }).check(value, path)
-    if (Object.keys(value as object).length !== 1) throw new OptionError(path, undefined, 'must have either milliseconds or bytes')
+    members<{ milliseconds?: number, bytes?: number }>({
+      milliseconds: wholeNumber({ min: 1000 }), bytes: wholeNumber({ min: 2 ** 20 })
+    })
+      .check(value, path)
+    if (Object.keys(value as object).length !== 1) {
+      throw new OptionError(path, undefined, 'must have either milliseconds or bytes')
+    }
   }
 }
 
 const servers: Option<readonly string[]> = fromFlag(flags['etcd-servers'])
-const folder = option<string>(value => { if (typeof value !== 'string' || value === '') throw new Problem('must be a folder') })
+const folder = option<string>(value => {
+  if (typeof value !== 'string' || value === '') throw new Problem('must be a folder')
+})
 const resource = (name: string): string | undefined => resourceProblem(name, groupAndPlural)
 
 const BY_KIND: { readonly [K in 'memory' | 'embedded' | 'shared' | 'etcd']: Table<Own<K>> } = {
   memory: {},
   embedded: { directory: required(folder), minFree: wholeNumber(), historyRetention, note: callback() },
   shared: { directory: required(folder) },
-  etcd: { servers: required(servers), overrides: record(servers, resource), ca: certificateBytes, certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(), sockets: record(string()), refused: callback() }
+  etcd: {
+    servers: required(servers), overrides: record(servers, resource), ca: certificateBytes,
+    certificate: certificateBytes, key: privateKeyBytes, renewedPair: callback(), note: callback(),
+    sockets: record(string()), refused: callback()
+  }
 }
 
 const kind = fromFlag(choice(BACK_END_KINDS, 'memory', ''))
@@ -66,7 +81,10 @@ export const storage: Option<StorageOptions> = {
       : name => {
         const [other] = Object.entries(BY_KIND).find(([, table]) => Object.hasOwn(table, name)) ?? []
         const names = Object.keys(table)
-        if (other !== undefined) return `is no option of ${given.kind === undefined ? 'memory, the default kind' : `kind ${given.kind}`}; it is one of kind ${other}`
+        if (other !== undefined) {
+          return `is no option of ${given.kind === undefined ? 'memory, the default kind' : `kind ${given.kind}`}; ` +
+            `it is one of kind ${other}`
+        }
         return `is no option${didYouMean(name, names) || `; the options here are ${names.join(', ')}`}`
       })
   }
@@ -74,5 +92,6 @@ export const storage: Option<StorageOptions> = {
 
 export const watchCache: Option<WatchCacheOptions> = members<WatchCacheOptions>({
   size: fromFlag(flags['default-watch-cache-size']),
-  sizes: record(wholeNumber(), name => cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/'))))
+  sizes: record(wholeNumber(), name =>
+    cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/'))))
 })

@@ -12,7 +12,10 @@ export const COMPACT: Command = {
     usage: '[--data-dir=FOLDER | --etcd-servers=…]',
     description: `Forgets the history of a store and gives its free space back to the disk. Watches from before get 410.
 
-An embedded store must have no server: its file is copied, which takes as much room again as its contents, and replaced when the copy is complete. In an etcd the history of all its programs is forgotten; each server in --etcd-servers is defragmented, one after the other, and answers nothing meanwhile. That needs the rights of its root user.
+An embedded store must have no server: its file is copied, which takes as much room again as its contents, and \
+replaced when the copy is complete. In an etcd the history of all its programs is forgotten; each server in \
+--etcd-servers is defragmented, one after the other, and answers nothing meanwhile. That needs the rights of its root \
+user.
 
 Exit code: 0 it is compacted, 1 it is not.`,
     sections: { Flags: { ...STORE_FLAGS, ...HELP_FLAG } }
@@ -33,6 +36,9 @@ Exit code: 0 it is compacted, 1 it is not.`,
     } finally {
       progress.end()
     }
-    return `compacted ${placeOf(store)}: ${files.map(({ place, before, after }) => `${store.kind === 'embedded' ? '' : `${place} `}${mebibytes(before)} before, ${mebibytes(after)} after`).join('; ')}`
+    return `compacted ${placeOf(store)}: ` +
+      `${files.map(({ place, before, after }) =>
+        `${store.kind === 'embedded' ? '' : `${place} `}${mebibytes(before)} before, ${mebibytes(after)} after`)
+        .join('; ')}`
   }
 }

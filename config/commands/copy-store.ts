@@ -10,7 +10,10 @@ export interface CopyResult {
 }
 
 /** Copies a store or snapshot into a new store. If this fails or is interrupted, no server starts on the result. */
-export async function copyStore (reader: StoreReader, open: () => Promise<StoreWriter>, { name, stream, interruption }: { name: string, stream: ProgressStream, interruption: Interruption }): Promise<CopyResult> {
+export async function copyStore (
+  reader: StoreReader, open: () => Promise<StoreWriter>,
+  { name, stream, interruption }: { name: string, stream: ProgressStream, interruption: Interruption }
+): Promise<CopyResult> {
   const writer = await open()
   const progress = new Progress(stream, name, reader.count)
   try {
@@ -27,7 +30,10 @@ export async function copyStore (reader: StoreReader, open: () => Promise<StoreW
     progress.end()
     await writer.discard().catch((failure: unknown) => {
       const reason = (one: unknown): string => one instanceof Error ? one.message : String(one)
-      throw new Error(`${reason(error)}; what was written could not be removed (${reason(failure)}), which the next run does`, { cause: error })
+      throw new Error(
+        `${reason(error)}; what was written could not be removed (${reason(failure)}), which the next run does`,
+        { cause: error }
+      )
     })
     throw error
   }

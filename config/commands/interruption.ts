@@ -1,4 +1,7 @@
-/** Handles SIGINT, SIGTERM and SIGHUP: the command removes its partial output and exits. A second signal ends the process immediately. */
+/**
+ * Handles SIGINT, SIGTERM and SIGHUP: the command removes its partial output and exits. A second signal ends the
+ * process immediately.
+ */
 import { constants } from 'node:os'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

@@ -49,8 +49,12 @@ export class Progress {
   #line (seconds: number): string {
     const rate = this.#objects / seconds
     const total = this.#total
-    const of = total === undefined || total === 0 ? '' : ` of ${total} (${Math.min(100, Math.floor(this.#objects / total * 100))} %)`
-    const left = total === undefined || rate === 0 ? '' : `, ${duration(Math.max(0, total - this.#objects) / rate)} left`
+    const of = total === undefined || total === 0
+      ? ''
+      : ` of ${total} (${Math.min(100, Math.floor(this.#objects / total * 100))} %)`
+    const left = total === undefined || rate === 0
+      ? ''
+      : `, ${duration(Math.max(0, total - this.#objects) / rate)} left`
     return `${this.#objects}${of} objects, ${mebibytes(this.#bytes)}, ${mebibytes(this.#bytes / seconds)}/s${left}`
   }
 }
@@ -59,5 +63,9 @@ export const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toF
 
 function duration (seconds: number): string {
   const whole = Math.ceil(seconds)
-  return whole < 60 ? `${whole} s` : whole < 3600 ? `${Math.floor(whole / 60)} min ${whole % 60} s` : `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`
+  return whole < 60
+    ? `${whole} s`
+    : whole < 3600
+      ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+      : `${Math.floor(whole / 3600)} h ${Math.floor(whole / 60) % 60} min`
 }

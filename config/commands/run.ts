@@ -1,6 +1,6 @@
 /**
- * Runs the commands that work on a store and then exit, such as `orch-apiserver snapshot`. Each ends with one line: the result on standard
- * output, or the reason of the failure on standard error.
+ * Runs the commands that work on a store and then exit, such as `orch-apiserver snapshot`. Each ends with one line: the
+ * result on standard output, or the reason of the failure on standard error.
  *
  * Exit codes: 0 done, 1 not done, 128 and the number of the signal if interrupted.
  */
@@ -20,7 +20,9 @@ const COMMANDS: Readonly<Record<StoreCommand, () => Promise<Command>>> = {
 interface Streams { readonly stdout: ProgressStream, readonly stderr: ProgressStream }
 
 /** @returns the exit code */
-export async function runCommand (name: StoreCommand, args: readonly string[], { stdout, stderr }: Streams = process): Promise<number> {
+export async function runCommand (
+  name: StoreCommand, args: readonly string[], { stdout, stderr }: Streams = process
+): Promise<number> {
   const command = await COMMANDS[name]()
   const interruption = new Interruption()
   try {
@@ -42,12 +44,18 @@ export async function runCommand (name: StoreCommand, args: readonly string[], {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = { ENOSPC: 'its disk is full', EDQUOT: 'its quota is used up', EPIPE: 'what reads standard output has ended', EACCES: 'this user may not do it', ENOENT: 'there is no such file or folder', EISDIR: 'it is a folder', EFBIG: 'it is larger than files may be (ulimit -f)', EROFS: 'its file system is read-only' }
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'its disk is full', EDQUOT: 'its quota is used up', EPIPE: 'what reads standard output has ended',
+  EACCES: 'this user may not do it', ENOENT: 'there is no such file or folder', EISDIR: 'it is a folder',
+  EFBIG: 'it is larger than files may be (ulimit -f)', EROFS: 'its file system is read-only'
+}
 
 function reasonOf (error: unknown): string {
   if (error instanceof FlagError || error instanceof ArgumentError) return error.message
   if (!(error instanceof Error)) return printable(String(error), 1000)
   const { code, path } = error as NodeJS.ErrnoException
   const reason = code === undefined ? undefined : REASONS[code]
-  return printable(reason === undefined ? error.message : `${path === undefined ? '' : `${path}: `}${reason} (${code})`, 1000)
+  return printable(
+    reason === undefined ? error.message : `${path === undefined ? '' : `${path}: `}${reason} (${code})`, 1000
+  )
 }

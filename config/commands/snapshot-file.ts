@@ -1,4 +1,7 @@
-/** Where a snapshot is written: a file that appears under its name only when it is complete and on disk, or standard output. */
+/**
+ * Where a snapshot is written: a file that appears under its name only when it is complete and on disk, or standard
+ * output.
+ */
 import { close, closeSync, fstatSync, fsync, linkSync, openSync, renameSync, rmSync, statSync, write } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
@@ -28,8 +31,12 @@ export function standardOutput (): Sink {
  */
 export function snapshotFile (file: string, force: boolean): Sink {
   const existing = statSync(file, { throwIfNoEntry: false })
-  if (existing?.isFile() === false) throw new ArgumentError(`${file}: is no ordinary file; name another one, or - for standard output`)
-  if (existing !== undefined && !force) throw new ArgumentError(`${file}: exists already; name another file, or give --force to replace it`)
+  if (existing?.isFile() === false) {
+    throw new ArgumentError(`${file}: is no ordinary file; name another one, or - for standard output`)
+  }
+  if (existing !== undefined && !force) {
+    throw new ArgumentError(`${file}: exists already; name another file, or give --force to replace it`)
+  }
   const partial = `${file}.partial`
   rmSync(partial, { force: true }) // left by a killed command
   const fd = openSync(partial, 'wx', 0o600)
@@ -61,7 +68,11 @@ function publish (partial: string, file: string): void {
   try {
     linkSync(partial, file)
   } catch (error) {
-    if (statSync(file, { throwIfNoEntry: false }) !== undefined) throw new ArgumentError(`${file}: exists by now; name another file, or give --force to replace it`, { cause: error })
+    if (statSync(file, { throwIfNoEntry: false }) !== undefined) {
+      throw new ArgumentError(
+        `${file}: exists by now; name another file, or give --force to replace it`, { cause: error }
+      )
+    }
     return renameSync(partial, file) // a file system without links
   }
   rmSync(partial)

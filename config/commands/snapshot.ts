@@ -18,9 +18,11 @@ export const SNAPSHOT: Command = {
   form: {
     name: 'orch-apiserver snapshot',
     usage: 'FILE [--data-dir=FOLDER | --etcd-servers=…]',
-    description: `Writes the newest state of a store to FILE, or to standard output if FILE is -. Servers go on meanwhile. The file appears when it is complete and on disk, with mode 0600.
+    description: `Writes the newest state of a store to FILE, or to standard output if FILE is -. Servers go on \
+meanwhile. The file appears when it is complete and on disk, with mode 0600.
 
-It holds every object as it is stored: encrypted values stay encrypted, and all others can be read in it. It holds no certificates and no keys. orch-apiserver restore reads it.
+It holds every object as it is stored: encrypted values stay encrypted, and all others can be read in it. It holds no \
+certificates and no keys. orch-apiserver restore reads it.
 
 Exit code: 0 it is written, 1 it is not.`,
     operands: ['FILE'],
@@ -40,7 +42,9 @@ Exit code: 0 it is written, 1 it is not.`,
   }
 }
 
-async function written (store: WholeStore, file: string, sink: Sink, { interruption, stream }: Context): Promise<string> {
+async function written (
+  store: WholeStore, file: string, sink: Sink, { interruption, stream }: Context
+): Promise<string> {
   const reader = await openReader(store, false)
   try {
     const progress = new Progress(stream, 'snapshot', reader.count)
@@ -54,7 +58,8 @@ async function written (store: WholeStore, file: string, sink: Sink, { interrupt
     }
     interruption.check()
     await sink.finish()
-    return `wrote ${file === '-' ? 'standard output' : file}: ${progress.end()}, at revision ${reader.revision} of ${placeOf(store)} (${bytes} bytes)`
+    return `wrote ${file === '-' ? 'standard output' : file}: ${progress.end()}, at revision ${reader.revision} of ` +
+      `${placeOf(store)} (${bytes} bytes)`
   } finally {
     await reader.close()
   }
@@ -71,7 +76,9 @@ function refuseFileOfStore (store: WholeStore, file: string): void {
     }
   }
   const folder = real(dirname(file))
-  if (folder !== undefined && folder === real(store.directory)) throw new ArgumentError(`${file}: is a file of the store; name another one`)
+  if (folder !== undefined && folder === real(store.directory)) {
+    throw new ArgumentError(`${file}: is a file of the store; name another one`)
+  }
 }
 
 /** A multiple of the server's minimum: once it refuses writes, it needs more than the minimum to resume. */
@@ -85,6 +92,9 @@ function spaceCheck (store: WholeStore, file: string): (bytes: number) => void {
   const keep = store.minFree * MARGIN
   return bytes => {
     const { bavail, bsize } = statfsSync(folder)
-    if (bavail * bsize < keep + bytes) throw new Error(`${file}: the disk is that of the store, and would have less than ${keep / 1024 / 1024} MiB free, twice --data-dir-min-free; name a file on another one`)
+    if (bavail * bsize < keep + bytes) {
+      throw new Error(`${file}: the disk is that of the store, and would have less than ${keep / 1024 / 1024} MiB ` +
+        'free, twice --data-dir-min-free; name a file on another one')
+    }
   }
 }

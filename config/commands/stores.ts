@@ -8,9 +8,13 @@ import { backendOptions } from '../store.js'
 
 type Flags = Readonly<Record<string, Flag<unknown>>>
 
-const flagsOf = (...names: FlagName[]): Flags => Object.fromEntries(names.map(name => [name, FLAGS[name] as Flag<unknown>])) // each parses its own values
+// each parses its own values
+const flagsOf = (...names: FlagName[]): Flags =>
+  Object.fromEntries(names.map(name => [name, FLAGS[name] as Flag<unknown>]))
 
-export const STORE_FLAGS = flagsOf('data-dir', 'data-dir-min-free', 'etcd-servers', 'etcd-prefix', 'etcd-cafile', 'etcd-certfile', 'etcd-keyfile')
+export const STORE_FLAGS = flagsOf(
+  'data-dir', 'data-dir-min-free', 'etcd-servers', 'etcd-prefix', 'etcd-cafile', 'etcd-certfile', 'etcd-keyfile'
+)
 export const FOLDER_FLAGS = flagsOf('data-dir-min-free')
 export const ETCD_FLAGS = flagsOf('etcd-prefix', 'etcd-cafile', 'etcd-certfile', 'etcd-keyfile')
 export const HELP_FLAG = flagsOf('help')
@@ -32,24 +36,37 @@ export async function storeOf ({ values, given }: ParsedCommand): Promise<WholeS
   return { kind: options.kind, directory: options.directory, minFree: options.minFree }
 }
 
-/** The store named by `--from` or `--to`: a folder or etcd servers. Other flags apply only to the kind they belong to. @throws FlagError, ArgumentError */
-export async function storeNamed (flag: 'from' | 'to', { values, given, operands }: ParsedCommand): Promise<WholeStore> {
+/**
+ * The store named by `--from` or `--to`: a folder or etcd servers. Other flags apply only to the kind they belong to.
+ * @throws FlagError, ArgumentError
+ */
+export async function storeNamed (
+  flag: 'from' | 'to', { values, given, operands }: ParsedCommand
+): Promise<WholeStore> {
   const text = String(values[flag])
   if (text === '') throw new FlagError(flag, undefined, 'is missing: name a folder, or servers of an etcd')
   const remote = isRemote(text)
   const name = remote ? 'etcd-servers' : 'data-dir'
   const own = new Set(Object.keys(remote ? ETCD_FLAGS : FOLDER_FLAGS))
-  const only = <T>(entries: Iterable<readonly [string, T]>): Array<readonly [string, T]> => [...entries].filter(([other]) => own.has(other))
+  const only = <T>(entries: Iterable<readonly [string, T]>): Array<readonly [string, T]> =>
+    [...entries].filter(([other]) => own.has(other))
   try {
     const value = (FLAGS[name] as Flag<unknown>).parse(text, undefined)
-    return await storeOf({ values: { ...Object.fromEntries(only(Object.entries(values))), [name]: value }, given: new Map([...only(given), [name, text]]), operands })
+    return await storeOf({
+      values: { ...Object.fromEntries(only(Object.entries(values))), [name]: value },
+      given: new Map([...only(given), [name, text]]), operands
+    })
   } catch (error) {
     if (error instanceof Problem) throw new FlagError(flag, text, error.message)
-    throw error instanceof FlagError ? new ArgumentError(error.message.replaceAll(`--${name}`, `--${flag}`), { cause: error }) : error
+    throw error instanceof FlagError
+      ? new ArgumentError(error.message.replaceAll(`--${name}`, `--${flag}`), { cause: error })
+      : error
   }
 }
 
 export const isRemote = (text: string): boolean => /^https?:\/\//.test(text)
 
 /** Names the store by its flags, for messages. */
-export const placeOf = (store: WholeStore): string => store.kind === 'embedded' ? `--data-dir=${store.directory}` : `--etcd-servers=${store.servers.join(',')} below ${store.prefix}`
+export const placeOf = (store: WholeStore): string => store.kind === 'embedded'
+  ? `--data-dir=${store.directory}`
+  : `--etcd-servers=${store.servers.join(',')} below ${store.prefix}`

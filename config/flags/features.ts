@@ -7,15 +7,37 @@ const boolean = (key: string, value: string): string | undefined =>
   /^(?:true|false)$/i.test(value) ? undefined : `${key} must be true or false`
 
 export const features = {
-  'enable-admission-plugins': list([], `admission plugins to enable in addition to the default ones; off by default are ${NAMES_OFF}`, admissionProblem),
-  'disable-admission-plugins': list([], `default admission plugins to disable; on by default are ${NAMES_ON}`, admissionProblem),
+  'enable-admission-plugins': list(
+    [], `admission plugins to enable in addition to the default ones; off by default are ${NAMES_OFF}`, admissionProblem
+  ),
+  'disable-admission-plugins': list(
+    [], `default admission plugins to disable; on by default are ${NAMES_ON}`, admissionProblem
+  ),
   'admission-control-config-file': path('configuration file of admission plugins'),
-  'feature-gates': pairs(`feature gates to enable or disable. A gate's own setting has precedence over AllAlpha and AllBeta:\n${GATE_LINES.join('\n')}`, { type: 'Name=true|false,...', check: gateProblem }),
-  'runtime-config': pairs('API versions to enable or disable: GROUP/VERSION=true|false (v1 for the core group), api/all, api/ga, api/beta, api/alpha', { bareValue: 'true', check: boolean }),
-  'compat-names': bool(false, 'serve clients that use the public project\'s names of groups, labels, namespaces, media types and so on, such as rbac.authorization.k8s.io and kube-system'),
-  'enable-aggregator-routing': bool(false, 'call webhooks and aggregated API servers at endpoint IPs instead of the service IP'),
-  'endpoint-reconciler-type': choice(['lease', 'master-count', 'none'], 'lease', 'endpoint reconciler of the orch service'),
+  'feature-gates':
+    pairs('feature gates to enable or disable. A gate\'s own setting has precedence over AllAlpha and ' +
+      `AllBeta:\n${GATE_LINES.join('\n')}`, {
+      type: 'Name=true|false,...', check: gateProblem
+    }),
+  'runtime-config':
+    pairs('API versions to enable or disable: GROUP/VERSION=true|false (v1 for the core group), api/all, api/ga, ' +
+      'api/beta, api/alpha', {
+      bareValue: 'true', check: boolean
+    }),
+  'compat-names': bool(
+    false,
+    'serve clients that use the public project\'s names of groups, labels, namespaces, media types and so on, such ' +
+      'as rbac.authorization.k8s.io and kube-system'
+  ),
+  'enable-aggregator-routing': bool(
+    false, 'call webhooks and aggregated API servers at endpoint IPs instead of the service IP'
+  ),
+  'endpoint-reconciler-type': choice(
+    ['lease', 'master-count', 'none'], 'lease', 'endpoint reconciler of the orch service'
+  ),
   'apiserver-count': int(1, 'number of API servers in the cluster, for the master-count reconciler', { min: 1 }),
   'identity-lease-duration-seconds': int(3600, 'duration of the identity lease of this server in seconds', { min: 1 }),
-  'identity-lease-renew-interval-seconds': int(10, 'interval between renewals of the identity lease in seconds', { min: 1 })
+  'identity-lease-renew-interval-seconds': int(
+    10, 'interval between renewals of the identity lease in seconds', { min: 1 }
+  )
 }

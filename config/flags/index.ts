@@ -27,7 +27,8 @@ export const SECTIONS = {
 }
 
 export const FLAGS = {
-  ...general, ...serving, ...storage, ...authentication, ...authorization, ...audit, ...auditWebhook, ...features, ...limits, ...health, ...cluster, ...observability
+  ...general, ...serving, ...storage, ...authentication, ...authorization, ...audit, ...auditWebhook, ...features,
+  ...limits, ...health, ...cluster, ...observability
 }
 
 export type FlagName = keyof typeof FLAGS

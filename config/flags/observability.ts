@@ -10,24 +10,43 @@ const metricName = (value: string): string | undefined =>
 const PREVIOUS = `${RELEASE.major}.${Number(RELEASE.minor) - 1}`
 
 const previousVersion = (value: string): string | undefined =>
-  value === PREVIOUS ? undefined : `must be ${PREVIOUS}, the previous version in the form MAJOR.MINOR: only its metrics are hidden and not yet removed`
+  value === PREVIOUS
+    ? undefined
+    : `must be ${PREVIOUS}, the previous version in the form MAJOR.MINOR: only its metrics are hidden and not yet ` +
+      'removed'
 
 export const observability = {
-  'logging-format': choice(['text', 'json'], 'text', 'log format; json has an object per line with ts, v, msg, err and the fields of the entry'),
-  'log-flush-frequency': duration(5000, 'maximum time between log flushes; every line is flushed immediately', { min: 1 }),
-  v: withShort('v', int(0, 'log level verbosity, 0 to 10; 3 logs requests, 4 debug, 6 trace, 8 headers, 9 and 10 objects', { min: 0, max: 10 })),
-  vmodule: { ...list([], 'log level verbosity by module, a source file without its extension: request-log=8, *=4', ruleProblem), type: 'pattern=N,...' },
+  'logging-format': choice(
+    ['text', 'json'], 'text', 'log format; json has an object per line with ts, v, msg, err and the fields of the entry'
+  ),
+  'log-flush-frequency': duration(
+    5000, 'maximum time between log flushes; every line is flushed immediately', { min: 1 }
+  ),
+  v: withShort('v', int(
+    0, 'log level verbosity, 0 to 10; 3 logs requests, 4 debug, 6 trace, 8 headers, 9 and 10 objects',
+    { min: 0, max: 10 }
+  )),
+  vmodule: {
+    ...list([], 'log level verbosity by module, a source file without its extension: request-log=8, *=4', ruleProblem),
+    type: 'pattern=N,...'
+  },
   'experimental-logging-sanitization': bool(false, 'redact sensitive fields in logs, as is always done'),
   'allow-metric-labels': labelValues('values that labels of metrics may have; others are counted as unexpected'),
   'disabled-metrics': list([], 'names of metrics to disable', metricName),
-  'show-hidden-metrics-for-version': text('', 'previous minor version whose hidden metrics are shown; none are hidden in this release', previousVersion),
+  'show-hidden-metrics-for-version': text(
+    '', 'previous minor version whose hidden metrics are shown; none are hidden in this release', previousVersion
+  ),
   'tracing-config-file': path('file with the TracingConfiguration: where spans of requests are sent, and of how many'),
   profiling: bool(true, 'serve profiles at /debug/pprof/, and PUT /debug/flags/v, which changes -v'),
   'contention-profiling': bool(false, 'measure the delay of the event loop, shown at /debug/pprof/block')
 }
 
 export const general = {
-  local: bool(false, 'for one machine and one person: listens on 127.0.0.1, makes an administrator and a kubeconfig for it in --data-dir, lets in nobody else, and authorizes by RBAC; other flags beside it win'),
+  local: bool(
+    false,
+    'for one machine and one person: listens on 127.0.0.1, makes an administrator and a kubeconfig for it in ' +
+      '--data-dir, lets in nobody else, and authorizes by RBAC; other flags beside it win'
+  ),
   help: withShort('h', bool(false, 'print this help and exit')),
   version: bool(false, 'print the version and exit')
 }

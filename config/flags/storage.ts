@@ -29,7 +29,9 @@ const LEAST_TIME = 60_000
 const LONGEST_TIME = 100 * 366 * 24 * 3_600_000
 
 /** Parses a non-empty `--history-retention`; undefined if it is neither a time nor a size. */
-export function readRetention (text: string): { readonly milliseconds: number } | { readonly bytes: number } | undefined {
+export function readRetention (text: string): {
+  readonly milliseconds: number
+} | { readonly bytes: number } | undefined {
   const [, amount, unit = ''] = /^(\d{1,9})(Ki|Mi|Gi|Ti)$/.exec(text) ?? []
   if (amount !== undefined) return { bytes: Number(amount) * (SIZES[unit] ?? 0) }
   const milliseconds = readDuration(text)
@@ -46,24 +48,47 @@ function retentionProblem (text: string): string | undefined {
 
 export const storage = {
   'data-dir': path('directory of the embedded store, used if --etcd-servers is empty', 'orch-data'),
-  'data-dir-min-free': int(64, 'MiB of disk space to keep free for --data-dir; below it writes are refused and /readyz fails, reads are served, and deletes down to an eighth of it', { min: 1, max: 1_000_000 }),
-  'history-retention': text('', 'history to keep in --data-dir, a time such as 24h or a size of changes such as 2Gi; empty keeps one to two times --etcd-compaction-interval', retentionProblem),
-  'etcd-servers': list([], 'etcd servers to connect to, scheme://host:port; empty stores objects in --data-dir', serverProblem),
+  'data-dir-min-free': int(
+    64,
+    'MiB of disk space to keep free for --data-dir; below it writes are refused and /readyz fails, reads are served, ' +
+      'and deletes down to an eighth of it',
+    { min: 1, max: 1_000_000 }
+  ),
+  'history-retention': text(
+    '',
+    'history to keep in --data-dir, a time such as 24h or a size of changes such as 2Gi; empty keeps one to two ' +
+      'times --etcd-compaction-interval',
+    retentionProblem
+  ),
+  'etcd-servers': list(
+    [], 'etcd servers to connect to, scheme://host:port; empty stores objects in --data-dir', serverProblem
+  ),
   'etcd-servers-overrides': list([], 'etcd servers per resource, group/resource#server;server', overrideProblem),
   'etcd-prefix': text('/registry', 'prefix of all keys in the store', prefix),
   'etcd-cafile': path('CA bundle for verifying the certificates of etcd servers'),
   'etcd-certfile': path('client certificate for etcd'),
   'etcd-keyfile': path('private key matching --etcd-certfile'),
   'etcd-compaction-interval': duration(300_000, 'interval between compactions of the store; 0 disables compaction'),
-  'etcd-count-metric-poll-period': duration(60_000, 'interval between counts of the stored objects per resource; 0 disables the metric'),
-  'etcd-db-metric-poll-interval': duration(30_000, 'interval between measurements of the database size; 0 disables the metric'),
+  'etcd-count-metric-poll-period': duration(
+    60_000, 'interval between counts of the stored objects per resource; 0 disables the metric'
+  ),
+  'etcd-db-metric-poll-interval': duration(
+    30_000, 'interval between measurements of the database size; 0 disables the metric'
+  ),
   'etcd-healthcheck-timeout': duration(2000, 'timeout of health checks of the store, embedded or etcd', { min: 1 }),
   'storage-backend': choice(['', 'etcd3'], '', 'storage backend of --etcd-servers'),
-  'storage-media-type': choice(STORAGE_MEDIA_TYPES, PROTOBUF_TYPE, 'media type in which objects are stored; custom resources are stored as JSON'),
+  'storage-media-type': choice(
+    STORAGE_MEDIA_TYPES, PROTOBUF_TYPE, 'media type in which objects are stored; custom resources are stored as JSON'
+  ),
   'encryption-provider-config': path('configuration file for encryption at rest'),
   'lease-reuse-duration-seconds': int(60, 'seconds for which keys with a TTL share a lease', { min: 1 }),
   'watch-cache': bool(true, 'serve reads and watches from the watch cache in memory'),
-  'default-watch-cache-size': int(100, 'minimum number of events kept in the watch cache per resource, at least 2000; 0 disables the watch cache for resources without a size in --watch-cache-sizes', { min: 0 }),
+  'default-watch-cache-size': int(
+    100,
+    'minimum number of events kept in the watch cache per resource, at least 2000; 0 disables the watch cache for ' +
+      'resources without a size in --watch-cache-sizes',
+    { min: 0 }
+  ),
   'watch-cache-sizes': list([], 'watch cache sizes per resource, resource[.group]#size', cacheSize),
   'delete-collection-workers': int(1, 'number of workers per deletecollection call', { min: 1, max: 1000 }),
   'event-ttl': duration(3_600_000, 'time to keep Events', { min: 1000 }),

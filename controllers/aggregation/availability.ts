@@ -1,7 +1,7 @@
 /**
- * Writes the condition Available of APIServices. One is checked when it, its service or its endpoints change, every 30 seconds, and sooner while
- * its discovery fails. The servers of one store check independently. A status that another server wrote causes no check; otherwise servers would
- * trigger each other endlessly.
+ * Writes the condition Available of APIServices. One is checked when it, its service or its endpoints change, every 30
+ * seconds, and sooner while its discovery fails. The servers of one store check independently. A status that another
+ * server wrote causes no check; otherwise servers would trigger each other endlessly.
  */
 import { setMaxListeners } from 'node:events'
 import type { APIService, APIServiceCondition } from '../../schemas/api/apiregistration/apiservices.js'
@@ -86,12 +86,15 @@ export class Availability implements Controller {
     }
     this.#follower.follow(name, after?.remote?.service)
     if (after === undefined) this.#queue.forget(name)
-    else if (before?.fingerprint !== after.fingerprint && (after.remote !== undefined || before !== undefined || !after.available)) this.#queue.add(name)
+    else if (before?.fingerprint !== after.fingerprint &&
+      (after.remote !== undefined || before !== undefined || !after.available)) this.#queue.add(name)
   }
 
   #scheduleResync (): void {
     this.#cancelResync = (this.#options.clock ?? systemClock).after(RESYNC_MS, () => {
-      for (const { name, remote } of this.#options.services.byName.values()) if (remote !== undefined && this.#found.get(name)?.reason !== FAILED) this.#queue.add(name)
+      for (const { name, remote } of this.#options.services.byName.values()) {
+        if (remote !== undefined && this.#found.get(name)?.reason !== FAILED) this.#queue.add(name)
+      }
       this.#scheduleResync()
     })
   }
@@ -102,8 +105,11 @@ export class Availability implements Controller {
     if (this.#context === undefined) setMaxListeners(0, signal) // each probe adds a listener
     this.#context ??= serverContext(signal)
     const { reader, probe, observer } = this.#options
-    const finding = service.remote === undefined ? LOCAL : await check(service.remote, reader, probe, signal, this.#found.get(name))
-    if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done' // a change has queued it again
+    const finding = service.remote === undefined
+      ? LOCAL
+      : await check(service.remote, reader, probe, signal, this.#found.get(name))
+    // a change has queued it again
+    if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done'
     if (service.remote !== undefined) observer?.checked(name, finding.status === 'True')
     await this.#write(service, finding, this.#context)
     if (service.remote !== undefined) this.#found.set(name, finding)
@@ -120,21 +126,30 @@ export class Availability implements Controller {
     await change(store, { namespace: '', name, subresource: 'status' }, context, base => {
       const object = base.copy() as APIService
       if (object.metadata.uid !== uid) throw notFound(store.resource, name)
-      return Object.assign(object, { status: { conditions: withFinding(object.status.conditions ?? [], finding, now(store)) } })
+      return Object.assign(object, {
+        status: { conditions: withFinding(object.status.conditions ?? [], finding, now(store)) }
+      })
     }).catch(ignoring('NotFound', 'Conflict'))
     if (before?.status === 'True' && finding.status !== 'True') this.#options.observer?.lost(name, finding.reason)
   }
 
   /** Another server may word the same failure differently. Its words stay while this server's finding is unchanged. */
-  #differs (name: string, before: APIServiceCondition | undefined, { status, reason, message }: AvailabilityResult): boolean {
+  #differs (
+    name: string, before: APIServiceCondition | undefined, { status, reason, message }: AvailabilityResult
+  ): boolean {
     if (before?.status !== status || before.reason !== reason) return true
     return before.message !== message && this.#found.get(name)?.message !== message
   }
 }
 
 /** The time of transition is that of the last change of the status. */
-function withFinding (conditions: readonly APIServiceCondition[], finding: AvailabilityResult, now: string): APIServiceCondition[] {
+function withFinding (
+  conditions: readonly APIServiceCondition[], finding: AvailabilityResult, now: string
+): APIServiceCondition[] {
   const before = conditions.find(({ type }) => type === 'Available')
-  const next = { type: 'Available', ...finding, lastTransitionTime: before !== undefined && before.status === finding.status ? before.lastTransitionTime : now }
+  const next = {
+    type: 'Available', ...finding,
+    lastTransitionTime: before !== undefined && before.status === finding.status ? before.lastTransitionTime : now
+  }
   return before === undefined ? [...conditions, next] : conditions.map(one => one === before ? next : one)
 }

@@ -16,7 +16,9 @@ export interface AvailabilityResult {
 /** Requests the discovery document of a service. Rejects with an Error whose message says why it was not received. */
 export type Probe = (service: RemoteService, signal: AbortSignal) => Promise<void>
 
-export const LOCAL: AvailabilityResult = { status: 'True', reason: 'Local', message: 'Local APIServices are always available' }
+export const LOCAL: AvailabilityResult = {
+  status: 'True', reason: 'Local', message: 'Local APIServices are always available'
+}
 const PASSED: AvailabilityResult = { status: 'True', reason: 'Passed', message: 'all checks passed' }
 
 export const FAILED = 'FailedDiscoveryCheck'
@@ -26,14 +28,19 @@ const MORE_ATTEMPTS = 4
 const MAX_MESSAGE = 1000
 
 /** @param before this server's last result */
-export async function check (remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: AvailabilityResult): Promise<AvailabilityResult> {
+export async function check (
+  remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: AvailabilityResult
+): Promise<AvailabilityResult> {
   const { namespace, name, port } = remote.service
   const about = `service/${name} in ${JSON.stringify(namespace)}`
   let service: Service | undefined
   try {
     service = await reader.get('', 'services', namespace, name) as Service | undefined // the resource's type
   } catch (error) {
-    return { status: 'Unknown', reason: 'ServiceAccessError', message: shorten(`${about} cannot be checked due to: ${reasonOf(error)}`, MAX_MESSAGE) }
+    return {
+      status: 'Unknown', reason: 'ServiceAccessError',
+      message: shorten(`${about} cannot be checked due to: ${reasonOf(error)}`, MAX_MESSAGE)
+    }
   }
   if (service === undefined) return missing('ServiceNotFound', `${about} is not present`)
   const { type = 'ClusterIP', ports } = service.spec ?? {}
@@ -44,12 +51,20 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
     try {
       endpoints = await reader.get('', 'endpoints', namespace, name) as Endpoints | undefined // the resource's type
     } catch (error) {
-      return { status: 'Unknown', reason: 'EndpointsAccessError', message: shorten(`${about} cannot be checked due to: ${reasonOf(error)}`, MAX_MESSAGE) }
+      return {
+        status: 'Unknown', reason: 'EndpointsAccessError',
+        message: shorten(`${about} cannot be checked due to: ${reasonOf(error)}`, MAX_MESSAGE)
+      }
     }
     if (endpoints === undefined) return missing('EndpointsNotFound', `cannot find endpoints for ${about}`)
     const portName = servicePort.name ?? ''
-    const active = (endpoints.subsets ?? []).some(({ addresses, ports }) => (addresses ?? []).length > 0 && (ports ?? []).some(one => (one.name ?? '') === portName))
-    if (!active) return missing('MissingEndpoints', `endpoints for ${about} have no addresses with port name ${JSON.stringify(portName)}`)
+    const active = (endpoints.subsets ?? []).some(({ addresses, ports }) => (addresses ?? []).length > 0 &&
+      (ports ?? []).some(one => (one.name ?? '') === portName))
+    if (!active) {
+      return missing(
+        'MissingEndpoints', `endpoints for ${about} have no addresses with port name ${JSON.stringify(portName)}`
+      )
+    }
   }
   try {
     await probed(remote, probe, signal, before?.reason === FAILED ? before.message : undefined)
@@ -60,7 +75,9 @@ export async function check (remote: RemoteService, reader: AdmissionReader, pro
 }
 
 /** @param known the previous failure message. If the failure repeats, there are no further attempts. */
-async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal, known: string | undefined): Promise<void> {
+async function probed (
+  remote: RemoteService, probe: Probe, signal: AbortSignal, known: string | undefined
+): Promise<void> {
   const attempt = async (): Promise<void> => {
     if (turnIsOver()) await nextTurn() // refused connections settle in the turn they begin in
     await probe(remote, signal)
@@ -69,9 +86,11 @@ async function probed (remote: RemoteService, probe: Probe, signal: AbortSignal,
     await attempt()
   } catch (error) {
     if (signal.aborted || messageOf(error) === known) throw error
-    await Promise.any(Array.from({ length: MORE_ATTEMPTS }, attempt)).catch((all: unknown) => { throw all instanceof AggregateError ? all.errors.at(-1) : all })
+    await Promise.any(Array.from({ length: MORE_ATTEMPTS }, attempt))
+      .catch((all: unknown) => { throw all instanceof AggregateError ? all.errors.at(-1) : all })
   }
 }
 
 const missing = (reason: string, message: string): AvailabilityResult => ({ status: 'False', reason, message })
-const messageOf = (error: unknown): string => shorten(error instanceof Error ? error.message : String(error), MAX_MESSAGE)
+const messageOf = (error: unknown): string =>
+  shorten(error instanceof Error ? error.message : String(error), MAX_MESSAGE)

@@ -1,6 +1,7 @@
 /**
- * Keeps an APIService for each group version that this server serves: creates missing ones, restores changed or deleted ones, and removes those of
- * custom resources once nothing is served in their version. APIServices without the label are not touched. Several servers may do so concurrently.
+ * Keeps an APIService for each group version that this server serves: creates missing ones, restores changed or deleted
+ * ones, and removes those of custom resources once nothing is served in their version. APIServices without the label
+ * are not touched. Several servers may do so concurrently.
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
 import { apiVersionOf, prioritiesOf } from '../../schemas/groups.js'
@@ -20,7 +21,10 @@ import { ignoring } from '../races.js'
 
 export const GROUP = 'apiregistration.orch.io'
 export const MANAGED = 'kube-aggregator.orch.io/automanaged'
-/** Marks built-in group versions. They are never removed, because another server may serve one that this server does not. */
+/**
+ * Marks built-in group versions. They are never removed, because another server may serve one that this server does
+ * not.
+ */
 const ON_START = 'onstart'
 const CUSTOM = 'true'
 
@@ -63,7 +67,10 @@ export class LocalServices implements Controller {
     })
   }
 
-  /** Resolves when every served group version has its APIService, or one attempt to create it was refused. If all exist, nothing is written. */
+  /**
+   * Resolves when every served group version has its APIService, or one attempt to create it was refused. If all exist,
+   * nothing is written.
+   */
   async start (): Promise<void> {
     const { log, clock, resources } = this.#options
     const store = this.#store
@@ -115,12 +122,19 @@ export class LocalServices implements Controller {
     this.#queue.add(name)
   }
 
-  /** @param listed false at start, when leftover APIServices are deleted; later, the server that removed a type deletes its APIService */
+  /**
+   * @param listed false at start, when leftover APIServices are deleted; later, the server that removed a type deletes
+   * its APIService
+   */
   #changed (service: APIService, listed: boolean): void {
     const { metadata: { name = '', labels }, spec } = service
     const served = this.#served.get(name)
     const managed = labels?.[MANAGED]
-    if (served === undefined ? !listed && managed === CUSTOM : managed !== undefined && !sameValue(spec, desired(served).spec)) this.#add(name)
+    if (served === undefined
+      ? !listed && managed === CUSTOM
+      : managed !== undefined && !sameValue(spec, desired(served).spec)) {
+      this.#add(name)
+    }
   }
 
   /** Runs once per turn, because a replaced type is briefly absent. */
@@ -143,7 +157,9 @@ export class LocalServices implements Controller {
     const served = this.#served.get(name)
     const entry = await current(store, store.key('', name))
     if (entry === undefined) {
-      if (served !== undefined) await create(store, desired(served), { namespace: '', name: '' }, context).catch(ignoring('AlreadyExists'))
+      if (served !== undefined) {
+        await create(store, desired(served), { namespace: '', name: '' }, context).catch(ignoring('AlreadyExists'))
+      }
       return 'done'
     }
     const existing = store.readStored(entry) as APIService
@@ -151,13 +167,17 @@ export class LocalServices implements Controller {
     if (served === undefined) {
       if (managed === CUSTOM && this.#due.has(name)) await this.#remove(store, existing, context)
     } else if (managed !== undefined && !sameValue(existing.spec, desired(served).spec)) {
-      await change(store, { namespace: '', name }, context, base => Object.assign(base.copy() as APIService, { spec: desired(served).spec })).catch(ignoring('NotFound', 'Conflict'))
+      await change(store, { namespace: '', name }, context, base => Object
+        .assign(base.copy() as APIService, { spec: desired(served).spec })).catch(ignoring('NotFound', 'Conflict'))
     }
     return 'done'
   }
 
-  async #remove (store: ResourceStore, { metadata: { name = '', uid } }: APIService, context: WriteContext): Promise<void> {
-    await remove(store, { namespace: '', name }, { preconditions: { uid } }, context).catch(ignoring('NotFound', 'Conflict'))
+  async #remove (
+    store: ResourceStore, { metadata: { name = '', uid } }: APIService, context: WriteContext
+  ): Promise<void> {
+    await remove(store, { namespace: '', name }, { preconditions: { uid } }, context)
+      .catch(ignoring('NotFound', 'Conflict'))
   }
 }
 
@@ -165,7 +185,9 @@ export const nameOf = (group: string, version: string): string => `${version}.${
 
 function servedBy ({ resources }: Pick<ControllerOptions, 'resources'>): Map<string, Served> {
   const all = new Map<string, Served>()
-  for (const { group, version } of resources.own()) if (group !== GROUP) all.set(nameOf(group, version), { group, version })
+  for (const { group, version } of resources.own()) {
+    if (group !== GROUP) all.set(nameOf(group, version), { group, version })
+  }
   return all
 }
 

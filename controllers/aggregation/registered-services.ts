@@ -1,7 +1,7 @@
 /**
- * Follows the APIServices: which group versions other servers serve, and the order of all group versions in discovery. A local group version is
- * delegated if an APIService names a service for it. APIServices that this server maintains never delegate, because such a change is about to be
- * reverted.
+ * Follows the APIServices: which group versions other servers serve, and the order of all group versions in discovery.
+ * A local group version is delegated if an APIService names a service for it. APIServices that this server maintains
+ * never delegate, because such a change is about to be reverted.
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
 import { apiVersionOf } from '../../schemas/groups.js'
@@ -67,7 +67,9 @@ export class RegisteredServices implements Controller {
     if (this.#remotes === 0 || group === GROUP) return undefined
     const found = this.#services.get(nameOf(group, version))
     if (found?.remote === undefined) return undefined
-    return found.managed && this.#options.resources.own().some(one => one.group === group && one.version === version) ? undefined : found
+    return found.managed && this.#options.resources.own().some(one => one.group === group && one.version === version)
+      ? undefined
+      : found
   }
 
   /** Calls `listener` after each change. Register it before the start. */
@@ -86,7 +88,8 @@ export class RegisteredServices implements Controller {
       store,
       log,
       handlers: [{
-        changed: entry => { this.#set(entry.name, registered(store.readStored(entry) as APIService)) }, // APIServices only
+        // APIServices only
+        changed: entry => { this.#set(entry.name, registered(store.readStored(entry) as APIService)) },
         deleted: ({ name }) => { this.#set(name, undefined) }
       }],
       ...(clock === undefined ? {} : { clock })
@@ -106,7 +109,9 @@ export class RegisteredServices implements Controller {
   #set (name: string, after: RegisteredService | undefined): void {
     const before = this.#services.get(name)
     if (after === undefined) this.#services.delete(name)
-    else this.#services.set(name, before?.fingerprint === after.fingerprint ? { ...after, remote: before.remote } : after)
+    else {
+      this.#services.set(name, before?.fingerprint === after.fingerprint ? { ...after, remote: before.remote } : after)
+    }
     this.#remotes += Number(after?.remote !== undefined) - Number(before?.remote !== undefined)
     if (before?.fingerprint !== after?.fingerprint) this.#generation++
     if (isDelegated(before) !== isDelegated(after)) this.#delegate()
@@ -114,14 +119,21 @@ export class RegisteredServices implements Controller {
   }
 
   #delegate (): void {
-    this.#options.resources.delegate(new Set([...this.#services.values()].filter(isDelegated).map(({ group, version }) => apiVersionOf(group, version))))
+    this.#options.resources.delegate(new Set([...this.#services.values()]
+      .filter(isDelegated)
+      .map(({ group, version }) => apiVersionOf(group, version))))
   }
 }
 
-const isDelegated = (service: RegisteredService | undefined): boolean => service?.remote !== undefined && !service.managed && service.group !== GROUP
+const isDelegated = (service: RegisteredService | undefined): boolean => service?.remote !== undefined &&
+  !service.managed && service.group !== GROUP
 
-function registered ({ metadata: { name = '', uid, labels }, spec, status: { conditions = [] } }: APIService): RegisteredService {
-  const { group = '', version = '', groupPriorityMinimum, versionPriority, service, caBundle = '', insecureSkipTLSVerify } = spec
+function registered (
+  { metadata: { name = '', uid, labels }, spec, status: { conditions = [] } }: APIService
+): RegisteredService {
+  const {
+    group = '', version = '', groupPriorityMinimum, versionPriority, service, caBundle = '', insecureSkipTLSVerify
+  } = spec
   return {
     name,
     group,
@@ -145,4 +157,5 @@ function registered ({ metadata: { name = '', uid, labels }, spec, status: { con
 }
 
 /** The APIServices' store. */
-export const apiServicesOf = ({ resources }: Pick<ControllerOptions, 'resources'>): ResourceStore | undefined => resources.find(GROUP, 'apiservices')
+export const apiServicesOf = ({ resources }: Pick<ControllerOptions, 'resources'>): ResourceStore | undefined =>
+  resources.find(GROUP, 'apiservices')

@@ -1,13 +1,15 @@
 /**
- * Deletes the objects that extension servers serve in a namespace, according to their discovery. A server that cannot be asked, or does not delete,
- * is reported; as upstream, the namespace then stays, because objects may remain.
+ * Deletes the objects that extension servers serve in a namespace, according to their discovery. A server that cannot
+ * be asked, or does not delete, is reported; as upstream, the namespace then stays, because objects may remain.
  */
 import { reasonOf } from '../../storage/errors.js'
 import { count, type RemainingContents } from '../namespace-conditions.js'
 import type { RegisteredService, RegisteredServices, RemoteService } from './registered-services.js'
 
 /** A request as the namespace controller. Rejects if there is no whole answer in time. */
-export type Ask = (remote: RemoteService, request: { readonly method: string, readonly path: string, readonly body?: string | undefined, readonly metadataOnly?: boolean }) => Promise<{ readonly status: number, readonly body: Buffer }>
+export type Ask = (remote: RemoteService, request: {
+  readonly method: string, readonly path: string, readonly body?: string | undefined, readonly metadataOnly?: boolean
+}) => Promise<{ readonly status: number, readonly body: Buffer }>
 
 export interface DeletionResult { readonly seen: number, readonly remaining: number }
 
@@ -18,12 +20,16 @@ export interface RemoteContents {
    * Deletes everything in the namespace once, and adds remaining objects and failures to `left`.
    * @param isCurrent whether the namespace has not been replaced by another of its name
    */
-  readonly empty: (namespace: string, left: RemainingContents, isCurrent: () => Promise<boolean>, signal: AbortSignal) => Promise<DeletionResult>
+  readonly empty: (
+    namespace: string, left: RemainingContents, isCurrent: () => Promise<boolean>, signal: AbortSignal
+  ) => Promise<DeletionResult>
 }
 
 interface Item { readonly name: string, readonly uid: string | undefined, readonly finalizers: readonly string[] }
 interface Resource { readonly name: string, readonly verbs: readonly string[] }
-interface Task { readonly remote: RemoteService, readonly root: string, readonly namespace: string, readonly left: RemainingContents }
+interface Task {
+  readonly remote: RemoteService, readonly root: string, readonly namespace: string, readonly left: RemainingContents
+}
 
 const AT_ONCE = 8
 const PAGE = 500
@@ -52,7 +58,9 @@ export function remoteContents (services: RegisteredServices, ask: Ask): RemoteC
           remaining += emptied.remaining
         }
       }
-      const emptyService = async ({ remote, available, group, version }: RegisteredService): Promise<DeletionResult> => {
+      const emptyService = async (
+        { remote, available, group, version }: RegisteredService
+      ): Promise<DeletionResult> => {
         if (remote === undefined) return NOTHING
         const groupVersion = group === '' ? version : `${group}/${version}`
         const root = `/${group === '' ? 'api' : 'apis'}/${groupVersion}`
@@ -94,11 +102,17 @@ async function discovered (ask: Ask, remote: RemoteService, root: string): Promi
   if (!Array.isArray(resources)) throw new Error('the answer is no APIResourceList')
   return resources.flatMap((one: Partial<Record<'name' | 'namespaced' | 'verbs', unknown>> | null) => {
     const { name, namespaced, verbs } = one ?? {}
-    return typeof name === 'string' && PLURAL.test(name) && namespaced === true && Array.isArray(verbs) && verbs.includes('delete') ? [{ name, verbs: verbs as string[] }] : []
+    return typeof name === 'string' && PLURAL.test(name) && namespaced === true && Array.isArray(verbs) &&
+      verbs.includes('delete')
+      ? [{ name, verbs: verbs as string[] }]
+      : []
   })
 }
 
-async function emptyResource (ask: Ask, { remote, root, namespace, left }: Task, { name, verbs }: Resource, fullName: string, isCurrent: () => Promise<boolean>): Promise<DeletionResult> {
+async function emptyResource (
+  ask: Ask, { remote, root, namespace, left }: Task, { name, verbs }: Resource, fullName: string,
+  isCurrent: () => Promise<boolean>
+): Promise<DeletionResult> {
   const path = `${root}/namespaces/${namespace}/${name}`
   const found = verbs.includes('list') ? await listed(ask, remote, path) : undefined
   if (found?.length === 0) return NOTHING
@@ -124,14 +138,22 @@ async function listed (ask: Ask, remote: RemoteService, path: string): Promise<I
   const { items } = JSON.parse(body.toString()) as { items?: unknown }
   if (items === undefined || items === null) return []
   if (!Array.isArray(items)) throw new Error('the answer is no list')
-  return items.flatMap(({ metadata }: { metadata?: { name?: unknown, uid?: unknown, finalizers?: unknown } }) => typeof metadata?.name !== 'string'
-    ? []
-    : [{ name: metadata.name, uid: typeof metadata.uid === 'string' ? metadata.uid : undefined, finalizers: Array.isArray(metadata.finalizers) ? metadata.finalizers.map(String) : [] }])
+  return items.flatMap(({ metadata }: { metadata?: { name?: unknown, uid?: unknown, finalizers?: unknown } }) =>
+    typeof metadata?.name !== 'string'
+      ? []
+      : [{
+          name: metadata.name, uid: typeof metadata.uid === 'string'
+            ? metadata.uid
+            : undefined, finalizers: Array.isArray(metadata.finalizers) ? metadata.finalizers.map(String) : []
+        }])
 }
 
 /** False if the server does not support the method. */
 async function deleted (ask: Ask, remote: RemoteService, path: string, uid: string | undefined): Promise<boolean> {
-  const options = { kind: 'DeleteOptions', apiVersion: 'v1', ...(uid === undefined ? {} : { preconditions: { uid } }), propagationPolicy: 'Background' }
+  const options = {
+    kind: 'DeleteOptions', apiVersion: 'v1', ...(uid === undefined ? {} : { preconditions: { uid } }),
+    propagationPolicy: 'Background'
+  }
   const { status } = await ask(remote, { method: 'DELETE', path, body: JSON.stringify(options) })
   if (status === 404 || status === 405 || status === 409) return false
   if (status < 200 || status >= 300) throw new Error(`the deletion was answered with ${status}`)

@@ -59,7 +59,10 @@ export class ServiceFollower {
     this.#informers = FOLLOWED.flatMap(plural => {
       const store = resources.find('', plural)
       if (store === undefined) return []
-      const handlers = [{ changed: ({ name, fields }: Entry) => { this.#notify({ namespace: fields[1] ?? '', name }) }, removed: (name: ObjectName) => { this.#notify(name) } }]
+      const handlers = [{
+        changed: ({ name, fields }: Entry) => { this.#notify({ namespace: fields[1] ?? '', name }) },
+        removed: (name: ObjectName) => { this.#notify(name) }
+      }]
       return [new Informer({ store, log, handlers, ...(clock === undefined ? {} : { clock }) })]
     })
     for (const informer of this.#informers) this.#begin(informer)
@@ -69,7 +72,8 @@ export class ServiceFollower {
     informer.start().catch((error: unknown) => {
       if (isStorageError(error, 'Closed') || !this.#informers.includes(informer)) return
       this.#options.log('the services of APIServices could not be followed, retrying', error)
-      ;(this.#options.clock ?? systemClock).after(RETRY_MS, () => { if (this.#informers.includes(informer)) this.#begin(informer) })
+      ;(this.#options.clock ?? systemClock)
+        .after(RETRY_MS, () => { if (this.#informers.includes(informer)) this.#begin(informer) })
     })
   }
 

@@ -1,5 +1,6 @@
 /**
- * Conversion by webhook, in batches. A webhook may change anything but metadata, from which only labels and annotations are taken.
+ * Conversion by webhook, in batches. A webhook may change anything but metadata, from which only labels and annotations
+ * are taken.
  */
 import { randomUUID } from 'node:crypto'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
@@ -15,24 +16,35 @@ const MAX_BATCH_OBJECTS = 500
 const MAX_BATCH_BYTES = 512 * 1024
 const VERSIONS = ['v1', 'v1beta1']
 
-export interface PlainObject { apiVersion?: unknown, kind?: unknown, metadata?: Record<string, unknown>, [member: string]: unknown }
+export interface PlainObject {
+  apiVersion?: unknown, kind?: unknown, metadata?: Record<string, unknown>, [member: string]: unknown
+}
 
 /** Converts objects to a version. Objects already of that version are unchanged. @throws StatusError 500 */
 export type Convert = (objects: readonly PlainObject[], apiVersion: string) => Promise<PlainObject[]>
 
-export function webhookConversion ({ spec: { group, names: { kind }, conversion } }: CustomResourceDefinition, caller: HookCaller, signal: AbortSignal): Convert {
+export function webhookConversion (
+  { spec: { group, names: { kind }, conversion } }: CustomResourceDefinition, caller: HookCaller, signal: AbortSignal
+): Convert {
   const { clientConfig, conversionReviewVersions = [] } = conversion?.webhook ?? {}
   const version = conversionReviewVersions.find(one => VERSIONS.includes(one))
   const target = clientConfig === undefined ? undefined : targetOf(clientConfig)
-  const fail = (why: string, from: unknown): never => { throw unexplained(`conversion webhook for ${String(from)}, Kind=${kind} failed: ${why}`) }
+  const fail = (why: string, from: unknown): never => {
+    throw unexplained(`conversion webhook for ${String(from)}, Kind=${kind} failed: ${why}`)
+  }
 
   const convertBatch = async (objects: readonly PlainObject[], desiredAPIVersion: string): Promise<PlainObject[]> => {
     const from = objects[0]?.apiVersion
     if (target === undefined || version === undefined) return fail('the definition names no usable webhook', from)
     const uid = randomUUID()
-    const body = rawJson({ kind: 'ConversionReview', apiVersion: `apiextensions.orch.io/${version}`, request: { uid, desiredAPIVersion, objects } })
+    const body = rawJson({
+      kind: 'ConversionReview', apiVersion: `apiextensions.orch.io/${version}`,
+      request: { uid, desiredAPIVersion, objects }
+    })
     try {
-      return answered(await caller.call({ target, body, timeout: TIMEOUT_MS, signal }), uid, version, objects, desiredAPIVersion, kind)
+      return answered(
+        await caller.call({ target, body, timeout: TIMEOUT_MS, signal }), uid, version, objects, desiredAPIVersion, kind
+      )
     } catch (error) {
       if (error instanceof HookFailure) return fail(error instanceof CallFailure ? error.why : error.message, from)
       if (error instanceof ConversionError) return fail(error.message, from)
@@ -41,8 +53,12 @@ export function webhookConversion ({ spec: { group, names: { kind }, conversion 
   }
   return async (objects, apiVersion) => {
     const result = [...objects]
-    const others = objects.map((object, index) => ({ object, index })).filter(({ object }) => object.apiVersion !== apiVersion)
-    for (const { object } of others) if (typeof object.apiVersion !== 'string' || !object.apiVersion.startsWith(`${group}/`)) fail('the stored object is of another group', object.apiVersion)
+    const others = objects.map((object, index) => ({ object, index }))
+      .filter(({ object }) => object.apiVersion !== apiVersion)
+    for (const { object } of others) {
+      if (typeof object.apiVersion !== 'string' ||
+      !object.apiVersion.startsWith(`${group}/`)) fail('the stored object is of another group', object.apiVersion)
+    }
     for (const batch of batches(others)) {
       const converted = await convertBatch(batch.map(({ object }) => object), apiVersion)
       batch.forEach(({ index }, at) => { result[index] = converted[at] as PlainObject }) // as many as were sent
@@ -68,23 +84,39 @@ function * batches<T extends { readonly object: PlainObject }> (all: readonly T[
 class ConversionError extends Error {}
 
 /** Values of the objects that were sent. */
-const valuesOf = (sent: readonly PlainObject[]): number => sent.reduce((sum, object) => sum + countValues(Buffer.from(rawJson(object)), UNBOUNDED).values, 0)
+const valuesOf = (sent: readonly PlainObject[]): number =>
+  sent.reduce((sum, object) => sum + countValues(Buffer.from(rawJson(object)), UNBOUNDED).values, 0)
 
-function answered (body: Uint8Array, uid: string, version: string, sent: readonly PlainObject[], apiVersion: string, kind: string): PlainObject[] {
+function answered (
+  body: Uint8Array, uid: string, version: string, sent: readonly PlainObject[], apiVersion: string, kind: string
+): PlainObject[] {
   const review = parsed(body, valuesOf(sent))
-  if (!isObject(review) || review['kind'] !== 'ConversionReview' || review['apiVersion'] !== `apiextensions.orch.io/${version}`) throw new ConversionError(`it did not answer with a ConversionReview of apiextensions.orch.io/${version}`)
+  if (!isObject(review) || review['kind'] !== 'ConversionReview' ||
+    review['apiVersion'] !== `apiextensions.orch.io/${version}`) {
+    throw new ConversionError(`it did not answer with a ConversionReview of apiextensions.orch.io/${version}`)
+  }
   const { response } = review
   if (!isObject(response)) throw new ConversionError('its answer has no response')
   if (response['uid'] !== uid) throw new ConversionError('its answer has another uid than the request')
   const { result, convertedObjects = [] } = response
-  if (!isObject(result) || result['status'] !== 'Success') throw new ConversionError(isObject(result) && typeof result['message'] === 'string' ? result['message'] : 'it reported no success')
-  if (!Array.isArray(convertedObjects) || convertedObjects.length !== sent.length) throw new ConversionError(`it returned ${Array.isArray(convertedObjects) ? convertedObjects.length : 'no'} objects, expected ${sent.length}`)
+  if (!isObject(result) || result['status'] !== 'Success') {
+    throw new ConversionError(
+      isObject(result) && typeof result['message'] === 'string' ? result['message'] : 'it reported no success'
+    )
+  }
+  if (!Array.isArray(convertedObjects) || convertedObjects.length !== sent.length) {
+    throw new ConversionError(
+      `it returned ${Array.isArray(convertedObjects) ? convertedObjects.length : 'no'} objects, expected ${sent.length}`
+    )
+  }
   return sent.map((object, index) => checked(object, convertedObjects[index], index, apiVersion, kind))
 }
 
 function parsed (body: Uint8Array, sent: number): unknown {
   try {
-    if (countValues(body, UNBOUNDED).values > Math.max(MAX_VALUES, 3 * sent)) throw new ConversionError(`its answer has more than ${Math.max(MAX_VALUES, 3 * sent)} values`)
+    if (countValues(body, UNBOUNDED).values > Math.max(MAX_VALUES, 3 * sent)) {
+      throw new ConversionError(`its answer has more than ${Math.max(MAX_VALUES, 3 * sent)} values`)
+    }
     return parseExactly(body)
   } catch (error) {
     throw error instanceof ConversionError ? error : new ConversionError('its answer is no JSON')
@@ -92,23 +124,35 @@ function parsed (body: Uint8Array, sent: number): unknown {
 }
 
 function checked (sent: PlainObject, converted: unknown, index: number, apiVersion: string, kind: string): PlainObject {
-  const invalid = (why: string): never => { throw new ConversionError(`it returned an invalid converted object at index ${index}: ${why}`) }
+  const invalid = (why: string): never => {
+    throw new ConversionError(`it returned an invalid converted object at index ${index}: ${why}`)
+  }
   if (!isObject(converted)) return invalid('it is no object')
-  if (converted['apiVersion'] !== apiVersion) invalid(`invalid groupVersion (expected ${apiVersion}, received ${String(converted['apiVersion'])})`)
+  if (converted['apiVersion'] !== apiVersion) {
+    invalid(`invalid groupVersion (expected ${apiVersion}, received ${String(converted['apiVersion'])})`)
+  }
   if (converted['kind'] !== kind) invalid(`invalid kind (expected ${kind}, received ${String(converted['kind'])})`)
   const { metadata } = converted
   if (!isObject(metadata)) return invalid('it has no metadata')
-  for (const name of ['name', 'namespace', 'uid']) if ((metadata[name] ?? '') !== (sent.metadata?.[name] ?? '')) invalid(`metadata.${name} must not change`)
+  for (const name of ['name', 'namespace', 'uid']) {
+    if ((metadata[name] ?? '') !== (sent.metadata?.[name] ?? '')) invalid(`metadata.${name} must not change`)
+  }
   const { labels: _labels, annotations: _annotations, ...kept } = sent.metadata ?? {}
   const texts = { labels: textsOf(metadata['labels'], true), annotations: textsOf(metadata['annotations'], false) }
   for (const [name, value] of Object.entries(texts)) if (value === undefined) invalid(`metadata.${name} are invalid`)
-  return { ...converted, metadata: { ...kept, ...Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && Object.keys(value).length > 0)) } }
+  return {
+    ...converted, metadata: {
+      ...kept, ...Object
+        .fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined && Object.keys(value).length > 0))
+    }
+  }
 }
 
 /** Undefined if the value cannot be labels or annotations. */
 function textsOf (value: unknown, areLabels: boolean): Record<string, string> | undefined {
   if (value === undefined || value === null) return {}
   if (!isObject(value)) return undefined
-  const isValid = ([key, text]: [string, unknown]): boolean => typeof text === 'string' && qualifiedName(areLabels ? key : key.toLowerCase()).length === 0 && (!areLabels || labelValue(text).length === 0)
+  const isValid = ([key, text]: [string, unknown]): boolean => typeof text === 'string' &&
+    qualifiedName(areLabels ? key : key.toLowerCase()).length === 0 && (!areLabels || labelValue(text).length === 0)
   return Object.entries(value).every(isValid) ? value as Record<string, string> : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * A back end that presents the objects of a store in another version: values are converted when they are read or watched, and before they are
- * written. Code above it sees one version only.
+ * A back end that presents the objects of a store in another version: values are converted when they are read or
+ * watched, and before they are written. Code above it sees one version only.
  */
 import { parseExactly, rawJson } from '../../schemas/index.js'
 import type { Backend, KeyValue } from '../../storage/backend.js'
@@ -17,7 +17,9 @@ export interface Versions {
 export function convertingBackend (inner: Backend, convert: Convert, { served, stored }: Versions): Backend {
   return transformedBackend(inner, {
     read: kvs => convertValues(kvs, convert, served),
-    write: async (_key, value) => bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject), // one for one
+    // one for one
+    write: async (_key, value) =>
+      bytesOf((await convert([parseExactly(value) as PlainObject], stored))[0] as PlainObject),
     tooSlow: 'the conversion webhook is too slow for this watch'
   })
 }

@@ -1,6 +1,7 @@
 /**
- * Serves custom resources: accepts the names of definitions, installs their types, and deletes the objects of deleted types. Several servers
- * may run it: they install the same types, and a conflict means another server has done the work.
+ * Serves custom resources: accepts the names of definitions, installs their types, and deletes the objects of deleted
+ * types. Several servers may run it: they install the same types, and a conflict means another server has done the
+ * work.
  */
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { CLEANUP_FINALIZER } from '../../schemas/api/apiextensions/cleanup.js'
@@ -52,7 +53,9 @@ export class Definitions implements Controller {
       workers: 1, // names are given one after the other
       work: (name, signal) => this.#reconcile(name, this.#context ??= serverContext(signal)),
       failed: (name, error) => {
-        if (!isStorageError(error, 'Closed')) options.log(`reconciling CustomResourceDefinition ${name} failed, retrying`, error)
+        if (!isStorageError(error, 'Closed')) {
+          options.log(`reconciling CustomResourceDefinition ${name} failed, retrying`, error)
+        }
       },
       name: 'crd_naming_condition_controller',
       observe: options.observeQueue,
@@ -66,7 +69,9 @@ export class Definitions implements Controller {
     const store = this.#store
     if (store === undefined) return
     this.#stop()
-    this.#names = new NameIndex(this.#options.resources.all().map(({ type }) => type).filter(type => !this.#installed.holds(type)))
+    this.#names = new NameIndex(
+      this.#options.resources.all().map(({ type }) => type).filter(type => !this.#installed.holds(type))
+    )
     this.#informer = new Informer({
       store,
       log,
@@ -122,12 +127,16 @@ export class Definitions implements Controller {
   }
 
   /** The status with the necessary changes; undefined if it is correct. */
-  #changedStatus (definition: CustomResourceDefinition): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
+  #changedStatus (
+    definition: CustomResourceDefinition
+  ): Pick<CustomResourceDefinition['status'], 'acceptedNames' | 'conditions'> | undefined {
     const time = now(this.#options.resources)
     const { acceptedNames, conditions } = acceptNames(definition, this.#names.used(definition.spec.group), time)
     const approval = approvalOf(definition, this.#options.gates ?? DEFAULT_GATES)
     const next = approval === undefined ? [...conditions] : withCondition(conditions, approval, time)
-    return sameValue(acceptedNames, definition.status.acceptedNames) && sameValue(next, definition.status.conditions) ? undefined : { acceptedNames, conditions: next }
+    return sameValue(acceptedNames, definition.status.acceptedNames) && sameValue(next, definition.status.conditions)
+      ? undefined
+      : { acceptedNames, conditions: next }
   }
 
   /** Deletes the objects of the type, then the finalizer of its definition. */
@@ -138,24 +147,31 @@ export class Definitions implements Controller {
     if (objects !== undefined) {
       const { seen, remaining } = await deleteAll(objects, context)
       if (remaining > 0) {
-        await this.#writeStatus(store, definition, status => ({ ...status, conditions: withCondition(status.conditions ?? [], IN_PROGRESS, now(store)) }), context)
+        await this.#writeStatus(store, definition, status =>
+          ({ ...status, conditions: withCondition(status.conditions ?? [], IN_PROGRESS, now(store)) }), context)
         return 'later'
       }
       if (seen > 0) return 'again' // only an empty list after the mark is final
       // Other servers of the store may not have seen the mark yet.
       const isShared = unwrap(objects.backend).shared === true || objects.backend.revisionNow() === undefined
-      if (isShared && store.clock.wall() - Date.parse(definition.metadata.deletionTimestamp ?? '') < OTHERS_SEE_MS) return 'later'
+      if (isShared && store.clock.wall() - Date.parse(definition.metadata.deletionTimestamp ?? '') < OTHERS_SEE_MS) {
+        return 'later'
+      }
     }
     await change(store, { namespace: '', name }, context, base => {
       const object = base.copy()
       if (object.metadata.uid !== definition.metadata.uid) throw notFound(store.resource, name)
-      object.metadata.finalizers = (object.metadata.finalizers ?? []).filter(finalizer => finalizer !== CLEANUP_FINALIZER)
+      object.metadata.finalizers = (object.metadata.finalizers ?? [])
+        .filter(finalizer => finalizer !== CLEANUP_FINALIZER)
       return object
     }).catch(ignoring('NotFound', 'Conflict'))
     return 'done'
   }
 
-  async #writeStatus (store: ResourceStore, { metadata: { name = '', uid } }: CustomResourceDefinition, make: (status: CustomResourceDefinition['status']) => CustomResourceDefinition['status'], context: WriteContext): Promise<void> {
+  async #writeStatus (
+    store: ResourceStore, { metadata: { name = '', uid } }: CustomResourceDefinition,
+    make: (status: CustomResourceDefinition['status']) => CustomResourceDefinition['status'], context: WriteContext
+  ): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'status' }, context, base => {
       const object = base.copy() as ApiObject & CustomResourceDefinition
       if (object.metadata.uid !== uid) throw notFound(store.resource, name)
@@ -164,6 +180,10 @@ export class Definitions implements Controller {
   }
 }
 
-const isEmptying = ({ metadata: { deletionTimestamp, finalizers = [] } }: CustomResourceDefinition): boolean => deletionTimestamp !== undefined && finalizers.includes(CLEANUP_FINALIZER)
+const isEmptying = ({ metadata: { deletionTimestamp, finalizers = [] } }: CustomResourceDefinition): boolean =>
+  deletionTimestamp !== undefined && finalizers.includes(CLEANUP_FINALIZER)
 
-const IN_PROGRESS = { type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' }
+const IN_PROGRESS = {
+  type: 'Terminating', status: 'True', reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress'
+}

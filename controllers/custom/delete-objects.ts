@@ -6,22 +6,29 @@ import { remove } from '../../registry/operations/delete.js'
 import type { WriteContext } from '../../registry/operations/context.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
-const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
+const EVERYTHING = {
+  namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
+  resourceVersionMatch: ''
+}
 /** Concurrent deletions. */
 const WORKERS = 8
 
 /** One pass over the objects. Resolves to how many there were, and how many their finalizers still hold. */
-export async function deleteAll (store: ResourceStore, context: WriteContext): Promise<{ seen: number, remaining: number }> {
+export async function deleteAll (store: ResourceStore, context: WriteContext): Promise<{
+  seen: number, remaining: number
+}> {
   const { entries } = await list(store, EVERYTHING)
   const queue = entries.values()
   let remaining = 0
   const work = async (): Promise<void> => {
     for (const { name, fields: [, namespace = ''] } of queue) {
-      const removed = await remove(store, { namespace, name }, { propagationPolicy: 'Background', admitted: true }, context).then(({ removed }) => removed, (error: unknown) => {
-        if (isStatusError(error, 'NotFound')) return true
-        if (isStatusError(error, 'Conflict')) return false
-        throw error
-      })
+      const removed =
+        await remove(store, { namespace, name }, { propagationPolicy: 'Background', admitted: true }, context)
+          .then(({ removed }) => removed, (error: unknown) => {
+            if (isStatusError(error, 'NotFound')) return true
+            if (isStatusError(error, 'Conflict')) return false
+            throw error
+          })
       if (!removed) remaining++
     }
   }

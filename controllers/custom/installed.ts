@@ -43,13 +43,17 @@ export class InstalledTypes {
 
   /** Serves the type as the definition now declares it. */
   install (definition: CustomResourceDefinition): void {
-    const { metadata: { name = '', uid, generation, deletionTimestamp }, status: { acceptedNames, storedVersions } } = definition
+    const { metadata: { name = '', uid, generation, deletionTimestamp }, status: { acceptedNames, storedVersions } } =
+      definition
     if (!isServed(definition)) return this.remove(name)
-    const fingerprint = JSON.stringify([uid, generation, deletionTimestamp === undefined, acceptedNames, storedVersions])
+    const fingerprint = JSON.stringify([
+      uid, generation, deletionTimestamp === undefined, acceptedNames, storedVersions
+    ])
     if (this.#types.get(name)?.fingerprint === fingerprint) return
     const [type, ...converted] = customResources(definition, this.#gates)
     this.remove(name)
-    if (type === undefined || this.#resources.find(type.group, type.plural) !== undefined) return // damaged, or a built-in resource
+    // damaged, or a built-in resource
+    if (type === undefined || this.#resources.find(type.group, type.plural) !== undefined) return
     const removals = this.#serve(definition, type, converted)
     this.#types.set(name, { type, fingerprint, remove: () => { for (const remove of removals) remove() } })
   }
@@ -63,7 +67,9 @@ export class InstalledTypes {
   /** Aborts active conversions. */
   close (): void { this.#closing.abort() }
 
-  #serve (definition: CustomResourceDefinition, type: ResourceType, converted: readonly ResourceType[]): Array<() => void> {
+  #serve (
+    definition: CustomResourceDefinition, type: ResourceType, converted: readonly ResourceType[]
+  ): Array<() => void> {
     const { spec: { versions = [] }, status: { storedVersions = [] } } = definition
     const isOn = (version: string): boolean => versions.some(({ name, served }) => served && name === version)
     if (converted.length === 0) {

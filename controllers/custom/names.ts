@@ -1,8 +1,15 @@
-/** Names of custom resources: accepted unless another definition of the group, or a built-in resource, has them. With upstream's conditions. */
-import type { CustomResourceDefinition, CustomResourceDefinitionCondition as Condition, CustomResourceDefinitionNames as Names } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
+/**
+ * Names of custom resources: accepted unless another definition of the group, or a built-in resource, has them. With
+ * upstream's conditions.
+ */
+import type {
+  CustomResourceDefinition, CustomResourceDefinitionCondition as Condition, CustomResourceDefinitionNames as Names
+} from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 
 /** Names in use in a group. */
-export interface UsedNames { readonly resources: Pick<ReadonlySet<string>, 'has'>, readonly kinds: Pick<ReadonlySet<string>, 'has'> }
+export interface UsedNames {
+  readonly resources: Pick<ReadonlySet<string>, 'has'>, readonly kinds: Pick<ReadonlySet<string>, 'has'>
+}
 
 export interface NamesVerdict {
   readonly acceptedNames: Names
@@ -11,17 +18,31 @@ export interface NamesVerdict {
 
 type Finding = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
-const ESTABLISHED: Finding = { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
-const NOT_ACCEPTED: Finding = { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
-const NO_CONFLICTS: Finding = { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+const ESTABLISHED: Finding = {
+  type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted'
+}
+const NOT_ACCEPTED: Finding = {
+  type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted'
+}
+const NO_CONFLICTS: Finding = {
+  type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found'
+}
 
-export const conditionOf = ({ status }: CustomResourceDefinition, type: string): Condition | undefined => status.conditions?.find(one => one.type === type)
-export const isTrue = (definition: CustomResourceDefinition, type: string): boolean => conditionOf(definition, type)?.status === 'True'
+export const conditionOf = ({ status }: CustomResourceDefinition, type: string): Condition | undefined =>
+  status.conditions?.find(one => one.type === type)
+export const isTrue = (definition: CustomResourceDefinition, type: string): boolean =>
+  conditionOf(definition, type)?.status === 'True'
 /** Whether the objects of a definition are served. */
-export const isServed = (definition: CustomResourceDefinition): boolean => isTrue(definition, 'NamesAccepted') || isTrue(definition, 'Established')
+export const isServed = (definition: CustomResourceDefinition): boolean => isTrue(definition, 'NamesAccepted') ||
+  isTrue(definition, 'Established')
 
-/** Decides which names of a definition are accepted. A definition that was established once stays so, under the names it had. */
-export function acceptNames ({ spec: { names }, status }: CustomResourceDefinition, used: UsedNames, now: string): NamesVerdict {
+/**
+ * Decides which names of a definition are accepted. A definition that was established once stays so, under the names it
+ * had.
+ */
+export function acceptNames (
+  { spec: { names }, status }: CustomResourceDefinition, used: UsedNames, now: string
+): NamesVerdict {
   const accepted: Names = status.acceptedNames ?? { plural: '', kind: '' }
   const next = { ...accepted }
   let conflict: Finding | undefined
@@ -29,25 +50,44 @@ export function acceptNames ({ spec: { names }, status }: CustomResourceDefiniti
     if (taken === undefined) accept()
     else conflict = { type: 'NamesAccepted', status: 'False', reason, message: taken }
   }
-  const one = (name = '', own = '', others: UsedNames['kinds']): string | undefined => name === own || !others.has(name) ? undefined : `${JSON.stringify(name)} is already in use`
+  const one = (name = '', own = '', others: UsedNames['kinds']): string | undefined =>
+    name === own || !others.has(name) ? undefined : `${JSON.stringify(name)} is already in use`
   consider('PluralConflict', one(names.plural, accepted.plural, used.resources), () => { next.plural = names.plural })
-  consider('SingularConflict', one(names.singular, accepted.singular, used.resources), () => { next.singular = names.singular })
-  const short = (names.shortNames ?? []).filter(name => accepted.shortNames?.includes(name) !== true && used.resources.has(name))
-  consider('ShortNamesConflict', short.length === 0 ? undefined : messageOf(short.map(name => `${JSON.stringify(name)} is already in use`)), () => { next.shortNames = names.shortNames })
+  consider('SingularConflict', one(names.singular, accepted.singular, used.resources), () => {
+    next.singular = names.singular
+  })
+  const short = (names.shortNames ?? []).filter(name => accepted.shortNames?.includes(name) !== true &&
+    used.resources.has(name))
+  consider(
+    'ShortNamesConflict',
+    short.length === 0 ? undefined : messageOf(short.map(name => `${JSON.stringify(name)} is already in use`)),
+    () => { next.shortNames = names.shortNames }
+  )
   consider('KindConflict', one(names.kind, accepted.kind, used.kinds), () => { next.kind = names.kind })
-  consider('ListKindConflict', one(names.listKind, accepted.listKind, used.kinds), () => { next.listKind = names.listKind })
+  consider('ListKindConflict', one(names.listKind, accepted.listKind, used.kinds), () => {
+    next.listKind = names.listKind
+  })
   next.categories = names.categories
   const established = status.conditions?.find(({ type }) => type === 'Established')
-  const verdict = [conflict ?? NO_CONFLICTS, established?.status === 'True' ? established : conflict === undefined ? ESTABLISHED : established ?? NOT_ACCEPTED]
-  return { acceptedNames: next, conditions: verdict.reduce<readonly Condition[]>((all, finding) => withCondition(all, finding, now), status.conditions ?? []) }
+  const verdict = [
+    conflict ?? NO_CONFLICTS,
+    established?.status === 'True' ? established : conflict === undefined ? ESTABLISHED : established ?? NOT_ACCEPTED
+  ]
+  return {
+    acceptedNames: next, conditions: verdict
+      .reduce<readonly Condition[]>((all, finding) => withCondition(all, finding, now), status.conditions ?? [])
+  }
 }
 
-const messageOf = (messages: readonly string[]): string => messages.length === 1 ? messages.join() : `[${messages.join(', ')}]`
+const messageOf = (messages: readonly string[]): string =>
+  messages.length === 1 ? messages.join() : `[${messages.join(', ')}]`
 
 /** Sets a condition. Its transition time changes only with its status. */
 export function withCondition (conditions: readonly Condition[], finding: Finding, now: string): Condition[] {
   const old = conditions.find(({ type }) => type === finding.type)
   const { type, status, reason, message } = finding
-  const made: Condition = { type, status, lastTransitionTime: old?.status === status ? old.lastTransitionTime ?? now : now, reason, message }
+  const made: Condition = {
+    type, status, lastTransitionTime: old?.status === status ? old.lastTransitionTime ?? now : now, reason, message
+  }
   return old === undefined ? [...conditions, made] : conditions.map(one => one === old ? made : one)
 }

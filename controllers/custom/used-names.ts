@@ -1,5 +1,7 @@
 /** Names in use in each group: accepted names of definitions, and those of all other resources. */
-import type { CustomResourceDefinitionNames as Names } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
+import type {
+  CustomResourceDefinitionNames as Names
+} from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import type { ResourceType } from '../../schemas/index.js'
 import type { UsedNames } from './names.js'
 

@@ -1,6 +1,7 @@
 /**
- * Applies the stored configuration of priority and fairness: informers follow both kinds, a write is acknowledged once its change is effective, and the
- * status of each schema reports whether its level exists. Status writes depend on the stored status, so several servers write it once.
+ * Applies the stored configuration of priority and fairness: informers follow both kinds, a write is acknowledged once
+ * its change is effective, and the status of each schema reports whether its level exists. Status writes depend on the
+ * stored status, so several servers write it once.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -39,7 +40,11 @@ export class FlowConfiguration implements Controller {
     this.#statuses = new WorkQueue({
       workers: 1,
       work: (name, signal) => this.#writeStatus(name, signal),
-      failed: (name, error) => { if (!isStorageError(error, 'Closed')) options.log(`the status of the flow schema ${name} could not be written, retrying`, error) },
+      failed: (name, error) => {
+        if (!isStorageError(error, 'Closed')) {
+          options.log(`the status of the flow schema ${name} could not be written, retrying`, error)
+        }
+      },
       backoff: { first: 30_000, max: MINUTE },
       name: 'priority_and_fairness_config_queue',
       observe: options.observeQueue,
@@ -50,7 +55,8 @@ export class FlowConfiguration implements Controller {
   async start (): Promise<void> {
     const levels = this.#options.resources.find(GROUP, 'prioritylevelconfigurations')
     const schemas = this.#options.resources.find(GROUP, 'flowschemas')
-    if (levels === undefined || schemas === undefined) return // group not served: only the mandatory configuration applies
+    // group not served: only the mandatory configuration applies
+    if (levels === undefined || schemas === undefined) return
     this.#informers ??= [this.#follow(levels, this.#levels), this.#follow(schemas, this.#schemas)]
     for (const informer of this.#informers) await informer.start()
     this.#started = true
@@ -112,9 +118,12 @@ export class FlowConfiguration implements Controller {
     const levelExists = this.#control.hasLevel(name)
     const status = levelExists ? 'False' : 'True'
     const reason = levelExists ? 'Found' : 'NotFound'
-    const message = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)} ${levelExists ? 'and it exists' : 'but there is no such object'}`
+    const message =
+      `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(name)} ` +
+        `${levelExists ? 'and it exists' : 'but there is no such object'}`
     const before = schema.status.conditions ?? []
-    const same = before.some(one => one.type === 'Dangling' && one.status === status && one.reason === reason && one.message === message)
+    const same = before.some(one => one.type === 'Dangling' && one.status === status && one.reason === reason &&
+      one.message === message)
     if (same) return undefined
     const condition = { type: 'Dangling', status, lastTransitionTime: now(this.#options.resources), reason, message }
     const at = before.findIndex(({ type }) => type === 'Dangling')
@@ -129,7 +138,9 @@ export class FlowConfiguration implements Controller {
     const written = (this.#written.get(name) ?? []).filter(one => at - one < MINUTE)
     if (written.length >= MAX_WRITES_PER_MINUTE) return 'later'
     this.#written.set(name, [...written, at])
-    await change(inBootstrapVersion(store), { namespace: '', name, subresource: 'status' }, { ...serverContext(signal), fieldManager: MANAGER }, base => {
+    await change(inBootstrapVersion(store), {
+      namespace: '', name, subresource: 'status'
+    }, { ...serverContext(signal), fieldManager: MANAGER }, base => {
       const object = base.copy() as FlowSchema // stores of schemas contain schemas
       return this.#withStatus(object) ?? object
     }).catch((error: unknown) => {

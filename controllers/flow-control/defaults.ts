@@ -1,7 +1,8 @@
 /**
- * Creates and maintains the default priority levels and flow schemas, at start-up and every minute. The annotation `apf.orch.io/autoupdate-spec` decides
- * whether suggested ones are maintained; without it, an object of generation 1 counts as unchanged by users. Annotated objects that are no longer defaults
- * are deleted. Several servers may do so concurrently.
+ * Creates and maintains the default priority levels and flow schemas, at start-up and every minute. The annotation
+ * `apf.orch.io/autoupdate-spec` decides whether suggested ones are maintained; without it, an object of generation 1
+ * counts as unchanged by users. Annotated objects that are no longer defaults are deleted. Several servers may do so
+ * concurrently.
  */
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -14,7 +15,9 @@ import { remove } from '../../registry/operations/delete.js'
 import { current } from '../../registry/operations/rewrite.js'
 import { change } from '../../registry/operations/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS } from '../../flow-control/defaults.js'
+import {
+  GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS
+} from '../../flow-control/defaults.js'
 import { inBootstrapVersion } from './bootstrap-version.js'
 
 const AUTOUPDATE = 'apf.orch.io/autoupdate-spec'
@@ -46,7 +49,9 @@ export function corrected<T extends Configured> (existing: T, desired: T, mandat
 function canonical (value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
-    return Object.fromEntries(Object.entries(part).filter(([, member]) => member !== null && member !== undefined && member !== false && !(Array.isArray(member) && member.length === 0)).sort(([one], [other]) => one < other ? -1 : 1))
+    return Object.fromEntries(Object.entries(part).filter(([, member]) => member !== null && member !== undefined &&
+      member !== false &&
+      !(Array.isArray(member) && member.length === 0)).sort(([one], [other]) => one < other ? -1 : 1))
   })
 }
 
@@ -68,7 +73,9 @@ export class FlowDefaults extends AtStart {
     if (this.closing.aborted) return
     this.#cancel = (this.options.clock ?? systemClock).after(INTERVAL, () => {
       super.start().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) this.options.log('the defaults of priority and fairness could not be restored, retrying in a minute', error)
+        if (!isStorageError(error, 'Closed')) {
+          this.options.log('the defaults of priority and fairness could not be restored, retrying in a minute', error)
+        }
       }).finally(() => { this.#scheduleNext() })
     })
   }
@@ -78,11 +85,18 @@ export class FlowDefaults extends AtStart {
     const schemas = this.options.resources.find(GROUP, 'flowschemas')
     if (levels === undefined || schemas === undefined) return
     // Levels first: the status of a schema without its level would report it as missing.
-    for (const [store, suggested, mandatory] of [[levels, SUGGESTED_LEVELS, MANDATORY_LEVELS], [schemas, SUGGESTED_SCHEMAS, MANDATORY_SCHEMAS]] as const) {
-      await this.each([...suggested, ...mandatory], object => this.#ensure(store, object, (mandatory as readonly Configured[]).includes(object)))
+    for (const [store, suggested, mandatory] of [
+      [levels, SUGGESTED_LEVELS, MANDATORY_LEVELS], [schemas, SUGGESTED_SCHEMAS, MANDATORY_SCHEMAS]
+    ] as const) {
+      await this.each([...suggested, ...mandatory], object =>
+        this.#ensure(store, object, (mandatory as readonly Configured[]).includes(object)))
     }
-    await this.#removeObsolete(levels, new Set([...SUGGESTED_LEVELS, ...MANDATORY_LEVELS].map(({ metadata: { name = '' } }) => name)))
-    await this.#removeObsolete(schemas, new Set([...SUGGESTED_SCHEMAS, ...MANDATORY_SCHEMAS].map(({ metadata: { name = '' } }) => name)))
+    await this.#removeObsolete(
+      levels, new Set([...SUGGESTED_LEVELS, ...MANDATORY_LEVELS].map(({ metadata: { name = '' } }) => name))
+    )
+    await this.#removeObsolete(
+      schemas, new Set([...SUGGESTED_SCHEMAS, ...MANDATORY_SCHEMAS].map(({ metadata: { name = '' } }) => name))
+    )
   }
 
   get #context (): WriteContext { return { ...serverContext(this.closing), fieldManager: MANAGER } }
@@ -93,9 +107,10 @@ export class FlowDefaults extends AtStart {
     const found = await current(store, store.key('', name))
     if (found === undefined) {
       const made = { ...structuredClone(desired), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
-      await create(inBootstrapVersion(store), made, { namespace: '', name: '' }, this.#context).catch((error: unknown) => {
-        if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server
-      })
+      await create(inBootstrapVersion(store), made, { namespace: '', name: '' }, this.#context)
+        .catch((error: unknown) => {
+          if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server
+        })
       return
     }
     if (corrected(store.readStored(found) as Configured, desired, mandatory) === undefined) return
@@ -118,9 +133,10 @@ export class FlowDefaults extends AtStart {
     for (const one of obsolete) {
       if (autoupdateAnnotation(one) !== true) continue
       const { name = '', uid } = one.metadata
-      await remove(store, { namespace: '', name }, { preconditions: { uid } }, this.#context).catch((error: unknown) => {
-        if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
-      })
+      await remove(store, { namespace: '', name }, { preconditions: { uid } }, this.#context)
+        .catch((error: unknown) => {
+          if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error
+        })
     }
   }
 }

@@ -68,7 +68,9 @@ export class RoleAggregation implements Controller {
   }
 
   /** Queues all aggregated roles; there are few. */
-  #enqueueAll (): void { for (const [name, { aggregationRule }] of this.#roles) if (aggregationRule != null) this.#queue.add(name) }
+  #enqueueAll (): void {
+    for (const [name, { aggregationRule }] of this.#roles) if (aggregationRule != null) this.#queue.add(name)
+  }
 
   /** In the order of role names, without duplicates. */
   #rulesFor (name: string, { aggregationRule }: ClusterRole): Rule[] {
@@ -76,7 +78,8 @@ export class RoleAggregation implements Controller {
     const rules = new Map<string, Rule>()
     for (const otherName of [...this.#roles.keys()].sort()) {
       const role = this.#roles.get(otherName)
-      if (role === undefined || otherName === name || !selectors.some(selector => matchesSelector(selector, role.metadata.labels ?? {}))) continue
+      if (role === undefined || otherName === name ||
+        !selectors.some(selector => matchesSelector(selector, role.metadata.labels ?? {}))) continue
       for (const rule of role.rules ?? []) {
         const key = keyOf(rule)
         if (!rules.has(key)) rules.set(key, rule)
@@ -91,7 +94,8 @@ export class RoleAggregation implements Controller {
     if (store === undefined || role?.aggregationRule == null) return
     const rules = this.#rulesFor(name, role)
     if (sameValue(rules, role.rules ?? [])) return
-    await change(store, { namespace: '', name }, { ...serverContext(this.#closing.signal), mayGrow: true }, base => Object.assign(base.copy(), { rules })).catch((error: unknown) => {
+    await change(store, { namespace: '', name }, { ...serverContext(this.#closing.signal), mayGrow: true }, base =>
+      Object.assign(base.copy(), { rules })).catch((error: unknown) => {
       if (!isStatusError(error, 'NotFound')) throw error
     })
   }

@@ -1,6 +1,6 @@
 /**
- * Creates default roles and bindings at start-up and restores missing parts, except of objects annotated `rbac.authorization.orch.io/autoupdate: "false"`.
- * Several servers may do so concurrently.
+ * Creates default roles and bindings at start-up and restores missing parts, except of objects annotated
+ * `rbac.authorization.orch.io/autoupdate: "false"`. Several servers may do so concurrently.
  */
 import type { ApiObject } from '../../schemas/index.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
@@ -29,7 +29,9 @@ const LABELS = { 'orch.io/bootstrapping': 'rbac-defaults' }
 const ANNOTATIONS = { [AUTOUPDATE]: 'true' }
 
 interface Role extends ApiObject { rules?: Rule[] | undefined, aggregationRule?: object | undefined }
-interface Binding extends ApiObject { subjects?: Subject[] | undefined, roleRef: { apiGroup: string, kind: string, name: string } }
+interface Binding extends ApiObject {
+  subjects?: Subject[] | undefined, roleRef: { apiGroup: string, kind: string, name: string }
+}
 
 function parseSubject (text: string): Subject {
   const [kind = '', ...rest] = text.split(':')
@@ -39,7 +41,11 @@ function parseSubject (text: string): Subject {
 }
 
 const metadata = (name: string, namespace: string, labels = {}): ApiObject['metadata'] =>
-  ({ name, ...(namespace === '' ? {} : { namespace }), labels: { ...LABELS, ...labels }, annotations: { ...ANNOTATIONS } })
+  ({
+    name, ...(namespace === ''
+      ? {}
+      : { namespace }), labels: { ...LABELS, ...labels }, annotations: { ...ANNOTATIONS }
+  })
 
 function roleOf ({ name, labels = {}, aggregates, rules, gated }: DefaultRole, gates: Gates, namespace = ''): Role {
   return {
@@ -47,11 +53,17 @@ function roleOf ({ name, labels = {}, aggregates, rules, gated }: DefaultRole, g
     apiVersion: `${GROUP}/v1`,
     metadata: metadata(name, namespace, labels),
     rules: [...rules, ...gated !== undefined && gates.enabled(gated.gate) ? [gated.rule] : []].map(parseRule),
-    ...(aggregates === undefined ? {} : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } })
+    ...(aggregates === undefined
+      ? {}
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregates]: 'true' } }] } })
   }
 }
 
-function bindingOf ({ name, namespace = '', role = name, kind = 'ClusterRole' as const, subjects }: Omit<DefaultBinding, 'kind'> & { kind?: 'Role' | 'ClusterRole' }): Binding {
+function bindingOf (
+  { name, namespace = '', role = name, kind = 'ClusterRole' as const, subjects }: Omit<DefaultBinding, 'kind'> & {
+    kind?: 'Role' | 'ClusterRole'
+  }
+): Binding {
   return {
     kind: namespace === '' ? 'ClusterRoleBinding' : 'RoleBinding',
     apiVersion: `${GROUP}/v1`,
@@ -89,7 +101,8 @@ function completeRole (existing: Role, desired: Role): boolean {
 
 function completeBinding (existing: Binding, desired: Binding): boolean {
   const added = completeMetadata(existing, desired)
-  const same = (one: Subject, other: Subject): boolean => one.kind === other.kind && one.name === other.name && (one.namespace ?? '') === (other.namespace ?? '')
+  const same = (one: Subject, other: Subject): boolean => one.kind === other.kind && one.name === other.name &&
+    (one.namespace ?? '') === (other.namespace ?? '')
   const missing = (desired.subjects ?? []).filter(subject => !existing.subjects?.some(one => same(one, subject)))
   if (missing.length === 0) return added
   existing.subjects = [...existing.subjects ?? [], ...missing]
@@ -134,7 +147,9 @@ export class DefaultRoles extends AtStart<DefaultRolesOptions> {
     })
   }
 
-  async #ensure<T extends ApiObject> (plural: string, desired: T, complete: (existing: T, desired: T) => boolean): Promise<void> {
+  async #ensure<T extends ApiObject> (
+    plural: string, desired: T, complete: (existing: T, desired: T) => boolean
+  ): Promise<void> {
     const store = this.options.resources.find(GROUP, plural)
     if (store === undefined || this.closing.aborted) return
     const { name = '', namespace = '' } = desired.metadata
@@ -160,12 +175,18 @@ export class DefaultRoles extends AtStart<DefaultRolesOptions> {
   }
 
   /** Replaces a binding to another role, because roleRef is immutable. */
-  async #replaceIfNeeded (store: ResourceStore, existing: ApiObject & { roleRef?: { kind: string, name: string } }, desired: ApiObject & { roleRef?: { kind: string, name: string } }): Promise<boolean> {
-    if (desired.roleRef === undefined || (existing.roleRef?.kind === desired.roleRef.kind && existing.roleRef.name === desired.roleRef.name)) return false
+  async #replaceIfNeeded (
+    store: ResourceStore, existing: ApiObject & { roleRef?: { kind: string, name: string } },
+    desired: ApiObject & { roleRef?: { kind: string, name: string } }
+  ): Promise<boolean> {
+    if (desired.roleRef === undefined ||
+      (existing.roleRef?.kind === desired.roleRef.kind && existing.roleRef.name === desired.roleRef.name)) return false
     const { name = '', namespace = '', uid } = existing.metadata
     const context = serverContext(this.closing)
-    await remove(store, { namespace, name }, { preconditions: { uid } }, context).catch((error: unknown) => { if (!isStatusError(error, 'NotFound')) throw error })
-    await create(store, desired, { namespace, name: '' }, context).catch((error: unknown) => { if (!isStatusError(error, 'AlreadyExists')) throw error })
+    await remove(store, { namespace, name }, { preconditions: { uid } }, context)
+      .catch((error: unknown) => { if (!isStatusError(error, 'NotFound')) throw error })
+    await create(store, desired, { namespace, name: '' }, context)
+      .catch((error: unknown) => { if (!isStatusError(error, 'AlreadyExists')) throw error })
     return true
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Tracks the servers behind the server's own service. By lease: each server keeps a key with a lease, and all keys count. By count: each server adds its
- * address, and removes others while there are more than configured.
+ * Tracks the servers behind the server's own service. By lease: each server keeps a key with a lease, and all keys
+ * count. By count: each server adds its address, and removes others while there are more than configured.
  */
 import { validateNonSpecialAddress } from '../../schemas/rules/net.js'
 import type { Backend } from '../../storage/backend.js'
@@ -27,7 +27,10 @@ export function addressProblem (address: string): string | undefined {
   return found[0]
 }
 
-export function endpointReconciler (reconciler: Exclude<Reconciler, 'none'>, address: string, { backend, prefix, count }: { backend: Backend, prefix: string, count: number }): EndpointReconciler {
+export function endpointReconciler (
+  reconciler: Exclude<Reconciler, 'none'>, address: string,
+  { backend, prefix, count }: { backend: Backend, prefix: string, count: number }
+): EndpointReconciler {
   return reconciler === 'lease' ? byLease(address, backend, `${prefix}/masterleases/`) : byCount(address, count)
 }
 
@@ -43,9 +46,13 @@ function byLease (address: string, backend: Backend, scope: string): EndpointRec
       const value = Buffer.from(JSON.stringify({ address }))
       for (let attempt = 1; ; attempt++) {
         const { kv } = await backend.get(key)
-        const { succeeded } = kv === undefined ? await backend.create(key, value, options) : await backend.update(key, value, kv.modRevision, options)
+        const { succeeded } = kv === undefined
+          ? await backend.create(key, value, options)
+          : await backend.update(key, value, kv.modRevision, options)
         if (succeeded) return await all()
-        if (attempt === MAX_ATTEMPTS) throw new StorageError('Unavailable', `${key} is changed by somebody else all the while`, { key })
+        if (attempt === MAX_ATTEMPTS) {
+          throw new StorageError('Unavailable', `${key} is changed by somebody else all the while`, { key })
+        }
       }
     },
     absent: async () => {

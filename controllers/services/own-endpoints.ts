@@ -23,7 +23,9 @@ export interface Place {
 
 const ENDPOINTS = { group: '', plural: 'endpoints', kind: 'Endpoints', apiVersion: 'v1' }
 /** In the stored version. */
-const SLICES = { group: 'discovery.orch.io', plural: 'endpointslices', kind: 'EndpointSlice', apiVersion: 'discovery.orch.io/v1beta1' }
+const SLICES = {
+  group: 'discovery.orch.io', plural: 'endpointslices', kind: 'EndpointSlice', apiVersion: 'discovery.orch.io/v1beta1'
+}
 
 export class OwnEndpoints {
   readonly #resources: ResourceRegistry
@@ -37,8 +39,12 @@ export class OwnEndpoints {
   /** The published addresses, if they have the form that servers write. @throws StorageError */
   async published (): Promise<readonly string[]> {
     const store = this.#resources.find('', 'endpoints')
-    const found = store === undefined ? undefined : await current(store, store.key(this.#place.namespace, this.#place.name))
-    const { subsets = [] }: { subsets?: Subset[] } = store === undefined || found === undefined ? {} : store.readStored(found) as ApiObject & { subsets?: Subset[] }
+    const found = store === undefined
+      ? undefined
+      : await current(store, store.key(this.#place.namespace, this.#place.name))
+    const { subsets = [] }: { subsets?: Subset[] } = store === undefined || found === undefined
+      ? {}
+      : store.readStored(found) as ApiObject & { subsets?: Subset[] }
     return subsets.length === 1 ? (subsets[0]?.addresses ?? []).map(({ ip }) => ip) : []
   }
 
@@ -53,7 +59,9 @@ export class OwnEndpoints {
     await this.#ensure(SLICES, { 'orch.io/service-name': name }, { addressType, endpoints, ports }, context)
   }
 
-  async #ensure (type: typeof ENDPOINTS, labels: Record<string, string>, fields: object, context: WriteContext): Promise<void> {
+  async #ensure (
+    type: typeof ENDPOINTS, labels: Record<string, string>, fields: object, context: WriteContext
+  ): Promise<void> {
     const { group, plural, kind, apiVersion } = type
     const { namespace, name } = this.#place
     const store = this.#resources.find(group, plural)
@@ -67,12 +75,15 @@ export class OwnEndpoints {
     if (isUpToDate(store.readStored(found), labels, fields)) return
     await change(store, { namespace, name }, context, base => {
       const object = base.copy()
-      return Object.assign(object, fields, { metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } } })
+      return Object.assign(object, fields, {
+        metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } }
+      })
     }).catch(ignoring('AlreadyExists', 'NotFound'))
   }
 }
 
 function isUpToDate (object: ApiObject, labels: Record<string, string>, fields: object): boolean {
   return Object.entries(labels).every(([key, value]) => object.metadata.labels?.[key] === value) &&
-    Object.entries(fields).every(([name, value]) => sameValue((object as unknown as Record<string, unknown>)[name] ?? undefined, value))
+    Object.entries(fields)
+      .every(([name, value]) => sameValue((object as unknown as Record<string, unknown>)[name] ?? undefined, value))
 }

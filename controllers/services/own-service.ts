@@ -1,6 +1,6 @@
 /**
- * Maintains `orch`, the service through which pods reach the servers, and the addresses behind it. Runs every ten seconds, which also renews this server's
- * registration.
+ * Maintains `orch`, the service through which pods reach the servers, and the addresses behind it. Runs every ten
+ * seconds, which also renews this server's registration.
  */
 import type { ServicePort, ServiceSpec } from '../../schemas/api/core/services.js'
 import { sameValue, type ApiObject } from '../../schemas/index.js'
@@ -58,16 +58,21 @@ export class OwnService implements Controller {
 
   /** @throws TypeError for an address that can't be published */
   constructor (options: OwnServiceOptions) {
-    const { resources, allocation, namespace = 'default', address, port, reconciler = 'lease', count = 1, leaving } = options
+    const { resources, allocation, namespace = 'default', address, port, reconciler = 'lease', count = 1, leaving } =
+      options
     this.#options = options
     this.#namespace = namespace
     this.#clock = options.clock ?? systemClock
     this.#context = serverContext(this.#closing.signal)
-    this.#endpoints = new OwnEndpoints(resources, { namespace, name: NAME, port, addressType: address.includes(':') ? 'IPv6' : 'IPv4' })
+    this.#endpoints = new OwnEndpoints(resources, {
+      namespace, name: NAME, port, addressType: address.includes(':') ? 'IPv6' : 'IPv4'
+    })
     if (reconciler !== 'none') {
       const problem = addressProblem(address)
       if (problem !== undefined) throw new TypeError(`orchService.address ${address}: ${problem}`)
-      this.#reconciler = endpointReconciler(reconciler, address, { backend: allocation.backend, prefix: allocation.prefix, count })
+      this.#reconciler = endpointReconciler(reconciler, address, {
+        backend: allocation.backend, prefix: allocation.prefix, count
+      })
     }
     leaving.addEventListener('abort', () => { this.#unregister().catch(() => {}) }, { once: true }) // expires by itself
   }
@@ -91,7 +96,9 @@ export class OwnService implements Controller {
     return this.#running
   }
 
-  #logFailure (error: unknown): void { this.#options.log(`the service ${NAME} is not as it should be, trying again`, error) }
+  #logFailure (error: unknown): void {
+    this.#options.log(`the service ${NAME} is not as it should be, trying again`, error)
+  }
 
   #schedule (): void {
     if (this.#unregistered !== undefined) return
@@ -107,7 +114,9 @@ export class OwnService implements Controller {
     this.#unregistered ??= (async () => {
       this.#cancel?.()
       await this.#running.catch(() => {}) // reported to the caller of #run
-      if (this.#reconciler !== undefined) await this.#endpoints.publish(await this.#reconciler.absent(await this.#endpoints.published()), this.#context)
+      if (this.#reconciler !== undefined) {
+        await this.#endpoints.publish(await this.#reconciler.absent(await this.#endpoints.published()), this.#context)
+      }
     })()
     return this.#unregistered
   }
@@ -124,16 +133,23 @@ export class OwnService implements Controller {
     if (store === undefined) return
     const target = { namespace: this.#namespace, name: NAME }
     const type = nodePort === 0 ? 'ClusterIP' : 'NodePort'
-    const ports: ServicePort[] = [{ name: PORT_NAME, protocol: 'TCP', port: SERVICE_PORT, targetPort: port, ...(nodePort === 0 ? {} : { nodePort }) }]
+    const ports: ServicePort[] = [{
+      name: PORT_NAME, protocol: 'TCP', port: SERVICE_PORT, targetPort: port, ...(nodePort === 0 ? {} : { nodePort })
+    }]
     const found = await this.#currentService(store)
     if (found === undefined) {
-      const spec = { type, ports, clusterIP: allocation.firstAddress, ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None', internalTrafficPolicy: 'Cluster', ...(nodePort === 0 ? {} : { externalTrafficPolicy: 'Cluster' }) }
+      const spec = {
+        type, ports, clusterIP: allocation.firstAddress, ipFamilyPolicy: 'SingleStack', sessionAffinity: 'None',
+        internalTrafficPolicy: 'Cluster', ...(nodePort === 0 ? {} : { externalTrafficPolicy: 'Cluster' })
+      }
       const metadata = { name: NAME, namespace: target.namespace, labels: { component: 'apiserver', provider: NAME } }
       const object = { kind: 'Service', apiVersion: 'v1', metadata, spec, status: {} } as ApiObject
-      await create(store, object, { namespace: target.namespace, name: '' }, this.#context).catch(async (error: unknown) => {
+      await create(store, object, { namespace: target.namespace, name: '' }, this.#context)
+        .catch(async (error: unknown) => {
         // Another server created the service, or has allocated its address and is about to.
-        if (!isStatusError(error, 'AlreadyExists') && !(isStatusError(error, 'Invalid') && await this.#waitForService(store))) throw error
-      })
+          if (!isStatusError(error, 'AlreadyExists') &&
+          !(isStatusError(error, 'Invalid') && await this.#waitForService(store))) throw error
+        })
       return
     }
     const { spec } = store.readStored(found) as ApiObject & { spec: ServiceSpec }
@@ -146,7 +162,9 @@ export class OwnService implements Controller {
     })
   }
 
-  #currentService (store: ResourceStore): ReturnType<typeof current> { return current(store, store.key(this.#namespace, NAME)) }
+  #currentService (store: ResourceStore): ReturnType<typeof current> {
+    return current(store, store.key(this.#namespace, NAME))
+  }
 
   /** Waits for a service that another server may be creating. */
   async #waitForService (store: ResourceStore): Promise<boolean> {

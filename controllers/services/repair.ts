@@ -1,7 +1,8 @@
 /**
- * Repairs allocations after a process ended between the two steps of a write: releases values without an owner, and allocates values that services hold. Runs
- * at start-up and then repeatedly, using at most a hundredth of the time. A value that is just being allocated looks leaked as well, so it must be seen
- * several times. Nothing waits for the first run, because the key of a value is its lock.
+ * Repairs allocations after a process ended between the two steps of a write: releases values without an owner, and
+ * allocates values that services hold. Runs at start-up and then repeatedly, using at most a hundredth of the time. A
+ * value that is just being allocated looks leaked as well, so it must be seen several times. Nothing waits for the
+ * first run, because the key of a value is its lock.
  */
 import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
 import type { Service } from '../../schemas/api/core/services.js'
@@ -33,7 +34,10 @@ const TIME_DIVISOR = 100
 const MIN_SIGHTINGS = 3
 /** Names per log line. */
 const MAX_NAMED = 10
-const EVERYTHING = { namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '', resourceVersionMatch: '' }
+const EVERYTHING = {
+  namespace: '', labels: NO_LABELS, fields: NO_FIELDS, resourceVersion: '', limit: 0, continue: '',
+  resourceVersionMatch: ''
+}
 
 interface Suspect { readonly revision: Revision, readonly sightings: number }
 
@@ -73,7 +77,9 @@ export class ServiceRepair implements Controller {
     this.#cancel = this.#clock.after(Math.max(this.#options.interval ?? INTERVAL, duration * TIME_DIVISOR), () => {
       const began = this.#clock.elapsed()
       this.run().catch((error: unknown) => {
-        if (!isStorageError(error, 'Closed')) this.#options.log('the addresses and node ports of services could not be checked', error)
+        if (!isStorageError(error, 'Closed')) {
+          this.#options.log('the addresses and node ports of services could not be checked', error)
+        }
       }).finally(() => { if (!this.#closed) this.#schedule(this.#clock.elapsed() - began) })
     })
   }
@@ -103,7 +109,9 @@ export class ServiceRepair implements Controller {
         const slot = pool.slots.slotOf(name)
         // Skip addresses of the other family and of former ranges, which share the prefix.
         if (pool !== this.#options.allocation.nodePorts && slot === undefined) continue
-        if (await this.#isLeaked(store, pool, name, kv, suspects)) await pool.release({ name, key: kv.key, revision: kv.modRevision })
+        if (await this.#isLeaked(
+          store, pool, name, kv, suspects
+        )) await pool.release({ name, key: kv.key, revision: kv.modRevision })
         else if (slot !== undefined) bitmap.add(slot)
       }
     }
@@ -111,11 +119,16 @@ export class ServiceRepair implements Controller {
   }
 
   /** True if no service has held the value for several runs. */
-  async #isLeaked (store: ResourceStore, pool: Pool, name: string, kv: KeyValue, suspects: Map<string, Suspect>): Promise<boolean> {
+  async #isLeaked (
+    store: ResourceStore, pool: Pool, name: string, kv: KeyValue, suspects: Map<string, Suspect>
+  ): Promise<boolean> {
     const owner = ownerOf(kv)
     const key = owner === undefined ? '' : store.key(owner.namespace, owner.name)
-    const isHeld = (entry: Entry | undefined): boolean => owner !== undefined && entry !== undefined && this.#isHeldBy(store, entry, owner, pool, name)
-    if (owner !== undefined && isHeld(store.cache === undefined ? await current(store, key) : store.cache.get(key))) return false
+    const isHeld = (entry: Entry | undefined): boolean => owner !== undefined && entry !== undefined &&
+      this.#isHeldBy(store, entry, owner, pool, name)
+    if (owner !== undefined && isHeld(store.cache === undefined ? await current(store, key) : store.cache.get(key))) {
+      return false
+    }
     const before = this.#suspects.get(kv.key)
     const sightings = (before?.revision === kv.modRevision ? before.sightings : 0) + 1
     if (sightings >= MIN_SIGHTINGS) return owner === undefined || !isHeld(await current(store, key))
@@ -126,7 +139,9 @@ export class ServiceRepair implements Controller {
   #isHeldBy (store: ResourceStore, entry: Entry, { uid }: Owner, pool: Pool, name: string): boolean {
     const { spec, metadata } = store.readStored(entry) as Service // stores of services contain services
     if (metadata.uid !== uid) return false
-    return pool === this.#options.allocation.nodePorts ? nodePortsOf(spec).has(Number(name)) : addressesOf(spec).some(one => one.name === name)
+    return pool === this.#options.allocation.nodePorts
+      ? nodePortsOf(spec).has(Number(name))
+      : addressesOf(spec).some(one => one.name === name)
   }
 
   async #checkServices (store: ResourceStore, entries: readonly Entry[], taken: Map<Pool, Bitmap>): Promise<void> {
@@ -137,7 +152,8 @@ export class ServiceRepair implements Controller {
     for (const entry of entries) {
       if (this.#closed) return
       if (turnIsOver()) await nextTurn()
-      const { spec, metadata: { namespace = '', name = '' } } = store.readStored(entry) as Service // stores of services contain services
+      // stores of services contain services
+      const { spec, metadata: { namespace = '', name = '' } } = store.readStored(entry) as Service
       const held = [
         ...addressesOf(spec).map(one => ({ pool: allocation.addresses.get(one.family), name: one.name })),
         ...[...nodePortsOf(spec)].map(port => ({ pool: allocation.nodePorts, name: String(port) }))
@@ -151,14 +167,18 @@ export class ServiceRepair implements Controller {
         const claims = claimed.get(pool)
         if (claims?.has(slot) === true && slot !== pool.reserved) duplicates.push(`${namespace}/${name} (${what})`)
         claims?.add(slot)
-        if (!await this.#isTaken(store, entry, pool, what, slot, taken.get(pool))) duplicates.push(`${namespace}/${name} (${what})`)
+        if (!await this.#isTaken(store, entry, pool, what, slot, taken.get(pool))) {
+          duplicates.push(`${namespace}/${name} (${what})`)
+        }
       }
     }
     this.#logProblems(outside, duplicates)
   }
 
   /** Allocates a value that a service holds. False if another service has it. */
-  async #isTaken (store: ResourceStore, { key }: Entry, pool: Pool, what: string, slot: number, taken: Bitmap | undefined): Promise<boolean> {
+  async #isTaken (
+    store: ResourceStore, { key }: Entry, pool: Pool, what: string, slot: number, taken: Bitmap | undefined
+  ): Promise<boolean> {
     if (taken?.has(slot) === true && slot !== pool.reserved) return true
     const now = await current(store, key)
     if (now === undefined) return true
@@ -170,10 +190,19 @@ export class ServiceRepair implements Controller {
   }
 
   #logProblems (outside: readonly string[], duplicates: readonly string[]): void {
-    const named = (all: readonly string[]): string => all.slice(0, MAX_NAMED).join(', ') + (all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '')
+    const named = (all: readonly string[]): string =>
+      all.slice(0, MAX_NAMED).join(', ') + (all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '')
     const lines = [
-      ...(outside.length > 0 ? [`services with cluster IPs or node ports outside --service-cluster-ip-range and --service-node-port-range: ${named(outside)}; recreate them`] : []),
-      ...(duplicates.length > 0 ? [`services with cluster IPs or node ports that other services have too: ${named(duplicates)}; recreate them`] : [])
+      ...(outside.length > 0
+        ? [
+            'services with cluster IPs or node ports outside --service-cluster-ip-range and ' +
+              '--service-node-port-range: ' +
+            `${named(outside)}; recreate them`
+          ]
+        : []),
+      ...(duplicates.length > 0
+        ? [`services with cluster IPs or node ports that other services have too: ${named(duplicates)}; recreate them`]
+        : [])
     ]
     // Report problems only when they change.
     if (lines.join() !== this.#lastReport) for (const line of lines) this.#options.note(line)

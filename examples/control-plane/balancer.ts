@@ -1,6 +1,6 @@
 /**
- * A small TCP balancer. It gives new connections in turn to the servers whose /readyz is ok, and leaves open ones where they are. TLS is between
- * client and server, so client certificates work through it.
+ * A small TCP balancer. It gives new connections in turn to the servers whose /readyz is ok, and leaves open ones where
+ * they are. TLS is between client and server, so client certificates work through it.
  */
 import { once } from 'node:events'
 import { request } from 'node:https'
@@ -51,7 +51,9 @@ export class Balancer {
   /** The servers that are ready, or all if none is, the one whose turn it is first. */
   #candidates (): Target[] {
     const known = [...this.#ready]
-    const ready = known.some(([, is]) => is) ? known.filter(([, is]) => is).map(([target]) => target) : [...this.#ready.keys()]
+    const ready = known.some(([, is]) => is)
+      ? known.filter(([, is]) => is).map(([target]) => target)
+      : [...this.#ready.keys()]
     const first = ready.length === 0 ? 0 : this.#turn++ % ready.length
     return [...ready.slice(first), ...ready.slice(0, first)]
   }
@@ -62,7 +64,9 @@ export class Balancer {
       client.destroy()
       return
     }
-    const server = connect({ port: target.port, host: target.host, allowHalfOpen: true, noDelay: true, timeout: TIMEOUT_MS })
+    const server = connect({
+      port: target.port, host: target.host, allowHalfOpen: true, noDelay: true, timeout: TIMEOUT_MS
+    })
     const failed = (): void => {
       server.destroy()
       this.#connect(client, others)

@@ -26,7 +26,9 @@ export class PodProcess {
    * @param log the file that its output is appended to; it runs in that folder
    * @param fail receives what prevents a later start
    */
-  constructor (name: string, command: readonly [string, ...string[]], probe: Probe, log: string, fail: (error: unknown) => void) {
+  constructor (
+    name: string, command: readonly [string, ...string[]], probe: Probe, log: string, fail: (error: unknown) => void
+  ) {
     this.#name = name
     this.#command = command
     this.#probe = probe
@@ -37,20 +39,29 @@ export class PodProcess {
   /** Resolves when it is ready, or no longer wanted. @throws Error if it does not become ready */
   async start (): Promise<void> {
     // It would pass for ready by the answers of the other one.
-    if (await probe(this.#probe) !== 0) throw new Error(`${this.#name}: another process answers at its address; end that one first`)
+    if (await probe(this.#probe) !== 0) {
+      throw new Error(`${this.#name}: another process answers at its address; end that one first`)
+    }
     if (!this.#wanted) return
     const [program, ...args] = this.#command
     const log = openSync(this.#log, 'a', 0o600)
     // A process group of its own: Ctrl-C in a terminal reaches this program alone, which ends the others in order.
-    const child = this.#process = spawn(program, args, { cwd: dirname(this.#log), stdio: ['ignore', log, log], detached: true, env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}` } })
+    const child = this.#process = spawn(program, args, {
+      cwd: dirname(this.#log), stdio: ['ignore', log, log], detached: true,
+      env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}` }
+    })
     closeSync(log)
     let failure: Error | undefined
-    child.once('error', error => { failure = new Error(`${program} can't be started (${error.message}); is it on the PATH?`) })
+    child.once('error', error => {
+      failure = new Error(`${program} can't be started (${error.message}); is it on the PATH?`)
+    })
     child.once('exit', (code, signal) => { this.#ended(String(code ?? signal)) })
     for (const since = Date.now(); await probe(this.#probe) !== 200;) {
       if (!this.#wanted) return
       if (failure !== undefined) throw failure
-      if (Date.now() - since > START_TIME || child.exitCode !== null || child.signalCode !== null) throw new Error(`${this.#name} did not become ready; see ${this.#log}`)
+      if (Date.now() - since > START_TIME || child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(`${this.#name} did not become ready; see ${this.#log}`)
+      }
       await sleep(PROBE_MS)
     }
     console.log(`${this.#name}: ready, process ${child.pid ?? ''}`)

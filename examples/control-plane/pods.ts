@@ -3,7 +3,11 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { parse } from 'yaml'
 
-export interface Probe { readonly httpGet: { readonly scheme: 'HTTP' | 'HTTPS', readonly host: string, readonly port: number, readonly path: string } }
+export interface Probe {
+  readonly httpGet: {
+    readonly scheme: 'HTTP' | 'HTTPS', readonly host: string, readonly port: number, readonly path: string
+  }
+}
 
 export interface Container {
   readonly image: string
@@ -18,7 +22,10 @@ export interface Container {
 
 export interface Pod {
   readonly metadata: { readonly name: string }
-  readonly spec: { readonly containers: readonly [Container], readonly volumes: ReadonlyArray<{ readonly name: string }>, readonly terminationGracePeriodSeconds?: number }
+  readonly spec: {
+    readonly containers: readonly [Container], readonly volumes: ReadonlyArray<{ readonly name: string }>,
+    readonly terminationGracePeriodSeconds?: number
+  }
 }
 
 /** @param text one of the manifests, filled in by prepare.ts */

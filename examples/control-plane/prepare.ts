@@ -1,11 +1,12 @@
 /**
- * Makes what each machine of a control plane needs: its manifests, its certificates and keys, and a kubeconfig for the administrator. Run it
- * once, on a trusted machine; it writes nothing outside of the folder it is given.
+ * Makes what each machine of a control plane needs: its manifests, its certificates and keys, and a kubeconfig for the
+ * administrator. Run it once, on a trusted machine; it writes nothing outside of the folder it is given.
  *
- *     node dist/examples/control-plane/prepare.js FOLDER [--balancer=HOST] node-0=10.0.0.10 node-1=10.0.0.11 node-2=10.0.0.12
+ *     node dist/examples/control-plane/prepare.js FOLDER [--balancer=HOST] \
+ *       node-0=10.0.0.10 node-1=10.0.0.11 node-2=10.0.0.12
  *
  *     FOLDER/node-0/manifests, FOLDER/node-0/pki   for that machine; see README.md
- *     FOLDER/admin.kubeconfig                      a context for the balancer, which is the current one, and for each machine
+ *     FOLDER/admin.kubeconfig                      a context for the balancer, the current one, and for each machine
  *     FOLDER/authorities                           the keys of both authorities, to be kept elsewhere
  */
 import { generateKeyPairSync } from 'node:crypto'
@@ -29,8 +30,13 @@ type Issue = (request: Pick<CertificateRequest, 'commonName' | 'organizations' |
 
 function authority (commonName: string): Pair & { issue: Issue } {
   const from = new Date(Date.now() - HOUR)
-  const own = certify({ commonName, uses: ['server', 'client'], authority: true, from, until: new Date(from.getTime() + 10 * YEAR) })
-  return { ...own, issue: request => certify({ ...request, from, until: new Date(from.getTime() + YEAR), issuer: { commonName, key: own.key } }) }
+  const own = certify({
+    commonName, uses: ['server', 'client'], authority: true, from, until: new Date(from.getTime() + 10 * YEAR)
+  })
+  return {
+    ...own, issue: request =>
+      certify({ ...request, from, until: new Date(from.getTime() + YEAR), issuer: { commonName, key: own.key } })
+  }
 }
 
 /** @throws Error for a name that nobody gives a value to */
@@ -50,7 +56,8 @@ function write (folder: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-const pair = (name: string, { certificate, key }: Pair): Record<string, string> => ({ [`${name}.crt`]: certificate, [`${name}.key`]: key })
+const pair = (name: string, { certificate, key }: Pair): Record<string, string> =>
+  ({ [`${name}.crt`]: certificate, [`${name}.key`]: key })
 
 /**
  * @param folder one that does not exist yet
@@ -59,20 +66,30 @@ const pair = (name: string, { certificate, key }: Pair): Record<string, string> 
  */
 export function prepare (folder: string, machines: readonly Machine[], balancer?: string): void {
   if (existsSync(folder)) throw new Error(`${folder} is there already; name a folder that is not`)
-  if (machines.length < 3 || machines.length % 2 === 0) throw new Error('etcd needs an odd number of machines, three or more')
-  if (balancer !== undefined && isIP(balancer) !== 4 && !HOST_NAME.test(balancer)) throw new Error(`"${balancer}" is no name or IPv4 address of a balancer`)
+  if (machines.length < 3 || machines.length % 2 === 0) {
+    throw new Error('etcd needs an odd number of machines, three or more')
+  }
+  if (balancer !== undefined && isIP(balancer) !== 4 && !HOST_NAME.test(balancer)) {
+    throw new Error(`"${balancer}" is no name or IPv4 address of a balancer`)
+  }
   for (const { name, address } of machines) {
-    if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) throw new Error(`"${name}" is no name of a machine: lower-case letters, digits and - make one`)
+    if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) {
+      throw new Error(`"${name}" is no name of a machine: lower-case letters, digits and - make one`)
+    }
     if (isIP(address) !== 4) throw new Error(`"${address}" is no IPv4 address`)
   }
   for (const key of ['name', 'address'] as const) {
-    if (new Set(machines.map(machine => machine[key])).size < machines.length) throw new Error(`two machines have the same ${key}`)
+    if (new Set(machines.map(machine => machine[key])).size < machines.length) {
+      throw new Error(`two machines have the same ${key}`)
+    }
   }
 
   const clients = authority('orch')
   const etcd = authority('orch-etcd')
   // What one server issues all have to accept.
-  const accounts = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const accounts = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString()
   const shared = {
     ETCD_SERVERS: machines.map(({ address }) => `https://${address}:2379`).join(','),
     ETCD_CLUSTER: machines.map(({ name, address }) => `${name}=https://${address}:2380`).join(',')
@@ -81,7 +98,15 @@ export function prepare (folder: string, machines: readonly Machine[], balancer?
     const local = [address, '127.0.0.1', name, 'localhost']
     write(join(folder, name, 'pki'), {
       'ca.crt': clients.certificate,
-      ...pair('apiserver', clients.issue({ commonName: 'orch-apiserver', names: [...local, ...(balancer === undefined ? [] : [balancer]), 'orch', 'orch.default', 'orch.default.svc', 'orch.default.svc.cluster.local'], uses: ['server'] })),
+      ...pair(
+        'apiserver',
+        clients.issue({
+          commonName: 'orch-apiserver', names: [
+            ...local, ...(balancer === undefined ? [] : [balancer]), 'orch', 'orch.default', 'orch.default.svc',
+            'orch.default.svc.cluster.local'
+          ], uses: ['server']
+        })
+      ),
       'service-account.key': accounts,
       'etcd-ca.crt': etcd.certificate,
       // etcd is a client of itself.
@@ -90,10 +115,17 @@ export function prepare (folder: string, machines: readonly Machine[], balancer?
       ...pair('apiserver-etcd-client', etcd.issue({ commonName: 'orch-apiserver', uses: ['client'] }))
     })
     write(join(folder, name, 'manifests'), Object.fromEntries(TEMPLATES.map(file =>
-      [file.split('/').at(-1) ?? file, fill(withoutHead(readFileSync(join(SOURCE, file), 'utf8')), { ...shared, NAME: name, ADDRESS: address })])))
+      [file.split('/').at(-1) ?? file, fill(withoutHead(readFileSync(join(SOURCE, file), 'utf8')), {
+        ...shared, NAME: name, ADDRESS: address
+      })])))
   }
   write(join(folder, 'authorities'), { ...pair('ca', clients), ...pair('etcd-ca', etcd) })
-  write(folder, { 'admin.kubeconfig': kubeconfig([...(balancer === undefined ? [] : [{ name: 'balancer', address: balancer }]), ...machines], clients.certificate, clients.issue({ commonName: 'orch-admin', organizations: ['system:masters'], uses: ['client'] })) })
+  write(folder, {
+    'admin.kubeconfig': kubeconfig(
+      [...(balancer === undefined ? [] : [{ name: 'balancer', address: balancer }]), ...machines], clients.certificate,
+      clients.issue({ commonName: 'orch-admin', organizations: ['system:masters'], uses: ['client'] })
+    )
+  })
 }
 
 /** A template without the comment that explains it, which speaks of placeholders. */
@@ -104,7 +136,8 @@ function kubeconfig (machines: readonly Machine[], ca: string, { certificate, ke
   const lines = [
     'apiVersion: v1', 'kind: Config', `current-context: ${machines[0]?.name ?? ''}`,
     'clusters:',
-    ...machines.map(({ name, address }) => `- {name: ${name}, cluster: {server: "https://${address}:6443", certificate-authority-data: ${base64(ca)}}}`),
+    ...machines.map(({ name, address }) =>
+      `- {name: ${name}, cluster: {server: "https://${address}:6443", certificate-authority-data: ${base64(ca)}}}`),
     'users:',
     `- {name: orch-admin, user: {client-certificate-data: ${base64(certificate)}, client-key-data: ${base64(key)}}}`,
     'contexts:',
@@ -115,8 +148,12 @@ function kubeconfig (machines: readonly Machine[], ca: string, { certificate, ke
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
-    const { values: { balancer }, positionals: [folder, ...machines] } = parseArgs({ options: { balancer: { type: 'string' } }, allowPositionals: true })
-    if (folder === undefined) throw new Error('usage: prepare.js FOLDER [--balancer=HOST] NAME=ADDRESS NAME=ADDRESS NAME=ADDRESS')
+    const { values: { balancer }, positionals: [folder, ...machines] } = parseArgs({
+      options: { balancer: { type: 'string' } }, allowPositionals: true
+    })
+    if (folder === undefined) {
+      throw new Error('usage: prepare.js FOLDER [--balancer=HOST] NAME=ADDRESS NAME=ADDRESS NAME=ADDRESS')
+    }
     prepare(folder, machines.map(machine => {
       const [name = '', address = ''] = machine.split('=')
       return { name, address }

@@ -1,13 +1,14 @@
 /**
- * The control plane of this folder on one machine without containers: three etcd members, three servers and a balancer, each machine an address of
- * Linux' loopback network. It runs what the pods run, with the flags of their manifests.
+ * The control plane of this folder on one machine without containers: three etcd members, three servers and a balancer,
+ * each machine an address of Linux' loopback network. It runs what the pods run, with the flags of their manifests.
  *
  *     node dist/examples/control-plane/run.js FOLDER [NETWORK]
  *
  *     FOLDER    a new one, for keys, data and logs
  *     NETWORK   default 127.0.77: the balancer is 127.0.77.1:6443, the machines are 127.0.77.10 to 12
  *
- * SIGHUP restarts every server and every member, one after the other. SIGINT or SIGTERM ends all in order; a second one kills them.
+ * SIGHUP restarts every server and every member, one after the other. SIGINT or SIGTERM ends all in order; a second one
+ * kills them.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -38,19 +39,29 @@ function fail (error: unknown): void {
   void end()
 }
 
-/** What a pod of the machine runs. Paths are below the machine's folder, and each etcd serves its health at its own address. */
+/**
+ * What a pod of the machine runs. Paths are below the machine's folder, and each etcd serves its health at its own
+ * address.
+ */
 function processOf (folder: string, { name, address }: Machine, file: string, program: string): PodProcess {
   const own = join(folder, name)
   const text = readFileSync(join(own, 'manifests', file), 'utf8')
-    .replaceAll('/etc/orch/pki', join(own, 'pki')).replaceAll('/var/lib/etcd', join(own, 'etcd')).replaceAll(/127\.0\.0\.1(?=:2381|, port: 2381)/g, address)
+    .replaceAll('/etc/orch/pki', join(own, 'pki'))
+    .replaceAll('/var/lib/etcd', join(own, 'etcd'))
+    .replaceAll(/127\.0\.0\.1(?=:2381|, port: 2381)/g, address)
     // This balancer checks ten times a second.
     .replace('--shutdown-delay-duration=10s', '--shutdown-delay-duration=1s')
   const { metadata, spec: { containers: [container] } } = podOf(text)
-  return new PodProcess(`${name} ${metadata.name}`, [program, ...argumentsOf(container)], readinessOf(container), join(own, `${metadata.name}.log`), fail)
+  return new PodProcess(
+    `${name} ${metadata.name}`, [program, ...argumentsOf(container)], readinessOf(container),
+    join(own, `${metadata.name}.log`), fail
+  )
 }
 
 async function run (folder: string, network: string): Promise<void> {
-  if (!/^127(?:\.\d{1,3}){2}$/.test(network)) throw new Error(`"${network}" is no part of the loopback network, such as 127.0.77`)
+  if (!/^127(?:\.\d{1,3}){2}$/.test(network)) {
+    throw new Error(`"${network}" is no part of the loopback network, such as 127.0.77`)
+  }
   const machines = [0, 1, 2].map(at => ({ name: `node-${at}`, address: `${network}.${10 + at}` }))
   const host = `${network}.1`
   prepare(folder, machines, host)
@@ -58,7 +69,9 @@ async function run (folder: string, network: string): Promise<void> {
   members = machines.map(machine => processOf(folder, machine, 'etcd.yaml', 'etcd'))
   servers = machines.map(machine => processOf(folder, machine, 'orch-apiserver.yaml', SERVER))
   balancer = await Balancer.listening(host, PORT)
-  for (const { name, address } of machines) balancer.add({ host: address, port: PORT, ca: readFileSync(join(folder, name, 'pki/ca.crt'), 'utf8') })
+  for (const { name, address } of machines) {
+    balancer.add({ host: address, port: PORT, ca: readFileSync(join(folder, name, 'pki/ca.crt'), 'utf8') })
+  }
   for (const kind of [members, servers]) await Promise.all(kind.map(one => one.start()))
   if (!ending) console.log(`ready: kubectl --kubeconfig=${join(folder, 'admin.kubeconfig')} get namespaces`)
 }
@@ -70,7 +83,9 @@ async function restartAll (): Promise<void> {
 
 // Without its readers, such as a closed terminal, it goes on: its processes would outlive it.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => { void end(ending ? 'SIGKILL' : undefined) })
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => { void end(ending ? 'SIGKILL' : undefined) })
+}
 const [folder, network = '127.0.77'] = process.argv.slice(2)
 if (folder === undefined) {
   fail('usage: run.js FOLDER [NETWORK]')

@@ -1,4 +1,7 @@
-/** Leader election over a Lease: who holds it leads while it renews it; others take it once its duration has passed since they last saw it change. */
+/**
+ * Leader election over a Lease: who holds it leads while it renews it; others take it once its duration has passed
+ * since they last saw it change.
+ */
 import { CustomObjectsApi } from '@kubernetes/client-node'
 
 const LEASES = { group: 'coordination.orch.io', version: 'v1', plural: 'leases' }
@@ -37,15 +40,30 @@ export class Elector {
       })
       if (lease === undefined) {
         const { namespace, name } = this.#lease
-        const body = { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata: { name }, spec: { holderIdentity: this.identity, leaseDurationSeconds: DURATION / 1000, acquireTime: renewTime, renewTime, leaseTransitions: 0 } }
+        const body = {
+          apiVersion: 'coordination.orch.io/v1',
+          kind: 'Lease',
+          metadata: { name },
+          spec: {
+            holderIdentity: this.identity,
+            leaseDurationSeconds: DURATION / 1000,
+            acquireTime: renewTime,
+            renewTime,
+            leaseTransitions: 0
+          }
+        }
         await this.#api.createNamespacedCustomObject({ ...LEASES, namespace, body })
       } else {
         const { metadata: { resourceVersion }, spec } = lease
         if (resourceVersion !== this.#seen.version) this.#seen = { version: resourceVersion, at }
         const mine = spec.holderIdentity === this.identity
         if (!mine && at < this.#seen.at + DURATION) return
-        const taken = mine ? {} : { holderIdentity: this.identity, acquireTime: renewTime, leaseTransitions: spec.leaseTransitions + 1 }
-        await this.#api.replaceNamespacedCustomObject({ ...this.#lease, body: { ...lease, spec: { ...spec, ...taken, renewTime } } })
+        const taken = mine
+          ? {}
+          : { holderIdentity: this.identity, acquireTime: renewTime, leaseTransitions: spec.leaseTransitions + 1 }
+        await this.#api.replaceNamespacedCustomObject({
+          ...this.#lease, body: { ...lease, spec: { ...spec, ...taken, renewTime } }
+        })
       }
       this.#renewedAt = at
     } catch (error) {

@@ -29,10 +29,11 @@ test('one of several leads, and goes on leading while it renews', async () => {
   await pass(300, ann, bob)
   assert.equal(leaders().length, 1)
   const [leader] = leaders()
-  assert.equal(server.exchanges.find({ verb: 'update', status: 200 }).every(({ body }) => body.spec.holderIdentity === leader), true)
+  assert.equal(server.exchanges.find({ verb: 'update', status: 200 }).every(({ body }) =>
+    body.spec.holderIdentity === leader), true)
 })
 
-test('when the leader is gone another one takes over after the duration of the Lease, and never are there two', async () => {
+test('when the leader is gone another one takes over after the duration of the Lease, never two at once', async () => {
   await ann.tick()
   await bob.tick()
   assert.deepEqual(leaders(), ['ann'])
@@ -40,7 +41,9 @@ test('when the leader is gone another one takes over after the duration of the L
   assert.deepEqual(leaders(), ['ann'])
   await pass(10, bob)
   assert.deepEqual(leaders(), ['bob'])
-  const { spec } = await config.makeApiClient(CustomObjectsApi).getNamespacedCustomObject({ group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespace: 'default', name: 'leader' })
+  const { spec } = await config.makeApiClient(CustomObjectsApi).getNamespacedCustomObject({
+    group: 'coordination.orch.io', version: 'v1', plural: 'leases', namespace: 'default', name: 'leader'
+  })
   assert.equal(spec.leaseTransitions, 1)
   await ann.tick()
   assert.deepEqual(leaders(), ['bob'])

@@ -20,10 +20,13 @@ export class SiteController {
   constructor (config) {
     this.#core = config.makeApiClient(CoreV1Api)
     this.#custom = config.makeApiClient(CustomObjectsApi)
-    this.#informer = makeInformer(config, '/apis/example.com/v1/sites', () => this.#custom.listCustomObjectForAllNamespaces(SITES))
+    this.#informer = makeInformer(config, '/apis/example.com/v1/sites', () =>
+      this.#custom.listCustomObjectForAllNamespaces(SITES))
     for (const event of ['add', 'update']) this.#informer.on(event, site => { this.#enqueue(site.metadata) })
     // The informer has ended, with an error of the connection for instance: start it again.
-    this.#informer.on('error', () => { setTimeout(() => { if (!this.#stopped) this.start().catch(() => {}) }, RETRY_MS) })
+    this.#informer.on('error', () => {
+      setTimeout(() => { if (!this.#stopped) this.start().catch(() => {}) }, RETRY_MS)
+    })
   }
 
   async start () { await this.#informer.start() }
@@ -37,7 +40,8 @@ export class SiteController {
   #enqueue ({ namespace, name }) {
     const key = `${namespace}/${name}`
     const before = this.#working.get(key) ?? Promise.resolve()
-    const work = before.then(() => this.#untilDone(namespace, name)).finally(() => { if (this.#working.get(key) === work) this.#working.delete(key) })
+    const work = before.then(() => this.#untilDone(namespace, name))
+      .finally(() => { if (this.#working.get(key) === work) this.#working.delete(key) })
     this.#working.set(key, work)
   }
 
@@ -59,10 +63,17 @@ export class SiteController {
     const found = await this.#core.readNamespacedConfigMap({ namespace, name: page }).catch(ignoring(404))
     if (found === undefined) {
       const { apiVersion, kind, metadata: { uid } } = site
-      await this.#core.createNamespacedConfigMap({ namespace, body: { metadata: { name: page, ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] }, data } })
+      await this.#core.createNamespacedConfigMap({
+        namespace,
+        body: { metadata: { name: page, ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] }, data }
+      })
     } else if (found.data?.['index.html'] !== data['index.html']) {
       await this.#core.replaceNamespacedConfigMap({ namespace, name: page, body: { ...found, data } })
     }
-    if (site.status?.page !== page) await this.#custom.replaceNamespacedCustomObjectStatus({ ...SITES, namespace, name, body: { ...site, status: { page } } })
+    if (site.status?.page !== page) {
+      await this.#custom.replaceNamespacedCustomObjectStatus({
+        ...SITES, namespace, name, body: { ...site, status: { page } }
+      })
+    }
   }
 }

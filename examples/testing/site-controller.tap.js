@@ -20,7 +20,9 @@ async function started (t, options = {}) {
 t.test('a Site gets a page', async t => {
   const { server, api } = await started(t)
   await server.exchanges.next({ ...on, resource: 'sites/status', status: 200 })
-  t.match(await api.readNamespacedConfigMap({ namespace: 'web', name: 'home-page' }), { data: { 'index.html': '<h1>Welcome</h1>' } })
+  t.match(await api.readNamespacedConfigMap({ namespace: 'web', name: 'home-page' }), {
+    data: { 'index.html': '<h1>Welcome</h1>' }
+  })
 })
 
 t.test('conflicts, failures and broken connections delay it, and no more', async t => {
@@ -33,5 +35,8 @@ t.test('conflicts, failures and broken connections delay it, and no more', async
     ]
   })
   await server.exchanges.next({ ...on, resource: 'sites/status', status: 200 })
-  t.equal(server.exchanges.find({ ...on, verb: 'create', status: 409 }).length, 0, 'what was made before the connection broke is found')
+  t.equal(
+    server.exchanges.find({ ...on, verb: 'create', status: 409 }).length, 0,
+    'what was made before the connection broke is found'
+  )
 })

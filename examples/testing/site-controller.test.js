@@ -25,7 +25,9 @@ afterEach(async () => {
 })
 
 test('a Site gets a page, and its status names it', async () => {
-  await server.exchanges.next({ user: USER.username, verb: 'update', resource: 'sites/status', status: 200, body: { status: { page: 'home-page' } } })
+  await server.exchanges.next({
+    user: USER.username, verb: 'update', resource: 'sites/status', status: 200, body: { status: { page: 'home-page' } }
+  })
   const { data, metadata } = await config.makeApiClient(CoreV1Api).readNamespacedConfigMap(PAGE)
   assert.deepEqual(data, { 'index.html': '<h1>Welcome</h1>' })
   assert.equal(metadata.ownerReferences[0].kind, 'Site')
@@ -35,8 +37,12 @@ test('a new title changes the page, and nothing else is written', async () => {
   await server.exchanges.next({ verb: 'update', resource: 'sites/status' })
   server.exchanges.clear()
   const sites = config.makeApiClient(CustomObjectsApi)
-  await sites.replaceNamespacedCustomObject({ ...SITE, body: { ...await sites.getNamespacedCustomObject(SITE), spec: { title: 'Hello' } } })
-  await server.exchanges.next({ user: USER.username, verb: 'update', body: { data: { 'index.html': '<h1>Hello</h1>' } }, status: 200 })
+  await sites.replaceNamespacedCustomObject({
+    ...SITE, body: { ...await sites.getNamespacedCustomObject(SITE), spec: { title: 'Hello' } }
+  })
+  await server.exchanges.next({
+    user: USER.username, verb: 'update', body: { data: { 'index.html': '<h1>Hello</h1>' } }, status: 200
+  })
   const writes = server.exchanges.find({ user: USER.username }).filter(({ method }) => method !== 'GET')
   assert.deepEqual(writes.map(({ verb, resource }) => `${verb} ${resource}`), ['update configmaps'])
 })

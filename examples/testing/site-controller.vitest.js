@@ -27,12 +27,18 @@ afterEach(async () => {
 const page = name => core.readNamespacedConfigMap({ namespace: 'web', name })
 
 test('each Site gets a page', async () => {
-  await custom.createNamespacedCustomObject({ ...SITES, body: { apiVersion: 'example.com/v1', kind: 'Site', metadata: { name: 'shop' }, spec: { title: 'Shop' } } })
+  await custom.createNamespacedCustomObject({
+    ...SITES, body: { apiVersion: 'example.com/v1', kind: 'Site', metadata: { name: 'shop' }, spec: { title: 'Shop' } }
+  })
   for (const [name, title] of [['home', 'Welcome'], ['shop', 'Shop']]) {
-    await expect.poll(() => page(`${name}-page`).catch(() => undefined)).toMatchObject({ data: { 'index.html': `<h1>${title}</h1>` } })
+    await expect.poll(() => page(`${name}-page`).catch(() => undefined))
+      .toMatchObject({ data: { 'index.html': `<h1>${title}</h1>` } })
   }
   const { metadata } = await page('home-page')
-  expect(metadata).toMatchObject({ creationTimestamp: new Date('2030-01-01T00:00:00Z'), ownerReferences: [{ kind: 'Site', name: 'home', controller: true }] })
+  expect(metadata).toMatchObject({
+    creationTimestamp: new Date('2030-01-01T00:00:00Z'),
+    ownerReferences: [{ kind: 'Site', name: 'home', controller: true }]
+  })
 })
 
 test('a lagging server that does not know the page yet does not get it twice', async () => {

@@ -21,7 +21,9 @@ export async function countTwice (config) {
   const api = config.makeApiClient(CoreV1Api)
   await untilAnswered(async () => {
     const tally = await api.readNamespacedConfigMap(PLACE)
-    await api.replaceNamespacedConfigMap({ ...PLACE, body: { ...tally, data: { ...tally.data, votes: String(Number(tally.data.votes) + 1) } } })
+    await api.replaceNamespacedConfigMap({
+      ...PLACE, body: { ...tally, data: { ...tally.data, votes: String(Number(tally.data.votes) + 1) } }
+    })
   })
 }
 
@@ -33,6 +35,11 @@ export async function countOnce (config) {
     const tally = await api.readNamespacedConfigMap(PLACE)
     const ids = (tally.data.ids ?? '').split(' ')
     if (ids.includes(id)) return
-    await api.replaceNamespacedConfigMap({ ...PLACE, body: { ...tally, data: { votes: String(Number(tally.data.votes) + 1), ids: [...ids, id].slice(-REMEMBERED).join(' ') } } })
+    await api.replaceNamespacedConfigMap({
+      ...PLACE,
+      body: {
+        ...tally, data: { votes: String(Number(tally.data.votes) + 1), ids: [...ids, id].slice(-REMEMBERED).join(' ') }
+      }
+    })
   })
 }

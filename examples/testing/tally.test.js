@@ -10,13 +10,16 @@ const on = { resource: 'configmaps' }
 
 /** @returns the votes that were counted */
 async function votes (count, faults, seed) {
-  const server = await testServer({ seed, faults, fixtures: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'tally' }, data: { votes: '0' } } })
+  const server = await testServer({
+    seed, faults, fixtures: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'tally' }, data: { votes: '0' } }
+  })
   try {
     const config = new KubeConfig()
     config.loadFromOptions(server.clientConfig())
     for (let vote = 0; vote < VOTES; vote++) await count(config)
     server.faults.clear()
-    const { data } = await config.makeApiClient(CoreV1Api).readNamespacedConfigMap({ namespace: 'default', name: 'tally' })
+    const { data } = await config.makeApiClient(CoreV1Api)
+      .readNamespacedConfigMap({ namespace: 'default', name: 'tally' })
     return Number(data.votes)
   } finally {
     await server.dispose()

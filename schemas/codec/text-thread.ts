@@ -1,9 +1,9 @@
 /**
- * Worker threads for text that would block the event loop: YAML in, and large objects as YAML or indented JSON out. Parsing YAML takes
- * 0.6 ms per KiB, up to a second for a body, so all but short bodies go to a thread, with limits on time, memory and
- * the number of threads. Tenants take turns, and none has all threads. Idle threads are kept for a while, because
- * starting one costs more than most bodies.
- * Benchmark: `npm run bench -- tenants`, 'longest turn: create of 15,900 keys; labels; as YAML'.
+ * Worker threads for text that would block the event loop: YAML in, and large objects as YAML or indented JSON out.
+ * Parsing YAML takes 0.6 ms per KiB, up to a second for a body, so all but short bodies go to a thread, with limits on
+ * time, memory and the number of threads. Tenants take turns, and none has all threads. Idle threads are kept for a
+ * while, because starting one costs more than most bodies. Benchmark: `npm run bench -- tenants`, 'longest turn: create
+ * of 15,900 keys; labels; as YAML'.
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
@@ -34,7 +34,8 @@ export interface TextForm { readonly format: 'yaml' | 'indented', readonly item:
 /** A request to a thread: parse YAML, or convert the server's JSON to another format. */
 export type Question = { readonly yaml: Uint8Array } | { readonly json: Uint8Array, readonly form: TextForm }
 
-export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } | { readonly written: Uint8Array } | { readonly refused: string }
+export type Answer = { readonly json: string, readonly found: Omit<Parsed, 'value'> } |
+  { readonly written: Uint8Array } | { readonly refused: string }
 
 /** Who asks. */
 export interface Asker {
@@ -146,7 +147,11 @@ async function ask (question: Question, signals: AbortSignal[]): Promise<Answer>
   worker.once('exit', end)
   try {
     worker.postMessage(question)
-    const [answer] = await once(worker, 'message', { signal: AbortSignal.any([AbortSignal.timeout(TIME_LIMIT), disconnected.signal, ...signals]) }) as [Answer] // our own worker
+    // our own worker
+    const [answer] = await once(worker, 'message', {
+      signal: AbortSignal
+        .any([AbortSignal.timeout(TIME_LIMIT), disconnected.signal, ...signals])
+    }) as [Answer]
     keep(worker)
     return answer
   } catch (error) {

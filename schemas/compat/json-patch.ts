@@ -23,7 +23,9 @@ export function translateJsonPatch (root: Place, patch: unknown, form: Form, see
     if (typeof path !== 'string') continue
     const { pointer, place } = translatePointer(start, path, form)
     operation['path'] = pointer
-    if (place !== undefined && 'value' in operation) operation['value'] = translateValue(place, operation['value'], form)
+    if (place !== undefined && 'value' in operation) {
+      operation['value'] = translateValue(place, operation['value'], form)
+    }
   }
   return patch
 }

@@ -13,23 +13,34 @@ import { publicWords } from './sentences.js'
 import { bounded, namesOf, SIGNS, translateGroup } from './text.js'
 import { translateFields, translateStruct, type Form } from './values.js'
 
-const rootOf = (message: Message): Place & { kind: 'struct' } => ({ kind: 'struct', members: membersOf(planOf(message)) })
+const rootOf = (message: Message): Place & { kind: 'struct' } =>
+  ({ kind: 'struct', members: membersOf(planOf(message)) })
 
 function translateIn (message: Message, value: unknown, form: Form, typed = true): unknown {
   if (!isObject(value)) return value
   const root = rootOf(message)
   const { metadata } = value
   const managers = isObject(metadata) ? metadata['managedFields'] : undefined
-  if (Array.isArray(managers)) for (const manager of managers as unknown[]) if (isObject(manager) && isObject(manager['fieldsV1'])) manager['fieldsV1'] = translateFields(root, manager['fieldsV1'])
+  if (Array.isArray(managers)) {
+    for (const manager of managers as unknown[]) {
+      if (isObject(manager) &&
+      isObject(manager['fieldsV1'])) manager['fieldsV1'] = translateFields(root, manager['fieldsV1'])
+    }
+  }
   return translateStruct(typed ? root.members : { ...root.members, typed: false }, value, form)
 }
 
-const formOf = (message: Message, form: Omit<Form, 'lastApplied'>): Form => ({ ...form, lastApplied: json => translateKept(message, json) })
+const formOf = (message: Message, form: Omit<Form, 'lastApplied'>): Form =>
+  ({ ...form, lastApplied: json => translateKept(message, json) })
 
 /** An object as JSON has it, in place. */
-export const translateJson = <T>(message: Message, value: T): T => translateIn(message, value, formOf(message, { json: true, patch: false })) as T
+export const translateJson = <T>(message: Message, value: T): T =>
+  translateIn(message, value, formOf(message, { json: true, patch: false })) as T
 
-/** Translating larger text twice would hold up other requests; clients with public names read it as they wrote it all the same. */
+/**
+ * Translating larger text twice would hold up other requests; clients with public names read it as they wrote it all
+ * the same.
+ */
 const MAX_KEPT = 16 * 1024
 
 /** The JSON that kubectl keeps; text that would not come back as it is stays so, and comes back as it is. */
@@ -43,7 +54,9 @@ function translatedKept (message: Message, json: string): string | undefined {
   if (!mayHaveNames(bytes)) return undefined
   try {
     const value = parseExactly(bytes)
-    return isObject(value) ? rawJson(translateStruct(rootOf(message).members, value, UNKEPT)) + (json.endsWith('\n') ? '\n' : '') : undefined
+    return isObject(value)
+      ? rawJson(translateStruct(rootOf(message).members, value, UNKEPT)) + (json.endsWith('\n') ? '\n' : '')
+      : undefined
   } catch {
     return undefined
   }
@@ -52,8 +65,12 @@ function translatedKept (message: Message, json: string): string | undefined {
 /** What is kept does not keep itself. */
 const UNKEPT: Form = { json: true, patch: false, lastApplied: json => json }
 
-/** An object that was decoded from protobuf, or that protobuf is made of, in place. @param typed translates its apiVersion; of a body, the envelope has that */
-export const translateDecoded = <T>(message: Message, object: T, typed = true): T => translateIn(message, object, formOf(message, { json: false, patch: false }), typed) as T
+/**
+ * An object that was decoded from protobuf, or that protobuf is made of, in place.
+ * @param typed translates its apiVersion; of a body, the envelope has that
+ */
+export const translateDecoded = <T>(message: Message, object: T, typed = true): T =>
+  translateIn(message, object, formOf(message, { json: false, patch: false }), typed) as T
 
 /** The parsed body of a PATCH, in place. @param seen what a JSON patch changes, under its names */
 export function translatePatch (message: Message, type: string, patch: unknown, seen?: unknown): unknown {
@@ -104,10 +121,12 @@ export function translateDocument (value: unknown, name = ''): unknown {
   }
   if (Array.isArray(value)) return value.map(item => translateDocument(item, name))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] => [key, key === 'name' && 'verbs' in value ? member : translateDocument(member, key)])) as Plain
+  return Object.fromEntries(Object.entries(value).map(([key, member]): [string, unknown] =>
+    [key, key === 'name' && 'verbs' in value ? member : translateDocument(member, key)])) as Plain
 }
 
 const PUBLIC_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 /** Of requests and answers. */
 export const publicType = (type: string): string => type.replace(PROTOBUF_TYPE, PUBLIC_PROTOBUF)
-export const ownTypes = (accept: string | undefined): string | undefined => accept?.includes(PUBLIC_PROTOBUF) === true ? accept.replaceAll(PUBLIC_PROTOBUF, PROTOBUF_TYPE) : accept
+export const ownTypes = (accept: string | undefined): string | undefined =>
+  accept?.includes(PUBLIC_PROTOBUF) === true ? accept.replaceAll(PUBLIC_PROTOBUF, PROTOBUF_TYPE) : accept

@@ -1,4 +1,7 @@
-/** Pieces of OpenAPI documents under the public project's names: references, media types, groups; extensions by its names only. */
+/**
+ * Pieces of OpenAPI documents under the public project's names: references, media types, groups; extensions by its
+ * names only.
+ */
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
 import { publicType } from './objects.js'
@@ -10,7 +13,8 @@ export const publicDefinition = (name: string): string => name.replace(/^io\.orc
 const GROUPS = 'x-kubernetes-group-version-kind'
 const OWN_EXTENSION = 'x-orch-'
 /** As properties of a JSON Schema in a CustomResourceDefinition. */
-const PROPERTY = /^x-orch-(?=(?:embedded-resource|int-or-string|list-map-keys|list-type|map-type|preserve-unknown-fields|validations)$)/
+const PROPERTY = new RegExp('^x-orch-(?=(?:embedded-resource|int-or-string|list-map-keys|list-type|map-type|' +
+  'preserve-unknown-fields|validations)$)')
 
 interface Kind { readonly group: string }
 const publicKind = ({ group, ...rest }: Kind): object => ({ group: translateGroup(group), ...rest })

@@ -1,6 +1,7 @@
 /**
- * Where declared types hold names. Fields are listed by name, with the messages that have them where not all do; everything else, such as the data of a
- * ConfigMap, arguments and images of containers, and fields of custom resources, is the client's own text.
+ * Where declared types hold names. Fields are listed by name, with the messages that have them where not all do;
+ * everything else, such as the data of a ConfigMap, arguments and images of containers, and fields of custom resources,
+ * is the client's own text.
  */
 import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
@@ -136,7 +137,9 @@ function placeOf (field: PlannedField, messages: readonly string[]): Place | und
   const { message: inner, special } = field.innermost
   if (inner === undefined || special !== undefined) return undefined
   let item: Place = placeOfMessage(field.innermost)
-  for (let each: PlannedField | undefined = field; each !== undefined; each = each.element) if (each.shape === 'list' || each.shape === 'map') item = { kind: 'items', item, map: each.shape === 'map' }
+  for (let each: PlannedField | undefined = field; each !== undefined; each = each.element) {
+    if (each.shape === 'list' || each.shape === 'map') item = { kind: 'items', item, map: each.shape === 'map' }
+  }
   return item
 }
 

@@ -11,10 +11,13 @@ import { namesOf, translateGroup, translateKey, translateNamespace, translateUse
 
 /** Of custom and unknown types only the metadata is translated. */
 function messageOf (object: Plain): Message {
-  const found = representations.find(({ kind, apiVersion }) => kind === object['kind'] && apiVersion === object['apiVersion'])
+  const found = representations.find(({ kind, apiVersion }) => kind === object['kind'] &&
+    apiVersion === object['apiVersion'])
   if (found !== undefined) return found.message
-  const views = representations.flatMap(({ subresources }) => subresources.flatMap(({ view }) => view === undefined ? [] : [view.message]))
-  return views.find(({ [Facts]: { type } }) => type?.kind === object['kind'] && type?.apiVersion === object['apiVersion']) ?? PartialObjectMetadata
+  const views = representations
+    .flatMap(({ subresources }) => subresources.flatMap(({ view }) => view === undefined ? [] : [view.message]))
+  return views.find(({ [Facts]: { type } }) => type?.kind === object['kind'] &&
+    type?.apiVersion === object['apiVersion']) ?? PartialObjectMetadata
 }
 
 /** Objects by themselves; what is none stays. */
@@ -23,8 +26,13 @@ const translateObject = (value: unknown): unknown => isObject(value) ? translate
 const GROUPED = ['kind', 'resource', 'requestKind', 'requestResource']
 const USER = ['username', 'groups']
 
-/** An AdmissionReview or ConversionReview as JSON, under the public project's names. @returns it, and what translates its answer */
-export function publicReview (own: string): { readonly body: string, readonly answer: (body: Uint8Array) => Uint8Array } {
+/**
+ * An AdmissionReview or ConversionReview as JSON, under the public project's names.
+ * @returns it, and what translates its answer
+ */
+export function publicReview (own: string): {
+  readonly body: string, readonly answer: (body: Uint8Array) => Uint8Array
+} {
   const review = parseExactly(Buffer.from(own)) as Plain // this server wrote it
   const request = review['request'] as Plain
   const message = isObject(request['object']) ? messageOf(request['object']) : undefined
@@ -45,7 +53,9 @@ function translateReview (review: Plain): void {
   if (typeof request['name'] === 'string' && names !== undefined) request['name'] = names(request['name'])
   const { userInfo } = request
   if (isObject(userInfo)) request['userInfo'] = translateUserInfo(userInfo)
-  for (const member of ['object', 'oldObject', 'options']) if (member in request) request[member] = translateObject(request[member])
+  for (const member of ['object', 'oldObject', 'options']) {
+    if (member in request) request[member] = translateObject(request[member])
+  }
   if (Array.isArray(request['objects'])) request['objects'] = request['objects'].map(translateObject)
 }
 
@@ -74,7 +84,9 @@ function ownAnswer (body: Uint8Array, message: Message | undefined, seen: unknow
   if (isObject(response)) {
     const { patch } = response
     if (typeof patch === 'string' && message !== undefined) response['patch'] = ownPatch(patch, message, seen)
-    if (Array.isArray(response['convertedObjects'])) response['convertedObjects'] = response['convertedObjects'].map(translateObject)
+    if (Array.isArray(response['convertedObjects'])) {
+      response['convertedObjects'] = response['convertedObjects'].map(translateObject)
+    }
   }
   return Buffer.from(rawJson(review))
 }

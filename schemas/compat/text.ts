@@ -21,7 +21,9 @@ export const SIGNS = ['orch', 'k8s.io', 'kube', 'node-agent'] as const
 const SIGN = /orch|k8s\.io|kube|node-agent/
 export const hasSign = (text: string): boolean => SIGN.test(text)
 
-/** Translates text of bounded length; what would exceed the bound stays, so that translating back gives the same text. */
+/**
+ * Translates text of bounded length; what would exceed the bound stays, so that translating back gives the same text.
+ */
 export const bounded = (max: number, of: Translation): Translation => text => {
   if (text.length > max) return text
   const other = of(text)
@@ -76,7 +78,9 @@ export const translateKey = translation(text => {
   const before = text.slice(0, slash)
   const domain = DOMAINS.get(before)
   if (domain !== undefined) return domain + text.slice(slash)
-  for (const [end, other] of DOMAIN_ENDS) if (before.endsWith(end)) return before.slice(0, -end.length) + other + text.slice(slash)
+  for (const [end, other] of DOMAIN_ENDS) {
+    if (before.endsWith(end)) return before.slice(0, -end.length) + other + text.slice(slash)
+  }
   if (text.startsWith(COUNT)) return COUNT + ofGroup(text.slice(COUNT.length))
   const quota = CLASS_QUOTA.exec(text)
   return quota === null ? text : `${quota[1]}${quota[2] === 'k8s' ? 'orch' : 'k8s'}${quota[3]}`

@@ -1,4 +1,7 @@
-/** Names in the values of a declared type, in place: whole objects, parts of them, and patches that have their structure. */
+/**
+ * Names in the values of a declared type, in place: whole objects, parts of them, and patches that have their
+ * structure.
+ */
 import { sortedJson } from '../codec/json/escape.js'
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
@@ -28,17 +31,26 @@ export function extensionName (name: string): string {
   return prefix === undefined ? name : OTHER_PREFIX[prefix] + name.slice(prefix.length)
 }
 
-/** The value with its names translated; objects and lists are changed in place, and of another type than declared, stay as they are. */
+/**
+ * The value with its names translated; objects and lists are changed in place, and of another type than declared, stay
+ * as they are.
+ */
 export function translateValue (place: Place, value: unknown, form: Form): unknown {
   switch (place.kind) {
     case 'text':
       if (!place.list) return typeof value === 'string' ? place.of(value) : value
-      if (Array.isArray(value)) for (let at = 0; at < value.length; at++) if (typeof value[at] === 'string') value[at] = place.of(value[at] as string)
+      if (Array.isArray(value)) {
+        for (let at = 0; at < value.length; at++) {
+          if (typeof value[at] === 'string') value[at] = place.of(value[at] as string)
+        }
+      }
       return value
     case 'keys': return isObject(value) ? withKeys(value, place.of, form) : value
     case 'items': {
       if (typeof value !== 'object' || value === null || Array.isArray(value) === place.map) return value
-      if (Array.isArray(value)) for (let at = 0; at < value.length; at++) value[at] = translateValue(place.item, value[at], form)
+      if (Array.isArray(
+        value
+      )) for (let at = 0; at < value.length; at++) value[at] = translateValue(place.item, value[at], form)
       else {
         for (const key of Object.keys(value)) {
           const before = (value as Plain)[key]
@@ -65,7 +77,11 @@ export function translateStruct ({ places, beside, extensions, typed }: Members,
     value[name] = translateValue(place, before, form)
   }
   if (typed && typeof value['apiVersion'] === 'string') value['apiVersion'] = translateGroup(value['apiVersion'])
-  if (form.patch) for (const name of Object.keys(value)) if (DIRECTIVE.test(name)) translateDirective(places.get(name.slice(name.indexOf('/') + 1)), value, name, form)
+  if (form.patch) {
+    for (const name of Object.keys(value)) {
+      if (DIRECTIVE.test(name)) translateDirective(places.get(name.slice(name.indexOf('/') + 1)), value, name, form)
+    }
+  }
   return extensions && form.json ? renamed(value, extensionName) : value
 }
 
@@ -97,22 +113,34 @@ function renamed (map: Plain, rename: (key: string) => string): Plain {
   const keys = Object.keys(map)
   if (keys.every(key => rename(key) === key)) return map
   const made: Plain = {}
-  for (const [key, before] of keys.map((key): [string, string] => [rename(key), key]).sort(([one], [other]) => one < other ? -1 : 1)) setMember(made, key, map[before])
+  for (const [key, before] of keys.map((key): [string, string] => [rename(key), key])
+    .sort(([one], [other]) => one < other ? -1 : 1)) {
+    setMember(made, key, map[before])
+  }
   return made
 }
 
 /** Keys of items hold no annotation. */
 const JSON_FORM: Form = { json: true, patch: false, lastApplied: json => json }
 
-/** The tree of `fieldsV1`, in which f: stands before members, k: before the keys of items and v: before items themselves. Others may share it: not in place. */
+/**
+ * The tree of `fieldsV1`, in which f: stands before members, k: before the keys of items and v: before items
+ * themselves. Others may share it: not in place.
+ */
 export function translateFields (place: Place | undefined, tree: unknown): unknown {
   if (place === undefined || !isObject(tree)) return tree
   switch (place.kind) {
-    case 'text': return renamed(tree, key => key.startsWith('v:') ? `v:${translatedJson(key.slice(2), value => typeof value === 'string' ? place.of(value) : value)}` : key)
+    case 'text':
+      return renamed(tree, key => key.startsWith('v:')
+        ? `v:${translatedJson(key.slice(2), value => typeof value === 'string' ? place.of(value) : value)}`
+        : key)
     case 'keys': return renamed(tree, key => key.startsWith('f:') ? `f:${place.of(key.slice(2))}` : key)
     case 'items': {
       const { item } = place
-      return renamed(withChanged(tree, Object.keys(tree).filter(key => key !== '.'), () => item), key => key.startsWith('k:') ? `k:${translatedJson(key.slice(2), value => translateValue(item, value, JSON_FORM))}` : key)
+      return renamed(withChanged(tree, Object.keys(tree).filter(key => key !== '.'), () => item), key =>
+        key.startsWith('k:')
+          ? `k:${translatedJson(key.slice(2), value => translateValue(item, value, JSON_FORM))}`
+          : key)
     }
     case 'struct': {
       const { places, extensions } = place.members

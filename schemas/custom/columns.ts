@@ -8,14 +8,20 @@ import { parseTime } from '../meta/time.js'
 import type { ApiObject, Cell, Column } from '../resource.js'
 import { finder } from './json-path.js'
 
-const AGE: CustomResourceColumnDefinition = { name: 'Age', type: 'date', description: 'Time of creation.', jsonPath: '.metadata.creationTimestamp' }
+const AGE: CustomResourceColumnDefinition = {
+  name: 'Age', type: 'date', description: 'Time of creation.', jsonPath: '.metadata.creationTimestamp'
+}
 
 /** Name, then the columns of the definition; without any, the age. */
-export function customColumns (columns: readonly CustomResourceColumnDefinition[] = []): ReadonlyArray<Column<ApiObject>> {
+export function customColumns (
+  columns: readonly CustomResourceColumnDefinition[] = []
+): ReadonlyArray<Column<ApiObject>> {
   return [name, ...(columns.length === 0 ? [AGE] : columns).map(columnOf)]
 }
 
-function columnOf ({ name, type, format = '', description = '', priority = 0, jsonPath: path }: CustomResourceColumnDefinition): Column<ApiObject> {
+function columnOf (
+  { name, type, format = '', description = '', priority = 0, jsonPath: path }: CustomResourceColumnDefinition
+): Column<ApiObject> {
   let find: ReturnType<typeof finder> | undefined
   return {
     name,
@@ -44,4 +50,5 @@ function cellOf (type: string, value: unknown, now: number, budget: CellBudget):
 }
 
 /** No text is the zero time, whose age is unknown. */
-const dateOf = (text: string, now: number): Cell => text !== '' && parseTime(text) === undefined ? '<invalid>' : ageOf(text, now)
+const dateOf = (text: string, now: number): Cell =>
+  text !== '' && parseTime(text) === undefined ? '<invalid>' : ageOf(text, now)

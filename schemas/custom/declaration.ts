@@ -1,14 +1,18 @@
 /**
- * Turns the structural schema of a custom resource into a declaration like those of `schemas/api/`, so that the same codec, defaults,
- * server-side apply and OpenAPI serve it. Every field is a pointer: zeros and empty lists are kept. Members not in the schema are
- * pruned and reported as unknown. Values of the wrong type are kept until `rules.ts` reports them, as upstream does: a webhook may
- * mend them first. Nested parts are declared when they are first needed, as most definitions are larger than their use.
+ * Turns the structural schema of a custom resource into a declaration like those of `schemas/api/`, so that the same
+ * codec, defaults, server-side apply and OpenAPI serve it. Every field is a pointer: zeros and empty lists are kept.
+ * Members not in the schema are pruned and reported as unknown. Values of the wrong type are kept until `rules.ts`
+ * reports them, as upstream does: a webhook may mend them first. Nested parts are declared when they are first needed,
+ * as most definitions are larger than their use.
  */
 import { ObjectMeta } from '../meta/object.js'
 import { jsonValue, Time } from '../meta/scalars.js'
 import { apiPackage, list, map, one } from '../language/declare.js'
 import { messageSchema } from '../language/json-schema.js'
-import { Facts, type Declaration, type Field, type FieldOptions, type Fields, type GroupVersionKind, type KindFacts, type Message, type Plain, type TypeMembers } from '../language/types.js'
+import {
+  Facts, type Declaration, type Field, type FieldOptions, type Fields, type GroupVersionKind, type KindFacts,
+  type Message, type Plain, type TypeMembers
+} from '../language/types.js'
 import { isSchema, OF_EVERY_KIND, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { DEFAULT_GATES } from '../gates.js'
 import { apiVersionOf } from '../groups.js'
@@ -26,8 +30,11 @@ export type StructuralSchema = JSONSchemaProps
 
 const { message, special } = apiPackage('', '', 'io.orch.apiextensions', { name: 'structural' })
 /** False for values with numbers that JSON cannot represent. */
-const hasFiniteNumbers = (value: unknown): boolean => typeof value === 'number' ? Number.isFinite(value) : typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers)
-const finite = (openapi: Plain): ReturnType<typeof jsonValue> => ({ ...jsonValue(openapi), decode: (value, refuse) => hasFiniteNumbers(value) ? value : refuse('a finite number') })
+const hasFiniteNumbers = (value: unknown): boolean => typeof value === 'number'
+  ? Number.isFinite(value)
+  : typeof value !== 'object' || value === null || Object.values(value).every(hasFiniteNumbers)
+const finite = (openapi: Plain): ReturnType<typeof jsonValue> =>
+  ({ ...jsonValue(openapi), decode: (value, refuse) => hasFiniteNumbers(value) ? value : refuse('a finite number') })
 const scalar = (name: string, openapi: Plain): Message => special(name, '', {}, finite(openapi))
 const Text = scalar('String', { type: 'string' })
 const SCALARS: Readonly<Record<string, Message>> = {
@@ -36,7 +43,9 @@ const SCALARS: Readonly<Record<string, Message>> = {
   number: scalar('Number', { type: 'number' }),
   boolean: scalar('Boolean', { type: 'boolean' })
 }
-const IntOrString = special('IntOrString', '', {}, { ...finite({}), schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] } })
+const IntOrString = special('IntOrString', '', {}, {
+  ...finite({}), schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] }
+})
 const AnyObject = special('Object', '', {}, { ...finite({ type: 'object' }), open: true })
 const AnyValue = special('Value', '', {}, { ...finite({}), open: true })
 
@@ -56,21 +65,36 @@ export function fromStructural (kind: GroupVersionKind, schema: StructuralSchema
 /** Hosts are not typed: their schemas are checked as those of definitions. */
 function checked ({ group, version, kind }: GroupVersionKind, openAPIV3Schema: StructuralSchema): JSONSchemaProps {
   const plural = `${kind.toLowerCase()}s`
-  const spec = { group, scope: 'Namespaced', names: { plural, kind, singular: plural, listKind: `${kind}List` }, versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }] }
-  const { object, unknown } = decode(CustomResourceDefinition, { metadata: { name: `${plural}.${group}` }, spec, status: { storedVersions: [version] } })
-  const [problem = unknown.map(field => ({ type: 'FieldValueForbidden', field, detail: 'no such keyword' } as const))[0]] = finish(collectInSteps(report => validateDefinition(object, undefined, report, DEFAULT_GATES)))
-  if (problem !== undefined) throw new TypeError(`${kind}: ${problem.field.replace('spec.validation.openAPIV3Schema', 'schema')}: ${describe(problem)}`)
+  const spec = {
+    group, scope: 'Namespaced', names: { plural, kind, singular: plural, listKind: `${kind}List` },
+    versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema } }]
+  }
+  const { object, unknown } = decode(CustomResourceDefinition, {
+    metadata: { name: `${plural}.${group}` }, spec, status: { storedVersions: [version] }
+  })
+  const [
+    problem = unknown.map(field => ({ type: 'FieldValueForbidden', field, detail: 'no such keyword' } as const))[0]
+  ] = finish(collectInSteps(report => validateDefinition(object, undefined, report, DEFAULT_GATES)))
+  if (problem !== undefined) {
+    throw new TypeError(
+      `${kind}: ${problem.field.replace('spec.validation.openAPIV3Schema', 'schema')}: ${describe(problem)}`
+    )
+  }
   return object.spec.versions?.[0]?.schema?.openAPIV3Schema ?? {}
 }
 
 type Custom = TypeMembers & { metadata: ObjectMeta }
 
 /** The same from a definition, whose schema is valid; without rules by default. */
-export function declareKind (kind: GroupVersionKind, root: JSONSchemaProps, rules: Pick<Extra, 'validateCreate' | 'validateUpdate'> = {}): Message<Custom> {
+export function declareKind (
+  kind: GroupVersionKind, root: JSONSchemaProps, rules: Pick<Extra, 'validateCreate' | 'validateUpdate'> = {}
+): Message<Custom> {
   const { group, version, kind: name } = kind
   const prefix = [...group.split('.').reverse(), version].join('.')
   const builder = new Builder(prefix, name)
-  const properties = Object.fromEntries(Object.entries(root.properties ?? {}).filter(([member]) => !OF_EVERY_KIND.has(member)))
+  const properties = Object.fromEntries(
+    Object.entries(root.properties ?? {}).filter(([member]) => !OF_EVERY_KIND.has(member))
+  )
   const type: KindFacts = { group, version, kind: name, apiVersion: apiVersionOf(group, version), anyVersion: false }
   return builder.message(name, { ...root, properties }, name, {
     type,
@@ -111,7 +135,8 @@ class Builder {
       alternatives: undefined,
       structType: undefined,
       protobuf: false,
-      preserveUnknown: schema['x-orch-preserve-unknown-fields'] === true || schema.additionalProperties === true || undeclarable(schema),
+      preserveUnknown: schema['x-orch-preserve-unknown-fields'] === true || schema.additionalProperties === true ||
+        undeclarable(schema),
       defaults: undefined,
       validate: undefined,
       validateCreate: undefined,
@@ -121,7 +146,8 @@ class Builder {
   }
 
   #fields ({ properties = {} }: JSONSchemaProps, at: string): Fields {
-    return Object.fromEntries(Object.entries(properties).filter(([name]) => !isInherited(name)).sort(([a], [b]) => a < b ? -1 : 1).map(([name, property]) => [name, this.#field(property, `${at}_${name}`)]))
+    return Object.fromEntries(Object.entries(properties).filter(([name]) => !isInherited(name)).sort(([a], [b]) =>
+      a < b ? -1 : 1).map(([name, property]) => [name, this.#field(property, `${at}_${name}`)]))
   }
 
   #field (schema: JSONSchemaProps, at: string): Field {
@@ -141,15 +167,23 @@ class Builder {
   #list (schema: JSONSchemaProps, at: string, text: string, options: FieldOptions): Field {
     const { items, 'x-orch-list-type': listType, 'x-orch-list-map-keys': listMapKeys } = schema
     const keeps = schema['x-orch-preserve-unknown-fields'] === true
-    const merging = { ...(listType === undefined ? {} : { listType: listType as 'atomic' }), ...(listMapKeys === undefined ? {} : { listMapKeys }) }
+    const merging = {
+      ...(listType === undefined ? {} : { listType: listType as 'atomic' }),
+      ...(listMapKeys === undefined ? {} : { listMapKeys })
+    }
     const item = isSchema(items) ? this.#field(keeps ? keeping(items) : items, at) : one(null, '', AnyValue, options)
     return list(null, text, item, { ...options, ...merging })
   }
 
-  #object (schema: JSONSchemaProps, at: string, text: string, options: FieldOptions & { readonly pointer: true }): Field {
-    const { additionalProperties, properties, 'x-orch-embedded-resource': embedded, 'x-orch-map-type': mapType } = schema
+  #object (
+    schema: JSONSchemaProps, at: string, text: string, options: FieldOptions & { readonly pointer: true }
+  ): Field {
+    const { additionalProperties, properties, 'x-orch-embedded-resource': embedded, 'x-orch-map-type': mapType } =
+      schema
     const merging = { ...options, ...(mapType === undefined ? {} : { mapType: mapType as 'atomic' }) }
-    if (isSchema(additionalProperties) && properties === undefined) return map(null, text, this.#field(additionalProperties, at), merging)
+    if (isSchema(additionalProperties) && properties === undefined) {
+      return map(null, text, this.#field(additionalProperties, at), merging)
+    }
     const keeps = additionalProperties === true || schema['x-orch-preserve-unknown-fields'] === true
     if (keeps && properties === undefined && embedded !== true) return one(null, text, AnyObject, merging)
     const name = at.replace(/[^A-Za-z0-9]+/g, '_')
@@ -188,7 +222,9 @@ class Builder {
 const keeping = (schema: JSONSchemaProps): JSONSchemaProps => ({ ...schema, 'x-orch-preserve-unknown-fields': true })
 
 /** The metadata of an object that nobody has created yet. */
-const EmbeddedMeta = message('EmbeddedMeta', '', { ...ObjectMeta[Facts].fields, creationTimestamp: one(null, '', Time, { pointer: true }) })
+const EmbeddedMeta = message('EmbeddedMeta', '', {
+  ...ObjectMeta[Facts].fields, creationTimestamp: one(null, '', Time, { pointer: true })
+})
 
 /** Names that every JavaScript object inherits. */
 const isInherited = (name: string): boolean => name in Object.prototype

@@ -7,5 +7,7 @@ import { isObject } from '../language/values.js'
 export function keysOf (items: unknown, item: unknown, keys: readonly string[]): Plain {
   const properties = isSchema(items) ? items.properties ?? {} : {}
   const members = isObject(item) ? item : {}
-  return Object.fromEntries(keys.map(key => [key, members[key] ?? properties[key]?.default]).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(
+    keys.map(key => [key, members[key] ?? properties[key]?.default]).filter(([, value]) => value !== undefined)
+  )
 }

@@ -1,8 +1,11 @@
 /**
- * The resource type of a CustomResourceDefinition: the same kind of value as a built-in one. The storage version is stored; with
- * strategy None, objects of the others are converted by their schemas alone: pruned, and given the defaults of the version.
+ * The resource type of a CustomResourceDefinition: the same kind of value as a built-in one. The storage version is
+ * stored; with strategy None, objects of the others are converted by their schemas alone: pruned, and given the
+ * defaults of the version.
  */
-import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../api/apiextensions/customresourcedefinitions.js'
+import type {
+  CustomResourceDefinition, CustomResourceDefinitionVersion
+} from '../api/apiextensions/customresourcedefinitions.js'
 import type { JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import { areRulesOn } from '../api/apiextensions/rules/expressions.js'
 import { UNBOUNDED } from '../codec/json/parse.js'
@@ -11,7 +14,10 @@ import { decode } from '../language/decode.js'
 import { applyDefaults } from '../language/defaults.js'
 import type { Message } from '../language/types.js'
 import { OWN_METADATA } from '../meta/status-metadata.js'
-import { resource, type ApiObject, type Deprecation, type OtherRepresentation, type ResourceType, type ResourceVerb, type Subresource, type VersionRules } from '../resource.js'
+import {
+  resource, type ApiObject, type Deprecation, type OtherRepresentation, type ResourceType, type ResourceVerb,
+  type Subresource, type VersionRules
+} from '../resource.js'
 import { customColumns } from './columns.js'
 import { declareKind } from './declaration.js'
 import { customRules } from './rules.js'
@@ -19,7 +25,9 @@ import { customScale, validateScale } from './scale.js'
 
 const EVERYTHING: JSONSchemaProps = { 'x-orch-preserve-unknown-fields': true }
 /** While the type is being emptied, nothing is created. */
-const OF_TERMINATING: readonly ResourceVerb[] = ['delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+const OF_TERMINATING: readonly ResourceVerb[] = [
+  'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'
+]
 
 interface Version {
   readonly message: Message<ApiObject>
@@ -31,8 +39,8 @@ interface Version {
 }
 
 /**
- * The types of a definition whose names are accepted, that of the storage version first; none if no version is stored. One type with
- * all versions, served or not, or with conversion by a webhook a type for each version.
+ * The types of a definition whose names are accepted, that of the storage version first; none if no version is stored.
+ * One type with all versions, served or not, or with conversion by a webhook a type for each version.
  */
 export function customResources (definition: CustomResourceDefinition, gates: Gates = DEFAULT_GATES): ResourceType[] {
   const { spec: { versions = [], conversion } } = definition
@@ -43,7 +51,10 @@ export function customResources (definition: CustomResourceDefinition, gates: Ga
   return [storage, ...others].map(one => customResource(definition, one, [], gates))
 }
 
-function customResource ({ metadata, spec, status }: CustomResourceDefinition, storage: CustomResourceDefinitionVersion, others: readonly CustomResourceDefinitionVersion[], gates: Gates): ResourceType {
+function customResource (
+  { metadata, spec, status }: CustomResourceDefinition, storage: CustomResourceDefinitionVersion,
+  others: readonly CustomResourceDefinitionVersion[], gates: Gates
+): ResourceType {
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames ?? spec.names
   const version = (one: CustomResourceDefinitionVersion): Version => versionOf(spec.group, kind, one, areRulesOn(gates))
   const stored = version(storage)
@@ -55,7 +66,8 @@ function customResource ({ metadata, spec, status }: CustomResourceDefinition, s
     categories: categories ?? [],
     namespaced: spec.scope === 'Namespaced',
     protobuf: false,
-    ...(spec.conversion?.strategy === 'Webhook' ? {} : { anyStoredVersion: true }), // the storage version may have changed
+    // the storage version may have changed
+    ...(spec.conversion?.strategy === 'Webhook' ? {} : { anyStoredVersion: true }),
     anyFinalizer: true,
     notOnUpdate: ['generateName'],
     unconditionalUpdate: false,
@@ -82,11 +94,17 @@ function versionOf (
         if (scale !== undefined) validateScale(scale, object, report)
       }
     },
-    ...(deprecated === true ? { deprecation: { deprecated: '', warning: deprecationWarning ?? `${group}/${name} ${kind} is deprecated` } } : {}),
+    ...(deprecated === true
+      ? { deprecation: { deprecated: '', warning: deprecationWarning ?? `${group}/${name} ${kind} is deprecated` } }
+      : {}),
     limitsWrites: served,
     columns: customColumns(additionalPrinterColumns),
     subresources: [
-      ...(status === undefined ? [] : [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA } as const]),
+      ...(status === undefined
+        ? []
+        : [{
+            name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA
+          } as const]),
       ...(scale === undefined ? [] : [customScale(scale)])
     ]
   }
@@ -105,6 +123,9 @@ function convertedBy (stored: Message<ApiObject>, { rules, ...version }: Version
     ...version,
     toStored: into(stored),
     fromStored,
-    rules: { inSteps: (object, old, ...rest) => rules.inSteps(fromStored(object), old === undefined ? undefined : fromStored(old), ...rest) }
+    rules: {
+      inSteps: (object, old, ...rest) =>
+        rules.inSteps(fromStored(object), old === undefined ? undefined : fromStored(old), ...rest)
+    }
   }
 }

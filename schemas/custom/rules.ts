@@ -27,8 +27,12 @@ interface PreparedRules {
 }
 
 /** Errors of these types make the results of CEL rules meaningless. */
-const BLOCKING: ReadonlySet<FieldError['type']> = new Set(['FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'])
-const NOT_CHECKED = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
+const BLOCKING: ReadonlySet<FieldError['type']> = new Set([
+  'FieldValueRequired', 'FieldValueTooLong', 'FieldValueTooMany', 'FieldValueTypeInvalid'
+])
+const NOT_CHECKED =
+  'some validation rules were not checked because the object was invalid; correct the existing errors to complete ' +
+    'validation'
 
 const prepared = (schema: JSONSchemaProps): PreparedRules => ({
   patterns: new ObjectPatterns(),
@@ -81,7 +85,10 @@ function repeatedItems (schema: JSONSchemaProps, value: unknown, at: string, rep
   }
 }
 
-function repeatedIn ({ items, 'x-orch-list-type': type, 'x-orch-list-map-keys': keys = [] }: JSONSchemaProps, list: readonly unknown[], at: string, report: Report): void {
+function repeatedIn (
+  { items, 'x-orch-list-type': type, 'x-orch-list-map-keys': keys = [] }: JSONSchemaProps, list: readonly unknown[],
+  at: string, report: Report
+): void {
   const known = new Set<string>()
   for (const [index, item] of list.entries()) {
     if (isSchema(items)) repeatedItems(items, item, `${at}[${index}]`, report)

@@ -16,7 +16,9 @@ const MAX_REPLICAS = 2 ** 31 - 1
 /** Paths are simple: names, separated by dots. */
 const pathOf = (path: string): string => path.replace(/^\./, '')
 
-export function customScale ({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale): Subresource {
+export function customScale (
+  { specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale
+): Subresource {
   const numberAt = (object: ApiObject, path: string): number | undefined => {
     const value = valueAt(object, pathOf(path))
     return typeof value === 'number' ? value : undefined
@@ -34,19 +36,36 @@ export function customScale ({ specReplicasPath, statusReplicasPath, labelSelect
         const { metadata: { name, namespace, uid, resourceVersion, creationTimestamp } } = object
         const replicas = numberAt(object, specReplicasPath)
         const selector = labelSelectorPath === '' ? undefined : valueAt(object, pathOf(labelSelectorPath))
-        const metadata = Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, value]) => value !== undefined))
+        const metadata = Object
+          .fromEntries(
+            Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, value]) =>
+              value !== undefined)
+          )
         return {
           kind: 'Scale',
           apiVersion: 'autoscaling/v1',
           metadata,
           spec: replicas === undefined ? {} : { replicas },
-          status: { replicas: numberAt(object, statusReplicasPath) ?? 0, ...(typeof selector === 'string' && selector !== '' ? { selector } : {}) }
+          status: {
+            replicas: numberAt(object, statusReplicasPath) ?? 0,
+            ...(typeof selector === 'string' && selector !== '' ? { selector } : {})
+          }
         } as ApiObject
       },
       check: object => {
-        if (numberAt(object, specReplicasPath) === undefined) throw new StatusError('InternalError', `Internal error occurred: the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`) // not a fault of the server
+        // not a fault of the server
+        if (numberAt(object, specReplicasPath) === undefined) {
+          throw new StatusError(
+            'InternalError',
+            `Internal error occurred: the spec replicas field ${JSON.stringify(specReplicasPath)} does not exist`
+          )
+        }
       },
-      write: (object, wanted) => { putAt(object as unknown as Record<string, unknown>, pathOf(specReplicasPath), (wanted as Scale).spec.replicas ?? 0) },
+      write: (object, wanted) => {
+        putAt(
+          object as unknown as Record<string, unknown>, pathOf(specReplicasPath), (wanted as Scale).spec.replicas ?? 0
+        )
+      },
       validate: (wanted, report) => {
         validateMetadata({ namespaced: true, nameRule: dnsSubdomain, anyFinalizer: false }, wanted.metadata, report)
         const { replicas = 0 } = (wanted as Scale).spec
@@ -57,14 +76,21 @@ export function customScale ({ specReplicasPath, statusReplicasPath, labelSelect
 }
 
 /** Validates replicas and selector of an object, if it has them. */
-export function validateScale ({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale, object: ApiObject, report: Report): void {
+export function validateScale (
+  { specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale, object: ApiObject,
+  report: Report
+): void {
   for (const path of [specReplicasPath, statusReplicasPath]) {
     const value = valueAt(object, pathOf(path))
     if (value === undefined) continue
     if (typeOf(value) !== 'integer') invalid(report, path, 0, `must be an integer, not of type ${typeOf(value)}`)
     else if (Number(value) < 0) invalid(report, path, value, 'should be a non-negative integer')
-    else if (Number(value) > MAX_REPLICAS) invalid(report, path, value, `should be less than or equal to ${MAX_REPLICAS}`)
+    else if (Number(value) > MAX_REPLICAS) {
+      invalid(report, path, value, `should be less than or equal to ${MAX_REPLICAS}`)
+    }
   }
   const selector = labelSelectorPath === '' ? undefined : valueAt(object, pathOf(labelSelectorPath))
-  if (selector !== undefined && typeof selector !== 'string') invalid(report, labelSelectorPath, '', `must be a string, not of type ${typeOf(selector)}`)
+  if (selector !== undefined && typeof selector !== 'string') {
+    invalid(report, labelSelectorPath, '', `must be a string, not of type ${typeOf(selector)}`)
+  }
 }

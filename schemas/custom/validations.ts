@@ -29,7 +29,9 @@ export function * compileRules (root: Schema): Steps<Ruled | undefined> {
 function * compiled (schema: Schema, types: SchemaTypes, isRoot: boolean): Steps<Ruled | undefined> {
   if (!hasRule(schema)) return undefined
   yield
-  const [rules, properties, type] = [[], new Map<string, Ruled>(), types.of(schema, isRoot || schema['x-orch-embedded-resource'] === true)] as [Array<Ruled['rules'][number]>, Map<string, Ruled>, ReturnType<SchemaTypes['of']>]
+  const [rules, properties, type] = [
+    [], new Map<string, Ruled>(), types.of(schema, isRoot || schema['x-orch-embedded-resource'] === true)
+  ] as [Array<Ruled['rules'][number]>, Map<string, Ruled>, ReturnType<SchemaTypes['of']>]
   for (const { rule = '', message = '' } of schema['x-orch-validations'] ?? []) {
     const text = rule.trim()
     if (text === '' || type === undefined) continue
@@ -78,7 +80,10 @@ class ObjectRules {
     else if (isObject(value)) yield * this.#object(ruled, value, isObject(old) ? old : {}, at)
   }
 
-  * #rule ({ schema: { type = '' } }: Ruled, { text, message, compiled }: Ruled['rules'][number], value: unknown, old: unknown, at: string): Steps<void> {
+  * #rule (
+    { schema: { type = '' } }: Ruled, { text, message, compiled }: Ruled['rules'][number], value: unknown, old: unknown,
+    at: string
+  ): Steps<void> {
     const words = message === '' ? text : message
     const refuse = (detail: string): void => { invalid(this.#report, at === '' ? '<nil>' : at, type, detail) }
     if (typeof compiled === 'string') return refuse(`rule compile error: ${compiled}`)
@@ -89,14 +94,21 @@ class ObjectRules {
     } catch (error) {
       if (!(error instanceof CostExceeded)) throw error
       this.#left = -1
-      return refuse(`'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: ${words}`)
+      return refuse('\'operation cancelled: actual cost limit exceeded\': no further validation rules will be run ' +
+        'due ' +
+        `to call cost exceeds limit for rule: ${words}`)
     }
     this.#left -= outcome.cost
-    if (this.#left < 0) return refuse('validation failed due to running out of cost budget, no further validation rules will be run')
+    if (this.#left < 0) {
+      return refuse('validation failed due to running out of cost budget, no further validation rules will be run')
+    }
     const { value: result } = outcome
     if (result instanceof Fault) {
       const { message: problem } = result
-      return refuse(problem.startsWith('no such overload') ? `'${problem}': call arguments did not match a supported operator, function or macro signature for rule: ${words}` : `${problem} evaluating rule: ${words}`)
+      return refuse(problem.startsWith('no such overload')
+        ? `'${problem}': call arguments did not match a supported operator, function or macro signature for rule: ` +
+          `${words}`
+        : `${problem} evaluating rule: ${words}`)
     }
     if (result !== true) refuse(message === '' ? `failed rule: ${text}` : message)
   }
@@ -107,15 +119,24 @@ class ObjectRules {
     const { 'x-orch-list-type': listType, 'x-orch-list-map-keys': keys = [] } = schema
     const identity = (item: unknown): string => sortedJson(keysOf(schema.items, item, keys))
     const known = listType === 'map' ? new Map(old.map(item => [identity(item), item])) : undefined
-    for (const [index, item] of list.entries()) yield * this.validate(items, item, known?.get(identity(item)), `${at}[${index}]`)
+    for (const [index, item] of list.entries()) {
+      yield * this.validate(items, item, known?.get(identity(item)), `${at}[${index}]`)
+    }
   }
 
-  * #object ({ properties, values }: Ruled, object: Readonly<Record<string, unknown>>, old: Readonly<Record<string, unknown>>, at: string): Steps<void> {
+  * #object (
+    { properties, values }: Ruled, object: Readonly<Record<string, unknown>>, old: Readonly<Record<string, unknown>>,
+    at: string
+  ): Steps<void> {
     const before = (name: string): unknown => Object.hasOwn(old, name) ? old[name] : undefined
     for (const [name, ruled] of properties) {
-      if (Object.hasOwn(object, name)) yield * this.validate(ruled, object[name], before(name), at === '' ? name : `${at}.${name}`)
+      if (Object.hasOwn(object, name)) {
+        yield * this.validate(ruled, object[name], before(name), at === '' ? name : `${at}.${name}`)
+      }
     }
     if (values === undefined) return
-    for (const [name, value] of Object.entries(object)) yield * this.validate(values, value, before(name), `${at}[${name}]`)
+    for (const [name, value] of Object.entries(object)) {
+      yield * this.validate(values, value, before(name), `${at}[${name}]`)
+    }
   }
 }

@@ -1,7 +1,9 @@
 /** Infers the type of every part of a rule, and refuses rules that cannot be evaluated. */
 import { overloadsOf } from './overloads.js'
 import { RuleProblem, literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
-import { assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, resolve, STRING, typeName, typeOf, type Type } from './types.js'
+import {
+  assign, Bindings, BOOL, DYN, INT, listOf, mapOf, NULL, resolve, STRING, typeName, typeOf, type Type
+} from './types.js'
 
 const TYPES_BY_NAME: Readonly<Record<string, Type>> = Object.assign(Object.create(null), {
   int: INT, bool: BOOL, string: STRING, list: listOf(DYN), map: mapOf(DYN, DYN), null_type: NULL,
@@ -56,7 +58,10 @@ class Checker {
       case 'id': return this.#variable(node.args, node, scope)
       case '.': return this.#select(node.args[0], node.args[1], node, scope)
       case 'list': return listOf(this.#common(node.args, scope))
-      case 'map': return mapOf(this.#common(node.args.map(([key]) => key), scope), this.#common(node.args.map(([, value]) => value), scope))
+      case 'map':
+        return mapOf(
+          this.#common(node.args.map(([key]) => key), scope), this.#common(node.args.map(([, value]) => value), scope)
+        )
       case '?:': return this.#choice(node.args, scope)
       case '&&': case '||': return this.#bools(node.args, `_${node.op}_`, node, scope)
       case '!_': case '-_':
@@ -74,13 +79,19 @@ class Checker {
     }
   }
 
-  #fail (problem: string, at: Node | number): never { throw new RuleProblem(problem, this.#rule, typeof at === 'number' ? at : at.start) }
+  #fail (problem: string, at: Node | number): never {
+    throw new RuleProblem(problem, this.#rule, typeof at === 'number' ? at : at.start)
+  }
 
   #literal (value: Literal, node: Node): Type {
     if (typeof value === 'bigint') return value < 2n ** 63n ? INT : this.#fail('invalid int literal', node)
     if (value === null) return NULL
     if (typeof value === 'object') return { kind: value instanceof Uint8Array ? 'bytes' : 'uint' }
-    return typeof value === 'number' ? { kind: 'double' } : typeof value === 'string' ? { ...STRING, most: Buffer.byteLength(value) } : BOOL
+    return typeof value === 'number'
+      ? { kind: 'double' }
+      : typeof value === 'string'
+        ? { ...STRING, most: Buffer.byteLength(value) }
+        : BOOL
   }
 
   #variable (name: string, node: Node, scope: ReadonlyMap<string, Type>): Type {
@@ -97,7 +108,9 @@ class Checker {
     const type = resolve(this.check(object, scope), this.bound)
     if (type.kind === 'dyn' || type.kind === 'param') return DYN
     if (type.kind === 'map') return type.of ?? DYN
-    if (type.kind !== 'object') return this.#fail(`type '${typeName(type)}' does not support field selection`, object.end)
+    if (type.kind !== 'object') {
+      return this.#fail(`type '${typeName(type)}' does not support field selection`, object.end)
+    }
     return type.fields?.get(field)?.type ?? this.#fail(`undefined field '${field}'`, object.end)
   }
 
@@ -106,7 +119,9 @@ class Checker {
     let common: Type = this.#parameter()
     for (const part of parts) {
       const type = this.check(part, scope)
-      if (!assign(type, common, this.bound)) this.#fail(`expected type '${this.#name(common)}' but found '${this.#name(type)}'`, part)
+      if (!assign(type, common, this.bound)) {
+        this.#fail(`expected type '${this.#name(common)}' but found '${this.#name(type)}'`, part)
+      }
       if (type.kind === 'dyn') common = DYN
     }
     return common
@@ -115,7 +130,11 @@ class Checker {
   #choice ([condition, yes, no]: readonly [Node, Node, Node], scope: ReadonlyMap<string, Type>): Type {
     this.#mustBeBool(condition, scope)
     const [left, right] = [this.check(yes, scope), this.check(no, scope)]
-    if (!assign(right, left, this.bound)) this.#fail(`found no matching overload for '_?_:_' applied to '(bool, ${this.#name(left)}, ${this.#name(right)})'`, yes)
+    if (!assign(right, left, this.bound)) {
+      this.#fail(
+        `found no matching overload for '_?_:_' applied to '(bool, ${this.#name(left)}, ${this.#name(right)})'`, yes
+      )
+    }
     return right.kind === 'dyn' ? right : left
   }
 
@@ -140,7 +159,12 @@ class Checker {
 
   #loop ({ macro, over, variable, condition, result }: Loop, scope: ReadonlyMap<string, Type>): Type {
     const range = resolve(this.check(over, scope), this.bound)
-    if (!['list', 'map', 'dyn', 'param'].includes(range.kind)) this.#fail(`expression of type '${typeName(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`, over)
+    if (!['list', 'map', 'dyn', 'param'].includes(range.kind)) {
+      this.#fail(
+        `expression of type '${typeName(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`,
+        over
+      )
+    }
     const item = range.kind === 'list' ? range.of ?? DYN : range.kind === 'map' ? range.key ?? DYN : DYN
     const inner = new Map(scope).set(variable, item)
     if (condition !== undefined) this.#mustBeBool(condition, inner)
@@ -157,7 +181,8 @@ class Checker {
     for (const { takes, returns } of known) {
       if (takes.length !== types.length) continue
       const [own, { size }] = [new Map<string, Type>(), this.bound]
-      const isMatch = takes.every((declared, index) => assign(types[index] ?? DYN, this.#fresh(declared, own), this.bound))
+      const isMatch = takes.every((declared, index) =>
+        assign(types[index] ?? DYN, this.#fresh(declared, own), this.bound))
       if (isMatch) results.push(resolve(this.#fresh(returns, own), this.bound))
       // The first match decides on parameters.
       if (!isMatch || results.length > 1) this.bound.forget(size)
@@ -185,6 +210,8 @@ class Checker {
       return known
     }
     if (type.of === undefined) return type
-    return { ...type, of: this.#fresh(type.of, own), ...(type.key === undefined ? {} : { key: this.#fresh(type.key, own) }) }
+    return {
+      ...type, of: this.#fresh(type.of, own), ...(type.key === undefined ? {} : { key: this.#fresh(type.key, own) })
+    }
   }
 }

@@ -6,14 +6,17 @@ import { qualifiedName, typeNamed } from './check.js'
 import { functions } from './functions.js'
 import { COST_OF_LIST, COST_OF_MAP, costOfCall, type Meter } from './meter.js'
 import { literalOf, loopOf, type Literal, type Loop, type Node } from './parse.js'
-import { Entries, Fault, orFault, isDict, Items, List, sizeOf, TypeValue, Uint, type Key, type Value } from './values.js'
+import {
+  Entries, Fault, orFault, isDict, Items, List, sizeOf, TypeValue, Uint, type Key, type Value
+} from './values.js'
 
 /** The values of the variables by slot, and the cost of the evaluation. */
 export interface Frame { readonly slots: Value[], readonly meter: Meter }
 
 type Run = (frame: Frame) => Value
 /** Either `run` or `steps`. */
-export type Code = { readonly run: Run, readonly steps?: undefined } | { readonly run?: undefined, readonly steps: (frame: Frame) => Steps<Value> }
+export type Code = { readonly run: Run, readonly steps?: undefined } |
+  { readonly run?: undefined, readonly steps: (frame: Frame) => Steps<Value> }
 
 const isPlain = (code: Code): code is Extract<Code, { run: Run }> => code.run !== undefined
 
@@ -42,10 +45,15 @@ class Compiler {
       case '!_': case '-_':
         if (node.op === '-_' && node.args.op === 'value' && node.args.args === 2n ** 63n) return constant(-(2n ** 63n))
         return this.#call(node.op, [node.args], scope)
-      case 'call': return node.args[0] === 'has' && node.args[1].length === 1 ? this.#has(node.args[1], scope) : this.#call(node.args[0], node.args[1], scope)
+      case 'call':
+        return node.args[0] === 'has' && node.args[1].length === 1
+          ? this.#has(node.args[1], scope)
+          : this.#call(node.args[0], node.args[1], scope)
       case 'rcall': {
         const loop = loopOf(node)
-        return loop === undefined ? this.#call(`.${node.args[0]}`, [node.args[1], ...node.args[2]], scope) : this.#loop(loop, scope)
+        return loop === undefined
+          ? this.#call(`.${node.args[0]}`, [node.args[1], ...node.args[2]], scope)
+          : this.#loop(loop, scope)
       }
       case '.?': case '[?]': return constant(new Fault('no such overload'))
       default: return this.#call(node.op, node.args, scope)
@@ -81,18 +89,30 @@ class Compiler {
     const [object, field] = node.args
     return strict([this.compile(object, scope)], ([of = null], { meter }) => {
       meter.spend(1)
-      return typeof of !== 'object' || of === null || !isDict(of) ? new Fault('no such overload') : of.get(field) !== undefined
+      return typeof of !== 'object' || of === null || !isDict(of)
+        ? new Fault('no such overload')
+        : of.get(field) !== undefined
     })
   }
 
   #choice ([condition, yes, no]: readonly [Node, Node, Node], scope: Scope): Code {
     const [test, left, right] = [this.compile(condition, scope), this.compile(yes, scope), this.compile(no, scope)]
-    const chosen = (holds: Value): Code => holds === true ? left : holds === false ? right : constant(holds instanceof Fault ? holds : new Fault('no such overload'))
+    const chosen = (holds: Value): Code => holds === true
+      ? left
+      : holds === false
+        ? right
+        : constant(holds instanceof Fault ? holds : new Fault('no such overload'))
     if (isPlain(test) && isPlain(left) && isPlain(right)) {
       return {
         run: frame => {
           const holds = test.run(frame)
-          return holds === true ? left.run(frame) : holds === false ? right.run(frame) : holds instanceof Fault ? holds : new Fault('no such overload')
+          return holds === true
+            ? left.run(frame)
+            : holds === false
+              ? right.run(frame)
+              : holds instanceof Fault
+                ? holds
+                : new Fault('no such overload')
         }
       }
     }
@@ -105,7 +125,11 @@ class Compiler {
     const combined = (first: Value, second: Value): Value => {
       if (second === decisive) return decisive
       if (first instanceof Fault) return first
-      return second instanceof Fault ? second : first === !decisive && second === !decisive ? !decisive : new Fault('no such overload')
+      return second instanceof Fault
+        ? second
+        : first === !decisive && second === !decisive
+          ? !decisive
+          : new Fault('no such overload')
     }
     if (isPlain(left) && isPlain(right)) {
       return {
@@ -126,7 +150,9 @@ class Compiler {
   #loop ({ macro, over, variable, condition, result }: Loop, scope: Scope): Code {
     const [range, slot] = [this.compile(over, scope), this.#slots++]
     const inner = new Map(scope).set(variable, slot)
-    const [test, make] = [condition === undefined ? undefined : this.compile(condition, inner), result === undefined ? undefined : this.compile(result, inner)]
+    const [test, make] = [condition === undefined
+      ? undefined
+      : this.compile(condition, inner), result === undefined ? undefined : this.compile(result, inner)]
     const begin = LOOPS[macro]
     return {
       steps: function * (frame) {
@@ -139,7 +165,10 @@ class Compiler {
           meter.spend(COST_OF_STEP)
           slots[slot] = item
           const holds = test === undefined ? true : isPlain(test) ? test.run(frame) : yield * test.steps(frame)
-          const made = holds !== true || make === undefined ? item : isPlain(make) ? make.run(frame) : yield * make.steps(frame)
+          const made = holds !== true ||
+            make === undefined
+            ? item
+            : isPlain(make) ? make.run(frame) : yield * make.steps(frame)
           const ended = step(holds, made)
           if (ended !== undefined) return ended
           if (meter.isDue) yield
@@ -160,7 +189,8 @@ interface Fold {
 }
 
 const NO_BOOL = new Fault('no such overload')
-const notBool = (holds: Value): Value | undefined => holds instanceof Fault ? holds : typeof holds === 'boolean' ? undefined : NO_BOOL
+const notBool = (holds: Value): Value | undefined =>
+  holds instanceof Fault ? holds : typeof holds === 'boolean' ? undefined : NO_BOOL
 
 /** One item may decide; errors of other items then do not matter. */
 const quantifier = (decisive: boolean) => (): Fold => {
@@ -197,15 +227,21 @@ function counting (): Fold {
   }
 }
 
-const LOOPS: Readonly<Record<Loop['macro'], () => Fold>> = { all: quantifier(false), exists: quantifier(true), exists_one: counting, map: collecting, filter: collecting }
+const LOOPS: Readonly<Record<Loop['macro'], () => Fold>> = {
+  all: quantifier(false), exists: quantifier(true), exists_one: counting, map: collecting, filter: collecting
+}
 
 function itemsOf (range: Value): Items | Fault {
   if (range instanceof Items) return range
   if (range instanceof Fault) return range
-  return typeof range === 'object' && range !== null && isDict(range) ? new List(range.keys()) : new Fault('no such overload')
+  return typeof range === 'object' && range !== null && isDict(range)
+    ? new List(range.keys())
+    : new Fault('no such overload')
 }
 
-function * stepsOf (code: Code, frame: Frame): Steps<Value> { return isPlain(code) ? code.run(frame) : yield * code.steps(frame) }
+function * stepsOf (code: Code, frame: Frame): Steps<Value> {
+  return isPlain(code) ? code.run(frame) : yield * code.steps(frame)
+}
 
 const constant = (value: Value): Code => ({ run: () => value })
 
@@ -254,11 +290,16 @@ function literalMap (values: readonly Value[], { meter }: Frame): Value {
   for (let index = 0; index < values.length; index += 2) {
     const [key, value] = [values[index], values[index + 1] ?? null]
     const name = key instanceof Uint ? key.value : key
-    if (typeof name !== 'string' && typeof name !== 'bigint' && typeof name !== 'boolean') return new Fault('unsupported key type')
+    if (typeof name !== 'string' && typeof name !== 'bigint' && typeof name !== 'boolean') {
+      return new Fault('unsupported key type')
+    }
     if (entries.has(name)) return new Fault(`Failed with repeated key: ${String(name)}`)
     entries.set(name, value)
   }
   return new Entries(entries)
 }
 
-const valueOf = (literal: Literal): Value => typeof literal !== 'object' || literal === null || literal instanceof Uint8Array ? literal : new Uint(BigInt(literal.valueOf() as unknown as bigint))
+const valueOf = (literal: Literal): Value => typeof literal !== 'object' || literal === null ||
+  literal instanceof Uint8Array
+  ? literal
+  : new Uint(BigInt(literal.valueOf() as unknown as bigint))

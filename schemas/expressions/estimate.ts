@@ -7,7 +7,9 @@ const TEXTS: ReadonlySet<Kind> = new Set(['string', 'bytes', 'dyn'])
 /** Cost of the loop itself, per item. */
 const OF_STEP = { bool: 3, list: COST_OF_LIST + 2 } as const
 
-export function estimateCost (node: Node, types: ReadonlyMap<Node, Type>): number { return new Estimator(types).cost(node) }
+export function estimateCost (node: Node, types: ReadonlyMap<Node, Type>): number {
+  return new Estimator(types).cost(node)
+}
 
 class Estimator {
   readonly #types: ReadonlyMap<Node, Type>
@@ -42,7 +44,8 @@ class Estimator {
     const kind = first === undefined ? undefined : this.#types.get(first)?.kind
     const of = second === undefined ? undefined : this.#types.get(second)?.kind
     const listed = kind === 'list' || (name === 'in' && of === 'list')
-    return this.#sum(args) + costOfCall(name, listed, kind !== undefined && TEXTS.has(kind), this.#size(first), this.#size(second))
+    return this.#sum(args) +
+      costOfCall(name, listed, kind !== undefined && TEXTS.has(kind), this.#size(first), this.#size(second))
   }
 
   #loop ({ over, condition, result }: Loop): number {

@@ -9,7 +9,9 @@ const isMembers = (json: unknown): json is Members => typeof json === 'object' &
 
 /** The value of a field with that type; a Fault if the type differs. */
 export function fromJson (json: unknown, type: Type): Value {
-  if (json === null || json === undefined) return type.nullable === true ? null : new Fault('invalid data, got null for schema with nullable=false')
+  if (json === null || json === undefined) {
+    return type.nullable === true ? null : new Fault('invalid data, got null for schema with nullable=false')
+  }
   switch (type.kind) {
     case 'list': return Array.isArray(json) ? new JsonList(json, type) : wrong('an array', json)
     case 'map': return isMembers(json) ? new JsonMap(json, type) : wrong('an object', json)
@@ -22,7 +24,10 @@ export function fromJson (json: unknown, type: Type): Value {
   }
 }
 
-const wrong = (wanted: string, json: unknown): Fault => new Fault(`invalid data, expected ${wanted}, but got ${json === null ? 'null' : Array.isArray(json) ? 'array' : typeof json}`)
+const wrong = (wanted: string, json: unknown): Fault =>
+  new Fault(
+    `invalid data, expected ${wanted}, but got ${json === null ? 'null' : Array.isArray(json) ? 'array' : typeof json}`
+  )
 
 function integer (json: unknown): bigint | undefined {
   if (typeof json === 'bigint') return json
@@ -33,11 +38,15 @@ function ofText (json: string, { kind }: Type): Value {
   if (kind === 'bytes') return Buffer.from(json, 'base64')
   if (kind === 'timestamp') {
     const nanoseconds = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(json) ? `${json}T00:00:00Z` : json.toUpperCase())
-    return nanoseconds === undefined ? new Fault(`Invalid date formatted string ${JSON.stringify(json)}`) : new Instant(nanoseconds)
+    return nanoseconds === undefined
+      ? new Fault(`Invalid date formatted string ${JSON.stringify(json)}`)
+      : new Instant(nanoseconds)
   }
   if (kind !== 'duration') return json
   const nanoseconds = parseDuration(json)
-  return nanoseconds === undefined ? new Fault(`Invalid duration formatted string ${JSON.stringify(json)}`) : new Span(nanoseconds)
+  return nanoseconds === undefined
+    ? new Fault(`Invalid duration formatted string ${JSON.stringify(json)}`)
+    : new Span(nanoseconds)
 }
 
 class JsonList extends Items {
@@ -94,7 +103,9 @@ abstract class Lazy implements Dict {
 class JsonMap extends Lazy {
   protected list (): readonly string[] { return Object.keys(this.json) }
   protected read (key: string): Value | undefined {
-    return Object.hasOwn(this.json, key) && this.type.of !== undefined ? fromJson(this.json[key], this.type.of) : undefined
+    return Object.hasOwn(this.json, key) && this.type.of !== undefined
+      ? fromJson(this.json[key], this.type.of)
+      : undefined
   }
 }
 
@@ -106,7 +117,9 @@ class JsonObject extends Lazy {
 
   protected read (key: string): Value | undefined {
     const field = this.type.fields?.get(key)
-    return field !== undefined && isSent(this.json, field.member) ? fromJson(this.json[field.member], field.type) : undefined
+    return field !== undefined && isSent(this.json, field.member)
+      ? fromJson(this.json[field.member], field.type)
+      : undefined
   }
 }
 

@@ -43,14 +43,19 @@ const ofPattern: Cost = (first, second) => traversal(first + 1) * Math.ceil(seco
 /** By the name of a function, or of a method with a dot; others cost 1. */
 const OF_TEXT: Readonly<Record<string, Cost>> = {
   '==': ofSmaller, '!=': ofSmaller, '<': ofSmaller, '<=': ofSmaller, '>': ofSmaller, '>=': ofSmaller,
-  '+': (first, second) => traversal(first + second),
-  '.contains': ofProduct, '.startsWith': ofSecond, '.endsWith': ofSecond, '.matches': ofPattern, matches: ofPattern, '.find': ofPattern, '.findAll': ofPattern,
+  '+': (first, second) => traversal(first + second), '.contains': ofProduct, '.startsWith': ofSecond,
+  '.endsWith': ofSecond, '.matches': ofPattern, matches: ofPattern, '.find': ofPattern, '.findAll': ofPattern,
   '.indexOf': ofProduct, '.lastIndexOf': ofProduct,
-  ...Object.fromEntries(['.lowerAscii', '.upperAscii', '.trim', '.replace', '.split', '.substring', '.charAt', 'isURL', 'url', 'string', 'bytes'].map(name => [name, ofFirst]))
+  ...Object.fromEntries([
+    '.lowerAscii', '.upperAscii', '.trim', '.replace', '.split', '.substring', '.charAt', 'isURL', 'url', 'string',
+    'bytes'
+  ].map(name =>
+    [name, ofFirst]))
 }
 const OF_LIST: Readonly<Record<string, Cost>> = {
   in: (_first, second) => second,
-  ...Object.fromEntries(['.isSorted', '.sum', '.min', '.max', '.indexOf', '.lastIndexOf', '.join'].map(name => [name, (first: number) => first]))
+  ...Object.fromEntries(['.isSorted', '.sum', '.min', '.max', '.indexOf', '.lastIndexOf', '.join'].map(name =>
+    [name, (first: number) => first]))
 }
 
 /** @param listed whether the function visits a list; `texts`: whether it visits strings or bytes */

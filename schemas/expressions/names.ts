@@ -1,9 +1,12 @@
 /** How rules write property names that are not CEL identifiers. */
 const RESERVED: ReadonlySet<string> = new Set([
-  'true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'
+  'true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let',
+  'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'
 ])
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
-const ESCAPES: Readonly<Record<string, string>> = { __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__' }
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: '__underscores__', '.': '__dot__', '-': '__dash__', '/': '__slash__'
+}
 
 /** Undefined for a property that rules cannot name. */
 export function escapeName (property: string): string | undefined {

@@ -1,4 +1,6 @@
-/** Parses the text of a rule. Its size and depth are bounded, as everything that visits the syntax tree is recursive. */
+/**
+ * Parses the text of a rule. Its size and depth are bounded, as everything that visits the syntax tree is recursive.
+ */
 import type * as Cel from '@marcbachmann/cel-js'
 import { onDemand } from '../on-demand.js'
 
@@ -19,7 +21,8 @@ export class RuleProblem extends Error {
     const before = rule.slice(0, at)
     const start = before.lastIndexOf('\n') + 1
     const [line = ''] = rule.slice(start).split('\n', 1)
-    super(`ERROR: <input>:${before.split('\n').length}:${at - start + 1}: ${problem}\n | ${line}\n | ${'.'.repeat(at - start)}^`)
+    super(`ERROR: <input>:${before.split('\n').length}:${at - start + 1}: ${problem}\n | ${line}\n | ` +
+      `${'.'.repeat(at - start)}^`)
   }
 }
 
@@ -27,7 +30,9 @@ export class RuleProblem extends Error {
 export function parseRule (rule: string): Node {
   if (rule.length > MAX_LENGTH) throw new RuleProblem(`Syntax error: a rule has at most ${MAX_LENGTH} characters`, '')
   if (OPERATORS_IN_A_ROW.test(rule)) throw new RuleProblem('Syntax error: too many operators in a row', '')
-  environment ??= new (cel().Environment)({ limits: { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH, maxListElements: MAX_NODES, maxMapEntries: MAX_NODES } })
+  environment ??= new (cel().Environment)({
+    limits: { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH, maxListElements: MAX_NODES, maxMapEntries: MAX_NODES }
+  })
   try {
     return environment.parse(rule).ast
   } catch (error) {
@@ -42,7 +47,9 @@ export type Literal = string | number | bigint | boolean | null | Uint8Array | {
 export const literalOf = (node: Extract<Node, { op: 'value' }>): Literal => node.args as Literal
 
 /** The macros that loop over a list or the keys of a map, with their numbers of arguments. */
-const LOOPS: Readonly<Record<string, readonly number[]>> = { all: [2], exists: [2], exists_one: [2], map: [2, 3], filter: [2] }
+const LOOPS: Readonly<Record<string, readonly number[]>> = {
+  all: [2], exists: [2], exists_one: [2], map: [2, 3], filter: [2]
+}
 
 export interface Loop {
   readonly macro: 'all' | 'exists' | 'exists_one' | 'map' | 'filter'
@@ -57,7 +64,12 @@ export interface Loop {
 export function loopOf (node: Node): Loop | undefined {
   if (node.op !== 'rcall') return undefined
   const [macro, over, [variable, first, second]] = node.args
-  if (!Object.hasOwn(LOOPS, macro) || LOOPS[macro]?.includes(node.args[2].length) !== true || variable?.op !== 'id') return undefined
+  if (!Object.hasOwn(LOOPS, macro) || LOOPS[macro]?.includes(node.args[2].length) !== true || variable?.op !== 'id') {
+    return undefined
+  }
   const maps = macro === 'map'
-  return { macro: macro as Loop['macro'], over, variable: variable.args, condition: maps && second === undefined ? undefined : first, result: maps ? second ?? first : undefined }
+  return {
+    macro: macro as Loop['macro'], over, variable: variable.args,
+    condition: maps && second === undefined ? undefined : first, result: maps ? second ?? first : undefined
+  }
 }

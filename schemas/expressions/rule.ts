@@ -34,7 +34,9 @@ export function readRule (text: string, type: Type): Rule {
   try {
     const { type: result, types, usesOld } = checkRule(text, tree, new Map([['self', type], ['oldSelf', type]]))
     if (result.kind !== 'bool') throw new NotBoolean('cel expression must evaluate to a bool')
-    return { isTransition: usesOld, most: estimateCost(tree, types), evaluate: evaluator(compileRule(tree, PLACES), type) }
+    return {
+      isTransition: usesOld, most: estimateCost(tree, types), evaluate: evaluator(compileRule(tree, PLACES), type)
+    }
   } catch (error) {
     if (error instanceof RangeError) throw new RuleProblem('expression recursion limit exceeded', text)
     throw error

@@ -28,7 +28,9 @@ export class SchemaTypes {
   /** Undefined for values that rules cannot see: fields without schema. */
   of (schema: Schema, isObject = schema['x-orch-embedded-resource'] === true): Type | undefined {
     if (this.#known.has(schema)) return this.#known.get(schema)
-    const made = this.#make(isObject ? { ...schema, properties: { ...schema.properties, ...OF_EVERY_OBJECT.properties } } : schema)
+    const made = this.#make(
+      isObject ? { ...schema, properties: { ...schema.properties, ...OF_EVERY_OBJECT.properties } } : schema
+    )
     const type = made === undefined || schema.nullable !== true ? made : { ...made, nullable: true }
     this.#known.set(schema, type)
     return type
@@ -38,7 +40,10 @@ export class SchemaTypes {
     if (schema['x-orch-int-or-string'] === true) return { kind: 'dyn', least: 1, most: MAX_REQUEST - AROUND }
     switch (schema.type) {
       case 'array': return this.#list(schema)
-      case 'object': return isSchema(schema.additionalProperties) ? this.#map(schema, schema.additionalProperties) : this.#object(schema)
+      case 'object':
+        return isSchema(schema.additionalProperties)
+          ? this.#map(schema, schema.additionalProperties)
+          : this.#object(schema)
       case 'string': return text(schema)
       case 'boolean': return { ...BOOL, least: AROUND_NAME }
       case 'number': return { kind: 'double', least: 1 }
@@ -51,7 +56,10 @@ export class SchemaTypes {
     const of = isSchema(items) ? this.of(items) : undefined
     if (of === undefined) return undefined
     const most = Number(maxItems ?? Math.floor((MAX_REQUEST - AROUND) / ((of.least ?? 0) + 1)))
-    return { kind: 'list', of, most, least: AROUND, ...(listType === 'set' ? { identity: 'set' } : listType === 'map' ? { identity: keys ?? [] } : {}) }
+    return {
+      kind: 'list', of, most, least: AROUND,
+      ...(listType === 'set' ? { identity: 'set' } : listType === 'map' ? { identity: keys ?? [] } : {})
+    }
   }
 
   #map ({ maxProperties }: Schema, values: Schema): Type | undefined {
@@ -67,7 +75,9 @@ export class SchemaTypes {
     for (const [member, schema] of Object.entries(properties)) {
       const [name, type] = [escapeName(member), this.of(schema)]
       if (type === undefined) continue
-      if (required.includes(member) && schema.default === undefined) least += member.length + (type.least ?? 0) + AROUND_NAME
+      if (required.includes(member) && schema.default === undefined) {
+        least += member.length + (type.least ?? 0) + AROUND_NAME
+      }
       if (name !== undefined) fields.set(name, { member, type })
     }
     return { kind: 'object', fields, least }

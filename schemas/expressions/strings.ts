@@ -28,7 +28,9 @@ function part (text: string, from: bigint, to?: bigint): Value {
   const [start, end] = [Number(from), to === undefined ? all.length : Number(to)]
   if (start < 0 || start > all.length) return outOfRange(from)
   if (end < 0 || end > all.length) return outOfRange(to ?? 0n)
-  return start > end ? new Fault(`invalid substring range. start: ${start}, end: ${end}`) : joined(all.slice(start, end))
+  return start > end
+    ? new Fault(`invalid substring range. start: ${start}, end: ${end}`)
+    : joined(all.slice(start, end))
 }
 
 function position (text: string, wanted: string, at: Value | undefined, last: boolean): Value {
@@ -40,7 +42,8 @@ function position (text: string, wanted: string, at: Value | undefined, last: bo
   return BigInt(found < 0 ? -1 : lengthOf(text.slice(0, found)))
 }
 
-const amountOf = (value: Value | undefined): number => typeof value === 'bigint' && value >= 0n ? Number(value) : Infinity
+const amountOf = (value: Value | undefined): number =>
+  typeof value === 'bigint' && value >= 0n ? Number(value) : Infinity
 
 /** @throws CostExceeded */
 function partsOf (text: string, by: string): string[] {
@@ -89,7 +92,9 @@ const ASCII: Readonly<Record<string, (text: string) => string>> = {
 }
 
 /** The result of a method of a string; undefined if it has no such method with these arguments. */
-export function methodOfString (name: string, text: string, first: Value | undefined, second: Value | undefined, meter: Meter): Value | undefined {
+export function methodOfString (
+  name: string, text: string, first: Value | undefined, second: Value | undefined, meter: Meter
+): Value | undefined {
   const plain = ASCII[name]
   if (plain !== undefined) return plain(text)
   if (typeof first === 'bigint') {
@@ -117,7 +122,9 @@ export function methodOfString (name: string, text: string, first: Value | undef
   }
 }
 
-export const replace = (text: string, from: Value | undefined, to: Value | undefined, times: Value | undefined): Value | undefined =>
+export const replace = (
+  text: string, from: Value | undefined, to: Value | undefined, times: Value | undefined
+): Value | undefined =>
   typeof from === 'string' && typeof to === 'string' ? replaced(text, from, to, times) : undefined
 
 /** An absolute URL, or a path. */
@@ -148,7 +155,9 @@ export function partOfUrl (name: string, url: URL): Value | undefined {
     case '.getEscapedPath': return url.pathname
     case '.getQuery': {
       const query = new Map<string, Value[]>()
-      for (const [, key = '', value = ''] of url.search.slice(1).matchAll(/([^&=]+)=?([^&]*)/g)) query.set(decoded(key), [...query.get(decoded(key)) ?? [], decoded(value)])
+      for (const [, key = '', value = ''] of url.search.slice(1).matchAll(/([^&=]+)=?([^&]*)/g)) {
+        query.set(decoded(key), [...query.get(decoded(key)) ?? [], decoded(value)])
+      }
       return new Entries(new Map([...query].map(([key, values]) => [key, new List(values)])))
     }
     default: return undefined

@@ -14,8 +14,10 @@ export function parseInstant (text: string): bigint | undefined {
   return time === undefined ? undefined : BigInt(time.seconds) * SECOND + BigInt(time.nanos)
 }
 
-export const instant = (nanoseconds: bigint): Value => nanoseconds < EARLIEST || nanoseconds > LATEST ? new Fault('timestamp overflow') : new Instant(nanoseconds)
-export const span = (nanoseconds: bigint): Value => BigInt.asIntN(64, nanoseconds) === nanoseconds ? new Span(nanoseconds) : new Fault('duration overflow')
+export const instant = (nanoseconds: bigint): Value =>
+  nanoseconds < EARLIEST || nanoseconds > LATEST ? new Fault('timestamp overflow') : new Instant(nanoseconds)
+export const span = (nanoseconds: bigint): Value =>
+  BigInt.asIntN(64, nanoseconds) === nanoseconds ? new Span(nanoseconds) : new Fault('duration overflow')
 
 export function timestampOf (value: Value): Value | undefined {
   if (value instanceof Instant) return value
@@ -29,7 +31,9 @@ export function durationOf (value: Value): Value | undefined {
   if (value instanceof Span) return value
   if (typeof value !== 'string') return undefined
   const nanoseconds = parseDuration(value)
-  return nanoseconds === undefined ? new Fault(`time: invalid duration ${JSON.stringify(value)}`) : new Span(nanoseconds)
+  return nanoseconds === undefined
+    ? new Fault(`time: invalid duration ${JSON.stringify(value)}`)
+    : new Span(nanoseconds)
 }
 
 /** The text of a timestamp or duration. */
@@ -43,7 +47,9 @@ export function textOfTime (value: Instant | Span): string {
 const floor = (value: bigint, by: bigint): bigint => (value - modulo(value, by)) / by
 const modulo = (value: bigint, by: bigint): bigint => ((value % by) + by) % by
 
-const OF_SPAN: Readonly<Record<string, bigint>> = { getHours: 3600n * SECOND, getMinutes: 60n * SECOND, getSeconds: SECOND, getMilliseconds: MILLISECOND }
+const OF_SPAN: Readonly<Record<string, bigint>> = {
+  getHours: 3600n * SECOND, getMinutes: 60n * SECOND, getSeconds: SECOND, getMilliseconds: MILLISECOND
+}
 const OF_INSTANT: Readonly<Record<string, (date: Date) => number>> = {
   getFullYear: date => date.getUTCFullYear(),
   getMonth: date => date.getUTCMonth(),
@@ -81,7 +87,10 @@ function formatOf (zone: string): Intl.DateTimeFormat {
   let format = formats.get(zone)
   if (format === undefined) {
     if (formats.size >= MAX_FORMATS) formats.clear()
-    formats.set(zone, format = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' }))
+    formats.set(zone, format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric',
+      minute: 'numeric', second: 'numeric'
+    }))
   }
   return format
 }
@@ -89,11 +98,16 @@ function formatOf (zone: string): Intl.DateTimeFormat {
 /** A date whose parts in UTC are those of the other in the zone. */
 function inZone (date: Date, zone: string): Date | undefined {
   const [, sign, hours, minutes] = /^([+-]?)(\d{2}):(\d{2})$/.exec(zone) ?? []
-  if (hours !== undefined) return new Date(date.getTime() + (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000)
+  if (hours !== undefined) {
+    return new Date(date.getTime() + (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000)
+  }
   try {
     const parts = formatOf(zone).formatToParts(date)
     const part = (type: string): number => Number(parts.find(one => one.type === type)?.value)
-    return new Date(Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'), date.getUTCMilliseconds()))
+    return new Date(Date.UTC(
+      part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'),
+      date.getUTCMilliseconds()
+    ))
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 /** Types of CEL, and how the checker infers type parameters. */
-export type Kind = 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'null_type' | 'timestamp' | 'duration' | 'url' | 'dyn' | 'type' | 'list' | 'map' | 'object' | 'param'
+export type Kind = 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'null_type' | 'timestamp' | 'duration' |
+  'url' | 'dyn' | 'type' | 'list' | 'map' | 'object' | 'param'
 
 export interface Type {
   readonly kind: Kind
@@ -93,5 +94,6 @@ export function assign (actual: Type, declared: Type, bound: Bindings): boolean 
   if (from.kind !== to.kind) return false
   if (from.kind === 'object') return from.fields === to.fields
   if (from.kind === 'list') return assign(from.of ?? DYN, to.of ?? DYN, bound)
-  return from.kind !== 'map' || (assign(from.key ?? DYN, to.key ?? DYN, bound) && assign(from.of ?? DYN, to.of ?? DYN, bound))
+  return from.kind !== 'map' ||
+    (assign(from.key ?? DYN, to.key ?? DYN, bound) && assign(from.of ?? DYN, to.of ?? DYN, bound))
 }

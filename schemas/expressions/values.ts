@@ -8,7 +8,8 @@ export class Span { constructor (readonly nanoseconds: bigint) {} }
 /** A type as a value. */
 export class TypeValue { constructor (readonly name: string) {} }
 export class Fault { constructor (readonly message: string) {} }
-export const orFault = (value: Value | undefined, problem: string): Value => value === undefined ? new Fault(problem) : value
+export const orFault = (value: Value | undefined, problem: string): Value =>
+  value === undefined ? new Fault(problem) : value
 
 export type Key = string | bigint | boolean
 export interface Dict {
@@ -36,14 +37,24 @@ export class Entries implements Dict {
   get (key: Key): Value | undefined { return this.entries.get(key) }
   keys (): readonly Key[] { return [...this.entries.keys()] }
 }
-export type Value = boolean | bigint | number | string | null | Uint | Uint8Array | Instant | Span | TypeValue | URL | Items | Dict | Fault
+export type Value = boolean | bigint | number | string | null | Uint | Uint8Array | Instant | Span | TypeValue | URL |
+  Items | Dict | Fault
 
-export const isDict = (value: Value): value is Dict => typeof value === 'object' && value !== null && 'keys' in value && !(value instanceof Uint8Array) && !(value instanceof URL)
+export const isDict = (value: Value): value is Dict => typeof value === 'object' && value !== null && 'keys' in value &&
+  !(value instanceof Uint8Array) && !(value instanceof URL)
 
 /** The name of the type of a value. */
 export function kindOf (value: Value): string {
   if (value === null) return 'null_type'
-  if (typeof value !== 'object') return typeof value === 'bigint' ? 'int' : typeof value === 'number' ? 'double' : typeof value === 'boolean' ? 'bool' : 'string'
+  if (typeof value !== 'object') {
+    return typeof value === 'bigint'
+      ? 'int'
+      : typeof value === 'number'
+        ? 'double'
+        : typeof value === 'boolean'
+          ? 'bool'
+          : 'string'
+  }
   if (value instanceof Items) return 'list'
   if (value instanceof Uint) return 'uint'
   if (value instanceof Uint8Array) return 'bytes'
@@ -60,16 +71,21 @@ export function sizeOf (value: Value | undefined): number {
 }
 
 /** Numbers of all types, for comparison. */
-const amount = (value: Value): bigint | number | undefined => value instanceof Uint ? value.value : typeof value === 'bigint' || typeof value === 'number' ? value : undefined
+const amount = (value: Value): bigint | number | undefined =>
+  value instanceof Uint ? value.value : typeof value === 'bigint' || typeof value === 'number' ? value : undefined
 
 /** Negative, zero or positive; NaN if neither; undefined for values without an order. */
 export function compare (left: Value, right: Value): number | undefined {
   const [a, b] = [amount(left), amount(right)]
   if (a !== undefined && b !== undefined) return a < b ? -1 : a > b ? 1 : a == b ? 0 : NaN // eslint-disable-line eqeqeq
-  if (typeof left === 'string' && typeof right === 'string') return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))
+  if (typeof left === 'string' && typeof right === 'string') {
+    return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right))
+  }
   if (typeof left === 'boolean' && typeof right === 'boolean') return Number(left) - Number(right)
   if (left instanceof Uint8Array && right instanceof Uint8Array) return Buffer.compare(left, right)
-  if ((left instanceof Instant && right instanceof Instant) || (left instanceof Span && right instanceof Span)) return left.nanoseconds < right.nanoseconds ? -1 : left.nanoseconds > right.nanoseconds ? 1 : 0
+  if ((left instanceof Instant && right instanceof Instant) || (left instanceof Span && right instanceof Span)) {
+    return left.nanoseconds < right.nanoseconds ? -1 : left.nanoseconds > right.nanoseconds ? 1 : 0
+  }
   return undefined
 }
 
@@ -109,12 +125,16 @@ function sameEntries (left: Dict, right: Dict, meter: Meter): boolean {
 /** Equal for items of which a list holds only one. */
 export function identityOf (item: Value, identity: 'set' | readonly string[]): string {
   if (identity === 'set') return text(item)
-  return identity.map(key => text(typeof item === 'object' && item !== null && isDict(item) ? item.get(key) ?? null : null)).join()
+  return identity.map(key =>
+    text(typeof item === 'object' && item !== null && isDict(item) ? item.get(key) ?? null : null)).join()
 }
 
 function text (value: Value): string {
   if (value instanceof Items) return `[${value.items.map(text).join()}]`
-  if (typeof value === 'object' && value !== null && isDict(value)) return `{${[...value.keys()].sort().map(key => `${JSON.stringify(String(key))}:${text(value.get(key) ?? null)}`).join()}}`
+  if (typeof value === 'object' && value !== null && isDict(value)) {
+    return `{${[...value.keys()]
+      .sort().map(key => `${JSON.stringify(String(key))}:${text(value.get(key) ?? null)}`).join()}}`
+  }
   if (value instanceof Instant || value instanceof Span) return String(value.nanoseconds)
   return typeof value === 'bigint' || typeof value === 'number' ? `n${value}` : JSON.stringify(value)
 }

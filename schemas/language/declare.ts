@@ -1,7 +1,8 @@
 /**
- * The language in which every API type is declared. A message has one entry for each field, in JSON order. Everything else is
- * derived from it when first needed: the TypeScript type (`Static`), JSON and protobuf codecs, defaults, validation, OpenAPI.
- * Messages and fields are TypeBox schemas: JSON Schema for Ajv, with further facts under the symbol `Facts`.
+ * The language in which every API type is declared. A message has one entry for each field, in JSON order. Everything
+ * else is derived from it when first needed: the TypeScript type (`Static`), JSON and protobuf codecs, defaults,
+ * validation, OpenAPI. Messages and fields are TypeBox schemas: JSON Schema for Ajv, with further facts under the
+ * symbol `Facts`.
  *
  *     const { message, kind } = apiPackage('rbac.authorization.orch.io', 'v1', 'io.orch.api.rbac.v1')
  *
@@ -14,41 +15,63 @@
  *
  * A declaration allocates a few plain objects and computes nothing, so hundreds of types do not slow the start.
  *
- * In memory an object looks like its JSON, in declared order. A `required` scalar is always present (zero if unsent), and so is a
- * nested message that is not a pointer. Every other unset field is absent, never null. Times are RFC 3339 strings, bytes base64
- * strings; 64-bit integers are numbers, or bigints beyond ±9007199254740991.
+ * In memory an object looks like its JSON, in declared order. A `required` scalar is always present (zero if unsent),
+ * and so is a nested message that is not a pointer. Every other unset field is absent, never null. Times are RFC 3339
+ * strings, bytes base64 strings; 64-bit integers are numbers, or bigints beyond ±9007199254740991.
  */
 import { apiVersionOf } from '../groups.js'
 import { fieldSchema, messageSchema } from './json-schema.js'
-import type { Alternatives, Declaration, Declared, ElementType, Field, FieldOptions, Fields, Message, MessageOptions, ObjectOf, Plain, ScalarName, ScalarValues, Self, Shape, Special, SpecialMessage, TypeMembers, ValueOf, Within } from './types.js'
+import type {
+  Alternatives, Declaration, Declared, ElementType, Field, FieldOptions, Fields, Message, MessageOptions, ObjectOf,
+  Plain, ScalarName, ScalarValues, Self, Shape, Special, SpecialMessage, TypeMembers, ValueOf, Within
+} from './types.js'
 
 export { Facts } from './types.js'
 export type * from './types.js'
 
 export interface ApiPackage {
-  message: <F extends Fields>(name: string, description: string, fields: F, options?: MessageOptions<ObjectOf<F>>) => Message<ObjectOf<F>>
-  kind: <F extends Fields>(name: string, description: string, fields: F, options?: MessageOptions<ObjectOf<F> & TypeMembers>) => Message<ObjectOf<F> & TypeMembers>
+  message: <F extends Fields>(
+    name: string, description: string, fields: F, options?: MessageOptions<ObjectOf<F>>
+  ) => Message<ObjectOf<F>>
+  kind: <F extends Fields>(
+    name: string, description: string, fields: F, options?: MessageOptions<ObjectOf<F> & TypeMembers>
+  ) => Message<ObjectOf<F> & TypeMembers>
   special: <T>(name: string, description: string, fields: Fields, special: Special<T>) => SpecialMessage<T>
   /**
-   * A union type: its value is that of one of its fields, in JSON and in memory. The JSON type selects the field (object, list or
-   * boolean), so each occurs at most once. In protobuf it is a message with the chosen field and the constants in `beside`.
+   * A union type: its value is that of one of its fields, in JSON and in memory. The JSON type selects the field
+   * (object, list or boolean), so each occurs at most once. In protobuf it is a message with the chosen field and the
+   * constants in `beside`.
    */
-  alternatives: <F extends Fields>(name: string, description: string, fields: F, beside?: Plain) => SpecialMessage<{ [K in keyof F]: ValueOf<F[K]> }[keyof F]>
+  alternatives: <F extends Fields>(
+    name: string, description: string, fields: F, beside?: Plain
+  ) => SpecialMessage<{ [K in keyof F]: ValueOf<F[K]> }[keyof F]>
 }
 
 /**
- * Declares the types of a group version. `openapi` prefixes OpenAPI definition names; message names begin with its last two parts
- * unless `name` is set. `kindVersion` is the apiVersion of its kinds if not group/version; `alsoAs` is another accepted apiVersion.
+ * Declares the types of a group version. `openapi` prefixes OpenAPI definition names; message names begin with its last
+ * two parts unless `name` is set. `kindVersion` is the apiVersion of its kinds if not group/version; `alsoAs` is
+ * another accepted apiVersion.
  */
-export function apiPackage (group: string, version: string, openapi: string, options: { name?: string, kindVersion?: string, anyVersion?: true, alsoAs?: string } = {}): ApiPackage {
+export function apiPackage (
+  group: string, version: string, openapi: string,
+  options: { name?: string, kindVersion?: string, anyVersion?: true, alsoAs?: string } = {}
+): ApiPackage {
   const prefix = options.name ?? openapi.split('.').slice(-2).join('.')
   const apiVersion = options.kindVersion ?? apiVersionOf(group, version)
-  const make = (name: string, description: string, fields: Fields, kind: boolean, special: Special | undefined, rules: MessageOptions<never>, alternatives?: Alternatives) => messageSchema({
+  const make = (
+    name: string, description: string, fields: Fields, kind: boolean, special: Special | undefined,
+    rules: MessageOptions<never>, alternatives?: Alternatives
+  ) => messageSchema({
     name: `${prefix}.${name}`,
     openapiName: `${openapi}.${name}`,
     description,
     fields,
-    type: kind ? { group, version, kind: name, apiVersion, anyVersion: options.anyVersion === true, ...(options.alsoAs === undefined ? {} : { alsoAs: options.alsoAs }) } : undefined,
+    type: kind
+      ? {
+          group, version, kind: name, apiVersion, anyVersion: options.anyVersion === true,
+          ...(options.alsoAs === undefined ? {} : { alsoAs: options.alsoAs })
+        }
+      : undefined,
     given: undefined,
     special,
     alternatives,
@@ -63,12 +86,16 @@ export function apiPackage (group: string, version: string, openapi: string, opt
   })
   return {
     // Phantom types: nothing at run time carries them.
-    message: (name, description, fields, rules = {}) => make(name, description, fields, false, undefined, rules) as Message<ObjectOf<typeof fields>>,
-    kind: (name, description, fields, rules = {}) => make(name, description, fields, true, undefined, rules) as Message<ObjectOf<typeof fields> & TypeMembers>,
+    message: (name, description, fields, rules = {}) =>
+      make(name, description, fields, false, undefined, rules) as Message<ObjectOf<typeof fields>>,
+    kind: (name, description, fields, rules = {}) =>
+      make(name, description, fields, true, undefined, rules) as Message<ObjectOf<typeof fields> & TypeMembers>,
     special: <T>(name: string, description: string, fields: Fields, special: Special<T>) =>
       make(name, description, fields, false, special as Special, {}) as SpecialMessage<T>,
     alternatives: (name, description, fields, beside = {}) =>
-      make(name, description, fields, false, undefined, {}, { beside }) as SpecialMessage<ValueOf<(typeof fields)[string]>> as never
+      make(
+        name, description, fields, false, undefined, {}, { beside }
+      ) as SpecialMessage<ValueOf<(typeof fields)[string]>> as never
   }
 }
 
@@ -76,13 +103,19 @@ type ScalarPresence<O> = O extends { required: true } ? 'always' : 'maybe'
 type MessagePresence<E, O> = O extends { pointer: true } ? 'maybe' : E extends SpecialMessage ? 'maybe' : 'always'
 type None = Record<never, never>
 
-function field (shape: Shape, number: number | null, description: string, of: ElementType, options: FieldOptions | undefined): Field {
-  return fieldSchema(options === undefined ? { shape, number, description, of } : { ...options, shape, number, description, of }, options !== undefined)
+function field (
+  shape: Shape, number: number | null, description: string, of: ElementType, options: FieldOptions | undefined
+): Field {
+  return fieldSchema(options === undefined
+    ? { shape, number, description, of }
+    : { ...options, shape, number, description, of }, options !== undefined)
 }
 
 const scalar = <S extends ScalarName>(of: S) =>
   <const O extends FieldOptions = None>(number: number | null, description: string, options?: O) =>
-    field('one', number, description, of, options) as Declared<O extends { values: ReadonlyArray<infer V>, closed: true } ? V : ScalarValues[S], ScalarPresence<O>>
+    field(
+      'one', number, description, of, options
+    ) as Declared<O extends { values: ReadonlyArray<infer V>, closed: true } ? V : ScalarValues[S], ScalarPresence<O>>
 
 export const string = scalar('string')
 export const bool = scalar('bool')
@@ -93,11 +126,15 @@ export const double = scalar('double')
 export const bytes = scalar('bytes')
 
 /** One nested message. */
-export function one<const E extends Message | (() => Message), const O extends FieldOptions = None> (number: number | null, description: string, of: E, options?: O) {
+export function one<const E extends Message | (() => Message), const O extends FieldOptions = None> (
+  number: number | null, description: string, of: E, options?: O
+) {
   return field('one', number, description, of, options) as Declared<ValueOf<E>, MessagePresence<E, O>>
 }
 
-export function list<const E extends ElementType> (number: number | null, description: string, of: E, options?: FieldOptions) {
+export function list<const E extends ElementType> (
+  number: number | null, description: string, of: E, options?: FieldOptions
+) {
   return field('list', number, description, of, options) as Declared<Array<ValueOf<E>>, 'maybe'>
 }
 
@@ -118,11 +155,15 @@ export function recursive<T> (declare: (self: () => Message<Self>) => Message<T>
 }
 
 /** A map with string keys, any of which may occur: read entries with Object.hasOwn or Object.entries. */
-export function map<const E extends ElementType> (number: number | null, description: string, of: E, options?: FieldOptions) {
+export function map<const E extends ElementType> (
+  number: number | null, description: string, of: E, options?: FieldOptions
+) {
   return field('map', number, description, of, options) as Declared<Record<string, ValueOf<E>>, 'maybe'>
 }
 
 /** A message whose fields are inlined into the object in JSON, and nested in protobuf. */
-export function inline<const E extends Message> (number: number | null, description: string, of: E, options?: Pick<FieldOptions, 'immutable'>) {
+export function inline<const E extends Message> (
+  number: number | null, description: string, of: E, options?: Pick<FieldOptions, 'immutable'>
+) {
   return field('inline', number, description, of, options) as Field<ValueOf<E>, 'inline'>
 }

@@ -1,4 +1,7 @@
-/** Thrown by decoders for malformed input, with one sentence for the client. Decoders throw nothing else; routes answer it with 400. */
+/**
+ * Thrown by decoders for malformed input, with one sentence for the client. Decoders throw nothing else; routes answer
+ * it with 400.
+ */
 export class DecodeError extends Error {
   constructor (message: string, options?: { cause?: unknown }) {
     super(message, options)

@@ -1,7 +1,7 @@
 /**
- * Decodes plain values (from JSON or YAML) into objects of a declared type. A member of the wrong type is an error; an unknown one
- * is reported and dropped. null, a zero optional scalar and an empty list or map are unset, because protobuf cannot tell them
- * apart. The result shares nothing with the input except raw JSON.
+ * Decodes plain values (from JSON or YAML) into objects of a declared type. A member of the wrong type is an error; an
+ * unknown one is reported and dropped. null, a zero optional scalar and an empty list or map are unset, because
+ * protobuf cannot tell them apart. The result shares nothing with the input except raw JSON.
  */
 import { Facts, type ScalarName, type Declaration, type Message, type Plain } from './types.js'
 import { DecodeError, nameOfType } from './decode-error.js'
@@ -19,8 +19,8 @@ export interface Decoded<T> {
 }
 
 /**
- * Decodes a value. For a kind, an empty kind or apiVersion is filled in and another one refused. `most` bounds list items and map
- * entries in total: UNBOUNDED for stored objects. @throws DecodeError with the path and the expected type
+ * Decodes a value. For a kind, an empty kind or apiVersion is filled in and another one refused. `most` bounds list
+ * items and map entries in total: UNBOUNDED for stored objects. @throws DecodeError with the path and the expected type
  */
 export function decode<T> (message: Message<T>, value: unknown, most = OF_BODIES): Decoded<T> {
   const decoding = new Decoding(message, most)
@@ -29,10 +29,14 @@ export function decode<T> (message: Message<T>, value: unknown, most = OF_BODIES
 }
 
 /** Checks kind and apiVersion against the message, and fills in empty ones. */
-export function checkType (message: Message, apiVersion: string, kind: string): { kind: string, apiVersion: string } | undefined {
+export function checkType (
+  message: Message, apiVersion: string, kind: string
+): { kind: string, apiVersion: string } | undefined {
   const { type } = message[Facts]
   if (type === undefined) return undefined
-  if (kind !== '' && kind !== type.kind) throw new DecodeError(`kind: expected ${JSON.stringify(type.kind)}, got ${clip(kind)}`)
+  if (kind !== '' && kind !== type.kind) {
+    throw new DecodeError(`kind: expected ${JSON.stringify(type.kind)}, got ${clip(kind)}`)
+  }
   const asSent = apiVersion !== '' && (type.anyVersion || apiVersion === type.alsoAs)
   if (apiVersion !== '' && apiVersion !== type.apiVersion && !asSent) {
     throw new DecodeError(`apiVersion: expected ${JSON.stringify(type.apiVersion)}, got ${clip(apiVersion)}`)
@@ -64,7 +68,8 @@ class Decoding {
     const { special, type } = facts
     if (special !== undefined) return this.#special(facts, value)
     if (facts.alternatives !== undefined) return this.#alternative(planOf(this.#message), value)
-    if (value === null && facts.fields['metadata'] !== undefined) return this.root({}) // as upstream: a null body is an empty object
+    // as upstream: a null body is an empty object
+    if (value === null && facts.fields['metadata'] !== undefined) return this.root({})
     const plan = planOf(this.#message)
     if (type === undefined) return this.#object(plan, value)
     const source = this.#plain(value)
@@ -82,8 +87,13 @@ class Decoding {
   #refuse (expected: string, value: unknown): never {
     const path = pathText(this.#path)
     const { name, type } = this.#message[Facts]
-    const got = value === BAD_TEXT ? 'other text' : typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? `${nameOfType(value)} (${clip(String(value))})` : nameOfType(value)
-    throw new DecodeError(`${type?.kind ?? name}${path === '' ? '' : path.startsWith('[') ? path : `.${path}`}: expected ${expected}, got ${got}`)
+    const got = value === BAD_TEXT
+      ? 'other text'
+      : typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
+        ? `${nameOfType(value)} (${clip(String(value))})`
+        : nameOfType(value)
+    throw new DecodeError(`${type?.kind ?? name}${path === '' ? '' : path.startsWith('[') ? path : `.${path}`}: ` +
+      `expected ${expected}, got ${got}`)
   }
 
   #plain (value: unknown): Plain {
@@ -151,7 +161,8 @@ class Decoding {
         const keys = Object.keys(source)
         if (keys.length === 0 && !field.pointer && !field.keepsEmpty) return undefined
         for (const key of keys) {
-          if (source[key] === null && field.anyType && field.element?.nullable === false && field.element.field.default === undefined) continue
+          if (source[key] === null && field.anyType && field.element?.nullable === false &&
+            field.element.field.default === undefined) continue
           this.#path.push(key)
           this.#wellFormed(key, BAD_TEXT)
           target[key] = this.#element(field, source[key])
@@ -175,8 +186,12 @@ class Decoding {
       const { default: preset } = field.element.field
       return value === null && preset !== undefined ? clone(preset) : this.#field(field.element, value)
     }
-    if (field.scalar !== undefined) return value === null || value === undefined ? field.zero : this.#scalar(field.scalar, value)
-    if (value === null) return field.special !== undefined ? field.zero : field.alternatives ? undefined : fillRequired(field.plan, {})
+    if (field.scalar !== undefined) {
+      return value === null || value === undefined ? field.zero : this.#scalar(field.scalar, value)
+    }
+    if (value === null) {
+      return field.special !== undefined ? field.zero : field.alternatives ? undefined : fillRequired(field.plan, {})
+    }
     return this.#nested(field, value)
   }
 
@@ -217,18 +232,23 @@ class Decoding {
         if (typeof value !== 'number' || !Number.isInteger(value)) return this.#refuse('an integer', value)
         return (value | 0) === value ? value + 0 : this.#refuse('an integer of 32 bits', value)
       case 'int64':
-        if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : this.#refuse('an integer of 64 bits', value)
+        if (typeof value === 'bigint') {
+          return BigInt.asIntN(64, value) === value ? value : this.#refuse('an integer of 64 bits', value)
+        }
         if (typeof value !== 'number' || !Number.isInteger(value)) return this.#refuse('an integer', value)
         return Number.isSafeInteger(value) ? value + 0 : this.#refuse('an integer of 64 bits', value)
     }
   }
 }
 
-const formOf = ({ shape, message }: PlannedField): string => shape === 'list' ? 'a list' : message === undefined ? 'true or false' : 'an object'
+const formOf = ({ shape, message }: PlannedField): string =>
+  shape === 'list' ? 'a list' : message === undefined ? 'true or false' : 'an object'
 
 /** Copies undeclared members. */
 function keepUnknown (plan: Plan, source: Plain, target: Plain, kept: true | ReadonlySet<string>): void {
-  for (const name of Object.keys(source)) if (isUnknown(plan, name) && (kept === true || kept.has(name))) setMember(target, name, source[name])
+  for (const name of Object.keys(source)) {
+    if (isUnknown(plan, name) && (kept === true || kept.has(name))) setMember(target, name, source[name])
+  }
 }
 
 function isUnknown (plan: Plan, name: string): boolean {

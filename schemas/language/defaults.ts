@@ -55,7 +55,8 @@ export function applyOtherDefaults<T extends object> (message: Message<T>, objec
   for (const [name, value] of kept) said[name] = value
 }
 
-const writeOnly = perPlan(({ fields }) => fields.filter(({ field }) => field.writeOnly === true).map(({ name }) => name))
+const writeOnly = perPlan(({ fields }) =>
+  fields.filter(({ field }) => field.writeOnly === true).map(({ name }) => name))
 
 const computedDefaults = perPlan(plan => plan.messages.flatMap(({ defaults }) => defaults ?? []))
 
@@ -73,7 +74,11 @@ function fillValue (field: PlannedField, value: unknown): void {
   if (value === undefined || value === null || (field.anyType && !isOfType(field, value))) return
   const { element, shape } = field
   if (element === undefined && shape === 'one') fillMessage(field, value)
-  else for (const item of Object.values(value)) if (element === undefined) fillMessage(field, item); else fillValue(element, item)
+  else {
+    for (const item of Object.values(value)) {
+      if (element === undefined) fillMessage(field, item); else fillValue(element, item)
+    }
+  }
 }
 
 function fillMessage ({ alternatives, plan }: PlannedField, value: unknown): void {

@@ -1,6 +1,6 @@
 /**
- * Fields that feature gates bring (`gate` of their options). While its gate is off, a field is dropped from what clients send unless the
- * stored object has it; defaults that depend on a gate are added and removed here.
+ * Fields that feature gates bring (`gate` of their options). While its gate is off, a field is dropped from what
+ * clients send unless the stored object has it; defaults that depend on a gate are added and removed here.
  */
 import type { Gates } from '../gates.js'
 import { anywhere, isOfType, perPlan, planOf, type Plan, type PlannedField } from './plan.js'
@@ -14,7 +14,8 @@ export const lacksDropped = (object: object): boolean => DROPPED in object
 
 interface GatedField extends FieldGate { readonly field: PlannedField }
 
-const gateOf = ({ field: { gate } }: PlannedField): FieldGate | undefined => typeof gate === 'string' ? { name: gate } : gate
+const gateOf = ({ field: { gate } }: PlannedField): FieldGate | undefined =>
+  typeof gate === 'string' ? { name: gate } : gate
 
 const own = perPlan(({ fields }): readonly GatedField[] => fields.flatMap(field => {
   const gate = gateOf(field)
@@ -34,7 +35,8 @@ class Walk {
   constructor (concerns: (gated: GatedField) => boolean) {
     this.#concerns = concerns
     this.#has = anywhere(plan => own(plan).some(concerns))
-    this.#below = perPlan(({ fields }) => fields.filter(({ innermost }) => innermost.message !== undefined && innermost.special === undefined && this.#has(innermost.plan)))
+    this.#below = perPlan(({ fields }) => fields.filter(({ innermost }) => innermost.message !== undefined &&
+      innermost.special === undefined && this.#has(innermost.plan)))
     this.#own = perPlan(plan => own(plan).filter(this.#concerns))
   }
 
@@ -49,7 +51,13 @@ class Walk {
     if (value === undefined || value === null || (field.anyType && !isOfType(field, value))) return
     const { element, shape, name } = field
     if (element === undefined && shape === 'one') return this.visit(field.plan, value as Plain, name, each)
-    for (const item of Object.values(value)) if (element === undefined) this.visit(field.plan, item as Plain, name, each); else this.#value(element, item, each)
+    for (const item of Object.values(value)) {
+      if (element === undefined) {
+        this.visit(field.plan, item as Plain, name, each)
+      } else {
+        this.#value(element, item, each)
+      }
+    }
   }
 }
 
@@ -89,7 +97,10 @@ export class GatedFields {
       const { field: { name, zero, pointer }, otherwise, default: fallback, except } = gated
       const value = holder[name]
       if (value === undefined || within === except) return
-      if (![otherwise, fallback, pointer ? undefined : zero].some(unused => unused !== undefined && sameValue(value, unused))) found.push([holder, gated])
+      if (![otherwise, fallback, pointer ? undefined : zero].some(unused => unused !== undefined &&
+        sameValue(value, unused))) {
+        found.push([holder, gated])
+      }
     })
     return found
   }

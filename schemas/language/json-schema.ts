@@ -1,16 +1,22 @@
 /**
- * Declarations as TypeBox schemas, which are JSON Schema. Field schemas are made when declared; message schemas when first read,
- * because a start declares thousands and reads none.
+ * Declarations as TypeBox schemas, which are JSON Schema. Field schemas are made when declared; message schemas when
+ * first read, because a start declares thousands and reads none.
  *
- * Only keywords and formats that Ajv with ajv-formats accepts in strict mode. A recursive type refers to the `$id` of an enclosing
- * one, which is unique within a message's schema; a host's schema can therefore contain such a message only once.
+ * Only keywords and formats that Ajv with ajv-formats accepts in strict mode. A recursive type refers to the `$id` of
+ * an enclosing one, which is unique within a message's schema; a host's schema can therefore contain such a message
+ * only once.
  */
 import * as Type from '@sinclair/typebox'
 import type { SchemaOptions, TObject, TSchema } from '@sinclair/typebox'
-import { Facts, type ScalarName, type Declaration, type ElementType, type FieldFacts, type Shape, type Field, type Message, type Plain } from './types.js'
+import {
+  Facts, type ScalarName, type Declaration, type ElementType, type FieldFacts, type Shape, type Field, type Message,
+  type Plain
+} from './types.js'
 
 /** OpenAPI `type` and `format`. */
-export const SCALARS: Readonly<Record<ScalarName, { readonly type: 'string' | 'boolean' | 'integer' | 'number', readonly format?: string }>> = {
+export const SCALARS: Readonly<Record<ScalarName, {
+  readonly type: 'string' | 'boolean' | 'integer' | 'number', readonly format?: string
+}>> = {
   string: { type: 'string' },
   bool: { type: 'boolean' },
   int32: { type: 'integer', format: 'int32' },
@@ -33,18 +39,27 @@ function typed (schema: Readonly<Plain>, options: SchemaOptions): TSchema {
   }
 }
 
-const ELEMENTS = Object.fromEntries(Object.entries(SCALARS).map(([name, schema]) => [name, typed(schema, {})])) as Readonly<Record<ScalarName, TSchema>>
+const ELEMENTS = Object.fromEntries(Object.entries(SCALARS).map(([name, schema]) =>
+  [name, typed(schema, {})])) as Readonly<Record<ScalarName, TSchema>>
 
 /** The computed parts of a message's schema. Thousands of schemas share these getters. */
 const partsOf = (declaration: (schema: object) => Declaration): PropertyDescriptorMap => ({
-  properties: { get (this: object) { return objectOf(declaration(this)).properties }, enumerable: true, configurable: true },
-  required: { get (this: object) { return objectOf(declaration(this)).required ?? [] }, enumerable: true, configurable: true }
+  properties: {
+    get (this: object) { return objectOf(declaration(this)).properties }, enumerable: true, configurable: true
+  },
+  required: {
+    get (this: object) { return objectOf(declaration(this)).required ?? [] }, enumerable: true, configurable: true
+  }
 })
 const choiceOf = (declaration: (schema: object) => Declaration): PropertyDescriptorMap => ({
-  anyOf: { get (this: object) { return Object.values(objectOf(declaration(this)).properties) }, enumerable: true, configurable: true }
+  anyOf: {
+    get (this: object) { return Object.values(objectOf(declaration(this)).properties) }, enumerable: true,
+    configurable: true
+  }
 })
 const ofMessage = (schema: object): Declaration => (schema as Message)[Facts]
-const ofField = (schema: object): Declaration => ((schema as Field)[Facts].of as Message)[Facts] // used for message fields only
+// used for message fields only
+const ofField = (schema: object): Declaration => ((schema as Field)[Facts].of as Message)[Facts]
 const OF_MESSAGE = partsOf(ofMessage)
 const OF_FIELD = partsOf(ofField)
 const UNION_OF_MESSAGE = choiceOf(ofMessage)
@@ -67,7 +82,9 @@ export function messageSchema (facts: Declaration): Message {
 /** `constrained`: it has options that may add keywords. */
 export function fieldSchema (facts: FieldFacts, constrained: boolean): Field {
   const { description, of, shape, required } = facts
-  const options: SchemaOptions = constrained ? { description, ...constraintsOf(facts), [Facts]: facts } : { description, [Facts]: facts }
+  const options: SchemaOptions = constrained
+    ? { description, ...constraintsOf(facts), [Facts]: facts }
+    : { description, [Facts]: facts }
   if (options.default === undefined && isEmbedded(facts)) options.default = {}
   const message = shape === 'one' || shape === 'inline' ? messageIn(of) : undefined
   let schema = message?.alternatives !== undefined
@@ -78,7 +95,10 @@ export function fieldSchema (facts: FieldFacts, constrained: boolean): Field {
         ? Type.Object({}, { ...options, additionalProperties: elementOf(of) })
         : typeof of === 'object' && message?.special === undefined
           ? Type.Object({}, options)
-          : typed(message?.special?.schema ?? message?.special?.openapi ?? (typeof of === 'string' ? SCALARS[of] : {}), options)
+          : typed(
+            message?.special?.schema ?? message?.special?.openapi ?? (typeof of === 'string' ? SCALARS[of] : {}),
+            options
+          )
   if (facts.nullable === true && schema['type'] !== undefined) schema['nullable'] = true
   if (required !== true) schema = Type.Optional(schema)
   if (message?.alternatives !== undefined) Object.defineProperties(schema, UNION_OF_FIELD)
@@ -87,9 +107,12 @@ export function fieldSchema (facts: FieldFacts, constrained: boolean): Field {
 }
 
 /** Schema of a list's or map's elements; a thunk is not resolved and allows anything. */
-const elementOf = (of: ElementType): TSchema => typeof of === 'string' ? ELEMENTS[of] : typeof of === 'function' ? Type.Unknown() : of
+const elementOf = (of: ElementType): TSchema =>
+  typeof of === 'string' ? ELEMENTS[of] : typeof of === 'function' ? Type.Unknown() : of
 
-function constraintsOf ({ default: preset, nullable, closed, values, maxLength, pattern, minimum, maximum }: FieldFacts): Plain {
+function constraintsOf (
+  { default: preset, nullable, closed, values, maxLength, pattern, minimum, maximum }: FieldFacts
+): Plain {
   const constraints: Plain = {}
   if (preset !== undefined) constraints['default'] = preset
   // Ajv requires null among the values too.
@@ -104,7 +127,8 @@ function constraintsOf ({ default: preset, nullable, closed, values, maxLength, 
 /** A message that an object always has, sent or not. */
 function isEmbedded ({ shape, of, pointer, required }: FieldFacts): boolean {
   const message = shape === 'one' ? messageIn(of) : undefined
-  return message !== undefined && message.special === undefined && message.alternatives === undefined && pointer !== true && required !== true
+  return message !== undefined && message.special === undefined && message.alternatives === undefined &&
+    pointer !== true && required !== true
 }
 
 /** The nested message; undefined for thunks. */
@@ -129,7 +153,9 @@ const made = new WeakMap<Declaration, TObject>()
 function objectOf (facts: Declaration): TObject {
   let known = made.get(facts)
   if (known === undefined) {
-    const fields = hasThunks(facts) ? unrolled(facts, facts.openapiName, new Map()) : Object.fromEntries(fieldsOf(facts))
+    const fields = hasThunks(facts)
+      ? unrolled(facts, facts.openapiName, new Map())
+      : Object.fromEntries(fieldsOf(facts))
     made.set(facts, known = Type.Object({ ...typeProperties(facts), ...fields }))
   }
   return known
@@ -171,7 +197,9 @@ function unrolled (facts: Declaration, at: string, above: ReadonlyMap<Declaratio
     if (inner === undefined) return [name, field]
     const plain = fieldSchema({ ...field[Facts], of: message }, true)
     if (inner.special !== undefined || !hasThunks(inner)) return [name, plain]
-    return [name, holding(plain, field[Facts].shape, unrolledMessage(inner, `${at}.${encodeURIComponent(name)}`, above))]
+    return [
+      name, holding(plain, field[Facts].shape, unrolledMessage(inner, `${at}.${encodeURIComponent(name)}`, above))
+    ]
   }))
 }
 
@@ -179,7 +207,11 @@ function unrolled (facts: Declaration, at: string, above: ReadonlyMap<Declaratio
 function holding (field: Field, shape: Shape, element: TSchema): TSchema {
   const { description = '', default: preset } = field
   const options = { description, ...(preset === undefined ? {} : { default: preset as unknown }) }
-  const schema = shape === 'list' ? Type.Array(element, options) : shape === 'map' ? Type.Object({}, { ...options, additionalProperties: element }) : { ...element, ...options }
+  const schema = shape === 'list'
+    ? Type.Array(element, options)
+    : shape === 'map'
+      ? Type.Object({}, { ...options, additionalProperties: element })
+      : { ...element, ...options }
   return Type.OptionalKind in field ? Type.Optional(schema) : schema
 }
 
@@ -187,7 +219,8 @@ function unrolledMessage (facts: Declaration, at: string, above: ReadonlyMap<Dec
   const around = above.get(facts)
   if (around !== undefined) {
     around.referred = true
-    return Type.Unsafe({ [Type.Kind]: 'This', $ref: around.id }) // Type.Recursive would give every enclosing message an $id
+    // Type.Recursive would give every enclosing message an $id
+    return Type.Unsafe({ [Type.Kind]: 'This', $ref: around.id })
   }
   const { description } = facts
   if (facts.alternatives !== undefined) return Type.Union(Object.values(unrolled(facts, at, above)), { description })

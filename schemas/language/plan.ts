@@ -1,5 +1,7 @@
 /** Codec plans: what decoding and encoding derive from a declaration, computed at first use and cached. */
-import { Facts, type ScalarName, type Declaration, type FieldFacts, type Special, type Shape, type Message, type Plain } from './types.js'
+import {
+  Facts, type ScalarName, type Declaration, type FieldFacts, type Special, type Shape, type Message, type Plain
+} from './types.js'
 import { BYTES, FIXED64, VARINT } from '../codec/protobuf/wire.js'
 
 const ZEROS = { string: '', bool: false, int32: 0, int64: 0, double: 0, bytes: '' } as const
@@ -40,7 +42,10 @@ export class PlannedField {
     this.key = `${JSON.stringify(name)}:`
     this.field = field
     this.shape = field.shape
-    this.keyed = field.shape === 'map' || (field.shape === 'list' && (field.listType === undefined ? field.patchStrategy?.split(',').includes('merge') === true : field.listType !== 'atomic'))
+    this.keyed = field.shape === 'map' ||
+      (field.shape === 'list' && (field.listType === undefined
+        ? field.patchStrategy?.split(',').includes('merge') === true
+        : field.listType !== 'atomic'))
     this.scalar = typeof of === 'string' ? of : undefined
     const facts = typeof of === 'string' ? undefined : (typeof of === 'function' ? of() : of)[Facts]
     this.message = facts === undefined || 'shape' in facts ? undefined : facts
@@ -52,7 +57,8 @@ export class PlannedField {
     this.pointer = field.pointer === true
     this.required = field.required === true
     this.written = this.required || field.written === true
-    this.keepsEmpty = field.keepsEmpty === true || (this.written && !this.pointer && (field.shape === 'list' || field.shape === 'map'))
+    this.keepsEmpty = field.keepsEmpty === true ||
+      (this.written && !this.pointer && (field.shape === 'list' || field.shape === 'map'))
     this.number = field.number ?? 0
     this.tag = this.number << 3 | (this.scalar === undefined || field.shape === 'map' ? BYTES : wireTypeOf(this.scalar))
     this.zero = this.scalar === undefined ? this.special?.zero : ZEROS[this.scalar]
@@ -72,13 +78,17 @@ export class PlannedField {
 
   /** True for a structure that is not a pointer: objects always contain it. */
   get embedded (): boolean {
-    return this.shape === 'one' && this.message !== undefined && this.special === undefined && !this.alternatives && !this.pointer
+    return this.shape === 'one' && this.message !== undefined && this.special === undefined && !this.alternatives &&
+      !this.pointer
   }
 }
 
 /** Whether a value has the JSON type of a list, map or message. */
 export const isOfType = ({ shape, message, special }: PlannedField, value: unknown): boolean =>
-  shape === 'list' ? Array.isArray(value) : (shape === 'one' && (message === undefined || special !== undefined)) || (typeof value === 'object' && value !== null && !Array.isArray(value))
+  shape === 'list'
+    ? Array.isArray(value)
+    : (shape === 'one' && (message === undefined || special !== undefined)) ||
+    (typeof value === 'object' && value !== null && !Array.isArray(value))
 
 export function wireTypeOf (scalar: ScalarName): number {
   return scalar === 'string' || scalar === 'bytes' ? BYTES : scalar === 'double' ? FIXED64 : VARINT
@@ -122,10 +132,15 @@ export function planFor (message: Declaration): Plan {
 export function alternativeOf ({ fields }: Plan, value: unknown): PlannedField | undefined {
   if (Array.isArray(value)) return fields.find(({ shape }) => shape === 'list')
   if (typeof value === 'boolean') return fields.find(({ scalar, shape }) => scalar === 'bool' && shape === 'one')
-  return typeof value === 'object' && value !== null ? fields.find(({ message, shape }) => message !== undefined && shape === 'one') : undefined
+  return typeof value === 'object' && value !== null
+    ? fields.find(({ message, shape }) => message !== undefined && shape === 'one')
+    : undefined
 }
 
-/** The field at a path such as `status.conditions`; undefined if the message does not declare it, as the schema of a custom type may leave out `status`. */
+/**
+ * The field at a path such as `status.conditions`; undefined if the message does not declare it, as the schema of a
+ * custom type may leave out `status`.
+ */
 export function fieldAt (message: Message, path: string): PlannedField | undefined {
   let field: PlannedField | undefined
   for (const [depth, name] of path.split('.').entries()) {
@@ -142,12 +157,13 @@ export function emptyField (message: Message, name: string): unknown {
 
 /** Plans of nested messages; recursive types occur within themselves. */
 function plansBelow ({ fields }: Plan): Plan[] {
-  return fields.flatMap(({ innermost }) => innermost.message !== undefined && innermost.special === undefined ? [innermost.plan] : [])
+  return fields.flatMap(({ innermost }) =>
+    innermost.message !== undefined && innermost.special === undefined ? [innermost.plan] : [])
 }
 
 /**
- * Whether a predicate is true of a plan or of any plan below it. Evaluates everything reachable and caches only complete answers:
- * within a cycle of recursive types, a partial "no" would be wrong.
+ * Whether a predicate is true of a plan or of any plan below it. Evaluates everything reachable and caches only
+ * complete answers: within a cycle of recursive types, a partial "no" would be wrong.
  */
 export function anywhere (holds: (plan: Plan) => boolean): (plan: Plan) => boolean {
   const known = new WeakMap<Plan, boolean>()
@@ -178,14 +194,18 @@ export function perPlan<T extends object> (find: (plan: Plan) => T): (plan: Plan
 }
 
 /** The fields of a plan that satisfy a predicate; most walks visit few. */
-export const fieldsThat = (concerns: (field: PlannedField) => boolean): (plan: Plan) => readonly PlannedField[] => perPlan(({ fields }) => fields.filter(concerns))
+export const fieldsThat = (concerns: (field: PlannedField) => boolean): (plan: Plan) => readonly PlannedField[] =>
+  perPlan(({ fields }) => fields.filter(concerns))
 
-const alwaysThere = fieldsThat(({ shape, embedded, required, pointer, zero }) => shape === 'one' && (embedded || (required && !pointer && zero !== undefined)))
+const alwaysThere = fieldsThat(({ shape, embedded, required, pointer, zero }) => shape === 'one' &&
+  (embedded || (required && !pointer && zero !== undefined)))
 
 /** Fills in what an object always has: required scalars at zero, embedded messages. */
 export function fillRequired (plan: Plan, object: Plain): Plain {
   for (const field of alwaysThere(plan)) {
-    if (object[field.name] === undefined) object[field.name] = field.embedded ? fillRequired(field.plan, {}) : field.zero
+    if (object[field.name] === undefined) {
+      object[field.name] = field.embedded ? fillRequired(field.plan, {}) : field.zero
+    }
   }
   return object
 }

@@ -2,7 +2,8 @@
 import { decodeText } from '../codec/json/parse.js'
 import { inOrderOfText } from '../codec/json/repeated-keys.js'
 
-const unknownFields = (unknown: readonly string[]): string[] => [...unknown].sort().map(path => `unknown field "${path}"`)
+const unknownFields = (unknown: readonly string[]): string[] =>
+  [...unknown].sort().map(path => `unknown field "${path}"`)
 
 /** For patches and custom resources: duplicate fields, then unknown fields by path. */
 export function strictFindings (unknown: readonly string[], duplicates: readonly string[]): string[] {
@@ -19,10 +20,14 @@ const YAML_ERRORS = 'yaml: unmarshal errors:\n'
 
 /** For YAML: all duplicate fields are one error. */
 export function findingsOfYaml (unknown: readonly string[], lines: readonly string[] = []): string[] {
-  return [...lines.length === 0 ? [] : [YAML_ERRORS + lines.map(line => `  ${line}`).join('\n')], ...unknownFields(unknown)]
+  return [
+    ...lines.length === 0 ? [] : [YAML_ERRORS + lines.map(line => `  ${line}`).join('\n')], ...unknownFields(unknown)
+  ]
 }
 
 /** The warnings for an error: one per line for YAML. */
 export function warningsOf (finding: string): string[] {
-  return finding.startsWith(YAML_ERRORS) ? finding.slice(YAML_ERRORS.length).split('\n').map(line => line.trimStart()) : [finding]
+  return finding.startsWith(YAML_ERRORS)
+    ? finding.slice(YAML_ERRORS.length).split('\n').map(line => line.trimStart())
+    : [finding]
 }

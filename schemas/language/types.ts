@@ -13,12 +13,20 @@ declare const SCALAR: unique symbol
 /** A number if exact, otherwise a bigint: beyond ±9007199254740991 it is never a number. */
 export type Int64 = number | bigint
 
-export interface ScalarValues { string: string, bool: boolean, int32: number, int64: Int64, double: number, bytes: string }
+export interface ScalarValues {
+  string: string, bool: boolean, int32: number, int64: Int64, double: number, bytes: string
+}
 export type ScalarName = keyof ScalarValues
 
-/** A scalar; a message, or a thunk of one for recursive types; or a field, for nested lists, which have no protobuf form. */
+/**
+ * A scalar; a message, or a thunk of one for recursive types; or a field, for nested lists, which have no protobuf
+ * form.
+ */
 export type ElementType = ScalarName | Message | (() => Message) | Field
-export type ValueOf<E> = E extends ScalarName ? ScalarValues[E] : E extends { static: infer T } ? T : E extends () => Message<infer T> ? T : never
+export type ValueOf<E> =
+  E extends ScalarName ? ScalarValues[E] : E extends {
+    static: infer T
+  } ? T : E extends () => Message<infer T> ? T : never
 
 /** An object as codecs see it: read by field name. */
 export type Plain = Record<string, unknown>
@@ -105,7 +113,10 @@ export interface FieldFacts extends FieldOptions {
   readonly of: ElementType
 }
 
-/** A field as a TypeBox schema. The type parameters are its value and whether it is always present; they exist in types only. */
+/**
+ * A field as a TypeBox schema. The type parameters are its value and whether it is always present; they exist in types
+ * only.
+ */
 export interface Field<T = unknown, P extends Presence = Presence> extends TSchema {
   static: T
   readonly [Facts]: FieldFacts
@@ -132,7 +143,10 @@ export interface Self { readonly [SELF]: true }
 
 /** `T` with Self replaced by itself. */
 export type Within<T> = { [K in keyof T]: Resolved<T[K], T> }
-type Resolved<V, T> = V extends Self ? Within<T> : V extends Self[] ? Array<Within<T>> : V extends readonly unknown[] ? V : string extends keyof V ? { [K in keyof V]: Resolved<V[K], T> } : V
+type Resolved<V, T> =
+  V extends Self ? Within<T> : V extends Self[] ? Array<
+    Within<T>
+  > : V extends readonly unknown[] ? V : string extends keyof V ? { [K in keyof V]: Resolved<V[K], T> } : V
 
 /** The two members at the start of every kind. */
 export interface TypeMembers { kind: string, apiVersion: string }
@@ -143,7 +157,9 @@ export interface ValueBudget {
   valuesLeft: number
 }
 
-/** The codec of a type that is not a plain object of its fields in JSON or protobuf (times, raw JSON, int-or-string …). */
+/**
+ * The codec of a type that is not a plain object of its fields in JSON or protobuf (times, raw JSON, int-or-string …).
+ */
 export interface Special<T = unknown> {
   /** From a JSON value; undefined for unset. Calls `refuse` with what it expected. */
   readonly decode: (value: unknown, refuse: (expected: string) => never) => T | undefined
@@ -213,8 +229,9 @@ export interface Declaration {
 }
 
 /**
- * A message as a TypeBox schema. Its static type is the flattened object, without the schemas of nested messages. At run time it is
- * an object schema with `properties` and `required`, computed when first read. It describes an object after defaulting.
+ * A message as a TypeBox schema. Its static type is the flattened object, without the schemas of nested messages. At
+ * run time it is an object schema with `properties` and `required`, computed when first read. It describes an object
+ * after defaulting.
  */
 export interface Message<out T = unknown> extends TSchema {
   static: T

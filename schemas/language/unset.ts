@@ -3,9 +3,11 @@ import type { Message, Plain } from './types.js'
 import { fieldsThat, anywhere, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
 
 const isWrittenAsNull = ({ shape, written, special, pointer, nullable, alternatives }: PlannedField): boolean =>
-  !nullable && ((alternatives && shape !== 'one') || (written && (shape !== 'one' || pointer)) || (special !== undefined && special.zero === undefined && !pointer))
+  !nullable && ((alternatives && shape !== 'one') || (written && (shape !== 'one' || pointer)) ||
+    (special !== undefined && special.zero === undefined && !pointer))
 
-const mayHoldNulls = anywhere(({ fields }) => fields.some(field => isWrittenAsNull(field.innermost) || isWrittenAsNull(field)))
+const mayHoldNulls = anywhere(({ fields }) =>
+  fields.some(field => isWrittenAsNull(field.innermost) || isWrittenAsNull(field)))
 
 /** The object without those nulls, as the decoder makes it. Returns the same object if there are none. */
 export function withoutNulls<T extends object> (message: Message<T>, object: T): T {
@@ -28,7 +30,8 @@ function strip (plan: Plan, object: Plain): Plain {
 }
 
 /** Whether the value, or an element of it, may be or contain null. */
-const mayStrip = ({ special, alternatives, plan }: PlannedField): boolean => alternatives || mayHoldNulls(plan) || (special !== undefined && special.zero === undefined)
+const mayStrip = ({ special, alternatives, plan }: PlannedField): boolean => alternatives || mayHoldNulls(plan) ||
+  (special !== undefined && special.zero === undefined)
 
 /** Values were decoded by their field. */
 function stripValue (field: PlannedField, value: unknown): unknown {
@@ -40,7 +43,9 @@ function stripValue (field: PlannedField, value: unknown): unknown {
     return made.some((item, index) => item !== items[index]) ? made : items
   }
   const entries = Object.entries(value as Plain).map(([key, item]) => [key, item, stripItem(field, item)] as const)
-  return entries.some(([, item, made]) => item !== made) ? Object.fromEntries(entries.map(([key, , made]) => [key, made])) : value
+  return entries.some(([, item, made]) => item !== made)
+    ? Object.fromEntries(entries.map(([key, , made]) => [key, made]))
+    : value
 }
 
 /** As in the decoder, a null element is the zero of its type. */
@@ -52,12 +57,19 @@ function stripItem (field: PlannedField, item: unknown): unknown {
   return chosen === undefined ? item : stripValue(chosen, item)
 }
 
-const isPlainMessage = ({ message, special, alternatives }: PlannedField): boolean => message !== undefined && special === undefined && !alternatives
+const isPlainMessage = ({ message, special, alternatives }: PlannedField): boolean => message !== undefined &&
+  special === undefined && !alternatives
 const mayKeepEmpty = anywhere(({ fields }) => fields.some(({ keepsEmpty }) => keepsEmpty))
-const fieldsKeepingEmpty = fieldsThat(field => field.keepsEmpty || (isPlainMessage(field.innermost) && mayKeepEmpty(field.innermost.plan)))
+const fieldsKeepingEmpty = fieldsThat(field => field.keepsEmpty ||
+  (isPlainMessage(field.innermost) && mayKeepEmpty(field.innermost.plan)))
 
-/** Removes, in place, empty lists and maps that are not stored, and nulls: the result is what a read from the store returns. */
-export function removeUnstoredEmpty<T extends object> (message: Message<T>, object: T): void { removeEmptyIn(planOf(message), object as Plain) }
+/**
+ * Removes, in place, empty lists and maps that are not stored, and nulls: the result is what a read from the store
+ * returns.
+ */
+export function removeUnstoredEmpty<T extends object> (message: Message<T>, object: T): void {
+  removeEmptyIn(planOf(message), object as Plain)
+}
 
 function removeEmptyIn (plan: Plan, object: Plain): void {
   for (const field of fieldsKeepingEmpty(plan)) {

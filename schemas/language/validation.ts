@@ -1,6 +1,6 @@
 /**
- * Declarative validation: required strings, enumerations, lengths, ranges, patterns, immutable fields, then the rules of each
- * message. Findings come in field order, at most a hundred; nothing throws.
+ * Declarative validation: required strings, enumerations, lengths, ranges, patterns, immutable fields, then the rules
+ * of each message. Findings come in field order, at most a hundred; nothing throws.
  */
 import { DEFAULT_GATES, type Gates } from '../gates.js'
 import type { FieldFacts, Message, Plain, Report } from './types.js'
@@ -53,8 +53,13 @@ export function validateObject (resource: Representation, object: ApiObject, gat
   }, gates)
 }
 
-/** Validates an object that replaces `old`: as `validateObject` without the rules for creation, then what may not change. */
-export function validateUpdate (resource: Representation, object: ApiObject, old: ApiObject, gates?: Gates): FieldError[] {
+/**
+ * Validates an object that replaces `old`: as `validateObject` without the rules for creation, then what may not
+ * change.
+ */
+export function validateUpdate (
+  resource: Representation, object: ApiObject, old: ApiObject, gates?: Gates
+): FieldError[] {
   return collect(report => {
     validateUpdatedMetadata(resource, resource.notOnUpdate, object, old, report)
     const plan = planOf(resource.message)
@@ -64,10 +69,13 @@ export function validateUpdate (resource: Representation, object: ApiObject, old
 }
 
 /**
- * Validates a change by a subresource: the metadata and what the subresource changes, or the whole object if it does not
- * declare that.
+ * Validates a change by a subresource: the metadata and what the subresource changes, or the whole object if it does
+ * not declare that.
  */
-export function validateSubresource (resource: Representation, object: ApiObject, old: ApiObject, { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource, gates?: Gates): FieldError[] {
+export function validateSubresource (
+  resource: Representation, object: ApiObject, old: ApiObject,
+  { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource, gates?: Gates
+): FieldError[] {
   return collect(report => {
     validateUpdatedMetadata(resource, notOnUpdate, object, old, report)
     if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, report)
@@ -82,7 +90,9 @@ export function validateSubresource (resource: Representation, object: ApiObject
 }
 
 /** The rules of a representation itself, in steps; `old` is undefined on create. */
-export function * validateVersion ({ rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string, gates = DEFAULT_GATES): Steps<FieldError[]> {
+export function * validateVersion (
+  { rules }: Representation, object: ApiObject, old: ApiObject | undefined, subresource: string, gates = DEFAULT_GATES
+): Steps<FieldError[]> {
   if (rules === undefined) return []
   return yield * collectInSteps(function * (report) {
     if (old === undefined) rules.create?.(object, report)
@@ -123,13 +133,16 @@ const join = (at: string, name: string) => at === '' ? name : `${at}.${name}`
 
 /** Messages without rules below are skipped. */
 const hasRules = anywhere(({ messages, fields }) =>
-  messages.some(({ validate, validateCreate }) => validate !== undefined || validateCreate !== undefined) || fields.some(({ innermost }) => isConstrained(innermost)))
+  messages.some(({ validate, validateCreate }) => validate !== undefined || validateCreate !== undefined) ||
+    fields.some(({ innermost }) => isConstrained(innermost)))
 
 const nests = (field: PlannedField) => field.message !== undefined && field.special === undefined
 
 function isConstrained ({ field, scalar, shape }: PlannedField): boolean {
-  return field.ruled !== true && (field.closed === true || field.maxLength !== undefined || field.pattern !== undefined || field.minimum !== undefined ||
-    field.maximum !== undefined || (field.required === true && field.mayBeEmpty !== true && scalar === 'string' && shape === 'one'))
+  return field.ruled !== true && (field.closed === true || field.maxLength !== undefined ||
+    field.pattern !== undefined || field.minimum !== undefined ||
+    field.maximum !== undefined ||
+      (field.required === true && field.mayBeEmpty !== true && scalar === 'string' && shape === 'one'))
 }
 
 interface Checked {
@@ -141,10 +154,15 @@ interface Checked {
 }
 
 /** The fields to validate. */
-const checked = perPlan(({ fields }): readonly Checked[] => fields.filter(({ field }) => field.ruled !== true).map(checkOf).filter(({ field, constrained, nested }) => constrained || nested || field.element !== undefined))
+const checked = perPlan(({ fields }): readonly Checked[] => fields.filter(({ field }) => field.ruled !== true)
+  .map(checkOf)
+  .filter(({ field, constrained, nested }) => constrained || nested || field.element !== undefined))
 
 function checkOf (field: PlannedField): Checked {
-  return { field, constrained: field.element === undefined && isConstrained(field), nested: field.element === undefined && nests(field) && hasRules(field.plan) }
+  return {
+    field, constrained: field.element === undefined &&
+    isConstrained(field), nested: field.element === undefined && nests(field) && hasRules(field.plan)
+  }
 }
 
 /** @param created also apply the rules for creation */
@@ -167,16 +185,21 @@ function walkValue (check: Checked, value: unknown, path: string, created: boole
   if (field.shape === 'one') return walkItem(check, value, path, created, report)
   const { element } = field
   const item = element === undefined ? undefined : checkOf(element)
-  each(value, path, (value, path) => item === undefined ? walkItem(check, value, path, created, report) : walkValue(item, value, path, created, report))
+  each(value, path, (value, path) =>
+    item === undefined ? walkItem(check, value, path, created, report) : walkValue(item, value, path, created, report))
 }
 
-function walkItem ({ field, constrained, nested }: Checked, value: unknown, path: string, created: boolean, report: Report): void {
+function walkItem (
+  { field, constrained, nested }: Checked, value: unknown, path: string, created: boolean, report: Report
+): void {
   if (constrained) constrain(field.field, value, path, report)
   // Decoded values: a message is an object.
   if (nested && value !== undefined && value !== null) walkMessage(field, value, path, created, report)
 }
 
-function walkMessage ({ alternatives, plan }: PlannedField, value: unknown, path: string, created: boolean, report: Report): void {
+function walkMessage (
+  { alternatives, plan }: PlannedField, value: unknown, path: string, created: boolean, report: Report
+): void {
   if (!alternatives) return walk(plan, value as Plain, path, created, report)
   const chosen = alternativeOf(plan, value)
   if (chosen !== undefined) walkValue(checkOf(chosen), value, path, created, report)
@@ -184,19 +207,26 @@ function walkMessage ({ alternatives, plan }: PlannedField, value: unknown, path
 
 function each (value: unknown, path: string, visit: (item: unknown, path: string) => void): void {
   if (Array.isArray(value)) value.forEach((item, index) => visit(item, `${path}[${index}]`))
-  else if (typeof value === 'object' && value !== null) for (const [key, item] of Object.entries(value)) visit(item, `${path}[${key}]`)
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) visit(item, `${path}[${key}]`)
+  }
 }
 
 function constrain (field: FieldFacts, value: unknown, path: string, report: Report): void {
   // An empty string is unset in a field, but a value in a list.
   if (value === undefined || (value === '' && field.pointer !== true && field.shape === 'one')) {
-    if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') report({ type: 'FieldValueRequired', field: path, detail: field.missing ?? '' })
+    if (field.required === true && field.mayBeEmpty !== true && field.shape === 'one') {
+      report({ type: 'FieldValueRequired', field: path, detail: field.missing ?? '' })
+    }
     return
   }
   if (typeof value === 'string') {
     if (field.closed === true && field.values !== undefined && !field.values.includes(value)) {
       const known = field.unsorted === true ? field.values : [...field.values].sort()
-      report({ type: 'FieldValueNotSupported', field: path, value, detail: `supported values: ${known.map(each => JSON.stringify(each)).join(', ')}` })
+      report({
+        type: 'FieldValueNotSupported', field: path, value,
+        detail: `supported values: ${known.map(each => JSON.stringify(each)).join(', ')}`
+      })
     }
     if (field.maxLength !== undefined && value.length > field.maxLength) {
       report({ type: 'FieldValueTooLong', field: path, detail: `must have at most ${field.maxLength} bytes` })
@@ -207,17 +237,23 @@ function constrain (field: FieldFacts, value: unknown, path: string, report: Rep
   }
   if (typeof value === 'number' || typeof value === 'bigint') {
     if (field.minimum !== undefined && value < field.minimum) {
-      report({ type: 'FieldValueInvalid', field: path, value, detail: `must be greater than or equal to ${field.minimum}` })
+      report({
+        type: 'FieldValueInvalid', field: path, value, detail: `must be greater than or equal to ${field.minimum}`
+      })
     }
     if (field.maximum !== undefined && value > field.maximum) {
-      report({ type: 'FieldValueInvalid', field: path, value, detail: `must be less than or equal to ${field.maximum}` })
+      report({
+        type: 'FieldValueInvalid', field: path, value, detail: `must be less than or equal to ${field.maximum}`
+      })
     }
   }
 }
 
-const hasUpdateRules = anywhere(({ messages, fields }) => messages.some(({ validateUpdate }) => validateUpdate !== undefined) || fields.some(({ field }) => field.immutable === true))
+const hasUpdateRules = anywhere(({ messages, fields }) => messages
+  .some(({ validateUpdate }) => validateUpdate !== undefined) || fields.some(({ field }) => field.immutable === true))
 /** List elements have no counterpart to compare with, nor have unions. */
-const isCompared = (field: PlannedField): boolean => field.shape === 'one' && nests(field) && !field.alternatives && hasUpdateRules(field.plan)
+const isCompared = (field: PlannedField): boolean => field.shape === 'one' && nests(field) && !field.alternatives &&
+  hasUpdateRules(field.plan)
 const compared = fieldsThat(field => field.field.immutable === true || isCompared(field))
 
 /** Compares immutable fields, down through nested messages. */

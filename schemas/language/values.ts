@@ -1,14 +1,16 @@
 /** Plain values: comparison, copies, paths and base64. */
 
 /** Not a list. */
-export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' &&
+  value !== null && !Array.isArray(value)
 
 /** Deep equality in which absent, undefined and an empty list or map are equal. */
 export function sameValue (a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isEmpty(a) && isEmpty(b)
   if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, index) => sameValue(item, b[index]))
+    return Array.isArray(a) && Array.isArray(b) && a.length === b.length &&
+      a.every((item, index) => sameValue(item, b[index]))
   }
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
   return Object.keys(left).every(key => sameValue(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) &&
@@ -22,7 +24,8 @@ function isEmpty (value: unknown): boolean {
 }
 
 /** The same, but presence counts too: for values whose emptiness is tracked. */
-export const sameValueAndPresence = (a: unknown, b: unknown): boolean => (a === undefined) === (b === undefined) && sameValue(a, b)
+export const sameValueAndPresence = (a: unknown, b: unknown): boolean => (a === undefined) === (b === undefined) &&
+  sameValue(a, b)
 
 /** A deep copy. Any key stays data, `__proto__` too. */
 export function clone<T> (value: T): T {
@@ -41,7 +44,11 @@ function copy (value: unknown): unknown {
 /** The value at a path such as `spec.nodeName`; undefined if any part is missing. */
 export function valueAt (object: unknown, path: string): unknown {
   let at = object
-  for (const name of path.split('.')) at = typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined
+  for (const name of path.split('.')) {
+    at = typeof at === 'object' && at !== null && Object.hasOwn(at, name)
+      ? (at as Record<string, unknown>)[name]
+      : undefined
+  }
   return at
 }
 
@@ -60,7 +67,8 @@ export function putAt (object: Record<string, unknown>, path: string, value: unk
 
 /** Sets a member of plain data, `__proto__` too. */
 export function setMember (target: object, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  if (key ===
+    '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
   else (target as Record<string, unknown>)[key] = value
 }
 

@@ -18,7 +18,10 @@ export const Condition = message('Condition', 'One aspect of the observed state.
 
 export const StatusCause = message('StatusCause', 'One reason of a failure.', {
   reason: string(1, 'One word for a machine.', {
-    values: ['FieldValueNotFound', 'FieldValueRequired', 'FieldValueDuplicate', 'FieldValueInvalid', 'FieldValueNotSupported', 'UnexpectedServerResponse', 'FieldManagerConflict', 'ResourceVersionTooLarge']
+    values: [
+      'FieldValueNotFound', 'FieldValueRequired', 'FieldValueDuplicate', 'FieldValueInvalid', 'FieldValueNotSupported',
+      'UnexpectedServerResponse', 'FieldManagerConflict', 'ResourceVersionTooLarge'
+    ]
   }),
   message: string(2, 'A sentence for a person.'),
   field: string(3, 'Path of the field, as in subjects[0].name.')
@@ -39,7 +42,11 @@ export const Status = unversioned('Status', 'How a call ended that answers no ob
   status: string(2, 'Success or Failure.'),
   message: string(3, 'A sentence for a person.'),
   reason: string(4, 'One word for a machine.', {
-    values: ['', 'Unauthorized', 'Forbidden', 'NotFound', 'AlreadyExists', 'Conflict', 'Gone', 'Invalid', 'ServerTimeout', 'Timeout', 'TooManyRequests', 'BadRequest', 'MethodNotAllowed', 'NotAcceptable', 'RequestEntityTooLarge', 'UnsupportedMediaType', 'InternalError', 'Expired', 'ServiceUnavailable']
+    values: [
+      '', 'Unauthorized', 'Forbidden', 'NotFound', 'AlreadyExists', 'Conflict', 'Gone', 'Invalid', 'ServerTimeout',
+      'Timeout', 'TooManyRequests', 'BadRequest', 'MethodNotAllowed', 'NotAcceptable', 'RequestEntityTooLarge',
+      'UnsupportedMediaType', 'InternalError', 'Expired', 'ServiceUnavailable'
+    ]
   }),
   details: one(5, 'More about the failure.', StatusDetails, { pointer: true }),
   code: int32(6, 'The HTTP status code.')
@@ -47,7 +54,9 @@ export const Status = unversioned('Status', 'How a call ended that answers no ob
 
 export const WatchEvent = message('WatchEvent', 'One change.', {
   type: string(1, 'ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.', { required: true }),
-  object: one(2, 'The object after the change, before it when DELETED; a Status when ERROR.', RawExtension, { required: true })
+  object: one(
+    2, 'The object after the change, before it when DELETED; a Status when ERROR.', RawExtension, { required: true }
+  )
 })
 
 export type PartialObjectMetadata = Static<typeof PartialObjectMetadata>
@@ -71,18 +80,21 @@ export type TableColumnDefinition = Static<typeof TableColumnDefinition>
 export const TableColumnDefinition = message('TableColumnDefinition', 'One column.', {
   name: string(null, 'Heading.', { required: true }),
   type: string(null, 'Type of the cells, as in OpenAPI.', { required: true }),
-  format: string(null, 'Format of the cells; "name" marks the name of the object.', { required: true, mayBeEmpty: true }),
+  format: string(null, 'Format of the cells; "name" marks the name of the object.', {
+    required: true, mayBeEmpty: true
+  }),
   description: string(null, 'What the column shows.', { required: true, mayBeEmpty: true }),
   priority: int32(null, '0 is always shown, more only where there is room.', { required: true })
 }, noProtobuf)
 
 export type TableRowCondition = Static<typeof TableRowCondition>
-export const TableRowCondition = message('TableRowCondition', 'A state of the object that changes how its row is shown.', {
-  type: string(null, 'The state.', { required: true, values: ['Completed'] }),
-  status: string(null, 'Whether it holds.', { required: true, values: THREE_STATES }),
-  reason: string(null, 'One word for a machine.'),
-  message: string(null, 'A sentence for a person.')
-}, noProtobuf)
+export const TableRowCondition =
+  message('TableRowCondition', 'A state of the object that changes how its row is shown.', {
+    type: string(null, 'The state.', { required: true, values: ['Completed'] }),
+    status: string(null, 'Whether it holds.', { required: true, values: THREE_STATES }),
+    reason: string(null, 'One word for a machine.'),
+    message: string(null, 'A sentence for a person.')
+  }, noProtobuf)
 
 export const TableRow = message('TableRow', 'One object as cells.', {
   cells: list(null, 'In the order of the columns.', Anything, { required: true }),

@@ -8,10 +8,11 @@ export const GroupVersionForDiscovery = message('GroupVersionForDiscovery', 'A v
   version: string(2, 'The version alone.', { required: true })
 })
 
-export const ServerAddressByClientCIDR = message('ServerAddressByClientCIDR', 'Where clients of a network reach the server.', {
-  clientCIDR: string(1, 'Addresses of the clients.', { required: true }),
-  serverAddress: string(2, 'Address of the server for them.', { required: true })
-})
+export const ServerAddressByClientCIDR =
+  message('ServerAddressByClientCIDR', 'Where clients of a network reach the server.', {
+    clientCIDR: string(1, 'Addresses of the clients.', { required: true }),
+    serverAddress: string(2, 'Address of the server for them.', { required: true })
+  })
 
 export type APIGroup = Static<typeof APIGroup>
 export const APIGroup = kind('APIGroup', 'A group and its versions.', {

@@ -20,9 +20,13 @@ export function humanDuration (milliseconds: number): string {
   return days < 2920 ? parts(years, 'y', days % 365, 'd') : `${years}y`
 }
 
-const parts = (high: number, highUnit: string, low: number, lowUnit: string) => `${high}${highUnit}${low === 0 ? '' : `${low}${lowUnit}`}`
+const parts = (high: number, highUnit: string, low: number, lowUnit: string) =>
+  `${high}${highUnit}${low === 0 ? '' : `${low}${lowUnit}`}`
 
-const NANOSECONDS: ReadonlyArray<readonly [string, bigint]> = [['h', 3_600_000_000_000n], ['m', 60_000_000_000n], ['s', 1_000_000_000n], ['ms', 1_000_000n], ['us', 1000n], ['µs', 1000n], ['ns', 1n]]
+const NANOSECONDS: ReadonlyArray<readonly [string, bigint]> = [
+  ['h', 3_600_000_000_000n], ['m', 60_000_000_000n], ['s', 1_000_000_000n], ['ms', 1_000_000n], ['us', 1000n],
+  ['µs', 1000n], ['ns', 1n]
+]
 const UNITS = new Map(NANOSECONDS)
 const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|ns))+$/
 const LONGEST = 100
@@ -34,7 +38,8 @@ export function parseDuration (text: string): bigint | undefined {
   let nanoseconds = 0n
   for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(/(\d*)(?:\.(\d*))?(h|ms|m|s|us|\u00b5s|ns)/g)) {
     const size = UNITS.get(unit) ?? 0n
-    nanoseconds += BigInt(whole === '' ? '0' : whole) * size + (fraction === '' ? 0n : BigInt(fraction) * size / 10n ** BigInt(fraction.length))
+    nanoseconds += BigInt(whole === '' ? '0' : whole) * size +
+      (fraction === '' ? 0n : BigInt(fraction) * size / 10n ** BigInt(fraction.length))
   }
   if (text.startsWith('-')) nanoseconds = -nanoseconds
   return BigInt.asIntN(64, nanoseconds) === nanoseconds ? nanoseconds : undefined

@@ -11,12 +11,15 @@ export function validateFieldManager (manager: string, field: string, report: Re
   let position = 0
   for (const letter of manager) {
     if (position > MAX_BYTES) return
-    if (!PRINTABLE.test(letter)) invalid(report, field, manager, `invalid character ${codePoint(letter)} (at position ${position})`)
+    if (!PRINTABLE.test(letter)) {
+      invalid(report, field, manager, `invalid character ${codePoint(letter)} (at position ${position})`)
+    }
     position += Buffer.byteLength(letter)
   }
 }
 
-const codePoint = (letter: string): string => `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+const codePoint = (letter: string): string =>
+  `U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
 /** A valid manager name from any text: unprintable characters removed, truncated. */
 export function managerOf (text: string): string {

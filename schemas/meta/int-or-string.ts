@@ -15,7 +15,9 @@ const scratch = new Scratch(64)
 const intOrString: Special<IntOrStringValue> = {
   decode: (value, refuse) => {
     if (typeof value === 'string') return value
-    return typeof value === 'number' && Number.isInteger(value) && value >= MIN && value <= MAX ? value : refuse('a string or an integer of 32 bits')
+    return typeof value === 'number' && Number.isInteger(value) && value >= MIN && value <= MAX
+      ? value
+      : refuse('a string or an integer of 32 bits')
   },
   json: (value = 0) => typeof value === 'string' ? quote(value) : String(value),
   toProtobuf: (value = 0) => {

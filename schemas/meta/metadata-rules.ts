@@ -19,9 +19,13 @@ export function validateFinalizerName (name: string, at: string, report: Report)
 
 /** Applies to the finalizers of most types. */
 export function validateFinalizerDomains (finalizers: readonly string[] = [], report: Report): void {
-  for (const [index, name] of finalizers.entries()) validateFinalizerDomain(name, `metadata.finalizers[${index}]`, report)
+  for (const [index, name] of finalizers.entries()) {
+    validateFinalizerDomain(name, `metadata.finalizers[${index}]`, report)
+  }
 }
 
 export function validateFinalizerDomain (name: string, at: string, report: Report): void {
-  if (!name.includes('/') && !STANDARD.has(name)) invalid(report, at, name, 'name is neither a standard finalizer name nor is it fully qualified')
+  if (!name.includes('/') && !STANDARD.has(name)) {
+    invalid(report, at, name, 'name is neither a standard finalizer name nor is it fully qualified')
+  }
 }

@@ -2,7 +2,9 @@
 import type { Report } from '../language/declare.js'
 import { validateFieldManager } from './field-manager.js'
 import type { ObjectMeta, OwnerReference } from './object.js'
-import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName } from './metadata-rules.js'
+import {
+  FOREGROUND_FINALIZER, ORPHAN_FINALIZER, validateFinalizerDomain, validateFinalizerName
+} from './metadata-rules.js'
 import { dnsLabel, qualifiedName, labelValue, type NameRule } from '../names.js'
 import { sameValue } from '../language/values.js'
 import { forbidden, invalid, checkName, required, tooLong } from '../rules/findings.js'
@@ -22,7 +24,9 @@ interface Ruled {
 export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report: Report): void {
   validateName(resource, metadata, report)
   validateNamespace(resource, metadata, report)
-  if ((metadata.generation ?? 0) < 0) invalid(report, 'metadata.generation', metadata.generation, 'must be greater than or equal to 0')
+  if ((metadata.generation ?? 0) < 0) {
+    invalid(report, 'metadata.generation', metadata.generation, 'must be greater than or equal to 0')
+  }
   validateLabels(metadata.labels, 'metadata.labels', report)
   validateAnnotations(metadata.annotations, 'metadata.annotations', report, resource.fieldAnnotations)
   validateOwners(metadata.ownerReferences ?? [], report)
@@ -32,7 +36,9 @@ export function validateMetadata (resource: Ruled, metadata: ObjectMeta, report:
 
 function validateName (resource: Ruled, { name, generateName }: ObjectMeta, report: Report): void {
   if (generateName) {
-    for (const detail of resource.nameRule(generateName, true)) invalid(report, 'metadata.generateName', generateName, detail)
+    for (const detail of resource.nameRule(generateName, true)) {
+      invalid(report, 'metadata.generateName', generateName, detail)
+    }
   }
   if (!name) {
     required(report, 'metadata.name', 'name or generateName is required')
@@ -81,11 +87,21 @@ function validateOwners (owners: readonly OwnerReference[], report: Report): voi
   for (const owner of owners) {
     const { apiVersion, kind, name, uid } = owner
     const parts = apiVersion.split('/')
-    if (parts.length > 2 || parts.at(-1) === '') invalid(report, `${field}.apiVersion`, apiVersion, 'version must not be empty')
-    for (const [member, value] of Object.entries({ kind, name, uid })) if (value === '') invalid(report, `${field}.${member}`, value, `${member} must not be empty`)
+    if (parts.length > 2 || parts.at(-1) === '') {
+      invalid(report, `${field}.apiVersion`, apiVersion, 'version must not be empty')
+    }
+    for (const [member, value] of Object.entries({ kind, name, uid })) {
+      if (value === '') invalid(report, `${field}.${member}`, value, `${member} must not be empty`)
+    }
     if (apiVersion === 'v1' && kind === 'Event') invalid(report, field, owner, 'an Event of v1 cannot be an owner')
     if (owner.controller !== true) continue
-    if (controller !== undefined) invalid(report, field, owners.slice(0, MAX_QUOTED), `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`)
+    if (controller !== undefined) {
+      invalid(
+        report, field, owners.slice(0, MAX_QUOTED),
+        `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}` +
+          `/${name}`
+      )
+    }
     controller ??= `${kind}/${name}`
   }
 }
@@ -104,23 +120,39 @@ function validateFinalizers (finalizers: readonly string[], any: boolean, report
 export function validateManagedFields ({ managedFields }: ObjectMeta, report: Report): void {
   managedFields?.forEach((entry, index) => {
     const field = `metadata.managedFields[${index}]`
-    if (entry.operation !== 'Apply' && entry.operation !== 'Update') invalid(report, `${field}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`')
-    if (entry.fieldsType !== undefined && entry.fieldsType !== 'FieldsV1') invalid(report, `${field}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`')
+    if (entry.operation !== 'Apply' && entry.operation !== 'Update') {
+      invalid(report, `${field}.operation`, entry.operation ?? '', 'must be `Apply` or `Update`')
+    }
+    if (entry.fieldsType !== undefined && entry.fieldsType !== 'FieldsV1') {
+      invalid(report, `${field}.fieldsType`, entry.fieldsType, 'must be `FieldsV1`')
+    }
     validateFieldManager(entry.manager ?? '', `${field}.manager`, report)
-    if (Buffer.byteLength(entry.subresource ?? '') > MAX_SUBRESOURCE) tooLong(report, `${field}.subresource`, MAX_SUBRESOURCE)
+    if (Buffer.byteLength(entry.subresource ?? '') > MAX_SUBRESOURCE) {
+      tooLong(report, `${field}.subresource`, MAX_SUBRESOURCE)
+    }
   })
 }
 
-const FROZEN = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
+const FROZEN =
+  ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 
 export function validateMetadataUpdate (metadata: ObjectMeta, old: ObjectMeta, report: Report): void {
   for (const name of FROZEN) {
-    if ((metadata[name] ?? '') !== (old[name] ?? '')) invalid(report, `metadata.${name}`, metadata[name] ?? '', 'field is immutable')
+    if ((metadata[name] ?? '') !== (old[name] ?? '')) {
+      invalid(report, `metadata.${name}`, metadata[name] ?? '', 'field is immutable')
+    }
   }
-  if ((metadata.generation ?? 0) < (old.generation ?? 0)) invalid(report, 'metadata.generation', metadata.generation ?? 0, 'must not be decremented')
+  if ((metadata.generation ?? 0) < (old.generation ?? 0)) {
+    invalid(report, 'metadata.generation', metadata.generation ?? 0, 'must not be decremented')
+  }
   if (old.deletionTimestamp !== undefined && !sameValue(metadata.finalizers, old.finalizers)) {
     const before = new Set(old.finalizers)
     const added = [...new Set(metadata.finalizers)].filter(name => !before.has(name)).sort()
-    if (added.length > 0) forbidden(report, 'metadata.finalizers', `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`)
+    if (added.length > 0) {
+      forbidden(
+        report, 'metadata.finalizers',
+        `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`
+      )
+    }
   }
 }

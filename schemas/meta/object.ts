@@ -17,14 +17,17 @@ export const ListMeta = message('ListMeta', 'What a list says about itself.', {
 })
 
 export type OwnerReference = Static<typeof OwnerReference>
-export const OwnerReference = message('OwnerReference', 'An object this one belongs to, in the same namespace or cluster-scoped.', {
-  apiVersion: string(5, 'API version of the owner.', { required: true }),
-  kind: string(1, 'Kind of the owner.', { required: true }),
-  name: string(3, 'Name of the owner.', { required: true }),
-  uid: string(4, 'UID of the owner.', { required: true }),
-  controller: bool(6, 'True for the one owner that manages this object.', { pointer: true }),
-  blockOwnerDeletion: bool(7, 'True when a foreground deletion of the owner waits for this object.', { pointer: true })
-}, { structType: 'atomic' })
+export const OwnerReference =
+  message('OwnerReference', 'An object this one belongs to, in the same namespace or cluster-scoped.', {
+    apiVersion: string(5, 'API version of the owner.', { required: true }),
+    kind: string(1, 'Kind of the owner.', { required: true }),
+    name: string(3, 'Name of the owner.', { required: true }),
+    uid: string(4, 'UID of the owner.', { required: true }),
+    controller: bool(6, 'True for the one owner that manages this object.', { pointer: true }),
+    blockOwnerDeletion: bool(
+      7, 'True when a foreground deletion of the owner waits for this object.', { pointer: true }
+    )
+  }, { structType: 'atomic' })
 
 export type ManagedFieldsEntry = Static<typeof ManagedFieldsEntry>
 export const ManagedFieldsEntry = message('ManagedFieldsEntry', 'The fields one manager has set.', {
@@ -39,22 +42,38 @@ export const ManagedFieldsEntry = message('ManagedFieldsEntry', 'The fields one 
 
 export type ObjectMeta = Static<typeof ObjectMeta>
 export const ObjectMeta = message('ObjectMeta', 'What every stored object carries.', {
-  name: string(1, 'Unique among the objects of the type, within its namespace where it has one.', { immutable: 'ruled' }),
+  name: string(
+    1, 'Unique among the objects of the type, within its namespace where it has one.', { immutable: 'ruled' }
+  ),
   generateName: string(2, 'Prefix of a name the server makes up when none is given.'),
-  namespace: string(3, 'The namespace the object lives in; empty for types of the whole cluster.', { immutable: 'ruled' }),
+  namespace: string(
+    3, 'The namespace the object lives in; empty for types of the whole cluster.', { immutable: 'ruled' }
+  ),
   selfLink: string(4, 'No longer filled in.'),
   uid: string(5, 'Made by the server; never used twice.', { immutable: 'ruled' }),
-  resourceVersion: string(6, 'The version of the last change; opaque. Sent with an update, it must be the current one.'),
+  resourceVersion: string(
+    6, 'The version of the last change; opaque. Sent with an update, it must be the current one.'
+  ),
   generation: int64(7, 'Counts changes of the desired state, where the type does so.'),
   creationTimestamp: one(8, 'When the server created the object.', Time, { immutable: 'ruled' }),
-  deletionTimestamp: one(9, 'When deletion was requested; the object goes when its finalizers have.', Time, { pointer: true, immutable: 'ruled' }),
-  deletionGracePeriodSeconds: int64(10, 'Seconds the object may take to end, once deletionTimestamp is set.', { pointer: true, immutable: 'ruled' }),
+  deletionTimestamp: one(9, 'When deletion was requested; the object goes when its finalizers have.', Time, {
+    pointer: true, immutable: 'ruled'
+  }),
+  deletionGracePeriodSeconds: int64(10, 'Seconds the object may take to end, once deletionTimestamp is set.', {
+    pointer: true, immutable: 'ruled'
+  }),
   labels: map(11, 'What selectors look at.', 'string'),
   annotations: map(12, 'Anything tools want to keep with the object; not selectable.', 'string'),
-  ownerReferences: list(13, 'The objects this one belongs to; when all are deleted it is collected.', OwnerReference, { patchStrategy: 'merge', patchMergeKey: 'uid' }),
-  finalizers: list(14, 'Who has still to clean up before the object may go, in no order.', 'string', { patchStrategy: 'merge' }),
+  ownerReferences: list(13, 'The objects this one belongs to; when all are deleted it is collected.', OwnerReference, {
+    patchStrategy: 'merge', patchMergeKey: 'uid'
+  }),
+  finalizers: list(
+    14, 'Who has still to clean up before the object may go, in no order.', 'string', { patchStrategy: 'merge' }
+  ),
   clusterName: string(15, 'No longer filled in.', { immutable: 'ruled' }),
-  managedFields: list(17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry, { keepsEmpty: true })
+  managedFields: list(
+    17, 'Which manager set which fields; kept by the server.', ManagedFieldsEntry, { keepsEmpty: true }
+  )
 })
 
 /** The first field of nearly every kind. */

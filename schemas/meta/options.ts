@@ -17,7 +17,9 @@ export const DeleteOptions = kind('DeleteOptions', 'How to delete.', {
   gracePeriodSeconds: int64(1, 'Seconds the object may take to end; 0 is at once.', { pointer: true }),
   preconditions: one(2, 'What must hold for the deletion to go ahead, else 409.', Preconditions, { pointer: true }),
   orphanDependents: bool(3, 'The older form of propagationPolicy Orphan; not both.', { pointer: true }),
-  propagationPolicy: string(4, 'What happens to dependents.', { pointer: true, values: ['Orphan', 'Background', 'Foreground'] }),
+  propagationPolicy: string(4, 'What happens to dependents.', {
+    pointer: true, values: ['Orphan', 'Background', 'Foreground']
+  }),
   dryRun: list(5, DRY_RUN, 'string')
 })
 
@@ -72,13 +74,18 @@ export const TableOptions = kind('TableOptions', 'What the rows of a table carry
 
 export type LabelSelectorRequirement = Static<typeof LabelSelectorRequirement>
 export const LabelSelectorRequirement = message('LabelSelectorRequirement', 'One condition on a label.', {
-  key: string(1, 'Key of the label.', { required: true, mayBeEmpty: true, patchStrategy: 'merge', patchMergeKey: 'key' }),
-  operator: string(2, 'How the label relates to the values.', { required: true, mayBeEmpty: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist'] }),
+  key: string(1, 'Key of the label.', {
+    required: true, mayBeEmpty: true, patchStrategy: 'merge', patchMergeKey: 'key'
+  }),
+  operator: string(2, 'How the label relates to the values.', {
+    required: true, mayBeEmpty: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist']
+  }),
   values: list(3, 'One or more for In and NotIn, none for the others.', 'string')
 })
 
 export type LabelSelector = Static<typeof LabelSelector>
-export const LabelSelector = message('LabelSelector', 'Conditions on labels, all of which must hold; none at all match everything.', {
-  matchLabels: map(1, 'Labels that must have exactly these values.', 'string'),
-  matchExpressions: list(2, 'Further conditions.', LabelSelectorRequirement)
-}, { structType: 'atomic' })
+export const LabelSelector =
+  message('LabelSelector', 'Conditions on labels, all of which must hold; none at all match everything.', {
+    matchLabels: map(1, 'Labels that must have exactly these values.', 'string'),
+    matchExpressions: list(2, 'Further conditions.', LabelSelectorRequirement)
+  }, { structType: 'atomic' })

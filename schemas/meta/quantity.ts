@@ -1,4 +1,7 @@
-/** Quantity: an exact number with a unit (`100m`, `1.5Gi`, `12e6`), kept in canonical form: no fraction, the largest possible unit, at most nine decimals. */
+/**
+ * Quantity: an exact number with a unit (`100m`, `1.5Gi`, `12e6`), kept in canonical form: no fraction, the largest
+ * possible unit, at most nine decimals.
+ */
 import { string, apiPackage, type Special } from '../language/declare.js'
 import { quote } from '../codec/json/escape.js'
 import { bytesTag, Reader, Scratch } from '../codec/protobuf/wire.js'
@@ -7,7 +10,8 @@ const { special } = apiPackage('', '', 'io.orch.apimachinery.pkg.api.resource', 
 
 const SYNTAX = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*)([+-]?\d*)$/
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
-const DECIMAL_UNIT: Readonly<Record<number, string>> = Object.fromEntries(Object.entries(DECIMAL).map(([unit, exponent]) => [exponent, unit]))
+const DECIMAL_UNIT: Readonly<Record<number, string>> = Object
+  .fromEntries(Object.entries(DECIMAL).map(([unit, exponent]) => [exponent, unit]))
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
 const SMALLEST = -9
 /** Larger binary quantities are capped at this. */
@@ -46,7 +50,9 @@ function parse (text: string): Parsed | undefined {
   if (exponential ? !/\d/.test(digits) : digits !== '') return undefined
   if (exponential) {
     const exponent = Number(digits)
-    return Math.abs(exponent) > MAX_EXPONENT ? undefined : bounded({ value: number, scale: exponent - fraction.length, format: 'exponent' })
+    return Math.abs(exponent) > MAX_EXPONENT
+      ? undefined
+      : bounded({ value: number, scale: exponent - fraction.length, format: 'exponent' })
   }
   const binary = BINARY.indexOf(unit as typeof BINARY[number])
   if (binary > 0) return bounded({ value: number * 1024n ** BigInt(binary), scale: -fraction.length, format: 'binary' })
@@ -103,7 +109,9 @@ export function amountOf (text: string | undefined): Amount {
 
 const KI = 1024
 /** Units in thousandths, so that all are integers. */
-const PLAIN_UNITS: Readonly<Record<string, number>> = { m: 1, '': 1e3, k: 1e6, M: 1e9, G: 1e12, T: 1e15, Ki: 1e3 * KI, Mi: 1e3 * KI ** 2, Gi: 1e3 * KI ** 3, Ti: 1e3 * KI ** 4 }
+const PLAIN_UNITS: Readonly<Record<string, number>> = {
+  m: 1, '': 1e3, k: 1e6, M: 1e9, G: 1e12, T: 1e15, Ki: 1e3 * KI, Mi: 1e3 * KI ** 2, Gi: 1e3 * KI ** 3, Ti: 1e3 * KI ** 4
+}
 
 /** Thousandths of a common quantity; exact, since no product exceeds 53 significant bits. */
 function plainThousandths (text: string): number | undefined {
@@ -128,7 +136,10 @@ export function compareQuantities (one: string | undefined, other: string | unde
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
-/** Sum, or with `times` -1 difference, in the format of the first operand, or of the second if the first is zero. Malformed text is zero. */
+/**
+ * Sum, or with `times` -1 difference, in the format of the first operand, or of the second if the first is zero.
+ * Malformed text is zero.
+ */
 export function sumQuantities (one: string, other: string, times: 1 | -1 = 1): string {
   const [a, b] = [parse(one) ?? NOTHING, parse(other) ?? NOTHING]
   const scale = Math.min(a.scale, b.scale)
@@ -139,7 +150,9 @@ export function sumQuantities (one: string, other: string, times: 1 | -1 = 1): s
 const NOTHING: Parsed = { value: 0n, scale: 0, format: 'decimal' }
 
 /** The same amount in decimal format. */
-export function decimalQuantity (text: string): string { return canonical({ ...(parse(text) ?? NOTHING), format: 'decimal' }) }
+export function decimalQuantity (text: string): string {
+  return canonical({ ...(parse(text) ?? NOTHING), format: 'decimal' })
+}
 
 /** Whether the quantity is an integer. */
 export function isWhole (text: string): boolean {
@@ -170,7 +183,11 @@ const scratch = new Scratch(64)
 
 const quantity: Special<string> = {
   decode: (value, refuse) => {
-    const text = typeof value === 'string' ? value.trim() : typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined
+    const text = typeof value === 'string'
+      ? value.trim()
+      : typeof value === 'number' || typeof value === 'bigint'
+        ? String(value)
+        : undefined
     return (text === undefined ? undefined : canonicalQuantity(text)) ?? refuse('a quantity such as 100m, 1.5 or 2Gi')
   },
   json: value => quote(value ?? '0'),
@@ -195,7 +212,12 @@ const quantity: Special<string> = {
   schema: { type: 'string' }
 }
 
-export const Quantity = special('Quantity', 'A number with a unit, as in 100m, 1.5 or 2Gi.', { string: string(1, 'The number in its canonical form.') }, quantity)
+export const Quantity = special(
+  'Quantity', 'A number with a unit, as in 100m, 1.5 or 2Gi.',
+  { string: string(1, 'The number in its canonical form.') }, quantity
+)
 
 /** The same as a named type, for clients that generate types from the declarations. */
-export const QuantityValue = special('QuantityValue', 'A quantity.', { string: string(1, 'The number in its canonical form.') }, quantity)
+export const QuantityValue = special(
+  'QuantityValue', 'A quantity.', { string: string(1, 'The number in its canonical form.') }, quantity
+)

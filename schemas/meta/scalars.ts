@@ -124,7 +124,10 @@ function textOfTree (value: unknown): string {
   return text
 }
 
-/** Decoded field sets by their text, because most objects of a type have the same few. They are shared, and therefore frozen. */
+/**
+ * Decoded field sets by their text, because most objects of a type have the same few. They are shared, and therefore
+ * frozen.
+ */
 const knownTrees = new Map<string, { readonly tree: unknown, readonly values: number }>()
 const MAX_CACHED = 512
 const MAX_KNOWN = 8192
@@ -135,7 +138,10 @@ function treeOf (body: Uint8Array, budget: ValueBudget): unknown {
   const key = Buffer.from(raw.buffer, raw.byteOffset, raw.length).toString('latin1')
   let known = knownTrees.get(key)
   if (known === undefined) {
-    known = { tree: frozen(tree.fromProtobuf(body, { valuesLeft: MAX_VALUES })), values: raw.length === 0 ? 0 : countValues(raw, UNBOUNDED).values }
+    known = {
+      tree: frozen(tree.fromProtobuf(body, { valuesLeft: MAX_VALUES })),
+      values: raw.length === 0 ? 0 : countValues(raw, UNBOUNDED).values
+    }
     const [oldest] = knownTrees.keys()
     if (knownTrees.size === MAX_CACHED && oldest !== undefined) knownTrees.delete(oldest)
     knownTrees.set(key, known)
@@ -149,15 +155,17 @@ function frozen (value: unknown): unknown {
   return value
 }
 
-export const FieldsV1 = special<unknown>('FieldsV1', 'A set of fields as a tree; its keys begin with f:, k:, v: or i:.', {
-  Raw: bytes(1, 'The tree as JSON text.')
-}, {
-  ...tree,
-  decode: (value, refuse) => typeof value === 'object' && value !== null && !Array.isArray(value) ? value : refuse('an object'),
-  json: textOfTree,
-  toProtobuf: value => value === undefined ? NOTHING : rawMessage(textOfTree(value)),
-  fromProtobuf: treeOf
-})
+export const FieldsV1 =
+  special<unknown>('FieldsV1', 'A set of fields as a tree; its keys begin with f:, k:, v: or i:.', {
+    Raw: bytes(1, 'The tree as JSON text.')
+  }, {
+    ...tree,
+    decode: (value, refuse) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? value : refuse('an object'),
+    json: textOfTree,
+    toProtobuf: value => value === undefined ? NOTHING : rawMessage(textOfTree(value)),
+    fromProtobuf: treeOf
+  })
 
 /** Any JSON value; no protobuf form. */
 export const Anything = special<unknown>('Anything', 'Any value.', {}, jsonValue({}))
@@ -191,9 +199,13 @@ export const stringList: Special<string[]> = {
   nullable: true
 }
 
-export const Verbs = special<string[]>('Verbs', 'Names of verbs.', { items: list(1, 'Names of verbs.', 'string') }, stringList)
+export const Verbs = special<string[]>(
+  'Verbs', 'Names of verbs.', { items: list(1, 'Names of verbs.', 'string') }, stringList
+)
 
-export const Duration = special<string>('Duration', 'A length of time, as in 1h15m30.5s.', { duration: int64(1, 'Nanoseconds.') }, {
+export const Duration = special<string>('Duration', 'A length of time, as in 1h15m30.5s.', {
+  duration: int64(1, 'Nanoseconds.')
+}, {
   decode: (value, refuse) => {
     const nanoseconds = typeof value === 'string' ? parseDuration(value) : undefined
     return nanoseconds === undefined ? refuse('a duration such as 1h15m30.5s') : formatDuration(nanoseconds)

@@ -25,7 +25,8 @@ function instantOf (text: string): Instant | undefined {
   const date = new Date(0)
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
   date.setUTCHours(Number(hour), Number(minute), Number(second))
-  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1 || date.getUTCHours() !== Number(hour) ||
+  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1 ||
+    date.getUTCHours() !== Number(hour) ||
     date.getUTCMinutes() !== Number(minute) || date.getUTCSeconds() !== Number(second)) return undefined
   let offset = 0
   if (zone !== 'Z' && zone !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * OpenAPI schemas of custom resources. Keywords that Swagger 2.0 lacks are omitted, with all keywords that depend on them, so that clients do
- * not refuse valid objects. As upstream.
+ * OpenAPI schemas of custom resources. Keywords that Swagger 2.0 lacks are omitted, with all keywords that depend on
+ * them, so that clients do not refuse valid objects. As upstream.
  */
 import { isSchema, type JSONSchemaProps } from '../api/apiextensions/schemas.js'
 import type { Plain } from '../language/types.js'
@@ -25,21 +25,33 @@ export function customSchema (root: JSONSchemaProps, swagger: boolean, standard:
   return { ...schema, type: 'object', properties: withStandard(schema['properties'] as Plain | undefined, standard) }
 }
 
-const withStandard = (properties: Plain | undefined, { metadata, types }: Standard): Plain => ({ ...types, ...properties, metadata })
+const withStandard = (properties: Plain | undefined, { metadata, types }: Standard): Plain =>
+  ({ ...types, ...properties, metadata })
 
 function converted (schema: JSONSchemaProps, swagger: boolean, standard: Standard): Plain {
   const inner = (part: JSONSchemaProps): Plain => converted(part, swagger, standard)
   const made: Plain = {}
   /** Clients would refuse members that are not listed. */
-  const open = swagger && (schema[PRESERVE] === true || schema.nullable === true || schema['x-orch-int-or-string'] === true)
+  const open = swagger &&
+    (schema[PRESERVE] === true || schema.nullable === true || schema['x-orch-int-or-string'] === true)
   for (const [name, value] of Object.entries(schema)) {
-    if (value === undefined || (swagger && (LOGIC.has(name) || name === 'nullable' || (open && ['type', 'properties', 'items', 'additionalProperties'].includes(name))))) continue
-    if (name === 'properties') made[name] = Object.fromEntries(Object.entries(schema.properties ?? {}).map(([member, part]) => [member, inner(part)]))
-    else if (name === 'items' || name === 'additionalProperties') made[name] = isSchema(value) ? inner(value) : value
-    else if (LOGIC.has(name)) made[name] = Array.isArray(value) ? (value as JSONSchemaProps[]).map(inner) : inner(value as JSONSchemaProps)
+    if (value === undefined || (swagger && (LOGIC.has(name) || name === 'nullable' ||
+      (open && ['type', 'properties', 'items', 'additionalProperties'].includes(name))))) {
+      continue
+    }
+    if (name ===
+      'properties') {
+      made[name] = Object
+        .fromEntries(Object.entries(schema.properties ?? {}).map(([member, part]) => [member, inner(part)]))
+    } else if (name === 'items' || name === 'additionalProperties') made[name] = isSchema(value) ? inner(value) : value
+    else if (LOGIC.has(
+      name
+    )) made[name] = Array.isArray(value) ? (value as JSONSchemaProps[]).map(inner) : inner(value as JSONSchemaProps)
     else if (name.startsWith(EXTENSION)) Object.assign(made, extension(name.slice(EXTENSION.length), value))
     else made[name] = value
   }
-  if (schema['x-orch-embedded-resource'] === true && !open) made['properties'] = withStandard(made['properties'] as Plain | undefined, standard)
+  if (schema['x-orch-embedded-resource'] === true && !open) {
+    made['properties'] = withStandard(made['properties'] as Plain | undefined, standard)
+  }
   return made
 }

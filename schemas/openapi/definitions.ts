@@ -1,6 +1,6 @@
 /**
- * Schema definitions in Swagger 2.0 or OpenAPI 3.0. Each is made once and shared by all documents. Only the result of `keep` is
- * retained, because thousands of long-lived objects would burden the garbage collector.
+ * Schema definitions in Swagger 2.0 or OpenAPI 3.0. Each is made once and shared by all documents. Only the result of
+ * `keep` is retained, because thousands of long-lived objects would burden the garbage collector.
  */
 import { Facts, type Declaration, type Message, type Plain } from '../language/types.js'
 import { SCALARS } from '../language/json-schema.js'
@@ -47,7 +47,9 @@ export class DefinitionSet<K = Plain> {
     this.#enums = enums
     this.#keep = keep
     this.#anywhere = groupVersions(resources)
-    this.#deprecated = new Set(resources.filter(({ deprecation }) => deprecation !== undefined).map(({ message }) => message[Facts]))
+    this.#deprecated = new Set(
+      resources.filter(({ deprecation }) => deprecation !== undefined).map(({ message }) => message[Facts])
+    )
   }
 
   /** `{ $ref }` to a message. Array types are inlined instead. */
@@ -118,8 +120,14 @@ export class DefinitionSet<K = Plain> {
   }
 
   #given ({ given = {}, description, type }: Declaration): Plain {
-    const standard = { metadata: this.#dialect.refer(this.reference(ObjectMeta), { description: 'Standard object metadata.' }), types: typeProperties }
-    return { description, ...customSchema(given, this.#dialect.swagger, standard), ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type))) }
+    const standard = {
+      metadata: this.#dialect.refer(this.reference(ObjectMeta), { description: 'Standard object metadata.' }),
+      types: typeProperties
+    }
+    return {
+      description, ...customSchema(given, this.#dialect.swagger, standard),
+      ...(type === undefined ? {} : extension('group-version-kind', this.#kinds(type)))
+    }
   }
 
   #kinds (type: NonNullable<Declaration['type']>): Plain[] {
@@ -130,7 +138,11 @@ export class DefinitionSet<K = Plain> {
 
   #property (planned: PlannedField): Plain {
     const { field, shape } = planned
-    const element = planned.element !== undefined ? this.#property(planned.element) : planned.message === undefined ? SCALARS[planned.scalar ?? 'string'] : this.#reference(planned.message)
+    const element = planned.element !== undefined
+      ? this.#property(planned.element)
+      : planned.message === undefined
+        ? SCALARS[planned.scalar ?? 'string']
+        : this.#reference(planned.message)
     const schema: Plain = { description: field.description }
     if (shape === 'list') Object.assign(schema, { type: 'array', items: element })
     else if (shape === 'map') Object.assign(schema, { type: 'object', additionalProperties: element })

@@ -18,7 +18,9 @@ export function constrain (schema: Plain, field: FieldFacts, enums: boolean): vo
 }
 
 /** Adds the merge strategies of a field. */
-export function merge (schema: Plain, { listType, listMapKeys, mapType, structType, patchStrategy, patchMergeKey }: FieldFacts): void {
+export function merge (
+  schema: Plain, { listType, listMapKeys, mapType, structType, patchStrategy, patchMergeKey }: FieldFacts
+): void {
   if (listType !== undefined) Object.assign(schema, extension('list-type', listType))
   if (listMapKeys !== undefined) Object.assign(schema, extension('list-map-keys', listMapKeys))
   if ((mapType ?? structType) !== undefined) Object.assign(schema, extension('map-type', mapType ?? structType))
@@ -31,5 +33,7 @@ export function unions (fields: readonly PlannedField[]): Plain {
   const discriminator = fields.find(({ field }) => field.discriminator === true)
   if (discriminator === undefined) return {}
   const others = fields.filter(field => field !== discriminator).map(({ name }) => [name, capitalize(name)])
-  return extension('unions', [{ discriminator: discriminator.name, 'fields-to-discriminateBy': Object.fromEntries(others) as Plain }])
+  return extension(
+    'unions', [{ discriminator: discriminator.name, 'fields-to-discriminateBy': Object.fromEntries(others) as Plain }]
+  )
 }

@@ -10,7 +10,9 @@ export const OPENAPI3: Dialect = {
   prefix: '#/components/schemas/',
   // OpenAPI 3.0 ignores members beside $ref.
   refer: (reference, beside) => ({ allOf: [reference], ...beside }),
-  special: openapi => openapi['format'] === 'int-or-string' ? { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] } : openapi,
+  special: openapi => openapi['format'] === 'int-or-string'
+    ? { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] }
+    : openapi,
   deprecated: { deprecated: true },
   swagger: false,
   nullable: { nullable: true }
@@ -18,7 +20,8 @@ export const OPENAPI3: Dialect = {
 
 const parameter = parameterWriter((described, type) => ({ ...described, schema: { type, uniqueItems: true } }))
 
-export const pathItem3 = (route: Route, definitions: References): Plain => pathItemOf(route, parameter, (source, own) => operation(source, own, definitions))
+export const pathItem3 = (route: Route, definitions: References): Plain =>
+  pathItemOf(route, parameter, (source, own) => operation(source, own, definitions))
 
 function operation (source: Operation, query: readonly Parameter[], definitions: References): Plain {
   const { id, description, tag, body, consumes, action, gvk, deprecated } = source
@@ -27,7 +30,13 @@ function operation (source: Operation, query: readonly Parameter[], definitions:
     description,
     operationId: id,
     ...(query.length > 0 ? { parameters: query.map(parameter) } : {}),
-    ...(body === undefined ? {} : { requestBody: { content: media(consumes, body.content, definitions), ...(body.required ? { required: true } : {}) } }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            content: media(consumes, body.content, definitions), ...(body.required ? { required: true } : {})
+          }
+        }),
     responses: responses(source, definitions),
     ...(deprecated === true ? { deprecated } : {}),
     ...(action === undefined ? {} : extension('action', action)),
@@ -37,7 +46,9 @@ function operation (source: Operation, query: readonly Parameter[], definitions:
 
 function responses ({ answers, produces }: Operation, definitions: References): Plain {
   const described: Plain = {}
-  for (const code in answers) described[code] = { description: MEANINGS[code], content: media(produces, answers[code] as Content, definitions) }
+  for (const code in answers) {
+    described[code] = { description: MEANINGS[code], content: media(produces, answers[code] as Content, definitions) }
+  }
   described['401'] = { description: MEANINGS['401'] }
   return described
 }

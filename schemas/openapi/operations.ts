@@ -67,10 +67,14 @@ export const streamedOf = ({ protobuf }: Representation): readonly string[] => p
 export const patchBodiesOf = (resource: Representation): string[] => [...patchTypesOf(resource), APPLY_TYPE]
 
 /** Descriptions of responses, by status code. */
-export const MEANINGS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted', 401: 'Unauthorized' }
+export const MEANINGS: Readonly<Record<string, string>> = {
+  200: 'OK', 201: 'Created', 202: 'Accepted', 401: 'Unauthorized'
+}
 
 /** Separates the parameters that all operations of a path share from their own; both sorted by name. */
-function placed ({ scope, operations }: Route): { readonly shared: Parameter[], readonly own: (operation: Operation) => Parameter[] } {
+function placed ({ scope, operations }: Route): {
+  readonly shared: Parameter[], readonly own: (operation: Operation) => Parameter[]
+} {
   const [first = [], ...others] = Object.values(operations).map(({ query }) => query)
   const common = first.filter(parameter => others.every(query => query.includes(parameter)))
   return {
@@ -80,20 +84,27 @@ function placed ({ scope, operations }: Route): { readonly shared: Parameter[], 
 }
 
 /** Converts parameters, returning the same object for the same parameter. */
-export function parameterWriter (write: (described: Plain, type: Parameter['type']) => Plain): (source: Parameter) => Plain {
+export function parameterWriter (
+  write: (described: Plain, type: Parameter['type']) => Plain
+): (source: Parameter) => Plain {
   const written = new Map<Parameter, Plain>()
   return source => {
     let made = written.get(source)
     if (made === undefined) {
       const { name, in: where, type, description } = source
-      written.set(source, made = write({ name, in: where, description, ...(where === 'path' ? { required: true } : {}) }, type))
+      written.set(
+        source, made = write({ name, in: where, description, ...(where === 'path' ? { required: true } : {}) }, type)
+      )
     }
     return made
   }
 }
 
 /** A path item: each operation under its method, and the shared parameters. */
-export function pathItemOf (route: Route, parameter: (source: Parameter) => Plain, written: (operation: Operation, own: readonly Parameter[]) => Plain): Plain {
+export function pathItemOf (
+  route: Route, parameter: (source: Parameter) => Plain,
+  written: (operation: Operation, own: readonly Parameter[]) => Plain
+): Plain {
   const { shared, own } = placed(route)
   const operations = METHODS.flatMap(method => {
     const source = route.operations[method]

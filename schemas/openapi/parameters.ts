@@ -16,9 +16,12 @@ const path = (name: string, description: string): Parameter => ({ name, in: 'pat
 export const NAME = path('name', 'Name of the object.')
 export const NAMESPACE = path('namespace', 'Namespace of the object.')
 export const REST = path('path', 'Path of the requested resource.')
-export const PRETTY: Parameter = { name: 'pretty', in: 'query', type: 'string', description: "'true' indents the answer." }
+export const PRETTY: Parameter = {
+  name: 'pretty', in: 'query', type: 'string', description: "'true' indents the answer."
+}
 
-export const byName = (one: Parameter, other: Parameter): number => one.name < other.name ? -1 : one.name > other.name ? 1 : one.in < other.in ? -1 : 1
+export const byName = (one: Parameter, other: Parameter): number =>
+  one.name < other.name ? -1 : one.name > other.name ? 1 : one.in < other.in ? -1 : 1
 
 /** Scalar options as query parameters, sorted by name. Structures are left out; a list parameter may be repeated. */
 export function queryOf (options: Message): Parameter[] {

@@ -1,6 +1,7 @@
 /**
- * OpenAPI documents of extension servers: what concerns their group version, and merged into the document of this server. Of a definition
- * that both have in different forms, the extension server's is renamed (`…_v2`), with the references to it.
+ * OpenAPI documents of extension servers: what concerns their group version, and merged into the document of this
+ * server. Of a definition that both have in different forms, the extension server's is renamed (`…_v2`), with the
+ * references to it.
  */
 import type { Plain } from '../language/declare.js'
 import { sameValue, isObject } from '../language/values.js'
@@ -52,7 +53,10 @@ function referencesIn (value: unknown): Set<string> {
   return found
 }
 
-/** Resolves shared parameters. References to other parameters and oversized sets are refused, because inlining would multiply them. */
+/**
+ * Resolves shared parameters. References to other parameters and oversized sets are refused, because inlining would
+ * multiply them.
+ */
 function parametersOf (shared: Plain): Refer {
   const known = new Map<string, { readonly parameter: unknown, readonly bytes: number }>()
   let left = MAX_INLINED_BYTES
@@ -63,7 +67,9 @@ function parametersOf (shared: Plain): Refer {
     if (found === undefined) {
       if (!Object.hasOwn(shared, name)) throw new BrokenSpec(`it has no parameter ${name}`)
       const parameter = rewritten(shared[name], below => {
-        if (below.startsWith(PARAMETERS)) throw new BrokenSpec(`it has no parameter ${name}, as that refers to another one`)
+        if (below.startsWith(PARAMETERS)) {
+          throw new BrokenSpec(`it has no parameter ${name}, as that refers to another one`)
+        }
       })
       known.set(name, found = { parameter, bytes: JSON.stringify(parameter).length })
     }
@@ -103,14 +109,17 @@ export function * specOf (document: unknown, root: string): Steps<RemoteSpec> {
 }
 
 /** Kinds of definitions that several servers have, such as DeleteOptions, differ between servers. */
-const withoutKinds = (definition: Plain): Plain => Object.fromEntries(Object.entries(definition).filter(([name]) => !/^x-(?:orch|kubernetes)-group-version-kind$/.test(name)))
+const withoutKinds = (definition: Plain): Plain => Object
+  .fromEntries(Object.entries(definition).filter(([name]) => !/^x-(?:orch|kubernetes)-group-version-kind$/.test(name)))
 const same = (one: Plain, other: Plain): boolean => sameValue(withoutKinds(one), withoutKinds(other))
 
 /**
  * The spec with its definitions renamed where `known` has others of the same name, and without those that `known` has.
  * @param known returns a definition that is in the document already
  */
-export function * renamed ({ paths, definitions }: RemoteSpec, known: (name: string) => Plain | undefined): Steps<RemoteSpec> {
+export function * renamed (
+  { paths, definitions }: RemoteSpec, known: (name: string) => Plain | undefined
+): Steps<RemoteSpec> {
   /** Definitions that `known` has too, with the names to which they refer. */
   const equal = new Map<string, Set<string>>()
   for (const [name, definition] of Object.entries(definitions)) {
@@ -127,12 +136,17 @@ export function * renamed ({ paths, definitions }: RemoteSpec, known: (name: str
     }
   }
   const taken = (name: string): boolean => known(name) !== undefined || Object.hasOwn(definitions, name)
-  const names = new Map(Object.keys(definitions).filter(name => !equal.has(name)).map(name => [name, known(name) === undefined ? name : freeName(name, taken)]))
+  const names = new Map(Object.keys(definitions).filter(name => !equal.has(name)).map(name =>
+    [name, known(name) === undefined ? name : freeName(name, taken)]))
   const refer = (reference: string): unknown => {
-    const name = reference.startsWith(DEFINITIONS) ? names.get(unescaped(reference.slice(DEFINITIONS.length))) : undefined
+    const name = reference.startsWith(DEFINITIONS)
+      ? names.get(unescaped(reference.slice(DEFINITIONS.length)))
+      : undefined
     return name === undefined ? undefined : { $ref: DEFINITIONS + name.replace(/~/g, '~0').replace(/\//g, '~1') }
   }
-  const made: { readonly paths: Array<[string, Plain]>, readonly definitions: Array<[string, Plain]> } = { paths: [], definitions: [] }
+  const made: { readonly paths: Array<[string, Plain]>, readonly definitions: Array<[string, Plain]> } = {
+    paths: [], definitions: []
+  }
   for (const [path, item] of Object.entries(paths)) {
     made.paths.push([path, rewritten(item, refer) as Plain]) // objects stay objects
     yield

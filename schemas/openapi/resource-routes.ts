@@ -5,7 +5,9 @@ import { Status, WatchEvent } from '../meta/answers.js'
 import { Patch } from '../meta/scalars.js'
 import type { Representation, ResourceVerb } from '../resource.js'
 import { operationId, rootOf, tagOf } from './naming.js'
-import { formsOf, streamedOf, ANYTHING, patchBodiesOf, type Content, type Operation, type Route, type Method, type Part } from './operations.js'
+import {
+  formsOf, streamedOf, ANYTHING, patchBodiesOf, type Content, type Operation, type Route, type Method, type Part
+} from './operations.js'
 import { NAMESPACE, QUERIES, NAME, type Action } from './parameters.js'
 import { subresourceRoutes } from './subresource-routes.js'
 
@@ -22,7 +24,9 @@ const OF_OBJECT: readonly Act[] = [
   { verb: 'patch', method: 'patch', action: 'patch', name: 'patch' },
   { verb: 'delete', method: 'delete', action: 'delete', name: 'delete' }
 ]
-const OF_SUBRESOURCE: readonly Act[] = [...OF_OBJECT, { verb: 'create', method: 'post', action: 'post', name: 'create' }]
+const OF_SUBRESOURCE: readonly Act[] = [
+  ...OF_OBJECT, { verb: 'create', method: 'post', action: 'post', name: 'create' }
+]
 
 export function routesOf (resource: Representation): Route[] {
   const { group, version, plural, namespaced, verbs } = resource
@@ -32,10 +36,18 @@ export function routesOf (resource: Representation): Route[] {
   const collection = `${root}${inScope}`
   const object = `${collection}/{name}`
   const only = (acts: readonly Act[]) => (part: Part): Route['operations'] =>
-    Object.fromEntries(acts.filter(({ verb }) => part.verbs.includes(verb)).map(act => [act.method, operation(resource, act, part)]))
-  const whole: Part = { verbs, namespaced, message: resource.message, gvk: resource, subject: resource.kind, suffix: '' }
+    Object.fromEntries(
+      acts.filter(({ verb }) => part.verbs.includes(verb)).map(act => [act.method, operation(resource, act, part)])
+    )
+  const whole: Part = {
+    verbs, namespaced, message: resource.message, gvk: resource, subject: resource.kind, suffix: ''
+  }
   const everywhere: Route[] = namespaced && verbs.includes('list')
-    ? [{ path: `${root}/${plural}`, scope: [], operations: only(OF_COLLECTION)({ ...whole, verbs: ['list'], namespaced: false, suffix: 'ForAllNamespaces' }) }]
+    ? [{
+        path: `${root}/${plural}`, scope: [], operations: only(OF_COLLECTION)({
+          ...whole, verbs: ['list'], namespaced: false, suffix: 'ForAllNamespaces'
+        })
+      }]
     : []
   return [
     { path: collection, scope, operations: only(OF_COLLECTION)(whole) },
@@ -46,10 +58,15 @@ export function routesOf (resource: Representation): Route[] {
   ].filter(({ operations }) => Object.keys(operations).length > 0)
 }
 
-function operation (resource: Representation, { action, name }: Act, { message, gvk: { group, version, kind }, namespaced, subject, suffix }: Part): Operation {
+function operation (
+  resource: Representation, { action, name }: Act,
+  { message, gvk: { group, version, kind }, namespaced, subject, suffix }: Part
+): Operation {
   const { deprecation } = resource
   return {
-    id: operationId(resource, name, { ...(action === 'deletecollection' ? { infix: 'Collection' } : {}), namespaced, kind: resource.kind, suffix }),
+    id: operationId(resource, name, {
+      ...(action === 'deletecollection' ? { infix: 'Collection' } : {}), namespaced, kind: resource.kind, suffix
+    }),
     tag: tagOf(resource),
     query: QUERIES[action],
     consumes: action === 'patch' ? patchBodiesOf(resource) : ANYTHING,
@@ -68,15 +85,28 @@ const ofDeletion = ({ deleteReturns, group, plural, message }: Representation): 
 type Deed = Pick<Operation, 'description' | 'answers' | 'body'>
 const taking = (content: Message, required = true): Pick<Operation, 'body'> => ({ body: { content, required } })
 
-const DEEDS: Readonly<Record<Exclude<Action, 'watch'>, (resource: Representation, subject: string, message: Message) => Deed>> & { readonly watch: () => Deed } = {
+const DEEDS: Readonly<Record<Exclude<Action, 'watch'>, (
+  resource: Representation, subject: string, message: Message
+) => Deed>> & { readonly watch: () => Deed } = {
   get: (_, subject, message) => ({ description: `One ${subject}.`, answers: { 200: message } }),
-  list: (resource, subject) => ({ description: `All ${subject} objects, or a stream of their changes.`, answers: { 200: { listOf: resource } } }),
-  post: (_, subject, message) => ({ description: `Creates a ${subject}.`, ...taking(message), answers: { 200: message, 201: message, 202: message } }),
-  put: (_, subject, message) => ({ description: `Replaces a ${subject}.`, ...taking(message), answers: { 200: message, 201: message } }),
-  patch: (_, subject, message) => ({ description: `Changes parts of a ${subject}.`, ...taking(Patch), answers: { 200: message, 201: message } }),
-  delete: (resource, subject) => ({ description: `Deletes a ${subject}.`, ...taking(DeleteOptions, false), answers: { 200: ofDeletion(resource), 202: ofDeletion(resource) } }),
-  deletecollection: (_, subject) => ({ description: `Deletes the ${subject} objects that match.`, ...taking(DeleteOptions, false), answers: { 200: Status } }),
-  watch: () => ({ description: 'A stream of changes. Deprecated: list with the parameter watch.', answers: { 200: WatchEvent } })
+  list: (resource, subject) =>
+    ({ description: `All ${subject} objects, or a stream of their changes.`, answers: { 200: { listOf: resource } } }),
+  post: (_, subject, message) => ({
+    description: `Creates a ${subject}.`, ...taking(message), answers: { 200: message, 201: message, 202: message }
+  }),
+  put: (_, subject, message) =>
+    ({ description: `Replaces a ${subject}.`, ...taking(message), answers: { 200: message, 201: message } }),
+  patch: (_, subject, message) =>
+    ({ description: `Changes parts of a ${subject}.`, ...taking(Patch), answers: { 200: message, 201: message } }),
+  delete: (resource, subject) => ({
+    description: `Deletes a ${subject}.`, ...taking(DeleteOptions, false),
+    answers: { 200: ofDeletion(resource), 202: ofDeletion(resource) }
+  }),
+  deletecollection: (_, subject) => ({
+    description: `Deletes the ${subject} objects that match.`, ...taking(DeleteOptions, false), answers: { 200: Status }
+  }),
+  watch: () =>
+    ({ description: 'A stream of changes. Deprecated: list with the parameter watch.', answers: { 200: WatchEvent } })
 }
 
 function watches (resource: Representation, root: string, inScope: string): Route[] {
@@ -99,6 +129,8 @@ function watches (resource: Representation, root: string, inScope: string): Rout
   return [
     { path: `${root}/watch${inScope}`, scope, operations: watch('watchlist', namespaced, 'List') },
     { path: `${root}/watch${inScope}/{name}`, scope: [NAME, ...scope], operations: watch('watch', namespaced, '') },
-    ...(namespaced ? [{ path: `${root}/watch/${plural}`, scope: [], operations: watch('watchlist', false, 'ListForAllNamespaces') }] : [])
+    ...(namespaced
+      ? [{ path: `${root}/watch/${plural}`, scope: [], operations: watch('watchlist', false, 'ListForAllNamespaces') }]
+      : [])
   ]
 }

@@ -5,22 +5,44 @@ import { Info } from '../meta/version.js'
 import { groupName, capitalize, tagOf, rootOf, type GroupVersion } from './naming.js'
 import { DOCUMENTS, type Content, type Route } from './operations.js'
 
-function document (path: string, id: string, tag: string, description: string, content: Content, forms: readonly string[] = DOCUMENTS): Route {
-  return { path, scope: [], operations: { get: { id, description, tag, query: [], consumes: forms, produces: forms, answers: { 200: content } } } }
+function document (
+  path: string, id: string, tag: string, description: string, content: Content, forms: readonly string[] = DOCUMENTS
+): Route {
+  return {
+    path, scope: [], operations: {
+      get: { id, description, tag, query: [], consumes: forms, produces: forms, answers: { 200: content } }
+    }
+  }
 }
 
-export const RELEASE_ROUTE = document('/version/', 'getCodeVersion', 'version', 'The release of the server.', Info, [JSON_TYPE])
-export const CORE_ROUTE = document('/api/', 'getCoreAPIVersions', 'core', 'The versions of the core group.', APIVersions)
+export const RELEASE_ROUTE = document(
+  '/version/', 'getCodeVersion', 'version', 'The release of the server.', Info, [JSON_TYPE]
+)
+export const CORE_ROUTE = document(
+  '/api/', 'getCoreAPIVersions', 'core', 'The versions of the core group.', APIVersions
+)
 export const GROUPS_ROUTE = document('/apis/', 'getAPIVersions', 'apis', 'The groups.', APIGroupList)
 
 /** OpenID discovery of the service account issuer. */
 export const ISSUER_ROUTES: readonly Route[] = [
-  document('/.well-known/openid-configuration/', 'getServiceAccountIssuerOpenIDConfiguration', 'WellKnown', 'Who issues tokens of service accounts.', 'text', [JSON_TYPE]),
-  document('/openid/v1/jwks/', 'getServiceAccountIssuerOpenIDKeyset', 'openid', 'The keys that tokens of service accounts are verified by.', 'text', ['application/jwk-set+json'])
+  document(
+    '/.well-known/openid-configuration/', 'getServiceAccountIssuerOpenIDConfiguration', 'WellKnown',
+    'Who issues tokens of service accounts.', 'text', [JSON_TYPE]
+  ),
+  document(
+    '/openid/v1/jwks/', 'getServiceAccountIssuerOpenIDKeyset', 'openid',
+    'The keys that tokens of service accounts are verified by.', 'text', ['application/jwk-set+json']
+  )
 ]
 
 export const groupRoute = (group: string): Route =>
-  document(`/apis/${group}/`, `get${capitalize(groupName(group))}APIGroup`, groupName(group), 'The versions of the group.', APIGroup)
+  document(
+    `/apis/${group}/`, `get${capitalize(groupName(group))}APIGroup`, groupName(group), 'The versions of the group.',
+    APIGroup
+  )
 
 export const versionRoute = ({ group, version }: GroupVersion): Route =>
-  document(`${rootOf(group, version)}/`, `get${capitalize(groupName(group))}${capitalize(version)}APIResources`, tagOf({ group, version }), 'The resources of the version.', APIResourceList)
+  document(
+    `${rootOf(group, version)}/`, `get${capitalize(groupName(group))}${capitalize(version)}APIResources`,
+    tagOf({ group, version }), 'The resources of the version.', APIResourceList
+  )

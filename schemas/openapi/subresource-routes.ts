@@ -3,7 +3,10 @@ import { Facts, type Message } from '../language/types.js'
 import { TokenRequest } from '../api/authentication/tokenrequests.js'
 import { Scale } from '../api/autoscaling/scale.js'
 import { Binding } from '../api/core/bindings.js'
-import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from '../api/core/pod-options.js'
+import {
+  NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions,
+  ServiceProxyOptions
+} from '../api/core/pod-options.js'
 import { Eviction } from '../api/policy/v1.js'
 import type { Representation, Subresource } from '../resource.js'
 import { capitalize, operationId, tagOf } from './naming.js'
@@ -11,18 +14,30 @@ import { METHODS, formsOf, ANYTHING, type Operation, type Method, type Part, typ
 import { PRETTY, REST, queryOf, byName, type Parameter } from './parameters.js'
 
 /** Kinds of subresources that differ from their resource's kind. */
-const TAKEN = [Binding, Eviction, Scale, TokenRequest, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, NodeProxyOptions, ServiceProxyOptions]
-const BY_KIND: ReadonlyMap<string, Message> = new Map(TAKEN.map(message => [`${message[Facts].type?.apiVersion}/${message[Facts].type?.kind}`, message]))
+const TAKEN = [
+  Binding, Eviction, Scale, TokenRequest, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions,
+  NodeProxyOptions, ServiceProxyOptions
+]
+const BY_KIND: ReadonlyMap<string, Message> = new Map(
+  TAKEN.map(message => [`${message[Facts].type?.apiVersion}/${message[Facts].type?.kind}`, message])
+)
 
-export function subresourceRoutes (resource: Representation, object: string, scope: readonly Parameter[], operations: (part: Part) => Route['operations']): Route[] {
+export function subresourceRoutes (
+  resource: Representation, object: string, scope: readonly Parameter[], operations: (part: Part) => Route['operations']
+): Route[] {
   return resource.subresources.flatMap(subresource => {
     const { name, verbs, view, kind = resource.kind, group = resource.group, version = resource.version } = subresource
     const path = `${object}/${name}`
     if (name === 'log') return [{ path, scope, operations: { get: log(resource, subresource) } }]
-    const message = view?.message ?? (kind === resource.kind ? resource.message : BY_KIND.get(`${group === '' ? version : `${group}/${version}`}/${kind}`))
+    const message = view?.message ?? (kind === resource.kind
+      ? resource.message
+      : BY_KIND.get(`${group === '' ? version : `${group}/${version}`}/${kind}`))
     if (message === undefined) return [] // kind without a declaration
     if (kind.endsWith('Options')) return connections({ resource, subresource, message, path, scope })
-    const part = { verbs, namespaced: resource.namespaced, message, gvk: { group, version, kind }, subject: `${resource.kind}: its ${name}`, suffix: capitalize(name) }
+    const part = {
+      verbs, namespaced: resource.namespaced, message, gvk: { group, version, kind },
+      subject: `${resource.kind}: its ${name}`, suffix: capitalize(name)
+    }
     return [{ path, scope, operations: operations(part) }]
   })
 }
@@ -43,16 +58,23 @@ function log (resource: Representation, { name }: Subresource): Operation {
   }
 }
 
-interface Connection { readonly resource: Representation, readonly subresource: Subresource, readonly message: Message, readonly path: string, readonly scope: readonly Parameter[] }
+interface Connection {
+  readonly resource: Representation, readonly subresource: Subresource, readonly message: Message,
+  readonly path: string, readonly scope: readonly Parameter[]
+}
 
 /** A proxy accepts every method, and subpaths; other connections accept GET and POST. */
-function connections ({ resource, subresource: { name, verbs, kind = '' }, message, path, scope }: Connection): Route[] {
+function connections (
+  { resource, subresource: { name, verbs, kind = '' }, message, path, scope }: Connection
+): Route[] {
   const { group, version, namespaced } = resource
   const query = queryOf(message)
   const proxies = verbs.includes('update')
   const methods: readonly Method[] = proxies ? METHODS : ['get', 'post']
   const connect = (suffix: string): Route['operations'] => Object.fromEntries(methods.map(method => [method, {
-    id: operationId(resource, 'connect', { infix: capitalize(method), namespaced, kind: resource.kind, suffix: `${capitalize(name)}${suffix}` }),
+    id: operationId(resource, 'connect', {
+      infix: capitalize(method), namespaced, kind: resource.kind, suffix: `${capitalize(name)}${suffix}`
+    }),
     description: `${method.toUpperCase()} requests to the ${name} of a ${resource.kind}.`,
     tag: tagOf(resource),
     query,

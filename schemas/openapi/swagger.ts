@@ -19,11 +19,17 @@ const UNAUTHORIZED = { description: MEANINGS['401'] }
 
 const parameter = parameterWriter((described, type) => ({ ...described, type, uniqueItems: true }))
 
-export const pathItem = (route: Route, definitions: References): Plain => pathItemOf(route, parameter, (source, own) => operation(source, own, definitions))
+export const pathItem = (route: Route, definitions: References): Plain =>
+  pathItemOf(route, parameter, (source, own) => operation(source, own, definitions))
 
 function operation (source: Operation, query: readonly Parameter[], definitions: References): Plain {
   const { id, description, tag, body, consumes, produces, action, gvk } = source
-  const content = body === undefined ? [] : [{ name: 'body', in: 'body', ...(body.required ? { required: true } : {}), schema: definitions.reference(body.content) }]
+  const content = body === undefined
+    ? []
+    : [{
+        name: 'body', in: 'body', ...(body.required ? { required: true } : {}), schema: definitions
+          .reference(body.content)
+      }]
   const parameters = [...content, ...query.map(parameter)]
   return {
     consumes,
@@ -42,7 +48,9 @@ function operation (source: Operation, query: readonly Parameter[], definitions:
 
 function responses ({ answers }: Operation, definitions: References): Plain {
   const described: Plain = {}
-  for (const code in answers) described[code] = { description: MEANINGS[code], schema: schemaOf(answers[code] as Content, definitions) }
+  for (const code in answers) {
+    described[code] = { description: MEANINGS[code], schema: schemaOf(answers[code] as Content, definitions) }
+  }
   described['401'] = UNAUTHORIZED
   return described
 }

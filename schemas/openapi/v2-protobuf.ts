@@ -1,7 +1,7 @@
 /**
- * The Swagger document in protobuf (gnostic's openapi.v2, `v2.proto`), which kubectl requests. The build generates encoders from that
- * file. This module converts the JSON form: maps become lists of pairs, alternatives are wrapped in messages, and extensions, defaults
- * and enum values become YAML text. Other members are copied.
+ * The Swagger document in protobuf (gnostic's openapi.v2, `v2.proto`), which kubectl requests. The build generates
+ * encoders from that file. This module converts the JSON form: maps become lists of pairs, alternatives are wrapped in
+ * messages, and extensions, defaults and enum values become YAML text. Other members are copied.
  */
 import protobuf from 'protobufjs/minimal.js'
 import type { Plain } from '../language/declare.js'
@@ -11,7 +11,9 @@ import type { RemoteSpec } from './remote.js'
 import type { Steps } from '../steps.js'
 import { swaggerParts, type Entries, type OpenApiInfo } from './v2.js'
 
-export function * swaggerProtobuf (resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Buffer> {
+export function * swaggerProtobuf (
+  resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []
+): Generator<undefined, Buffer> {
   const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, {
     path: item => PathItem.encode(pathItem(item)).finish(),
     definition: definition => Schema.encode(schema(definition)).finish()
@@ -19,7 +21,12 @@ export function * swaggerProtobuf (resources: readonly Representation[], info: O
   const writer = Document.encode(head, protobuf.Writer.create())
   writeEntries(writer, 8, 2, paths)
   writeEntries(writer, 9, 1, definitions)
-  return Document.encode({ security: (tail['security'] as Plain[]).map(requirement), securityDefinitions: securityDefinitions(tail['securityDefinitions'] as Plain) }, writer).finish() as Buffer // in Node it is one
+  // in Node it is one
+  return Document.encode({
+    security: (tail['security'] as Plain[])
+      .map(requirement), securityDefinitions: securityDefinitions(tail['securityDefinitions'] as Plain)
+  }, writer)
+    .finish() as Buffer
 }
 
 const LENGTH_DELIMITED = 2
@@ -28,7 +35,9 @@ const tag = (field: number): number => field << 3 | LENGTH_DELIMITED
 /** Paths and Definitions: lists of name and encoded message. */
 function writeEntries (writer: protobuf.Writer, field: number, pair: number, entries: Entries<Uint8Array>): void {
   writer.uint32(tag(field)).fork()
-  for (const [name, bytes] of entries) writer.uint32(tag(pair)).fork().uint32(tag(1)).string(name).uint32(tag(2)).bytes(bytes).ldelim()
+  for (const [name, bytes] of entries) {
+    writer.uint32(tag(pair)).fork().uint32(tag(1)).string(name).uint32(tag(2)).bytes(bytes).ldelim()
+  }
   writer.ldelim()
 }
 
@@ -56,7 +65,8 @@ function message (source: Plain, forms: Forms): Plain {
   if (vendorExtension.length > 0) fields['vendorExtension'] = vendorExtension
   return fields
 }
-const pairs = (map: Plain, of: (value: Plain) => object) => Object.keys(map).map(name => ({ name, value: of(map[name] as Plain) }))
+const pairs = (map: Plain, of: (value: Plain) => object) =>
+  Object.keys(map).map(name => ({ name, value: of(map[name] as Plain) }))
 /** Omits false. */
 const flag = (value: unknown) => value === true ? true : undefined
 
@@ -80,7 +90,8 @@ function parameterOf (source: Plain): object {
     case 'body': return { bodyParameter: parameter }
     case 'query': return { nonBodyParameter: { queryParameterSubSchema: parameter } }
     case 'path': return { nonBodyParameter: { pathParameterSubSchema: parameter } }
-    default: throw new TypeError(`a parameter in ${String(source['in'])} has no protobuf form here`) // no parameter of this server has another place
+    // no parameter of this server has another place
+    default: throw new TypeError(`a parameter in ${String(source['in'])} has no protobuf form here`)
   }
 }
 
@@ -92,13 +103,20 @@ function parameterBytes (source: Plain): Uint8Array {
   return bytes
 }
 /** Those in headers, which extension servers may have, are left out. */
-const isKnown = (source: Plain): boolean => source['in'] === 'body' || source['in'] === 'query' || source['in'] === 'path'
+const isKnown = (source: Plain): boolean => source['in'] === 'body' || source['in'] === 'query' ||
+  source['in'] === 'path'
 const parameters = (list: Plain[]): Uint8Array[] => list.filter(isKnown).map(parameterBytes)
 
-const OPERATION: Forms = { parameters, responses: (map: Plain) => ({ responseCode: pairs(map, response) }), deprecated: flag }
+const OPERATION: Forms = {
+  parameters, responses: (map: Plain) => ({ responseCode: pairs(map, response) }), deprecated: flag
+}
 const operation = (source: Plain): object => message(source, OPERATION)
-const PATH_ITEM: Forms = { get: operation, put: operation, post: operation, delete: operation, options: operation, head: operation, patch: operation, parameters }
+const PATH_ITEM: Forms = {
+  get: operation, put: operation, post: operation, delete: operation, options: operation, head: operation,
+  patch: operation, parameters
+}
 const pathItem = (source: Plain): object => message(source, PATH_ITEM)
 
 const requirement = (source: Plain): object => ({ additionalProperties: pairs(source, value => ({ value })) })
-const securityDefinitions = (source: Plain): object => ({ additionalProperties: pairs(source, apiKey => ({ apiKeySecurity: message(apiKey, {}) })) })
+const securityDefinitions = (source: Plain): object =>
+  ({ additionalProperties: pairs(source, apiKey => ({ apiKeySecurity: message(apiKey, {}) })) })

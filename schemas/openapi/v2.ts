@@ -1,6 +1,6 @@
 /**
- * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first request, in
- * steps, so that other requests proceed in between.
+ * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first
+ * request, in steps, so that other requests proceed in between.
  */
 import { publicDefinition, publicPiece, publicSchema } from '../compat/openapi.js'
 import { translatePath } from '../compat/requests.js'
@@ -28,7 +28,9 @@ export interface OpenApiInfo {
 export type Entries<K> = ReadonlyArray<readonly [string, K]>
 
 /** The document before serialization. */
-export interface Parts<K> { readonly head: Plain, readonly paths: Entries<K>, readonly definitions: Entries<K>, readonly tail: Plain }
+export interface Parts<K> {
+  readonly head: Plain, readonly paths: Entries<K>, readonly definitions: Entries<K>, readonly tail: Plain
+}
 
 /** Serializes path items and definitions. */
 export interface Form<K> { readonly path: (item: Plain) => K, readonly definition: (schema: Plain) => K }
@@ -36,8 +38,14 @@ export interface Form<K> { readonly path: (item: Plain) => K, readonly definitio
 /** Authentication, in either format. */
 export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name: 'authorization', in: 'header' }
 
-/** @param resources with their served subresources; @param remotes merged into the document, except those that cannot be merged */
-export function * swaggerParts<K> (resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo, written: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Parts<K>> {
+/**
+ * @param resources with their served subresources;
+ * @param remotes merged into the document, except those that cannot be merged
+ */
+export function * swaggerParts<K> (
+  resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo,
+  written: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []
+): Generator<undefined, Parts<K>> {
   const form: Form<K> = !publicNames
     ? written
     : {
@@ -46,15 +54,20 @@ export function * swaggerParts<K> (resources: readonly Representation[], { title
       }
   const set = new DefinitionSet(SWAGGER, resources, form.definition, enums)
   const paths: Array<readonly [string, K]> = []
-  const add = (route: Route): void => { paths.push([publicNames ? translatePath(route.path) : route.path, form.path(pathItem(route, set))]) }
+  const add = (route: Route): void => {
+    paths.push([publicNames ? translatePath(route.path) : route.path, form.path(pathItem(route, set))])
+  }
   if (issuer) ISSUER_ROUTES.forEach(add)
   serverRoutes(resources).forEach(add)
   for (const resource of resources) {
     routesOf(resource).forEach(add)
     yield
   }
-  const definitions = publicNames ? set.take().map(([name, schema]) => [publicDefinition(name), schema] as const) : set.take()
-  yield * addRemotes({ paths, definitions }, remotes, written, () => ownDefinitions(resources, { title, version, issuer, publicNames }))
+  const definitions = publicNames
+    ? set.take().map(([name, schema]) => [publicDefinition(name), schema] as const)
+    : set.take()
+  yield * addRemotes({ paths, definitions }, remotes, written, () =>
+    ownDefinitions(resources, { title, version, issuer, publicNames }))
   return {
     head: { swagger: '2.0', info: { title, version } },
     paths: paths.sort(byName),
@@ -66,14 +79,21 @@ export function * swaggerParts<K> (resources: readonly Representation[], { title
 const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => one < other ? -1 : 1
 
 /** The definitions of this server, to compare others with. */
-function * ownDefinitions (resources: readonly Representation[], info: OpenApiInfo): Generator<undefined, ReadonlyMap<string, Plain>> {
-  const { definitions } = yield * swaggerParts<Plain>(resources, info, { path: item => item, definition: schema => schema })
+function * ownDefinitions (
+  resources: readonly Representation[], info: OpenApiInfo
+): Generator<undefined, ReadonlyMap<string, Plain>> {
+  const { definitions } = yield * swaggerParts<Plain>(resources, info, {
+    path: item => item, definition: schema => schema
+  })
   return new Map(definitions)
 }
 
 interface Growing<K> { readonly paths: Array<readonly [string, K]>, readonly definitions: Array<readonly [string, K]> }
 
-function * addRemotes<K> ({ paths, definitions }: Growing<K>, remotes: Iterable<Steps<RemoteSpec>>, form: Form<K>, own: () => Generator<undefined, ReadonlyMap<string, Plain>>): Generator<undefined, void> {
+function * addRemotes<K> (
+  { paths, definitions }: Growing<K>, remotes: Iterable<Steps<RemoteSpec>>, form: Form<K>,
+  own: () => Generator<undefined, ReadonlyMap<string, Plain>>
+): Generator<undefined, void> {
   const names = new Set(definitions.map(([name]) => name))
   const taken = new Set(paths.map(([path]) => path))
   /** Only if a name is in both. */
@@ -81,7 +101,9 @@ function * addRemotes<K> ({ paths, definitions }: Growing<K>, remotes: Iterable<
   const added = new Map<string, Plain>()
   for (const steps of remotes) {
     const remote = yield * steps
-    if (known === undefined && Object.keys(remote.definitions).some(name => names.has(name))) known = new Map(yield * own())
+    if (known === undefined && Object.keys(remote.definitions).some(name => names.has(name))) {
+      known = new Map(yield * own())
+    }
     yield
     try {
       const spec = yield * renamed(remote, name => known?.get(name) ?? added.get(name))
@@ -98,7 +120,9 @@ function * addRemotes<K> ({ paths, definitions }: Growing<K>, remotes: Iterable<
   }
 }
 
-function * eachOf<K> (entries: ReadonlyArray<[string, Plain]>, write: (value: Plain) => K): Generator<undefined, Array<readonly [string, K]>> {
+function * eachOf<K> (
+  entries: ReadonlyArray<[string, Plain]>, write: (value: Plain) => K
+): Generator<undefined, Array<readonly [string, K]>> {
   const written: Array<readonly [string, K]> = []
   for (const [name, value] of entries) {
     written.push([name, write(value)])
@@ -116,7 +140,9 @@ function serverRoutes (resources: readonly Representation[]): Route[] {
 
 const JSON_FORM: Form<string> = { path: JSON.stringify, definition: JSON.stringify }
 
-export function * swaggerJson (resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []): Generator<undefined, Buffer> {
+export function * swaggerJson (
+  resources: readonly Representation[], info: OpenApiInfo, remotes: Iterable<Steps<RemoteSpec>> = []
+): Generator<undefined, Buffer> {
   const { head, paths, definitions, tail } = yield * swaggerParts(resources, info, JSON_FORM, remotes)
   const pieces: Buffer[] = []
   yield * writeObject(pieces, `${members(head)},"paths":`, paths)
@@ -142,7 +168,8 @@ function * writeObject (pieces: Buffer[], before: string, entries: Entries<strin
 
 /** The JSON of an object without its closing brace. */
 export const members = (object: Plain): string => JSON.stringify(object).slice(0, -1)
-export const objectOf = (entries: Entries<string>): string => `{${entries.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
+export const objectOf = (entries: Entries<string>): string =>
+  `{${entries.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`
 
 /** Runs all steps of a document at once. */
 export function whole<T> (steps: Generator<undefined, T>): T {

@@ -19,7 +19,9 @@ export class OpenApi3 {
   readonly #publicNames: boolean
 
   /** @param resources with their served subresources */
-  constructor (resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo) {
+  constructor (
+    resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo
+  ) {
     this.#info = { title, version }
     this.#publicNames = publicNames
     const written = (schema: Plain): string => JSON.stringify(publicNames ? publicSchema(schema) : schema)
@@ -45,7 +47,8 @@ export class OpenApi3 {
     const taken = this.#definitions.take()
     const schemas = this.#publicNames ? taken.map(([name, schema]) => [publicDefinition(name), schema] as const) : taken
     const head: Plain = { openapi: '3.0.0', info: this.#info }
-    return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(schemas)},"securitySchemes":${JSON.stringify({ BearerToken: BEARER_TOKEN })}},"security":[{"BearerToken":[]}]}`)
+    return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(schemas)}` +
+      `,"securitySchemes":${JSON.stringify({ BearerToken: BEARER_TOKEN })}},"security":[{"BearerToken":[]}]}`)
   }
 }
 
@@ -56,7 +59,8 @@ function * documents (resources: readonly Representation[], issuer: boolean): Ge
   yield ['version', () => [RELEASE_ROUTE]]
   for (const { group, version } of groupVersions(resources)) {
     if (group !== '') yield [`apis/${group}`, () => [groupRoute(group)]]
-    const own = resources.filter(resource => apiVersionOf(resource.group, resource.version) === apiVersionOf(group, version))
+    const own = resources.filter(resource =>
+      apiVersionOf(resource.group, resource.version) === apiVersionOf(group, version))
     yield [rootOf(group, version).slice(1), () => [versionRoute({ group, version }), ...own.flatMap(routesOf)]]
   }
 }

@@ -2,15 +2,30 @@
 import type { Int64, Report } from '../language/types.js'
 import type { NameRule } from '../names.js'
 
-export const invalid = (report: Report, field: string, value: unknown, detail: string): void => { report({ type: 'FieldValueInvalid', field, value, detail }) }
-export const required = (report: Report, field: string, detail = ''): void => { report({ type: 'FieldValueRequired', field, detail }) }
-export const forbidden = (report: Report, field: string, detail: string): void => { report({ type: 'FieldValueForbidden', field, detail }) }
-export const duplicate = (report: Report, field: string, value: unknown): void => { report({ type: 'FieldValueDuplicate', field, value, detail: '' }) }
-export const notFound = (report: Report, field: string, value: unknown): void => { report({ type: 'FieldValueNotFound', field, value, detail: '' }) }
-export const tooLong = (report: Report, field: string, most: number): void => { report({ type: 'FieldValueTooLong', field, detail: `must have at most ${most} bytes` }) }
+export const invalid = (report: Report, field: string, value: unknown, detail: string): void => {
+  report({ type: 'FieldValueInvalid', field, value, detail })
+}
+export const required = (report: Report, field: string, detail = ''): void => {
+  report({ type: 'FieldValueRequired', field, detail })
+}
+export const forbidden = (report: Report, field: string, detail: string): void => {
+  report({ type: 'FieldValueForbidden', field, detail })
+}
+export const duplicate = (report: Report, field: string, value: unknown): void => {
+  report({ type: 'FieldValueDuplicate', field, value, detail: '' })
+}
+export const notFound = (report: Report, field: string, value: unknown): void => {
+  report({ type: 'FieldValueNotFound', field, value, detail: '' })
+}
+export const tooLong = (report: Report, field: string, most: number): void => {
+  report({ type: 'FieldValueTooLong', field, detail: `must have at most ${most} bytes` })
+}
 
 export function notSupported (report: Report, field: string, value: unknown, supported: readonly string[]): void {
-  report({ type: 'FieldValueNotSupported', field, value, detail: `supported values: ${supported.map(one => JSON.stringify(one)).join(', ')}` })
+  report({
+    type: 'FieldValueNotSupported', field, value,
+    detail: `supported values: ${supported.map(one => JSON.stringify(one)).join(', ')}`
+  })
 }
 
 /** One Invalid for each message of the name rule. */
@@ -19,7 +34,9 @@ export function checkName (report: Report, field: string, value: string, rule: N
 }
 
 /** Required if empty, otherwise checked by the name rule. */
-export function requiredName (report: Report, field: string, value: string | undefined, rule: NameRule, detail = ''): void {
+export function requiredName (
+  report: Report, field: string, value: string | undefined, rule: NameRule, detail = ''
+): void {
   if (value === undefined || value === '') required(report, field, detail)
   else checkName(report, field, value, rule)
 }

@@ -17,9 +17,17 @@ export function isZero (value: IntOrStringValue = 0): boolean {
 
 export function checkIntOrPercent (report: Report, field: string, value: IntOrStringValue | undefined): void {
   if (typeof value === 'number') notNegative(report, field, value)
-  else if (value !== undefined && percentOf(value) === undefined) invalid(report, field, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")
+  else if (value !== undefined && percentOf(value) === undefined) {
+    invalid(
+      report, field, value,
+      "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used " +
+        "for validation is '[0-9]+%')"
+    )
+  }
 }
 
 export function checkAtMostAll (report: Report, field: string, value: IntOrStringValue | undefined): void {
-  if (value !== undefined && (percentOf(value) ?? 0) > 100) invalid(report, field, value, 'must not be greater than 100%')
+  if (value !== undefined && (percentOf(value) ?? 0) > 100) {
+    invalid(report, field, value, 'must not be greater than 100%')
+  }
 }

@@ -46,7 +46,8 @@ function parse16 (text: string): number[] | undefined {
   return missing < 2 ? undefined : [...head, ...Array.from({ length: missing }, () => 0), ...tail]
 }
 
-const isMapped = (bytes: Address): boolean => bytes.slice(0, 10).every(byte => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff
+const isMapped = (bytes: Address): boolean => bytes.slice(0, 10).every(byte => byte === 0) && bytes[10] === 0xff &&
+  bytes[11] === 0xff
 
 export function parseAddress (text: string): Address | undefined {
   if (!text.includes(':')) return parse4(text)
@@ -73,9 +74,11 @@ export function contains (range: Range, address: Address): boolean {
 export const isIPv6 = (address: Address): boolean => address.length === 16
 
 /** Whether both IP families occur. */
-export const areDualStack = (addresses: readonly Address[]): boolean => addresses.some(isIPv6) && !addresses.every(isIPv6)
+export const areDualStack = (addresses: readonly Address[]): boolean => addresses.some(isIPv6) &&
+  !addresses.every(isIPv6)
 
-export const ipAddress: NameRule = text => parseAddress(text) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : NONE
+export const ipAddress: NameRule = text =>
+  parseAddress(text) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : NONE
 
 /** Refuses unspecified, loopback and link-local addresses as endpoints. */
 export function validateNonSpecialAddress (text: string, at: string, report: Report): void {
@@ -85,7 +88,13 @@ export function validateNonSpecialAddress (text: string, at: string, report: Rep
   const six = isIPv6(address)
   const head = address.slice(0, -1).every(byte => byte === 0)
   if (head && address.at(-1) === 0) invalid(report, at, text, `may not be unspecified (${text})`)
-  if (six ? head && address.at(-1) === 1 : first === 127) invalid(report, at, text, 'may not be in the loopback range (127.0.0.0/8, ::1/128)')
-  if (six ? first === 0xfe && (second & 0xc0) === 0x80 : first === 169 && second === 254) invalid(report, at, text, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')
-  if (six ? first === 0xff && (second & 0x0f) === 2 : first === 224 && second === 0 && third === 0) invalid(report, at, text, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+  if (six ? head && address.at(-1) === 1 : first === 127) {
+    invalid(report, at, text, 'may not be in the loopback range (127.0.0.0/8, ::1/128)')
+  }
+  if (six ? first === 0xfe && (second & 0xc0) === 0x80 : first === 169 && second === 254) {
+    invalid(report, at, text, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)')
+  }
+  if (six ? first === 0xff && (second & 0x0f) === 2 : first === 224 && second === 0 && third === 0) {
+    invalid(report, at, text, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)')
+  }
 }

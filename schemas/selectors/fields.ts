@@ -1,6 +1,6 @@
 /**
- * Field selectors: `metadata.name=a,status.phase!=Active`. The resource declares its selectable fields. A backslash escapes `\`, `,`
- * and `=`. Errors are DecodeErrors.
+ * Field selectors: `metadata.name=a,status.phase!=Active`. The resource declares its selectable fields. A backslash
+ * escapes `\`, `,` and `=`. Errors are DecodeErrors.
  */
 import { DecodeError } from '../language/decode-error.js'
 import { NO_FIELD, type Representation, type ApiObject } from '../resource.js'
@@ -19,7 +19,9 @@ export interface FieldSelectorMatcher extends Selector<FieldValues> {
 interface Term { readonly field: string, readonly equal: boolean, readonly value: string }
 
 /** Selects everything. */
-export const NO_FIELDS: FieldSelectorMatcher = { empty: true, matches: () => true, text: '', weight: 0, exact: new Map() }
+export const NO_FIELDS: FieldSelectorMatcher = {
+  empty: true, matches: () => true, text: '', weight: 0, exact: new Map()
+}
 const MAX_LENGTH = 64 * 1024
 
 /** By type, because the type determines the positions of field values. */
@@ -33,11 +35,13 @@ export function parseFieldSelector (text: string, resource: Representation): Fie
     if (part === '') continue
     const { field, equal, value } = parseTerm(part, text)
     let wanted = fields.get(field)
-    if (wanted === undefined) fields.set(field, wanted = { at: indexOf(field, resource), is: new Set(), not: new Set() })
+    if (wanted ===
+      undefined) fields.set(field, wanted = { at: indexOf(field, resource), is: new Set(), not: new Set() })
     ;(equal ? wanted.is : wanted.not).add(value)
   }
   if (fields.size === 0) return NO_FIELDS
-  return new Matcher([...fields].map(([field, { at, is, not }]) => ({ field: ownCopy(field), at, is: new Values(is), not: new Values(not) })))
+  return new Matcher([...fields]
+    .map(([field, { at, is, not }]) => ({ field: ownCopy(field), at, is: new Values(is), not: new Values(not) })))
 }
 
 /** The name that a selector requires; undefined if none, or if the selector is malformed. */
@@ -88,18 +92,25 @@ class Matcher implements FieldSelectorMatcher {
     return true
   }
 
-  get weight (): number { return this.#fields.reduce((sum, { field, is, not }) => sum + REQUIREMENT_BYTES + field.length + is.weight * 2 + not.weight, 0) }
+  get weight (): number {
+    return this.#fields
+      .reduce((sum, { field, is, not }) => sum + REQUIREMENT_BYTES + field.length + is.weight * 2 + not.weight, 0)
+  }
 
   get text (): string {
-    const printed = (field: string, operator: string, values: Values) => values.all().map(value => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`)
-    return this.#fields.flatMap(({ field, is, not }) => [...printed(field, '=', is), ...printed(field, '!=', not)]).sort().join(',')
+    const printed = (field: string, operator: string, values: Values) =>
+      values.all().map(value => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`)
+    return this.#fields
+      .flatMap(({ field, is, not }) => [...printed(field, '=', is), ...printed(field, '!=', not)]).sort().join(',')
   }
 }
 
 /** The values of an object's selectable fields. They are cached beside each object, so matching parses nothing. */
 export function fieldValues ({ selectableFields }: Representation, object: ApiObject): FieldValues {
   const { name = '', namespace = '' } = object.metadata
-  return selectableFields === undefined ? [name, namespace] : [name, namespace, ...Object.values(selectableFields).map(read => read(object))]
+  return selectableFields === undefined
+    ? [name, namespace]
+    : [name, namespace, ...Object.values(selectableFields).map(read => read(object))]
 }
 
 /** The position of a field that is always ''. */
@@ -109,7 +120,9 @@ const NAMESPACE = 1
 const DECLARED = 2
 
 function indexOf (field: string, { selectableFields, unsupportedField, namespaced, type }: Representation): number {
-  const read = selectableFields !== undefined && Object.hasOwn(selectableFields, field) ? selectableFields[field] : undefined
+  const read = selectableFields !== undefined && Object.hasOwn(selectableFields, field)
+    ? selectableFields[field]
+    : undefined
   if (read === NO_FIELD) return NOWHERE
   // Values are computed from the stored form, whatever label a representation uses.
   const declared = read === undefined ? -1 : Object.values(type.stored.selectableFields ?? {}).indexOf(read)
@@ -140,7 +153,9 @@ function splitTerms (text: string): string[] {
 
 function parseTerm (term: string, whole: string): Term {
   const match = /^((?:[^\\=!]|\\.|!(?!=))*?)(!=|==?)(.*)$/s.exec(term)
-  if (match === null) throw new DecodeError(`invalid selector: '${excerpt(whole)}'; can't understand '${excerpt(term)}'`)
+  if (match === null) {
+    throw new DecodeError(`invalid selector: '${excerpt(whole)}'; can't understand '${excerpt(term)}'`)
+  }
   const [, field = '', operator, value = ''] = match
   return { field, equal: operator !== '!=', value: unescape(value, whole) }
 }
@@ -151,12 +166,19 @@ function unescape (value: string, whole: string): string {
     const character = value[at] ?? ''
     if (character === '\\') {
       const next = value[++at] ?? ''
-      if (next === '' || !'\\,='.includes(next)) throw new DecodeError(`invalid field selector: invalid escape sequence: \\${next}`)
+      if (next === '' || !'\\,='.includes(next)) {
+        throw new DecodeError(`invalid field selector: invalid escape sequence: \\${next}`)
+      }
       out += next
     } else if (character === '=') {
-      throw new DecodeError('invalid field selector: unescaped character in value: 61') // upstream prints the code of `=`
-    } else if (character === '\0') throw new DecodeError(`the field selector ${quoted(whole)} has the character NUL in a value; no field has it`)
-    else out += character
+      // upstream prints the code of `=`
+      throw new DecodeError('invalid field selector: unescaped character in value: 61')
+    } else if (character ===
+      '\0') {
+      throw new DecodeError(
+        `the field selector ${quoted(whole)} has the character NUL in a value; no field has it`
+      )
+    } else out += character
   }
   return out
 }

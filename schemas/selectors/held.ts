@@ -1,7 +1,7 @@
 /**
- * Compact selectors for watches, which hold them as long as they run: duplicates are dropped, values packed, equal large selectors
- * shared, and the size limited. A list drops its selector at once, so the limit applies to watches only. Without this, a watch with `a,a,a,…`
- * of 60 KB held 5.4 MB (`test/schemas/selectors/held.test.ts`).
+ * Compact selectors for watches, which hold them as long as they run: duplicates are dropped, values packed, equal
+ * large selectors shared, and the size limited. A list drops its selector at once, so the limit applies to watches
+ * only. Without this, a watch with `a,a,a,…` of 60 KB held 5.4 MB (`test/schemas/selectors/held.test.ts`).
  */
 import { createHash } from 'node:crypto'
 import { DecodeError } from '../language/decode-error.js'
@@ -20,7 +20,9 @@ const SHORTEST_PIECE = 13
 const SEPARATOR = '\0'
 
 /** A copy of the text that does not keep the string it was cut from alive. */
-export const ownCopy = (text: string): string => text.length < SHORTEST_PIECE ? text : JSON.parse(JSON.stringify(text)) as string // a string again
+// a string again
+export const ownCopy = (text: string): string =>
+  text.length < SHORTEST_PIECE ? text : JSON.parse(JSON.stringify(text)) as string
 
 /** A set of values without NUL characters. */
 export class Values {
@@ -42,7 +44,9 @@ export class Values {
   /** Approximate bytes in memory. */
   get weight (): number {
     const held = this.#held
-    return typeof held === 'string' ? held.length + TEXT_BYTES : held.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)
+    return typeof held === 'string'
+      ? held.length + TEXT_BYTES
+      : held.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)
   }
 
   all (): readonly string[] {
@@ -54,7 +58,9 @@ export class Values {
 /** The large selectors in use, by a digest of their text, because the text would double their memory. */
 export class Shared<T extends { readonly text: string, readonly weight: number }> {
   readonly #known = new Map<string, WeakRef<T>>()
-  readonly #collected = new FinalizationRegistry<string>(digest => { if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest) })
+  readonly #collected = new FinalizationRegistry<string>(digest => {
+    if (this.#known.get(digest)?.deref() === undefined) this.#known.delete(digest)
+  })
 
   /**
    * Returns an equal selector already in use, or this one.
@@ -62,7 +68,11 @@ export class Shared<T extends { readonly text: string, readonly weight: number }
    */
   one (selector: T, what: string): T {
     const { weight } = selector
-    if (weight > MAX_KEPT) throw new DecodeError(`the ${what} is too large for a watch, which would hold ${weight} bytes for it; at most ${MAX_KEPT} are allowed`)
+    if (weight > MAX_KEPT) {
+      throw new DecodeError(
+        `the ${what} is too large for a watch, which would hold ${weight} bytes for it; at most ${MAX_KEPT} are allowed`
+      )
+    }
     if (weight < SHARED_FROM) return selector
     const digest = createHash('sha256').update(selector.text).digest('base64')
     const known = this.#known.get(digest)?.deref()

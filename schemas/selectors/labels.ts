@@ -1,6 +1,6 @@
 /**
- * Label selectors: `app=web,tier in (front, back),!old,replicas>3`. All requirements must match; `!=` and notin also match objects
- * without the label. Errors are DecodeErrors.
+ * Label selectors: `app=web,tier in (front, back),!old,replicas>3`. All requirements must match; `!=` and notin also
+ * match objects without the label. Errors are DecodeErrors.
  */
 import { DecodeError } from '../language/decode-error.js'
 import { labelValue, qualifiedName } from '../names.js'
@@ -44,7 +44,8 @@ export function parseLabelSelector (text: string): LabelSelectorMatcher {
 }
 
 /** The selector for a watch to hold, shared with equal ones. @throws DecodeError if it is too large */
-export const holdLabelSelector = (selector: LabelSelectorMatcher): LabelSelectorMatcher => shared.one(selector, 'label selector')
+export const holdLabelSelector = (selector: LabelSelectorMatcher): LabelSelectorMatcher =>
+  shared.one(selector, 'label selector')
 
 /** Drops duplicate requirements, and merges the excluded values of each label. */
 function * distinct (requirements: Iterable<Requirement>): Generator<Requirement> {
@@ -181,10 +182,14 @@ class Parser {
       case '>': case '<': {
         const operator = this.#next() === '>' ? '>' : '<'
         const value = this.#only(key)
-        if (!isInteger(value)) throw new DecodeError(`${UNABLE}values[0]: Invalid value: ${quoted(value)}: for 'Gt', 'Lt' operators, the value must be an integer`)
+        if (!isInteger(value)) {
+          throw new DecodeError(`${UNABLE}values[0]: Invalid value: ${quoted(value)}: for 'Gt', 'Lt' operators, the ` +
+            'value must be an integer')
+        }
         return { key, operator, values: [value] }
       }
-      case 'in': case 'notin': return { key, operator: this.#next() === 'in' ? 'in' : 'notin', values: this.#values(key) }
+      case 'in': case 'notin':
+        return { key, operator: this.#next() === 'in' ? 'in' : 'notin', values: this.#values(key) }
       default: return this.#refuse('in, notin, =, ==, !=, gt, lt')
     }
   }

@@ -12,10 +12,14 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
     const values = requirement.values ?? []
     switch (requirement.operator) {
       case 'In': case 'NotIn':
-        if (values.length === 0) required(report, `${field}.values`, 'must be specified when `operator` is \'In\' or \'NotIn\'')
+        if (values.length === 0) {
+          required(report, `${field}.values`, 'must be specified when `operator` is \'In\' or \'NotIn\'')
+        }
         break
       case 'Exists': case 'DoesNotExist':
-        if (values.length > 0) forbidden(report, `${field}.values`, 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')
+        if (values.length > 0) {
+          forbidden(report, `${field}.values`, 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')
+        }
         break
       default: invalid(report, `${field}.operator`, requirement.operator, 'not a valid selector operator')
     }
@@ -23,8 +27,12 @@ export function validateLabelSelector (selector: LabelSelector, at: string, repo
   })
 }
 
-/** Whether the labels match: undefined selects nothing, an empty selector everything. Undefined for an invalid selector. */
-export function selects (selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> = {}): boolean | undefined {
+/**
+ * Whether the labels match: undefined selects nothing, an empty selector everything. Undefined for an invalid selector.
+ */
+export function selects (
+  selector: LabelSelector | undefined, labels: Readonly<Record<string, string>> = {}
+): boolean | undefined {
   if (selector === undefined) return false
   return requirementsOf(selector)?.every(({ key, operator, values = [] }) => {
     const value = Object.hasOwn(labels, key) ? labels[key] : undefined
@@ -40,7 +48,10 @@ interface Requirement { readonly key: string, readonly operator: string, readonl
 
 /** The requirements; undefined if one is invalid. */
 function requirementsOf ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Requirement[] | undefined {
-  const requirements = [...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })), ...matchExpressions]
+  const requirements = [
+    ...Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In', values: [value] })),
+    ...matchExpressions
+  ]
   return requirements.every(isRequirement) ? requirements : undefined
 }
 
@@ -50,10 +61,13 @@ export const isSelector = (selector: LabelSelector): boolean => requirementsOf(s
 function isRequirement ({ key, operator, values = [] }: Requirement): boolean {
   const several = operator === 'In' || operator === 'NotIn'
   if (!several && operator !== 'Exists' && operator !== 'DoesNotExist') return false
-  return several === (values.length > 0) && qualifiedName(key).length === 0 && values.every(value => labelValue(value).length === 0)
+  return several === (values.length > 0) && qualifiedName(key).length === 0 &&
+    values.every(value => labelValue(value).length === 0)
 }
 
-/** As in a query: `a=b,c in (x,y),!d`, sorted by key. Missing and empty selectors are ''. Undefined for an invalid one. */
+/**
+ * As in a query: `a=b,c in (x,y),!d`, sorted by key. Missing and empty selectors are ''. Undefined for an invalid one.
+ */
 export function selectorText (selector: LabelSelector | undefined): string | undefined {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
   if (requirementsOf({ matchLabels, matchExpressions }) === undefined) return undefined
@@ -67,20 +81,24 @@ export function selectorText (selector: LabelSelector | undefined): string | und
       default: requirements.push({ key, text: `!${key}` })
     }
   }
-  return requirements.sort((one, other) => one.key < other.key ? -1 : Number(one.key > other.key)).map(({ text }) => text).join(',')
+  return requirements
+    .sort((one, other) => one.key < other.key ? -1 : Number(one.key > other.key)).map(({ text }) => text).join(',')
 }
 
 /** Whether the labels match. Values need not be valid labels; an unknown operator matches nothing. */
-export function matchesSelector ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+export function matchesSelector (
+  { matchLabels = {}, matchExpressions = [] }: LabelSelector, labels: Readonly<Record<string, string>>
+): boolean {
   const value = (key: string): string | undefined => Object.hasOwn(labels, key) ? labels[key] : undefined
-  return Object.entries(matchLabels).every(([key, wanted]) => value(key) === wanted) && matchExpressions.every(({ key, operator, values = [] }) => {
-    const there = value(key)
-    switch (operator) {
-      case 'In': return there !== undefined && values.includes(there)
-      case 'NotIn': return there === undefined || !values.includes(there)
-      case 'Exists': return there !== undefined
-      case 'DoesNotExist': return there === undefined
-      default: return false
-    }
-  })
+  return Object.entries(matchLabels).every(([key, wanted]) => value(key) === wanted) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      const there = value(key)
+      switch (operator) {
+        case 'In': return there !== undefined && values.includes(there)
+        case 'NotIn': return there === undefined || !values.includes(there)
+        case 'Exists': return there !== undefined
+        case 'DoesNotExist': return there === undefined
+        default: return false
+      }
+    })
 }

@@ -1,6 +1,7 @@
 /**
- * Collects the metrics of all processes for the one that answers a scrape. Sums of counters must not decrease: rates would treat that as a restart.
- * A process that ended, or does not answer in time, therefore contributes its last collected counters.
+ * Collects the metrics of all processes for the one that answers a scrape. Sums of counters must not decrease: rates
+ * would treat that as a restart. A process that ended, or does not answer in time, therefore contributes its last
+ * collected counters.
  */
 import type { KeptProcess } from './kept-process.js'
 import { countersOf, type Exposition } from '../../plugins/metrics/merged.js'
@@ -66,7 +67,11 @@ export class Collections {
     this.#open.delete(own)
     clearTimeout(collection.timer)
     const { for: asker, request, missing, answers } = collection
-    const late = [...missing].flatMap(one => this.#known.get(one) ?? []).map(known => ({ ...known, countersOnly: true }))
-    asker.send({ kind: 'collected', request, expositions: [...answers.values(), ...late, ...this.#ended === undefined ? [] : [this.#ended]] })
+    const late = [...missing].flatMap(one => this.#known.get(one) ?? []).map(known =>
+      ({ ...known, countersOnly: true }))
+    asker.send({
+      kind: 'collected', request,
+      expositions: [...answers.values(), ...late, ...this.#ended === undefined ? [] : [this.#ended]]
+    })
   }
 }

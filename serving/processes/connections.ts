@@ -1,8 +1,8 @@
 /**
  * Passes each accepted connection to the process with the fewest, among those that are ready and answer. The supervisor
  * reads nothing from them: TLS handshakes happen in the processes.
- * Node's `cluster` module is not used: it distributes connections in turn without counting those that ended, leaks connections that are being
- * passed to a process that dies, and closes the port when the last process has died.
+ * Node's `cluster` module is not used: it distributes connections in turn without counting those that ended, leaks
+ * connections that are being passed to a process that dies, and closes the port when the last process has died.
  */
 import type { Socket } from 'node:net'
 
@@ -49,7 +49,9 @@ export class Connections {
     for (const socket of share.queue) this.give(socket)
   }
 
-  /** Gives the connections that wait for a silent process to others. While other processes answer, it gets no new ones. */
+  /**
+   * Gives the connections that wait for a silent process to others. While other processes answer, it gets no new ones.
+   */
   silent (process: ServingProcess): void {
     const share = this.#shares.get(process)
     if (share === undefined) return

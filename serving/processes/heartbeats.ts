@@ -1,7 +1,7 @@
 /**
- * Finds processes that hang: alive, but without answers to the pings that the supervisor sends every second. A silent process gets no more
- * connections; one that stays silent is killed, so that its clients reconnect to others. Time in which the supervisor itself did not run does not
- * count.
+ * Finds processes that hang: alive, but without answers to the pings that the supervisor sends every second. A silent
+ * process gets no more connections; one that stays silent is killed, so that its clients reconnect to others. Time in
+ * which the supervisor itself did not run does not count.
  */
 
 /** Milliseconds between two pings. */

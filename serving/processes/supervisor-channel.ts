@@ -80,7 +80,8 @@ export class SupervisorChannel {
 
   get name (): string { return String(this.part.number) }
 
-  send (report: Report): void { process.send?.(report, undefined, undefined, () => {}) } // without a supervisor the process ends
+  // without a supervisor the process ends
+  send (report: Report): void { process.send?.(report, undefined, undefined, () => {}) }
 
   /** Resolves to the metrics of the other processes. @param text the metrics of this one */
   collect (text: Uint8Array): Promise<readonly Exposition[]> {
@@ -107,7 +108,8 @@ export class SupervisorChannel {
   }
 
   #expose (request: number): void {
-    this.#handlers?.exposition().then(text => { this.send({ kind: 'exposition', request, text }) }, () => {}) // this process is left out of the collection
+    // this process is left out of the collection
+    this.#handlers?.exposition().then(text => { this.send({ kind: 'exposition', request, text }) }, () => {})
   }
 }
 

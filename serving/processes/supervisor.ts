@@ -1,7 +1,7 @@
 /**
- * The supervisor of `--serving-processes`: starts the processes, distributes connections among them, forwards their output, replaces those that
- * die, and ends all of them together. It serves no requests itself. The first process creates certificates, keys and other files that a first
- * start needs; the others wait for it.
+ * The supervisor of `--serving-processes`: starts the processes, distributes connections among them, forwards their
+ * output, replaces those that die, and ends all of them together. It serves no requests itself. The first process
+ * creates certificates, keys and other files that a first start needs; the others wait for it.
  */
 import { randomBytes } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -27,7 +27,10 @@ import { STORE, type Report, type Command } from './messages.js'
 
 /** Milliseconds before a dead process is replaced: one that cannot start must not keep the machine busy. */
 const PAUSE = 100
-/** Milliseconds before the next attempt to replace a process while others serve: a file that has become invalid must not end them too. */
+/**
+ * Milliseconds before the next attempt to replace a process while others serve: a file that has become invalid must not
+ * end them too.
+ */
 const RETRY = 20_000
 
 /** Milliseconds for which requests like one with which a process hung are refused. */
@@ -37,7 +40,9 @@ const REFUSED_FOR = 5 * 60_000
 export async function supervise (parsed: Parsed): Promise<void> {
   const { values } = parsed
   const server = createServer({ pauseOnConnect: true })
-  await listenOn(server, { host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing'] })
+  await listenOn(server, {
+    host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing']
+  })
   new Supervisor(parsed, server).start()
 }
 
@@ -48,7 +53,8 @@ class ServingChild extends KeptProcess implements ServingProcess {
 }
 
 /** For the log. */
-const titleOf = ({ name }: KeptProcess): string => name === STORE ? 'the process of the store' : `serving process ${name}`
+const titleOf = ({ name }: KeptProcess): string =>
+  name === STORE ? 'the process of the store' : `serving process ${name}`
 
 class Supervisor {
   readonly #count: number
@@ -125,11 +131,15 @@ class Supervisor {
     if (this.#embedded) this.#startStore()
     for (let number = 1; number <= this.#count; number++) this.#startServing(number)
     this.#heartbeats.start()
-    reportReadiness({ ready: async () => this.#isReady(), leaving: this.#leaving.signal, warn: message => { this.#log.warn(message) } })
+    reportReadiness({
+      ready: async () => this.#isReady(), leaving: this.#leaving.signal, warn: message => { this.#log.warn(message) }
+    })
       .catch((error: unknown) => this.#log.error({ err: error }, 'readiness cannot be reported'))
   }
 
-  #isReady (): boolean { return this.#serving.size === this.#count && [...this.#serving.values()].every(({ ready }) => ready) }
+  #isReady (): boolean {
+    return this.#serving.size === this.#count && [...this.#serving.values()].every(({ ready }) => ready)
+  }
 
   #startServing (number: number): void {
     const one: ServingChild = new ServingChild({
@@ -264,7 +274,9 @@ class Supervisor {
       this.#abort(1)
       return false
     }
-    this.#log.error(pause === PAUSE ? `${what} and is replaced` : `${what}: it could not start, which is tried again in ${RETRY / 1000} s`)
+    this.#log.error(pause === PAUSE
+      ? `${what} and is replaced`
+      : `${what}: it could not start, which is tried again in ${RETRY / 1000} s`)
     return true
   }
 
@@ -308,7 +320,9 @@ class Supervisor {
 
   #write (lines: string): void {
     if (!this.#started) {
-      lines = lines.split('\n').filter(line => !line.startsWith('orch-apiserver: ') || this.#failures.size === 0).join('\n')
+      lines = lines.split('\n')
+        .filter(line => !line.startsWith('orch-apiserver: ') || this.#failures.size === 0)
+        .join('\n')
       const failure = lines.split('\n').find(line => line.startsWith('orch-apiserver: '))
       if (failure !== undefined) this.#failures.add(failure)
     }

@@ -2,8 +2,8 @@
 import { constants, Http2ServerResponse, type ServerHttp2Stream } from 'node:http2'
 
 /**
- * Destroys the stream once its client has cancelled it without an error code. Node waits forever for its bytes to be sent, even after the
- * connection has closed. Needless from Node 26.
+ * Destroys the stream once its client has cancelled it without an error code. Node waits forever for its bytes to be
+ * sent, even after the connection has closed. Needless from Node 26.
  */
 export function destroyWhenCancelled (stream: ServerHttp2Stream): void { stream.on('end', destroyIfCancelled) }
 
@@ -12,8 +12,8 @@ function destroyIfCancelled (this: ServerHttp2Stream): void {
 }
 
 /**
- * Makes `destroy` of an incomplete response reset its stream with an error code. Node resets it without one, so that the client takes the
- * response for complete. No fix in Node 26.
+ * Makes `destroy` of an incomplete response reset its stream with an error code. Node resets it without one, so that
+ * the client takes the response for complete. No fix in Node 26.
  * @see https://github.com/nodejs/node/issues/35302
  */
 export function resetWhenDestroyed (response: Http2ServerResponse): void { response.destroy = destroy }

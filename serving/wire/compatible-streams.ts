@@ -1,11 +1,12 @@
 /**
- * Intercepts HTTP/2 streams before Node's compatibility layer. A server created with a handler has one `stream` listener that creates
- * compatibility requests. Node has no option to choose for each stream, in Node 26 neither.
+ * Intercepts HTTP/2 streams before Node's compatibility layer. A server created with a handler has one `stream`
+ * listener that creates compatibility requests. Node has no option to choose for each stream, in Node 26 neither.
  * @see https://github.com/nodejs/node/blob/v26.x/lib/internal/http2/core.js, `setupCompat`
  */
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 
-export type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
+export type StreamListener =
+  (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void
 
 /**
  * Replaces the compatibility listener of a server created with a handler.

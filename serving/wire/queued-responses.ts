@@ -1,7 +1,8 @@
 /**
- * Ends pipelined HTTP/1.1 responses that wait for their turn. Up to Node 22 such a response emits no `close` when its connection closes, and
- * `destroy` has no effect before its turn, which may never come.
- * @see https://github.com/nodejs/node/pull/62534, in 24.21 and 26.10: `closeQueued` is needless there, `destroyWithConnection` is not
+ * Ends pipelined HTTP/1.1 responses that wait for their turn. Up to Node 22 such a response emits no `close` when its
+ * connection closes, and `destroy` has no effect before its turn, which may never come.
+ * @see https://github.com/nodejs/node/pull/62534, in 24.21 and 26.10: `closeQueued` is needless there,
+ * `destroyWithConnection` is not
  */
 import { ServerResponse } from 'node:http'
 
@@ -21,5 +22,6 @@ function destroy (this: ServerResponse, error?: Error): ServerResponse {
     this.req.socket.destroy(error)
     return this
   }
-  return ServerResponse.prototype.destroy.call(this, error) as ServerResponse // the declared return type is the base class
+  // the declared return type is the base class
+  return ServerResponse.prototype.destroy.call(this, error) as ServerResponse
 }

@@ -1,6 +1,6 @@
 /**
- * Writes HTTP/1.1 bodies directly to the socket, bypassing `ServerResponse`. Uses `chunkedEncoding`, an undocumented field that controls
- * the framing of `write` and `end`. No option for it in Node 26.
+ * Writes HTTP/1.1 bodies directly to the socket, bypassing `ServerResponse`. Uses `chunkedEncoding`, an undocumented
+ * field that controls the framing of `write` and `end`. No option for it in Node 26.
  * @see https://github.com/nodejs/node/blob/v26.x/lib/_http_outgoing.js, `chunkedEncoding`
  */
 import type { ServerResponse } from 'node:http'
@@ -10,8 +10,8 @@ import { Socket } from 'node:net'
 const connected = ({ socket }: ServerResponse): Socket | undefined => socket instanceof Socket ? socket : undefined
 
 /**
- * Returns the socket for chunks that the caller frames, until `endRawChunks`. Undefined if the body is not chunked or the response is
- * queued. The head must have been sent.
+ * Returns the socket for chunks that the caller frames, until `endRawChunks`. Undefined if the body is not chunked or
+ * the response is queued. The head must have been sent.
  */
 export function startRawChunks (response: ServerResponse): Socket | undefined {
   const socket = response.chunkedEncoding ? connected(response) : undefined

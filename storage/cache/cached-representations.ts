@@ -1,7 +1,8 @@
 /**
- * Bounds the memory of values derived from entries (parsed objects, protobuf, rows) for the whole process. Values that were unused for one to two spans are
- * dropped. While the limit is reached, new values are not kept, so that a single full scan neither exhausts memory nor evicts values in use.
- * Benchmark: `npm run bench -- pods`, 'LIST in a version that is not stored, per object': 6 µs with them, 96 without.
+ * Bounds the memory of values derived from entries (parsed objects, protobuf, rows) for the whole process. Values that
+ * were unused for one to two spans are dropped. While the limit is reached, new values are not kept, so that a single
+ * full scan neither exhausts memory nor evicts values in use. Benchmark: `npm run bench -- pods`, 'LIST in a version
+ * that is not stored, per object': 6 µs with them, 96 without.
  */
 
 const SPAN_MS = 30_000
@@ -24,7 +25,9 @@ let timer: NodeJS.Timeout | undefined
 /** The current span, to be recorded at each use. */
 export const now = (): number => currentSpan
 
-/** Accounts for additional bytes of derived values and registers their holder. Returns false if the limit is reached. */
+/**
+ * Accounts for additional bytes of derived values and registers their holder. Returns false if the limit is reached.
+ */
 export function grow (holder: CachedRepresentations, by: number): boolean {
   if (bytes + by > MAX_BYTES) return false
   if (holder.bytes === 0) held.push(holder)
@@ -35,7 +38,8 @@ export function grow (holder: CachedRepresentations, by: number): boolean {
 }
 
 /** Current usage, for tests. */
-export const cachedRepresentations = (): { readonly holders: number, readonly bytes: number } => ({ holders: held.length, bytes })
+export const cachedRepresentations = (): { readonly holders: number, readonly bytes: number } =>
+  ({ holders: held.length, bytes })
 
 /** Ends a span: drops holders that were not used in it. */
 export function sweep (): void {

@@ -1,6 +1,6 @@
 /**
- * Entries by the stored value that they were decoded from, for servers of this process that continue from a state of another. The map is weak in values, so it is
- * empty unless such states exist.
+ * Entries by the stored value that they were decoded from, for servers of this process that continue from a state of
+ * another. The map is weak in values, so it is empty unless such states exist.
  */
 import type { Revision } from '../backend.js'
 import type { Entry } from './entry.js'

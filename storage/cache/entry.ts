@@ -1,6 +1,6 @@
 /**
- * One version of one object in memory: its JSON, encoded once per change, and the values that selectors need. Everything else (the parsed object, protobuf,
- * table rows) is derived on demand and kept while it is used.
+ * One version of one object in memory: its JSON, encoded once per change, and the values that selectors need.
+ * Everything else (the parsed object, protobuf, table rows) is derived on demand and kept while it is used.
  */
 import { parseExactly, type ApiObject, type FieldValues } from '../../schemas/index.js'
 import type { Revision } from '../backend.js'
@@ -36,7 +36,10 @@ export class Entry {
   /** The object it was encoded from, while `keepDecoded` keeps it. Shared: treat it as frozen. */
   decoded: ApiObject | undefined = undefined
 
-  constructor (key: string, revision: Revision, json: Buffer, labels: Readonly<Record<string, string>> | undefined, fields: FieldValues) {
+  constructor (
+    key: string, revision: Revision, json: Buffer, labels: Readonly<Record<string, string>> | undefined,
+    fields: FieldValues
+  ) {
     this.key = key
     this.revision = revision
     this.json = json

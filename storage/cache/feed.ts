@@ -1,6 +1,6 @@
 /**
- * The event source of a watcher. A cache feed is a position in the shared window, without a queue of its own. `history-feed.ts` serves starts that the window
- * no longer covers.
+ * The event source of a watcher. A cache feed is a position in the shared window, without a queue of its own.
+ * `history-feed.ts` serves starts that the window no longer covers.
  */
 import type { Revision } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -58,7 +58,9 @@ class CacheFeed extends Place implements Feed {
     const from = this.first
     if (from < 0) return NOTHING
     const window = this.#window
-    if (from < window.begin) throw new StorageError('Compacted', 'the watch was too slow: the events it had not read are no longer kept')
+    if (from < window.begin) {
+      throw new StorageError('Compacted', 'the watch was too slow: the events it had not read are no longer kept')
+    }
     if (from === window.end - 1) {
       this.first = -1
       // The event after a partial take may be out of scope.
@@ -92,7 +94,11 @@ let lastNewest: { readonly window: EventWindow, readonly number: number, readonl
 /** The newest event alone, the usual case; all feeds that are up to date share the result. */
 function newest (window: EventWindow, number: number): FeedBatch {
   if (lastNewest?.window !== window || lastNewest.number !== number) {
-    lastNewest = { window, number, taken: { events: [window.at(number) as CacheEvent], id: `${window.serial}/${number}`, more: false } } // below the end
+    // below the end
+    lastNewest = {
+      window, number,
+      taken: { events: [window.at(number) as CacheEvent], id: `${window.serial}/${number}`, more: false }
+    }
   }
   return lastNewest.taken
 }

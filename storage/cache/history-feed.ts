@@ -1,6 +1,7 @@
 /**
- * Events of a watch that starts before the window, or of a type without a cache: read from the back end's history. The feed reads ahead up to a limit. With a
- * cache it switches to the cache's window, without gaps or repeats, once the window covers its position.
+ * Events of a watch that starts before the window, or of a type without a cache: read from the back end's history. The
+ * feed reads ahead up to a limit. With a cache it switches to the cache's window, without gaps or repeats, once the
+ * window covers its position.
  */
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'
@@ -121,7 +122,9 @@ export class HistoryFeed implements Feed {
   /** Switches to the cache's window if it covers the position. Requires that no events are pending. */
   #join (): boolean {
     const { cache, scope, subscriber } = this.#options
-    if (this.#joined !== undefined || this.#closed || cache?.loaded !== true || this.#reached < cache.window.since) return false
+    if (this.#joined !== undefined || this.#closed || cache?.loaded !== true || this.#reached < cache.window.since) {
+      return false
+    }
     this.#watch?.cancel()
     this.#watch = undefined
     this.#joined = cacheFeed(cache, this.#reached, scope, subscriber)
@@ -142,6 +145,8 @@ export class HistoryFeed implements Feed {
 function eventOf ({ type, kv, previous }: BackendEvent, decode: HistoryOptions['decode']): CacheEvent | undefined {
   const before = previous === undefined ? undefined : decode(previous, previous.modRevision)
   const revision = kv.modRevision
-  if (type === 'put') return new CacheEvent(kv.createRevision === revision ? 'ADDED' : 'MODIFIED', revision, decode(kv, revision), before)
+  if (type === 'put') {
+    return new CacheEvent(kv.createRevision === revision ? 'ADDED' : 'MODIFIED', revision, decode(kv, revision), before)
+  }
   return previous === undefined ? undefined : new CacheEvent('DELETED', revision, decode(previous, revision), before)
 }

@@ -1,7 +1,7 @@
 /**
- * Joins the JSON of neighbouring entries for lists. Leaves of the ordered map that have not changed are the same arrays, so the lists of all clients share
- * their bytes without copying.
- * Benchmark: `npm run bench -- lists`, 'LIST 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more without it.
+ * Joins the JSON of neighbouring entries for lists. Leaves of the ordered map that have not changed are the same
+ * arrays, so the lists of all clients share their bytes without copying. Benchmark: `npm run bench -- lists`, 'LIST
+ * 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more without it.
  */
 import type { Entry } from './entry.js'
 import { now, grow, type CachedRepresentations } from './cached-representations.js'
@@ -21,8 +21,8 @@ class CachedJson implements CachedRepresentations {
 const leaves = new WeakMap<readonly Entry[], CachedJson>()
 
 /**
- * Each entry's JSON followed by a comma; shared: never write to it. Undefined on the first request for a leaf, because most leaves change before they are listed
- * again, and when the memory limit is reached.
+ * Each entry's JSON followed by a comma; shared: never write to it. Undefined on the first request for a leaf, because
+ * most leaves change before they are listed again, and when the memory limit is reached.
  */
 export function leafJson (entries: readonly Entry[]): Buffer | undefined {
   const cached = leaves.get(entries)

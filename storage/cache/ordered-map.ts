@@ -1,17 +1,26 @@
 /**
- * A persistent sorted map with string keys, ordered by code unit. A change copies the path to one leaf (two or three small arrays) and shares the rest, so
- * snapshots are free and readers never wait for writers. Nodes count the items below them. Get, set, delete, rank and count are O(log n); a range is O(log n
- * + items).
+ * A persistent sorted map with string keys, ordered by code unit. A change copies the path to one leaf (two or three
+ * small arrays) and shares the rest, so snapshots are free and readers never wait for writers. Nodes count the items
+ * below them. Get, set, delete, rank and count are O(log n); a range is O(log n + items).
  */
 import { lowerBound } from '../../schemas/sorted.js'
 
 const FAN_OUT = 64
 
-interface Leaf<V> { readonly leaf: true, readonly keys: readonly string[], readonly values: readonly V[], readonly size: number }
-interface Branch<V> { readonly leaf: false, /** Smallest key of each child; the first one is unused. */ readonly keys: readonly string[], readonly children: ReadonlyArray<Node<V>>, readonly size: number }
+interface Leaf<V> {
+  readonly leaf: true, readonly keys: readonly string[], readonly values: readonly V[], readonly size: number
+}
+interface Branch<V> {
+  readonly leaf: false
+  /** Smallest key of each child; the first one is unused. */
+  readonly keys: readonly string[]
+  readonly children: ReadonlyArray<Node<V>>
+  readonly size: number
+}
 type Node<V> = Leaf<V> | Branch<V>
 
-const leafOf = <V>(keys: readonly string[], values: readonly V[]): Leaf<V> => ({ leaf: true, keys, values, size: keys.length })
+const leafOf = <V>(keys: readonly string[], values: readonly V[]): Leaf<V> =>
+  ({ leaf: true, keys, values, size: keys.length })
 
 function branchOf<V> (keys: readonly string[], children: ReadonlyArray<Node<V>>): Branch<V> {
   let size = 0
@@ -79,7 +88,9 @@ function merged<V> (node: Branch<V>, at: number, rest: Node<V>): Branch<V> {
   const from = at > 0 ? at - 1 : at
   const pair = at > 0 ? [node.children[at - 1] as Node<V>, rest] : [rest, node.children[at + 1]]
   const [left, right] = pair
-  if (left === undefined || right === undefined) return branchOf(node.keys.with(at, smallest(rest)), node.children.with(at, rest))
+  if (left === undefined || right === undefined) {
+    return branchOf(node.keys.with(at, smallest(rest)), node.children.with(at, rest))
+  }
   const whole: Node<V> = left.leaf
     ? leafOf([...left.keys, ...right.keys], [...left.values, ...(right as Leaf<V>).values])
     : branchOf([...left.keys, ...right.keys], [...left.children, ...(right as Branch<V>).children])
@@ -87,8 +98,13 @@ function merged<V> (node: Branch<V>, at: number, rest: Node<V>): Branch<V> {
   return branchOf(node.keys.toSpliced(from, 2, ...parts.map(smallest)), node.children.toSpliced(from, 2, ...parts))
 }
 
-/** Items of one leaf from index `from` up to `to`. The arrays are the leaf's own, and stay the same while it is unchanged. */
-export interface Run<V> { readonly keys: readonly string[], readonly values: readonly V[], readonly from: number, readonly to: number }
+/**
+ * Items of one leaf from index `from` up to `to`. The arrays are the leaf's own, and stay the same while it is
+ * unchanged.
+ */
+export interface Run<V> {
+  readonly keys: readonly string[], readonly values: readonly V[], readonly from: number, readonly to: number
+}
 
 function visit<V> (node: Node<V>, start: string, end: string, each: (run: Run<V>) => boolean): boolean {
   if (node.leaf) {

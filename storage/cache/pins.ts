@@ -14,7 +14,8 @@ export class Pins {
   add ({ revision, map }: Snapshot, window: EventWindow): void {
     if (this.#byRevision.has(revision)) return
     this.#byRevision.set(revision, { map, end: window.end })
-    if (this.#byRevision.size > MAX_PINS) this.#byRevision.delete(this.#byRevision.keys().next().value as Revision) // not empty after set
+    // not empty after set
+    if (this.#byRevision.size > MAX_PINS) this.#byRevision.delete(this.#byRevision.keys().next().value as Revision)
   }
 
   at (revision: Revision): Snapshot | undefined {

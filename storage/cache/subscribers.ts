@@ -1,6 +1,6 @@
 /**
- * Routes changes to subscribers of all keys, of keys below a path (a namespace) or of one key. Each change costs only the subscribers it concerns. A
- * subscriber is notified again only after it has taken its events.
+ * Routes changes to subscribers of all keys, of keys below a path (a namespace) or of one key. Each change costs only
+ * the subscribers it concerns. A subscriber is notified again only after it has taken its events.
  */
 import type { Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'

@@ -1,9 +1,10 @@
 /**
- * All objects of one resource type in memory, ordered by key, kept current by one watch of the back end, with a window of recent events for watchers. Reads
- * are consistent: `fresh` reads the store's newest revision and waits until the cache has reached it.
+ * All objects of one resource type in memory, ordered by key, kept current by one watch of the back end, with a window
+ * of recent events for watchers. Reads are consistent: `fresh` reads the store's newest revision and waits until the
+ * cache has reached it.
  *
- * Snapshots are versions of a copy-on-write map. Snapshots of paged lists are kept while the window covers the changes since; after that the back end serves
- * that revision.
+ * Snapshots are versions of a copy-on-write map. Snapshots of paged lists are kept while the window covers the changes
+ * since; after that the back end serves that revision.
  */
 import type { Backend, BackendEvent, BackendWatch, KeyValue, Revision } from '../backend.js'
 import { futureRevision, isStorageError, isUnreadable, StorageError } from '../errors.js'
@@ -101,7 +102,11 @@ export class WatchCache {
   /** The revision of the map: it contains every event in the range up to it. */
   get revision (): Revision {
     const { backend } = this.#options
-    const now = !this.#loaded ? undefined : backend.delivered === undefined ? backend.revisionNow() : backend.delivered()
+    const now = !this.#loaded
+      ? undefined
+      : backend.delivered === undefined
+        ? backend.revisionNow()
+        : backend.delivered()
     return now !== undefined && now > this.#revision ? now : this.#revision
   }
 
@@ -124,7 +129,10 @@ export class WatchCache {
 
   get snapshot (): Snapshot { return { revision: this.revision, map: this.#map } }
 
-  /** Returns undefined if the map already contains every acknowledged write, otherwise a promise that resolves when it does. */
+  /**
+   * Returns undefined if the map already contains every acknowledged write, otherwise a promise that resolves when it
+   * does.
+   */
   fresh (): Promise<void> | undefined {
     const { backend } = this.#options
     if (this.#loaded && backend.revisionNow() !== undefined) return undefined
@@ -143,7 +151,11 @@ export class WatchCache {
     if (this.revision >= revision) return
     await this.reach(revision, LOAD_WAIT_MS).catch((error: unknown) => {
       // The client requested no revision: the store's events are late.
-      throw isStorageError(error, 'FutureRevision') ? new StorageError('Unavailable', `the changes up to revision ${revision} did not arrive in time`, { cause: error }) : error
+      throw isStorageError(error, 'FutureRevision')
+        ? new StorageError(
+          'Unavailable', `the changes up to revision ${revision} did not arrive in time`, { cause: error }
+        )
+        : error
     })
   }
 
@@ -157,7 +169,11 @@ export class WatchCache {
     const until = performance.now() + LOAD_WAIT_MS
     while (!this.#loaded) {
       const left = Math.min(until, this.#failingSince + FAILING_WAIT_MS) - performance.now()
-      if (left <= 0 || this.#closed) throw new StorageError('Unavailable', `the objects below ${this.#options.scope} are not loaded`, { cause: this.#failure })
+      if (left <= 0 || this.#closed) {
+        throw new StorageError(
+          'Unavailable', `the objects below ${this.#options.scope} are not loaded`, { cause: this.#failure }
+        )
+      }
       await this.#pause(left)
     }
   }
@@ -289,7 +305,10 @@ export class WatchCache {
     })
   }
 
-  /** Called once the watch has delivered everything written during the list; from now on the back end's newest revision is valid for the map. */
+  /**
+   * Called once the watch has delivered everything written during the list; from now on the back end's newest revision
+   * is valid for the map.
+   */
   #markLoaded (): void {
     this.#loaded = true
     this.#options.observer?.loaded()
@@ -310,7 +329,9 @@ export class WatchCache {
           this.#apply(events, revision)
         } catch (error) {
           this.#watch?.cancel()
-          this.#restart(isStorageError(error) ? error : new StorageError('Corrupt', 'a change could not be applied', { cause: error }))
+          this.#restart(isStorageError(error)
+            ? error
+            : new StorageError('Corrupt', 'a change could not be applied', { cause: error }))
         }
       },
       onProgress: revision => {
@@ -349,15 +370,22 @@ export class WatchCache {
     const { kv } = event
     const previous = this.#map.get(kv.key)
     const revision = kv.modRevision
-    // Watchers may know the object from before it was damaged, but its last state is unreadable, so they must list again.
-    if (this.#damaged.delete(kv.key) && event.type === 'delete') throw new StorageError('Compacted', `the damaged object ${kv.key} was deleted`)
+    // Watchers may know the object from before it was damaged, but its last state is unreadable, so they must list
+    // again.
+    if (this.#damaged.delete(kv.key) && event.type === 'delete') {
+      throw new StorageError('Compacted', `the damaged object ${kv.key} was deleted`)
+    }
     try {
       if (event.type === 'delete') {
         return previous === undefined ? undefined : new CacheEvent('DELETED', revision, previous.at(revision), previous)
       }
-      return new CacheEvent(previous === undefined ? 'ADDED' : 'MODIFIED', revision, this.#pendingWrites.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
+      return new CacheEvent(previous === undefined
+        ? 'ADDED'
+        : 'MODIFIED', revision, this.#pendingWrites.take(kv, revision) ?? this.#options.decode(kv, revision), previous)
     } catch (error) {
-      throw new StorageError('Corrupt', `the stored value of ${kv.key} at revision ${revision} can't be decoded`, { key: kv.key, cause: error })
+      throw new StorageError('Corrupt', `the stored value of ${kv.key} at revision ${revision} can't be decoded`, {
+        key: kv.key, cause: error
+      })
     }
   }
 

@@ -1,8 +1,9 @@
 /**
- * The recent events of one resource type, numbered without gaps. Watchers are cursors into it, so a slow watcher costs no queue; it ends when its next event
- * has been dropped.
+ * The recent events of one resource type, numbered without gaps. Watchers are cursors into it, so a slow watcher costs
+ * no queue; it ends when its next event has been dropped.
  *
- * The window keeps at least `minEvents` events and grows with the rate of change, within limits of count and bytes, to cover about a minute.
+ * The window keeps at least `minEvents` events and grows with the rate of change, within limits of count and bytes, to
+ * cover about a minute.
  */
 import type { Revision } from '../backend.js'
 import type { CacheEvent } from './event.js'

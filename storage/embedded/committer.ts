@@ -1,6 +1,6 @@
 /**
- * Group commit: operations queue up in revision order while the medium writes the previous batch, and form the next one. Only one batch is written at a time,
- * so the durable state is always a prefix of the assigned revisions.
+ * Group commit: operations queue up in revision order while the medium writes the previous batch, and form the next
+ * one. Only one batch is written at a time, so the durable state is always a prefix of the assigned revisions.
  */
 import type { StorageError } from '../errors.js'
 import type { Change, Medium } from './medium.js'

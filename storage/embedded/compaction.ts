@@ -20,7 +20,9 @@ export class Compactor {
   #last: Promise<void> = Promise.resolve()
 
   /** @param store resolves when the changes are durable */
-  constructor (versions: Versions, readers: Readers, store: (changes: readonly Change[]) => Promise<void>, clock: Clock) {
+  constructor (
+    versions: Versions, readers: Readers, store: (changes: readonly Change[]) => Promise<void>, clock: Clock
+  ) {
     this.#versions = versions
     this.#readers = readers
     this.#store = store
@@ -30,7 +32,9 @@ export class Compactor {
   /** @throws StorageError 'FutureRevision' */
   async compact (revision: Revision): Promise<void> {
     const { durable, compacted } = this.#versions
-    if (revision > durable) throw new StorageError('FutureRevision', `cannot compact to revision ${revision}: the newest is ${durable}`)
+    if (revision > durable) {
+      throw new StorageError('FutureRevision', `cannot compact to revision ${revision}: the newest is ${durable}`)
+    }
     if (revision <= compacted) return await this.#last
     // Stop new reads and replays of the history to be removed.
     this.#versions.compacted = revision
@@ -61,9 +65,10 @@ export class Compactor {
 }
 
 /**
- * Removes the versions that no reader at or after `revision` sees, and keys that were deleted by then. Yields the versions to remove from the medium, per key
- * in ascending order with a deletion last, so that an interrupted compaction never restores a deleted key. Its turns are short however much is removed, such as
- * days of history after a restart with a shorter retention.
+ * Removes the versions that no reader at or after `revision` sees, and keys that were deleted by then. Yields the
+ * versions to remove from the medium, per key in ascending order with a deletion last, so that an interrupted
+ * compaction never restores a deleted key. Its turns are short however much is removed, such as days of history after a
+ * restart with a shorter retention.
  */
 async function * compactChains (index: KeyIndex, log: VersionLog, revision: Revision): AsyncGenerator<Version[]> {
   const yielder = new Yielder()

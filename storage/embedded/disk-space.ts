@@ -1,10 +1,11 @@
 /**
- * Keeps the store from filling its disk. lmdb cannot handle failed writes: each failure writes past the end of one of its buffers, and about forty of them
- * crash the process. So each batch is admitted only if the free space covers the most it can take.
+ * Keeps the store from filling its disk. lmdb cannot handle failed writes: each failure writes past the end of one of
+ * its buffers, and about forty of them crash the process. So each batch is admitted only if the free space covers the
+ * most it can take.
  *
- * There are three limits. Values are written while `minFree` bytes are free. While half of that is free, they are also written if the file has enough
- * reusable pages, so that deletions on a full disk make room without growing the file. An eighth of `minFree` always stays free; it is the only limit for
- * deletions and compactions.
+ * There are three limits. Values are written while `minFree` bytes are free. While half of that is free, they are also
+ * written if the file has enough reusable pages, so that deletions on a full disk make room without growing the file.
+ * An eighth of `minFree` always stays free; it is the only limit for deletions and compactions.
  */
 import { statfsSync } from 'node:fs'
 import { StorageError } from '../errors.js'
@@ -35,13 +36,22 @@ export function freeBytesOf (directory: string): number {
     const { bavail, bsize } = statfsSync(directory)
     return bavail * bsize
   } catch (error) {
-    throw new StorageError('Unavailable', `the directory ${directory} of the store can not be used: ${(error as Error).message}`, { cause: error })
+    throw new StorageError(
+      'Unavailable', `the directory ${directory} of the store can not be used: ${(error as Error).message}`,
+      { cause: error }
+    )
   }
 }
 
 /** @throws StorageError 'NoSpace' if the disk is too full to open a store */
 export function checkOpening (directory: string, free: number): void {
-  if (free < OPENING_BYTES) throw new StorageError('NoSpace', `the disk of the directory ${directory} is full: ${mebibytes(free)} are free, a start needs ${mebibytes(OPENING_BYTES)}; make room on it`)
+  if (free < OPENING_BYTES) {
+    throw new StorageError(
+      'NoSpace',
+      `the disk of the directory ${directory} is full: ${mebibytes(free)} are free, a start needs ` +
+        `${mebibytes(OPENING_BYTES)}; make room on it`
+    )
+  }
 }
 
 export class DiskSpace {
@@ -99,7 +109,12 @@ export class DiskSpace {
 
   #refusal (): StorageError {
     const { directory, minFree } = this.#options
-    return new StorageError('NoSpace', `the disk of the directory ${directory} is nearly full: ${mebibytes(this.#free)} are free, ${mebibytes(minFree)} are to stay free; writes are refused until there is room, reads go on, and deletions as long as ${mebibytes(minFree / 8)} are free`)
+    return new StorageError(
+      'NoSpace',
+      `the disk of the directory ${directory} is nearly full: ${mebibytes(this.#free)} are free, ` +
+        `${mebibytes(minFree)} are to stay free; writes are refused until there is room, reads go on, and deletions ` +
+        `as long as ${mebibytes(minFree / 8)} are free`
+    )
   }
 }
 

@@ -1,11 +1,11 @@
 /**
- * The embedded store: a multi-version engine over a medium. Keys and versions are in memory, values on the medium. Comparisons use the newest state, pending
- * writes included, and revisions are assigned in that order. Every result, a failed comparison included, is returned only after everything it depends on is
- * durable and delivered to watches.
+ * The embedded store: a multi-version engine over a medium. Keys and versions are in memory, values on the medium.
+ * Comparisons use the newest state, pending writes included, and revisions are assigned in that order. Every result, a
+ * failed comparison included, is returned only after everything it depends on is durable and delivered to watches.
  */
 import type {
-  Backend, BackendStatus, BackendWatch, CreateOptions, Guard, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest,
-  WriteOptions, WriteResult
+  Backend, BackendStatus, BackendWatch, CreateOptions, Guard, LeaseId, RangeRequest, RangeResult, ReadResult, Revision,
+  WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { StorageError } from '../errors.js'
 import { checkGuard, checkKey, wholeSeconds } from '../key.js'
@@ -191,7 +191,9 @@ export class Engine implements Backend {
   }
 
   /** `value` undefined deletes; `expected` undefined creates. */
-  #write (key: string, value: Uint8Array | undefined, expected: Revision | undefined, options: CreateOptions | undefined): Promise<WriteResult> {
+  #write (
+    key: string, value: Uint8Array | undefined, expected: Revision | undefined, options: CreateOptions | undefined
+  ): Promise<WriteResult> {
     return new Promise((resolve, reject) => {
       this.#check()
       if (this.#failure !== undefined) throw this.#failure
@@ -207,10 +209,18 @@ export class Engine implements Backend {
       const current = base === undefined || base.created === 0 ? undefined : base
       const guard = options?.guard
       const guardVersion = guard === undefined ? undefined : this.#guardVersion(guard)
-      if (current?.revision !== expected || (guard !== undefined && !(guardVersion?.revision === guard.revision && guardVersion.created !== 0))) {
-        const respond = () => resolve({ succeeded: false, revision: this.#versions.durable, current: current && keyValue(current, this.#value) })
+      if (current?.revision !== expected ||
+        (guard !== undefined && !(guardVersion?.revision === guard.revision && guardVersion.created !== 0))) {
+        const respond = () => resolve({
+          succeeded: false, revision: this.#versions.durable, current: current && keyValue(current, this.#value)
+        })
         if (Math.max(base?.revision ?? 0, guardVersion?.revision ?? 0) <= this.#versions.durable) respond()
-        else this.#committer.push({ changes: [], version: undefined, done: () => { Promise.resolve().then(respond).catch(reject) }, failed: reject })
+        else {
+          this.#committer.push({
+            changes: [], version: undefined, done: () => { Promise.resolve().then(respond).catch(reject) },
+            failed: reject
+          })
+        }
         return
       }
       const version = this.#append(this.#versions.index.ensure(key), value, current?.created, lease)
@@ -223,7 +233,10 @@ export class Engine implements Backend {
     })
   }
 
-  /** The newest version of a guard's key, deletions included. A failed comparison is reported only once that version is visible. */
+  /**
+   * The newest version of a guard's key, deletions included. A failed comparison is reported only once that version is
+   * visible.
+   */
   #guardVersion ({ key, revision }: Guard): Version | undefined {
     checkGuard(key, revision)
     return this.#versions.index.get(key)?.newest
@@ -231,7 +244,8 @@ export class Engine implements Backend {
 
   #append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {
     // Copy: a long-lived value must not retain the pooled buffer it arrived in.
-    const version = this.#versions.append(entry, value !== undefined && this.#medium.keepsValues ? new Uint8Array(value) : value, created, lease)
+    const version = this.#versions
+      .append(entry, value !== undefined && this.#medium.keepsValues ? new Uint8Array(value) : value, created, lease)
     if (lease !== 0) this.#leases.attach(lease, entry.key)
     return version
   }
@@ -248,8 +262,13 @@ export class Engine implements Backend {
 
   #rollBack (lost: readonly Operation[], error: StorageError): void {
     this.#versions.rollBack(lost)
-    // After a failure other than NoSpace the state of the medium is uncertain, so nothing is written until it is opened again.
-    if (error.code !== 'NoSpace') this.#failure = new StorageError('Unavailable', `the store stopped writing after a failure: ${error.message}`, { cause: error })
+    // After a failure other than NoSpace the state of the medium is uncertain, so nothing is written until it is opened
+    // again.
+    if (error.code !== 'NoSpace') {
+      this.#failure = new StorageError(
+        'Unavailable', `the store stopped writing after a failure: ${error.message}`, { cause: error }
+      )
+    }
   }
 
   #store (changes: readonly Change[]): Promise<void> {

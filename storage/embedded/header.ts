@@ -1,6 +1,6 @@
 /**
- * Checks the two headers of an LMDB file before LMDB maps it. LMDB trusts its file: a missing page ends the process with a bus error, and a file that it
- * refuses with a segmentation fault.
+ * Checks the two headers of an LMDB file before LMDB maps it. LMDB trusts its file: a missing page ends the process
+ * with a bus error, and a file that it refuses with a segmentation fault.
  */
 import { readSync } from 'node:fs'
 
@@ -18,7 +18,10 @@ const MAX_PAGE_SIZE = 65536
 const KNOWN_VERSION = 2
 /** The page flag of a header. */
 const META = 8
-/** Flags of the trees: keys of free pages are numbers, those of records bytes. OPENED masks flags that record how the file was opened. */
+/**
+ * Flags of the trees: keys of free pages are numbers, those of records bytes. OPENED masks flags that record how the
+ * file was opened.
+ */
 const TREE_FLAGS = [0x08, 0] as const
 const OPENED = 0x5000
 /** More pages than one transaction can allocate. */
@@ -64,7 +67,9 @@ export function headOf (fd: number, size: number): Head | string | undefined {
   const pageSize = head.readUInt32LE(first + PAGE_SIZE)
   if (pageSize < 256 || pageSize > MAX_PAGE_SIZE || (pageSize & (pageSize - 1)) !== 0) return DAMAGED
   const second = pageSize + first
-  if (second + LENGTH > head.length || head.readUInt32LE(second) !== MAGIC) return 'its file is cut off after the first page'
+  if (second + LENGTH > head.length || head.readUInt32LE(second) !== MAGIC) {
+    return 'its file is cut off after the first page'
+  }
   for (const at of [first, second]) {
     const fault = faultOf(head, at, pageSize)
     if (fault !== undefined) return fault
@@ -76,7 +81,9 @@ export function headOf (fd: number, size: number): Head | string | undefined {
   const trees = [treeAt(head, newest + TREES[0]), treeAt(head, newest + TREES[1])] as const
   const used = trees.reduce((sum, { branch, leaf, overflow }) => sum + branch + leaf + overflow, META_PAGES)
   const filePages = Math.floor(size / pageSize)
-  if (used > filePages || trees.some(({ root }) => root >= filePages)) return `its file is cut off: it has ${filePages} pages where at least ${used} are in use`
+  if (used > filePages || trees.some(({ root }) => root >= filePages)) {
+    return `its file is cut off: it has ${filePages} pages where at least ${used} are in use`
+  }
   const allocated = readUInt64(head, newest + LAST_PAGE) + 1
   if (allocated > filePages + MAX_UNWRITTEN) return DAMAGED
   return {
@@ -91,7 +98,9 @@ export function headOf (fd: number, size: number): Head | string | undefined {
 /** Checks what LMDB would refuse in a header or use without checking. */
 function faultOf (head: Buffer, at: number, pageSize: number): string | undefined {
   const version = head.readUInt16LE(at + VERSION)
-  if (version !== KNOWN_VERSION) return `its file is of version ${version} of the LMDB format, this program reads version ${KNOWN_VERSION}`
+  if (version !== KNOWN_VERSION) {
+    return `its file is of version ${version} of the LMDB format, this program reads version ${KNOWN_VERSION}`
+  }
   const intact = (head.readUInt16LE(at + FLAGS) & META) !== 0 && head.readUInt32LE(at + PAGE_SIZE) === pageSize &&
     TREES.every((tree, which) => (head.readUInt16LE(at + tree + 4) & ~OPENED) === TREE_FLAGS[which])
   return intact ? undefined : DAMAGED
@@ -110,4 +119,5 @@ function treeAt (head: Buffer, at: number): Tree {
 }
 
 /** Reads eight bytes. The last two are 0 in valid numbers, but LMDB uses them. */
-export const readUInt64 = (bytes: Buffer, at: number): number => bytes.readUIntLE(at, 6) + bytes.readUInt16LE(at + 6) * 2 ** 48
+export const readUInt64 = (bytes: Buffer, at: number): number =>
+  bytes.readUIntLE(at, 6) + bytes.readUInt16LE(at + 6) * 2 ** 48

@@ -1,6 +1,7 @@
 /**
- * The history in memory: every key with the chain of its versions, newest first, and the log of all versions in revision order. Values may be on disk;
- * positions, revisions, reads at a revision and changes after a revision are resolved here.
+ * The history in memory: every key with the chain of its versions, newest first, and the log of all versions in
+ * revision order. Values may be on disk; positions, revisions, reads at a revision and changes after a revision are
+ * resolved here.
  */
 import type { Revision } from '../backend.js'
 
@@ -27,7 +28,10 @@ export class Version {
   /** Set until it is on disk; always set in memory-only stores. */
   value: Uint8Array | undefined
 
-  constructor (entry: Entry, revision: Revision, created: Revision, lease: number, older: Version | undefined, value: Uint8Array | undefined) {
+  constructor (
+    entry: Entry, revision: Revision, created: Revision, lease: number, older: Version | undefined,
+    value: Uint8Array | undefined
+  ) {
     this.entry = entry
     this.revision = revision
     this.created = created
@@ -53,8 +57,8 @@ interface Chunk {
 const CHUNK = 512
 
 /**
- * Entries ordered by key, in short sorted arrays that count their existing keys, so that counting a range visits only the entries at its edges and one count
- * per chunk.
+ * Entries ordered by key, in short sorted arrays that count their existing keys, so that counting a range visits only
+ * the entries at its edges and one count per chunk.
  */
 export class KeyIndex {
   readonly #byKey = new Map<string, Entry>()
@@ -134,7 +138,10 @@ export class KeyIndex {
     return total
   }
 
-  /** Calls `visit` with the entries in [start, end) in order until it returns false. Safe to resume from the last key seen after the index has changed. */
+  /**
+   * Calls `visit` with the entries in [start, end) in order until it returns false. Safe to resume from the last key
+   * seen after the index has changed.
+   */
   walk (start: string, end: string, visit: (entry: Entry) => boolean): void {
     if (this.#chunks.length === 0) return
     for (let at = this.#chunkOf(start); at < this.#chunks.length; at++) {

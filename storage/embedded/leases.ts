@@ -1,6 +1,6 @@
 /**
- * The deadlines of leases and their keys, in memory; the engine stores leases and deletes keys. After a restart a lease keeps its remaining time, at most its
- * whole time.
+ * The deadlines of leases and their keys, in memory; the engine stores leases and deletes keys. After a restart a lease
+ * keeps its remaining time, at most its whole time.
  */
 import { type Clock, MAX_TIMER_MS } from '../../event-loop/clock.js'
 import type { StoredLease } from './medium.js'
@@ -45,7 +45,8 @@ export class Leases {
   }
 
   all (): StoredLease[] {
-    return [...this.#leases.values()].map(({ id, ttlSeconds, deadline }) => ({ id, ttlSeconds, expires: this.#clock.wall() + deadline - this.#clock.elapsed() }))
+    return [...this.#leases.values()].map(({ id, ttlSeconds, deadline }) =>
+      ({ id, ttlSeconds, expires: this.#clock.wall() + deadline - this.#clock.elapsed() }))
   }
 
   has (id: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * The medium of the embedded engine on disk: an open LMDB table. LMDB runs one transaction per batch on its own thread and syncs it before the batch
- * resolves.
+ * The medium of the embedded engine on disk: an open LMDB table. LMDB runs one transaction per batch on its own thread
+ * and syncs it before the batch resolves.
  */
 import { stat } from 'node:fs/promises'
 import path from 'node:path'
@@ -12,7 +12,9 @@ import type { Version } from './history.js'
 import type { DirectoryLock } from './lock.js'
 import type { Change, Medium, StoredLease, StoredState, StoredVersion } from './medium.js'
 import {
-  addKey, CHECKED, describeTotalsMismatch, FIRST_FORMAT, FORMAT, formatTotals, LEASES_START, leaseIdOf, leaseKey, metaKey, parseLease, parseTotals, parseVersionKey, seal, TOTALS_KEY, type Totals, UNCHECKED, unseal, VERSIONS_END, VERSIONS_START, versionKey
+  addKey, CHECKED, describeTotalsMismatch, FIRST_FORMAT, FORMAT, formatTotals, LEASES_START, leaseIdOf, leaseKey,
+  metaKey, parseLease, parseTotals, parseVersionKey, seal, TOTALS_KEY, type Totals, UNCHECKED, unseal, VERSIONS_END,
+  VERSIONS_START, versionKey
 } from './record.js'
 import { DEFAULT_MIN_FREE, freeBytesOf, DiskSpace } from './disk-space.js'
 import type { Retention } from './retention.js'
@@ -113,7 +115,9 @@ export class LmdbMedium implements Medium {
       const batch: StoredVersion[] = []
       for (const key of this.#table.getKeys({ start, end: VERSIONS_END, limit: LOAD_BATCH })) {
         const version = parseVersionKey(key)
-        if (version.revision <= revision) throw new RangeError(`it has revision ${version.revision} after revision ${revision}`)
+        if (version.revision <= revision) {
+          throw new RangeError(`it has revision ${version.revision} after revision ${revision}`)
+        }
         revision = version.revision
         if (version.kind === UNCHECKED) this.#unchecked = revision
         keys = addKey(keys, key, 1)
@@ -167,7 +171,9 @@ export class LmdbMedium implements Medium {
     if (written === undefined || this.#read(this.#key(written.version)) === undefined) {
       throw new StorageError('Unavailable', `the store could not write to ${this.#file}: ${why}`, { cause: failure })
     }
-    throw new StorageError('UnknownOutcome', `the store could not make sure of what it wrote to ${this.#file}: ${why}`, { cause: failure })
+    throw new StorageError(
+      'UnknownOutcome', `the store could not make sure of what it wrote to ${this.#file}: ${why}`, { cause: failure }
+    )
   }
 
   value (version: Version): Uint8Array {
@@ -201,7 +207,9 @@ export class LmdbMedium implements Medium {
     let pages = SPLIT_PAGES
     for (const change of changes) {
       pages += PAGES_PER_CHANGE
-      if (change.type === 'put') pages += Math.ceil(((change.version.value?.byteLength ?? 0) + PAGE_HEADER) / this.#pageSize)
+      if (change.type === 'put') {
+        pages += Math.ceil(((change.version.value?.byteLength ?? 0) + PAGE_HEADER) / this.#pageSize)
+      }
     }
     return pages * this.#pageSize + FREE_LIST_BYTES
   }
@@ -229,13 +237,17 @@ export class LmdbMedium implements Medium {
     const writer: Writer = this.#table
     for (const change of changes) this.#apply(writer, change)
     if (this.#firstFormat) writer.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
-    if (this.#firstFormat || totals.versions !== this.#totals.versions || totals.revision !== this.#totals.revision) writer.put(TOTALS_KEY, formatTotals(totals))
+    if (this.#firstFormat || totals.versions !== this.#totals.versions || totals.revision !== this.#totals.revision) {
+      writer.put(TOTALS_KEY, formatTotals(totals))
+    }
   }
 
   #noteUpgrade (): void {
     if (!this.#firstFormat) return
     this.#firstFormat = false
-    this.#note?.(`the store ${this.#file} is of the format '${FORMAT}' from now on, it was '${FIRST_FORMAT}': releases that know only '${FIRST_FORMAT}' can read it no longer; to go back to one, restore a backup from before`)
+    this.#note?.(`the store ${this.#file} is of the format '${FORMAT}' from now on, it was '${FIRST_FORMAT}': ` +
+      `releases that know only '${FIRST_FORMAT}' can read it no longer; to go back to one, restore a backup from ` +
+      'before')
   }
 
   #apply (writer: Writer, change: Change): void {
@@ -276,14 +288,20 @@ const grows = (change: Change): boolean => change.type === 'lease' || (change.ty
 
 /** Page size, and unused pages of the file. */
 export function pageCounts (table: Table): { size: number, free: number } {
-  const { pageSize, lastPageNumber, root, free } = table.getStats() as unknown as Stats // typed as an empty object by lmdb
+  // typed as an empty object by lmdb
+  const { pageSize, lastPageNumber, root, free } = table.getStats() as unknown as Stats
   return { size: pageSize, free: lastPageNumber - 1 - pagesOf(root) - pagesOf(free) }
 }
 
-interface TreeStats { readonly treeBranchPageCount: number, readonly treeLeafPageCount: number, readonly overflowPages: number }
-interface Stats { readonly pageSize: number, readonly lastPageNumber: number, readonly root: TreeStats, readonly free: TreeStats }
+interface TreeStats {
+  readonly treeBranchPageCount: number, readonly treeLeafPageCount: number, readonly overflowPages: number
+}
+interface Stats {
+  readonly pageSize: number, readonly lastPageNumber: number, readonly root: TreeStats, readonly free: TreeStats
+}
 
-const pagesOf = ({ treeBranchPageCount, treeLeafPageCount, overflowPages }: TreeStats): number => treeBranchPageCount + treeLeafPageCount + overflowPages
+const pagesOf = ({ treeBranchPageCount, treeLeafPageCount, overflowPages }: TreeStats): number =>
+  treeBranchPageCount + treeLeafPageCount + overflowPages
 
 /** LMDB rejects a batch with an error that refers to the reason. */
 async function causeOf (error: unknown): Promise<unknown> {

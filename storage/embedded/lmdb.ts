@@ -1,4 +1,7 @@
-/** Opens the embedded store of a directory: locks it, checks every page of the file before LMDB maps it, and checks its format. */
+/**
+ * Opens the embedded store of a directory: locks it, checks every page of the file before LMDB maps it, and checks its
+ * format.
+ */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import path from 'node:path'
@@ -25,8 +28,8 @@ const OPENING_MARKER = 'opening'
 
 /**
  * Opens the store in this directory. Creates both if missing (the directory with mode 0700).
- * @throws StorageError 'Unavailable' if another process has it or the file system fails, 'NoSpace' on a full disk, 'Corrupt' if the data is damaged, foreign
- * or in a newer format
+ * @throws StorageError 'Unavailable' if another process has it or the file system fails, 'NoSpace' on a full disk,
+ * 'Corrupt' if the data is damaged, foreign or in a newer format
  */
 export async function openEmbedded (directory: string, options: EmbeddedOptions = {}): Promise<Backend> {
   const { lock, table, file } = await openTable(directory, options)
@@ -45,7 +48,9 @@ export async function openEmbedded (directory: string, options: EmbeddedOptions 
   }
 }
 
-async function openTable (directory: string, options: EmbeddedOptions): Promise<{ lock: DirectoryLock, table: Table, file: string }> {
+async function openTable (directory: string, options: EmbeddedOptions): Promise<{
+  lock: DirectoryLock, table: Table, file: string
+}> {
   const lock = await lockFolder(directory, options)
   const file = path.join(directory, STORE_FILE)
   const isNew = !existsSync(file)
@@ -93,13 +98,19 @@ export async function lockFolder (
 }
 
 /**
- * Removes the file of an interrupted compaction; nothing else writes it while the folder is locked. @throws StorageError 'Unavailable' if a restore
- * was interrupted
+ * Removes the file of an interrupted compaction; nothing else writes it while the folder is locked. @throws
+ * StorageError 'Unavailable' if a restore was interrupted
  */
 function removeLeftover (directory: string, isNew: boolean): void {
   const partial = path.join(directory, PARTIAL_FILE)
   if (!existsSync(partial)) return
-  if (isNew) throw new StorageError('Unavailable', `a restore into the directory ${directory} was interrupted: run it again, or remove ${PARTIAL_FILE} for an empty store`)
+  if (isNew) {
+    throw new StorageError(
+      'Unavailable',
+      `a restore into the directory ${directory} was interrupted: run it again, or remove ${PARTIAL_FILE} for an ` +
+        'empty store'
+    )
+  }
   rmSync(partial)
   rmSync(`${partial}-lock`, { force: true })
 }
@@ -114,19 +125,31 @@ function isEmpty (file: string): boolean {
 async function checkFile (directory: string, file: string, { note }: EmbeddedOptions): Promise<void> {
   const marker = path.join(directory, OPENING_MARKER)
   closeSync(openSync(`${file}-lock`, 'a+', 0o600)) // LMDB ends the process if it can't open this file
-  if (isEmpty(file) && !existsSync(marker)) throw new RangeError(`${STORE_FILE} is empty, as it is only during the first start, and may be removed if nothing was stored`)
+  if (isEmpty(file) && !existsSync(marker)) {
+    throw new RangeError(
+      `${STORE_FILE} is empty, as it is only during the first start, and may be removed if nothing was stored`
+    )
+  }
   if (existsSync(marker) && existsSync(file)) {
     const { problems, values, empty } = await inspect(file)
-    if (problems[0] !== undefined && !empty) throw new RangeError(`${problems[0]} (found as the last start ended while it was opening it)`)
-    note?.(`the last start ended while it was opening the store in ${directory}: all of it was read, ${values[0] === undefined ? 'nothing is damaged' : `${values.length} values are damaged, the first is: ${values[0]}`} (orch-apiserver fsck --data-dir=${directory})`)
+    if (problems[0] !== undefined && !empty) {
+      throw new RangeError(`${problems[0]} (found as the last start ended while it was opening it)`)
+    }
+    note?.(
+      `the last start ended while it was opening the store in ${directory}: all of it was read, ` +
+        `${values[0] === undefined
+          ? 'nothing is damaged'
+          : `${values.length} values are damaged, the first is: ${values[0]}`} (orch-apiserver fsck \
+--data-dir=${directory})`
+    )
   }
   if (existsSync(file)) await repairPages(file, note)
   writeFileSync(marker, '')
 }
 
 /**
- * Checks every page that LMDB uses. Damaged headers of large values are rewritten from redundant data, because LMDB frees the pages they name. The values
- * have checksums.
+ * Checks every page that LMDB uses. Damaged headers of large values are rewritten from redundant data, because LMDB
+ * frees the pages they name. The values have checksums.
  * @throws RangeError that describes any other damage
  */
 async function repairPages (file: string, note: EmbeddedOptions['note']): Promise<void> {
@@ -154,7 +177,9 @@ async function repairPages (file: string, note: EmbeddedOptions['note']): Promis
 /** True for a store in the first format. */
 async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: string): Promise<boolean> {
   const format = table.getBinary(metaKey('format'))?.toString('latin1')
-  const fault = format === undefined && [...table.getKeys({ limit: 1 })].length === 0 ? undefined : faultOfFormat(format, directory)
+  const fault = format === undefined && [...table.getKeys({ limit: 1 })].length === 0
+    ? undefined
+    : faultOfFormat(format, directory)
   if (fault !== undefined) throw fault
   if (format === undefined) await table.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
   return format === FIRST_FORMAT
@@ -162,20 +187,38 @@ async function checkFormat (table: Database<Uint8Array, Uint8Array>, directory: 
 
 /** @throws StorageError 'Unavailable' if the folder has no store */
 export function checkStore (directory: string): void {
-  if (!existsSync(path.join(directory, STORE_FILE))) throw new StorageError('Unavailable', `there is no store in ${directory}: no ${STORE_FILE} lies there; name the folder of an embedded store`)
+  if (!existsSync(path.join(directory, STORE_FILE))) {
+    throw new StorageError(
+      'Unavailable',
+      `there is no store in ${directory}: no ${STORE_FILE} lies there; name the folder of an embedded store`
+    )
+  }
 }
 
 /** Why this release cannot read a store with this format. */
 export function faultOfFormat (format: string | undefined, directory: string): StorageError | undefined {
   if (format === FORMAT || format === FIRST_FORMAT) return undefined
-  if (format === undefined) return new StorageError('Corrupt', `the directory ${directory} holds the data of another program: no format of ours stands in it`)
-  return new StorageError('Corrupt', `the directory ${directory} holds a store of the format '${format.slice(0, 40)}', this server reads '${FORMAT}': start the release that wrote it, or a newer one, or name another --data-dir`)
+  if (format === undefined) {
+    return new StorageError(
+      'Corrupt', `the directory ${directory} holds the data of another program: no format of ours stands in it`
+    )
+  }
+  return new StorageError(
+    'Corrupt',
+    `the directory ${directory} holds a store of the format '${format.slice(0, 40)}', this server reads '${FORMAT}': ` +
+      'start the release that wrote it, or a newer one, or name another --data-dir'
+  )
 }
 
 function unreadable (directory: string, error: unknown): StorageError {
   // System errors are not damage.
-  const advice = error instanceof Error && 'code' in error ? '' : `; restore it from a backup (orch-apiserver fsck --data-dir=${directory} names all that is damaged)`
-  return new StorageError('Corrupt', `the directory ${directory} does not hold a readable store: ${messageOf(error)}${advice}`, { cause: error })
+  const advice = error instanceof Error && 'code' in error
+    ? ''
+    : `; restore it from a backup (orch-apiserver fsck --data-dir=${directory} names all that is damaged)`
+  return new StorageError(
+    'Corrupt', `the directory ${directory} does not hold a readable store: ${messageOf(error)}${advice}`,
+    { cause: error }
+  )
 }
 
 function messageOf (error: unknown): string {

@@ -38,7 +38,10 @@ export async function load (medium: Medium, versions: Versions, leases: Leases):
   return garbage
 }
 
-/** Attaches the newest versions to their leases. @returns tombstones that a compaction left behind, which are removed from the index */
+/**
+ * Attaches the newest versions to their leases.
+ * @returns tombstones that a compaction left behind, which are removed from the index
+ */
 function attach ({ index, compacted }: Versions, leases: Leases): Version[] {
   const tombstones: Version[] = []
   const deleted: Entry[] = []
@@ -61,7 +64,12 @@ export function contentsOf ({ index, durable }: Versions, leases: Leases, valueO
   const versions: Required<StoredVersion>[] = []
   index.walk('', '\x7f', entry => {
     const version = visibleAt(entry, durable)
-    if (version !== undefined) versions.push({ key: entry.key, revision: version.revision, created: version.created, lease: version.lease, value: valueOf(version) })
+    if (version !== undefined) {
+      versions.push({
+        key: entry.key, revision: version.revision, created: version.created, lease: version.lease,
+        value: valueOf(version)
+      })
+    }
     return true
   })
   return { revision: durable, versions, leases: leases.all() }

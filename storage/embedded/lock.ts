@@ -1,13 +1,15 @@
 /**
- * One process per directory. The lock is a listening socket in the directory, because the kernel closes it however its owner ends: it cannot become stale
- * after a crash, and it needs no process id, which another container could reuse. It works across network namespaces, and requires write access to the
- * directory.
+ * One process per directory. The lock is a listening socket in the directory, because the kernel closes it however its
+ * owner ends: it cannot become stale after a crash, and it needs no process id, which another container could reuse. It
+ * works across network namespaces, and requires write access to the directory.
  *
- * Sockets are numbered, `writer.N.sock`; the newest one holds the lock while its owner lives. If it is dead, a contender listens on a socket of its own and
- * links it under the next number, which only one can do. The newest number is never removed, even by its owner, so that numbers are not reused: a slow
- * contender with a number that was used and removed finds a newer one and gives up.
+ * Sockets are numbered, `writer.N.sock`; the newest one holds the lock while its owner lives. If it is dead, a
+ * contender listens on a socket of its own and links it under the next number, which only one can do. The newest number
+ * is never removed, even by its owner, so that numbers are not reused: a slow contender with a number that was used and
+ * removed finds a newer one and gives up.
  *
- * Limits: directories shared between machines over a network are not guarded; the file system must support sockets and hard links.
+ * Limits: directories shared between machines over a network are not guarded; the file system must support sockets and
+ * hard links.
  */
 import { link, open, readdir, rm } from 'node:fs/promises'
 import net from 'node:net'
@@ -116,7 +118,9 @@ async function removeOld (base: string, mine: number): Promise<void> {
   for (const name of await readdir(`${base}/`)) {
     const number = NUMBERED.exec(name)?.[1]
     const old = number !== undefined && Number(number) < mine - 1
-    if (old || name === LEGACY_NAME || (UNLINKED.test(name) && await ownerOf(path.join(base, name)) === undefined)) await rm(path.join(base, name), { force: true })
+    if (old || name === LEGACY_NAME || (UNLINKED.test(name) && await ownerOf(path.join(base, name)) === undefined)) {
+      await rm(path.join(base, name), { force: true })
+    }
   }
 }
 
@@ -128,7 +132,8 @@ function inUse (directory: string, owner: string): StorageError {
 const unusable = (what: string, error: unknown): Error =>
   new Error(`its file system cannot ${what}, with which the store is locked (${codeOf(error)})`, { cause: error })
 
-const codeOf = (error: unknown): string => error instanceof Error && 'code' in error ? String(error.code) : String(error)
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : String(error)
 
 /** Tells a contender who has the directory. */
 function answer (socket: net.Socket): void {

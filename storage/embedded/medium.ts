@@ -51,16 +51,22 @@ export interface Medium {
   /** Calls back when the next batch should be collected: after an event loop turn, or a microtask. */
   gather: (start: () => void) => void
   state: () => StoredState
-  /** Every stored version in revision order, in batches. Called once, before anything else. @throws RangeError if versions are missing or damaged */
+  /**
+   * Every stored version in revision order, in batches. Called once, before anything else.
+   * @throws RangeError if versions are missing or damaged
+   */
   versions: () => Iterable<StoredVersion[]>
-  /** Why values are refused at present, undefined if they are not. Read for each write, so it avoids system calls where possible. */
+  /**
+   * Why values are refused at present, undefined if they are not. Read for each write, so it avoids system calls where
+   * possible.
+   */
   readonly refusal: StorageError | undefined
   /** As `refusal`, after checking the disk. */
   readonly shortage: StorageError | undefined
   /**
    * Makes the batch durable: once resolved, it survives a crash.
-   * @throws StorageError 'NoSpace' if the batch was not attempted; 'Unavailable' if nothing was written, 'UnknownOutcome' if that is uncertain: after these
-   * two the medium must not be written to again
+   * @throws StorageError 'NoSpace' if the batch was not attempted; 'Unavailable' if nothing was written,
+   * 'UnknownOutcome' if that is uncertain: after these two the medium must not be written to again
    */
   commit: (changes: readonly Change[]) => Promise<void>
   /** A copy of a durable version's bytes. @throws StorageError 'Corrupt' if they are missing or changed */

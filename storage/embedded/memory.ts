@@ -39,7 +39,10 @@ class MemoryMedium implements Medium {
   }
 
   value (version: Version): Uint8Array {
-    throw new StorageError('Corrupt', `the value of ${version.entry.key} at revision ${version.revision} no longer exists`, { key: version.entry.key })
+    throw new StorageError(
+      'Corrupt', `the value of ${version.entry.key} at revision ${version.revision} no longer exists`,
+      { key: version.entry.key }
+    )
   }
 
   async size (): Promise<number> {
@@ -63,7 +66,10 @@ export function openMemory (options: EngineOptions = {}): MemoryStore {
   return new Engine(new MemoryMedium(), options)
 }
 
-/** A store in memory that continues from the contents of another. Watches and reads of earlier revisions are refused as compacted. */
+/**
+ * A store in memory that continues from the contents of another. Watches and reads of earlier revisions are refused as
+ * compacted.
+ */
 export async function continueInMemory (contents: Contents, options: EngineOptions = {}): Promise<MemoryStore> {
   return await Engine.open(new MemoryMedium(contents), options)
 }

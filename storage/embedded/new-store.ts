@@ -1,11 +1,13 @@
 /**
- * Writes a whole store: `data.mdb.partial` is synced and renamed to `data.mdb` at the end. If a folder has only the first file, a restore was
- * interrupted, and no server starts there.
+ * Writes a whole store: `data.mdb.partial` is synced and renamed to `data.mdb` at the end. If a folder has only the
+ * first file, a restore was interrupted, and no server starts there.
  */
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Revision } from '../backend.js'
-import { firstRevision, expiresSoon, type StoreReader, type Lease, type StoredObject, type StoreWriter } from '../transfer/stores.js'
+import {
+  firstRevision, expiresSoon, type StoreReader, type Lease, type StoredObject, type StoreWriter
+} from '../transfer/stores.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { makeFolder, sync } from '../../files/folders.js'
 import { Entry, Version } from './history.js'
@@ -27,17 +29,28 @@ export interface NewStoreOptions {
  * Begins a store in a folder that holds none. Creates the folder if missing, with mode 0700.
  * @throws StorageError 'Unavailable'
  */
-export async function newEmbeddedStore (directory: string, reader: StoreReader, options: NewStoreOptions): Promise<StoreWriter> {
+export async function newEmbeddedStore (
+  directory: string, reader: StoreReader, options: NewStoreOptions
+): Promise<StoreWriter> {
   const revision = firstRevision(reader)
-  if (revision >= MAX_REVISION) throw new StorageError('Unavailable', `revision ${reader.revision} is too large for an embedded store`)
+  if (revision >= MAX_REVISION) {
+    throw new StorageError('Unavailable', `revision ${reader.revision} is too large for an embedded store`)
+  }
   makeFolder(directory, 0o700)
   const lock = await lockDirectory(directory)
   try {
-    if (existsSync(path.join(directory, STORE_FILE))) throw new StorageError('Unavailable', `the directory ${directory} holds a store already: name another one, or move ${STORE_FILE} away`)
+    if (existsSync(path.join(directory, STORE_FILE))) {
+      throw new StorageError(
+        'Unavailable', `the directory ${directory} holds a store already: name another one, or move ${STORE_FILE} away`
+      )
+    }
     const file = makePartial(directory)
     const { open } = await import('lmdb')
     // Synced once, at the end.
-    const table = open<Uint8Array, Uint8Array>({ path: file, noSubdir: true, encoding: 'binary', keyEncoding: 'binary', noSync: true, overlappingSync: false, eventTurnBatching: false, mapSize: 1024 * 1024 * 1024 })
+    const table = open<Uint8Array, Uint8Array>({
+      path: file, noSubdir: true, encoding: 'binary', keyEncoding: 'binary', noSync: true, overlappingSync: false,
+      eventTurnBatching: false, mapSize: 1024 * 1024 * 1024
+    })
     await table.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
     return new NewStore(directory, table, lock, revision, options)
   } catch (error) {
@@ -72,7 +85,12 @@ class NewStore implements StoreWriter {
     const changes: Change[] = []
     for (const { key, value, createRevision, modRevision, lease } of objects) {
       if (expiresSoon(lease, now)) continue
-      changes.push({ type: 'put', version: new Version(new Entry(key), this.#free(modRevision), createRevision, lease === undefined ? 0 : this.#lease(lease, changes), undefined, value), frees: false })
+      changes.push({
+        type: 'put',
+        version: new Version(new Entry(key), this
+          .#free(modRevision), createRevision, lease === undefined ? 0 : this.#lease(lease, changes), undefined, value),
+        frees: false
+      })
     }
     if (changes.length > 0) await this.#commit(changes)
   }
@@ -94,7 +112,10 @@ class NewStore implements StoreWriter {
     await this.#lock.release()
   }
 
-  /** In this store each revision belongs to one key. A transaction of etcd may write several keys; all but one then get revisions that no client knows. */
+  /**
+   * In this store each revision belongs to one key. A transaction of etcd may write several keys; all but one then get
+   * revisions that no client knows.
+   */
   #free (revision: Revision): Revision {
     if (!this.#revisions.has(revision)) {
       this.#revisions.add(revision)
@@ -116,7 +137,14 @@ class NewStore implements StoreWriter {
     try {
       await this.#medium.commit(changes)
     } catch (error) {
-      throw isStorageError(error, 'NoSpace') ? new StorageError('NoSpace', `the disk of the directory ${this.#directory} is too full for the store (--data-dir-min-free is to stay free)`, { cause: error }) : error
+      throw isStorageError(error, 'NoSpace')
+        ? new StorageError(
+          'NoSpace',
+          `the disk of the directory ${this.#directory} is too full for the store (--data-dir-min-free is to stay ` +
+            'free)',
+          { cause: error }
+        )
+        : error
     }
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Checks every page of both trees of an LMDB file, reading the file directly. LMDB trusts its pages: a damaged page leads it to arbitrary ones, and the
- * process crashes or continues with part of the data. A file without findings never leads LMDB outside the file. Of large values only the header is read,
- * which names the pages that LMDB would free, unless the visitor has `record`.
+ * Checks every page of both trees of an LMDB file, reading the file directly. LMDB trusts its pages: a damaged page
+ * leads it to arbitrary ones, and the process crashes or continues with part of the data. A file without findings never
+ * leads LMDB outside the file. Of large values only the header is read, which names the pages that LMDB would free,
+ * unless the visitor has `record`.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { headOf, META_PAGES, NO_PAGE, readUInt64, type Head, type Tree } from './header.js'
@@ -60,7 +61,8 @@ function headerOf (first: number, transaction: Buffer, pages: number): Buffer {
 }
 
 /** Keys of free pages are transaction numbers. */
-const compare = (one: Buffer, other: Buffer, free: boolean): number => free ? one.readUIntLE(0, 6) - other.readUIntLE(0, 6) : one.compare(other)
+const compare = (one: Buffer, other: Buffer, free: boolean): number =>
+  free ? one.readUIntLE(0, 6) - other.readUIntLE(0, 6) : one.compare(other)
 const signed = (value: Buffer, at: number): number => Number(value.readBigInt64LE(at))
 const word = (words: Uint16Array, at: number): number => words[at] ?? 0
 
@@ -116,7 +118,9 @@ class PageWalker {
     if (tree.root !== NO_PAGE) await this.#page(tree.root, 1, tree, free)
     if (enough()) return
     for (const what of ['entries', 'branch', 'leaf', 'overflow'] as const) {
-      if (this.#counts[what] !== tree[what]) problem(`${name} has ${this.#counts[what]} ${LABELS[what]} where there are to be ${tree[what]}`)
+      if (this.#counts[what] !== tree[what]) {
+        problem(`${name} has ${this.#counts[what]} ${LABELS[what]} where there are to be ${tree[what]}`)
+      }
     }
   }
 
@@ -145,7 +149,8 @@ class PageWalker {
         if (!this.#follows(key, free)) problem(`page ${number} has its entries out of order`)
         this.#bounds.push(Buffer.from(key))
       }
-      await this.#page(word(words, node) + word(words, node + 1) * 2 ** 16 + word(words, node + 2) * 2 ** 32, level + 1, tree, free)
+      await this.#page(word(words, node) + word(words, node + 1) * 2 ** 16 +
+        word(words, node + 2) * 2 ** 32, level + 1, tree, free)
     }
   }
 
@@ -162,15 +167,24 @@ class PageWalker {
     const upper = word(words, 11)
     const available = bytes.length - HEADER
     const count = lower >>> 1
-    if ((lower & 1) !== 0 || lower > upper || upper > available || count < (branch && !free ? 2 : 1)) return 'has a damaged header'
+    if ((lower & 1) !== 0 || lower > upper || upper > available || count < (branch && !free ? 2 : 1)) {
+      return 'has a damaged header'
+    }
     for (let at = 0; at < count; at++) {
       const node = word(words, FIRST_NODE_WORD + at)
       if (node < upper || (node & 1) !== 0 || node + NODE > available) return 'has a damaged index'
       const start = (HEADER + node) >>> 1
-      const data = branch ? 0 : (word(words, start + 2) & BIG_DATA) !== 0 ? BIG_NODE : word(words, start) + word(words, start + 1) * 2 ** 16
+      const data = branch
+        ? 0
+        : (word(words, start + 2) & BIG_DATA) !== 0
+            ? BIG_NODE
+            : word(words, start) + word(words, start + 1) * 2 ** 16
       const key = word(words, start + 3)
-      if (node + NODE + key + data > available || (free && key !== (branch && at === 0 ? 0 : 8))) return 'has a damaged entry'
-      if (free && key === 8 && word(words, start + 7) !== 0) return 'has a damaged entry' // the highest word of the number
+      if (node + NODE + key + data > available || (free && key !== (branch && at === 0 ? 0 : 8))) {
+        return 'has a damaged entry'
+      }
+      // the highest word of the number
+      if (free && key === 8 && word(words, start + 7) !== 0) return 'has a damaged entry'
     }
     return undefined
   }
@@ -187,10 +201,15 @@ class PageWalker {
       const end = start + word(words, node + 3)
       if (at === 0) {
         const key = bytes.subarray(start, end)
-        if (this.#bounds.some(bound => compare(key, bound, free) < 0)) return problem(`page ${number} has its entries out of order`)
+        if (this.#bounds.some(bound => compare(key, bound, free) < 0)) {
+          return problem(`page ${number} has its entries out of order`)
+        }
         this.#bounds.length = 0
       }
-      if (beforeEnd >= 0 && !(free ? before.readUIntLE(beforeStart, 6) < bytes.readUIntLE(start, 6) : before.compare(bytes, start, end, beforeStart, beforeEnd) < 0)) {
+      if (beforeEnd >= 0 &&
+        !(free
+          ? before.readUIntLE(beforeStart, 6) < bytes.readUIntLE(start, 6)
+          : before.compare(bytes, start, end, beforeStart, beforeEnd) < 0)) {
         return problem(`page ${number} has its entries out of order`)
       }
       before = bytes
@@ -206,16 +225,23 @@ class PageWalker {
       const first = readUInt64(bytes, end)
       const pages = readUInt64(bytes, end + 16)
       const { pageSize, transaction } = this.#head
-      if (pages !== Math.floor((HEADER - 1 + size) / pageSize) + 1 || readUInt64(bytes, end + 8) > transaction) return problem(`page ${number} has a damaged entry`)
+      if (pages !== Math.floor((HEADER - 1 + size) / pageSize) + 1 || readUInt64(bytes, end + 8) > transaction) {
+        return problem(`page ${number} has a damaged entry`)
+      }
       if (!this.#markUsed(first, pages)) continue
       this.#counts.overflow += pages
       const whole = record !== undefined || free
       const value = whole ? this.#wholeValue(first, pages) : this.#valueHeader(first)
       if (value === undefined) continue
       const header = value.subarray(0, HEADER)
-      if (readUInt64(header, 0) !== first || readUInt64(header, 8) > transaction || header.readUInt32LE(20) !== pages || (header.readUInt16LE(18) & KINDS) !== OVERFLOW) {
+      if (readUInt64(header, 0) !== first || readUInt64(header, 8) > transaction || header.readUInt32LE(20) !== pages ||
+        (header.readUInt16LE(18) & KINDS) !== OVERFLOW) {
         if (free) problem(`page ${first} is not what belongs there`)
-        else this.#visitor.valuePage(first * pageSize, headerOf(first, bytes.subarray(end + 8, end + 16), pages), bytes.subarray(start, end))
+        else {
+          this.#visitor.valuePage(
+            first * pageSize, headerOf(first, bytes.subarray(end + 8, end + 16), pages), bytes.subarray(start, end)
+          )
+        }
       }
       if (whole) this.#report(free, bytes.subarray(start, end), value.subarray(HEADER, HEADER + size))
     }
@@ -245,7 +271,8 @@ class PageWalker {
 
   #report (free: boolean, key: Buffer, value: Buffer): void {
     if (!free) return this.#visitor.record?.(key, value)
-    // The number of words that follow. A positive word is a page, a negative one the length of a run that starts at the next word, 0 is empty.
+    // The number of words that follow. A positive word is a page, a negative one the length of a run that starts at the
+    // next word, 0 is empty.
     const count = value.length >= 8 ? signed(value, 0) : -1
     if (count < 0 || (count + 1) * 8 > value.length) return this.#visitor.problem('a list of free pages is damaged')
     for (let at = 1; at <= count; at++) {

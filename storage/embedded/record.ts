@@ -7,9 +7,9 @@
  *     3 as kind 2                               → checksum · value
  *     4                                         → what the store contains, written with each batch: a `Totals`
  *
- * Numbers are unsigned 48-bit, big-endian, so versions are ordered by revision. The key describes a version completely, so a start reads only keys. Versions
- * of kind 2 come from the first format and are older than any of kind 3. Checksums are CRC-32 of the record's key and value, so that a value under a wrong
- * key is detected too.
+ * Numbers are unsigned 48-bit, big-endian, so versions are ordered by revision. The key describes a version completely,
+ * so a start reads only keys. Versions of kind 2 come from the first format and are older than any of kind 3. Checksums
+ * are CRC-32 of the record's key and value, so that a value under a wrong key is detected too.
  */
 import { crc32 } from 'node:zlib'
 import { isKey } from '../key.js'
@@ -59,7 +59,9 @@ const scratch = Buffer.alloc(KEY_HEADER_BYTES + 2048)
  * The record key of a version, valid until the next call, because LMDB copies keys immediately.
  * @param kind `UNCHECKED` or `CHECKED`
  */
-export function versionKey (kind: number, version: { readonly revision: number, readonly created: number, readonly lease: number, readonly entry: { readonly key: string } }): Uint8Array {
+export function versionKey (kind: number, version: {
+  readonly revision: number, readonly created: number, readonly lease: number, readonly entry: { readonly key: string }
+}): Uint8Array {
   const { key } = version.entry
   scratch[0] = kind
   scratch.writeUIntBE(version.revision, 1, 6)
@@ -75,7 +77,9 @@ export function parseVersionKey (bytes: Uint8Array): StoredVersion & { readonly 
   const revision = buffer.readUIntBE(1, 6)
   const created = buffer.readUIntBE(7, 6)
   const key = buffer.toString('latin1', KEY_HEADER_BYTES)
-  if (created > revision || !isKey(key)) throw new RangeError(`the record of revision ${revision} has a key that no version has`)
+  if (created > revision || !isKey(key)) {
+    throw new RangeError(`the record of revision ${revision} has a key that no version has`)
+  }
   return { kind: buffer[0] ?? 0, revision, created, lease: buffer.readUIntBE(13, 6), key }
 }
 
@@ -107,8 +111,12 @@ export function formatTotals ({ revision, versions, keys }: Totals): Buffer {
 
 /** Describes how the records differ from the totals; undefined if they match. */
 export function describeTotalsMismatch (found: Totals, totals: Totals): string | undefined {
-  if (found.versions !== totals.versions) return `it has ${found.versions} versions of objects where there are to be ${totals.versions}`
-  if (found.revision > totals.revision) return `it has revision ${found.revision}, where the newest is to be ${totals.revision}`
+  if (found.versions !== totals.versions) {
+    return `it has ${found.versions} versions of objects where there are to be ${totals.versions}`
+  }
+  if (found.revision > totals.revision) {
+    return `it has revision ${found.revision}, where the newest is to be ${totals.revision}`
+  }
   return found.keys === totals.keys ? undefined : 'the keys of its versions are not those that were written'
 }
 
@@ -116,7 +124,10 @@ export function describeTotalsMismatch (found: Totals, totals: Totals): string |
 export function parseTotals (sealed: Uint8Array): Totals | undefined {
   const bytes = unseal(TOTALS_KEY, sealed)
   if (bytes === undefined || bytes.byteLength !== TOTALS_BYTES) return undefined
-  return { revision: asBuffer(bytes).readUIntBE(0, 6), versions: asBuffer(bytes).readUIntBE(6, 6), keys: asBuffer(bytes).readUInt32BE(12) }
+  return {
+    revision: asBuffer(bytes).readUIntBE(0, 6), versions: asBuffer(bytes).readUIntBE(6, 6),
+    keys: asBuffer(bytes).readUInt32BE(12)
+  }
 }
 
 /** @throws RangeError if unreadable */

@@ -1,6 +1,7 @@
 /**
- * Keeps the history of a store for a time or a size (`--history-retention`), instead of the server's periodic compactions. Each mark records a
- * revision of the store with its time and the bytes of changes so far. Marks are kept in a file, so that restarts do not prolong the history.
+ * Keeps the history of a store for a time or a size (`--history-retention`), instead of the server's periodic
+ * compactions. Each mark records a revision of the store with its time and the bytes of changes so far. Marks are kept
+ * in a file, so that restarts do not prolong the history.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,7 +12,8 @@ import type { Clock } from '../../event-loop/clock.js'
 import { isStorageError } from '../errors.js'
 
 /** How much history stays readable. */
-export type Retention = { readonly milliseconds: number } | { /** Bytes of changes: keys and values, live ones included. */ readonly bytes: number }
+export type Retention = { readonly milliseconds: number } |
+  { /** Bytes of changes: keys and values, live ones included. */ readonly bytes: number }
 
 interface Mark { readonly at: number, readonly revision: Revision, readonly written: number }
 
@@ -30,15 +32,21 @@ export interface RetentionOptions {
 }
 
 /** Starts; ends when the back end is closed. */
-export async function keepHistory (backend: Backend, retention: Retention, { directory, clock, note }: RetentionOptions): Promise<void> {
+export async function keepHistory (
+  backend: Backend, retention: Retention, { directory, clock, note }: RetentionOptions
+): Promise<void> {
   const file = path.join(directory, RETENTION_FILE)
   const newest = await backend.revision()
   let marks = readMarks(file).filter(({ revision }) => revision <= newest && revision > backend.compactedRevision())
   let written = marks.at(-1)?.written ?? 0
   let failing = false
-  const interval = 'milliseconds' in retention ? Math.max(SHORTEST_STEP, Math.min(LONGEST_STEP, retention.milliseconds / MARKS)) : SHORTEST_STEP
+  const interval = 'milliseconds' in retention
+    ? Math.max(SHORTEST_STEP, Math.min(LONGEST_STEP, retention.milliseconds / MARKS))
+    : SHORTEST_STEP
   /** Whether changes since a mark are enough for the next one. Half a step is the tolerance of a timer. */
-  const isFar = ({ at, written: before }: Mark, now: number): boolean => 'milliseconds' in retention ? now - at >= retention.milliseconds / MARKS - interval / 2 : written - before >= retention.bytes / MARKS
+  const isFar = ({ at, written: before }: Mark, now: number): boolean => 'milliseconds' in retention
+    ? now - at >= retention.milliseconds / MARKS - interval / 2
+    : written - before >= retention.bytes / MARKS
 
   const count = (after: Revision): void => {
     backend.watch({
@@ -48,7 +56,8 @@ export async function keepHistory (backend: Backend, retention: Retention, { dir
       previous: false,
       onEvents: events => { written += events.reduce((sum, event) => sum + sizeOf(event), 0) },
       onProgress: () => {},
-      onEnd: error => { if (after < newest && !isStorageError(error, 'Closed')) count(newest) } // some of the history is unreadable
+      // some of the history is unreadable
+      onEnd: error => { if (after < newest && !isStorageError(error, 'Closed')) count(newest) }
     })
   }
   // Changes after the last mark count too, or a server that is often killed would keep its history for ever.
@@ -60,8 +69,12 @@ export async function keepHistory (backend: Backend, retention: Retention, { dir
     const last = marks.at(-1)
     const isDue = last === undefined || (revision > last.revision && isFar(last, now))
     // A clock that was set back does not keep history for longer.
-    const next = [...marks.map(mark => mark.at > now ? { ...mark, at: now } : mark), ...isDue ? [{ at: now, revision, written }] : []]
-    const isOld = (mark: Mark): boolean => 'milliseconds' in retention ? now - mark.at >= retention.milliseconds : written - mark.written >= retention.bytes
+    const next = [
+      ...marks.map(mark => mark.at > now ? { ...mark, at: now } : mark),
+      ...isDue ? [{ at: now, revision, written }] : []
+    ]
+    const isOld = (mark: Mark): boolean =>
+      'milliseconds' in retention ? now - mark.at >= retention.milliseconds : written - mark.written >= retention.bytes
     const oldest = next.findLast(isOld)
     if (oldest !== undefined && oldest.revision > backend.compactedRevision()) await backend.compact(oldest.revision)
     const kept = next.filter(mark => !isOld(mark))
@@ -95,4 +108,5 @@ function readMarks (file: string): Mark[] {
   }
 }
 
-const isMark = (value: unknown): boolean => isObject(value) && ['at', 'revision', 'written'].every(name => Number.isSafeInteger(value[name]))
+const isMark = (value: unknown): boolean => isObject(value) &&
+  ['at', 'revision', 'written'].every(name => Number.isSafeInteger(value[name]))

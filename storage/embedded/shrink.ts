@@ -1,4 +1,7 @@
-/** Compacts the history and copies the rest to a new file, to return free space to the disk. No server may use the store. */
+/**
+ * Compacts the history and copies the rest to a new file, to return free space to the disk. No server may use the
+ * store.
+ */
 import { statSync } from 'node:fs'
 import path from 'node:path'
 import { BATCH_BYTES, type Compacted } from '../transfer/stores.js'
@@ -13,15 +16,21 @@ import { DEFAULT_MIN_FREE, freeBytesOf, mebibytes } from './disk-space.js'
 /** Records copied since the last call, and their bytes. */
 type OnCopied = (records: number, bytes: number) => void
 
-const OPEN_OPTIONS = { noSubdir: true, encoding: 'binary', keyEncoding: 'binary', overlappingSync: false, eventTurnBatching: false, mapSize: 1024 * 1024 * 1024 } as const
+const OPEN_OPTIONS = {
+  noSubdir: true, encoding: 'binary', keyEncoding: 'binary', overlappingSync: false, eventTurnBatching: false,
+  mapSize: 1024 * 1024 * 1024
+} as const
 
 type Sizes = Pick<Compacted, 'before' | 'after'>
 
 /**
- * Clients that have seen the newest revision can continue to watch from it; others get 410. The old file stays until the new one has been read completely.
+ * Clients that have seen the newest revision can continue to watch from it; others get 410. The old file stays until
+ * the new one has been read completely.
  * @throws StorageError
  */
-export async function shrink (directory: string, minFree = DEFAULT_MIN_FREE, onCopied: OnCopied = () => {}): Promise<Sizes> {
+export async function shrink (
+  directory: string, minFree = DEFAULT_MIN_FREE, onCopied: OnCopied = () => {}
+): Promise<Sizes> {
   checkStore(directory)
   const engine = await openEmbedded(directory, { minFree })
   try {
@@ -47,21 +56,36 @@ async function copied (directory: string, minFree: number, onCopied: OnCopied): 
   try {
     const { size, free } = pageCounts(table)
     const needed = Math.max(0, before - free * size)
-    if (freeBytesOf(directory) < needed + minFree) throw new StorageError('NoSpace', `the disk of the directory ${directory} is too full for a second copy: it takes ${mebibytes(needed)}, and --data-dir-min-free (${mebibytes(minFree)}) is to stay free`)
+    if (freeBytesOf(directory) < needed + minFree) {
+      throw new StorageError(
+        'NoSpace',
+        `the disk of the directory ${directory} is too full for a second copy: it takes ${mebibytes(needed)}, and ` +
+          `--data-dir-min-free (${mebibytes(minFree)}) is to stay free`
+      )
+    }
     copy = makePartial(directory)
-    await copyRecords(table, open<Uint8Array, Uint8Array>({ ...OPEN_OPTIONS, path: copy, noSync: true }), directory, minFree, onCopied)
+    await copyRecords(
+      table, open<Uint8Array, Uint8Array>({ ...OPEN_OPTIONS, path: copy, noSync: true }), directory, minFree, onCopied
+    )
   } finally {
     await table.close()
   }
   const { problems: [problem] } = await inspect(copy)
-  if (problem !== undefined) throw new StorageError('Corrupt', `the copy of the store in ${directory} is not whole: ${problem}`)
+  if (problem !== undefined) {
+    throw new StorageError('Corrupt', `the copy of the store in ${directory} is not whole: ${problem}`)
+  }
   const after = statSync(copy).size
   publishPartial(directory)
   return { before, after }
 }
 
-/** Copies all records as they are. LMDB can copy files itself, but with headers that its own writes never have, which `header.ts` refuses. */
-async function copyRecords (from: Table, to: Table, directory: string, minFree: number, onCopied: OnCopied): Promise<void> {
+/**
+ * Copies all records as they are. LMDB can copy files itself, but with headers that its own writes never have, which
+ * `header.ts` refuses.
+ */
+async function copyRecords (
+  from: Table, to: Table, directory: string, minFree: number, onCopied: OnCopied
+): Promise<void> {
   const transaction = from.useReadTransaction()
   try {
     let records: Array<{ key: Uint8Array, value: Uint8Array }> = []
@@ -69,7 +93,9 @@ async function copyRecords (from: Table, to: Table, directory: string, minFree: 
     const write = async (): Promise<void> => {
       const batch = records
       // lmdb cannot handle failed writes.
-      if (freeBytesOf(directory) < minFree / 8 + 4 * bytes) throw new StorageError('NoSpace', `the disk of the directory ${directory} became too full for the copy`)
+      if (freeBytesOf(directory) < minFree / 8 + 4 * bytes) {
+        throw new StorageError('NoSpace', `the disk of the directory ${directory} became too full for the copy`)
+      }
       await to.batch(() => { for (const { key, value } of batch) void to.put(key, value) })
       onCopied(batch.length, bytes)
       records = []

@@ -1,4 +1,7 @@
-/** Queries of the history at a revision. Results contain exactly the writes up to that revision, even if the query yields to the event loop. */
+/**
+ * Queries of the history at a revision. Results contain exactly the writes up to that revision, even if the query
+ * yields to the event loop.
+ */
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
 import { isStorageError, type StorageError } from '../errors.js'
 import { type KeyIndex, type Version, type VersionLog, visibleAt } from './history.js'
@@ -60,7 +63,9 @@ export class FreshEvent {
 }
 
 /** The versions a reader of [start, end) sees, in order, at most `limit` of them (0 for all). */
-export async function versionsAt (index: KeyIndex, start: string, end: string, revision: Revision, limit: number): Promise<Version[]> {
+export async function versionsAt (
+  index: KeyIndex, start: string, end: string, revision: Revision, limit: number
+): Promise<Version[]> {
   const found: Version[] = []
   const yielder = new Yielder()
   let from = start
@@ -92,8 +97,13 @@ export async function valuesOf (versions: readonly Version[], valueOf: ValueOf):
   return kvs
 }
 
-/** Number of keys in [start, end) at a past revision: the current number minus later changes or, if these outnumber the keys, a walk over the keys. */
-export async function countAt (index: KeyIndex, log: VersionLog, start: string, end: string, revision: Revision, published: Revision): Promise<number> {
+/**
+ * Number of keys in [start, end) at a past revision: the current number minus later changes or, if these outnumber the
+ * keys, a walk over the keys.
+ */
+export async function countAt (
+  index: KeyIndex, log: VersionLog, start: string, end: string, revision: Revision, published: Revision
+): Promise<number> {
   const first = log.after(revision)
   if (log.length - first > index.size) return (await versionsAt(index, start, end, revision, 0)).length
   // Do not yield here: the current count and the log must belong to the same state.
@@ -108,7 +118,9 @@ export async function countAt (index: KeyIndex, log: VersionLog, start: string, 
 }
 
 /** Changes of the range in (after, upTo], as many as fit in one turn, and the revision reached. */
-export function replay (log: VersionLog, start: string, end: string, after: Revision, upTo: Revision, valueOf: ValueOf): { events: BackendEvent[], revision: Revision } {
+export function replay (
+  log: VersionLog, start: string, end: string, after: Revision, upTo: Revision, valueOf: ValueOf
+): { events: BackendEvent[], revision: Revision } {
   const events: BackendEvent[] = []
   const yielder = new Yielder()
   let reached = after

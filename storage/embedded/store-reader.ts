@@ -1,6 +1,7 @@
 /**
- * The newest state of an embedded store, read by another process than its server. LMDB's read transactions see one state across processes
- * and hold up no writer, but the file keeps all pages of that state while one is open, so it grows by what is written meanwhile.
+ * The newest state of an embedded store, read by another process than its server. LMDB's read transactions see one
+ * state across processes and hold up no writer, but the file keeps all pages of that state while one is open, so it
+ * grows by what is written meanwhile.
  */
 import { statSync } from 'node:fs'
 import path from 'node:path'
@@ -12,7 +13,10 @@ import type { Table } from './lmdb-medium.js'
 import { type DirectoryLock, lockDirectory } from './lock.js'
 import { Yielder } from './yielder.js'
 import { walkPages } from './pages.js'
-import { CHECKED, leaseIdOf, LEASES_START, metaKey, parseLease, parseTotals, parseVersionKey, TOTALS_KEY, unseal, VERSIONS_END, VERSIONS_START } from './record.js'
+import {
+  CHECKED, leaseIdOf, LEASES_START, metaKey, parseLease, parseTotals, parseVersionKey, TOTALS_KEY, unseal, VERSIONS_END,
+  VERSIONS_START
+} from './record.js'
 
 /** While the store is read, its file may grow by half or by this many bytes, whichever is more. */
 const MIN_GROWTH = 1024 * 1024 * 1024
@@ -22,7 +26,9 @@ const CHECK_MS = 500
  * @param exclusive whether to refuse a store with a server, and to keep servers away until the reader is closed
  * @throws StorageError 'Unavailable', 'Corrupt'
  */
-export async function embeddedReader (directory: string, exclusive: boolean, minGrowth = MIN_GROWTH): Promise<StoreReader> {
+export async function embeddedReader (
+  directory: string, exclusive: boolean, minGrowth = MIN_GROWTH
+): Promise<StoreReader> {
   const file = path.join(directory, STORE_FILE)
   checkStore(directory)
   const lock = await locked(directory, exclusive)
@@ -31,7 +37,9 @@ export async function embeddedReader (directory: string, exclusive: boolean, min
     // The pages of a store that is in use were checked when its server started.
     if (lock !== undefined) await checkPages(file, directory)
     const { open } = await import('lmdb')
-    table = open<Uint8Array, Uint8Array>({ path: file, noSubdir: true, encoding: 'binary', keyEncoding: 'binary', readOnly: true, mapSize: 1024 * 1024 * 1024 })
+    table = open<Uint8Array, Uint8Array>({
+      path: file, noSubdir: true, encoding: 'binary', keyEncoding: 'binary', readOnly: true, mapSize: 1024 * 1024 * 1024
+    })
     const reader = new Reader(table, file, directory, minGrowth)
     if (!exclusive) await lock?.release() // a server may start now
     return reader.storeReader(async () => {
@@ -41,7 +49,13 @@ export async function embeddedReader (directory: string, exclusive: boolean, min
   } catch (error) {
     await table?.close()
     await lock?.release()
-    throw error instanceof StorageError ? error : new StorageError('Unavailable', `the store in ${directory} can not be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw error instanceof StorageError
+      ? error
+      : new StorageError(
+        'Unavailable',
+        `the store in ${directory} can not be read: ${error instanceof Error ? error.message : String(error)}`,
+        { cause: error }
+      )
   }
 }
 
@@ -57,8 +71,19 @@ async function locked (directory: string, exclusive: boolean): Promise<Directory
 
 async function checkPages (file: string, directory: string): Promise<void> {
   let problem: string | undefined
-  await walkPages(file, { problem: text => { problem ??= text }, enough: () => problem !== undefined, valuePage: (_offset, _header, key) => { problem ??= `a page of the value of ${key.toString('latin1', 19)} is damaged` } })
-  if (problem !== undefined) throw new StorageError('Corrupt', `the store in ${directory} is damaged: ${problem} (orch-apiserver fsck --data-dir=${directory} names all that is damaged)`)
+  await walkPages(file, {
+    problem: text => { problem ??= text }, enough: () => problem !== undefined,
+    valuePage: (_offset, _header, key) => {
+      problem ??= `a page of the value of ${key.toString('latin1', 19)} is damaged`
+    }
+  })
+  if (problem !== undefined) {
+    throw new StorageError(
+      'Corrupt',
+      `the store in ${directory} is damaged: ${problem} (orch-apiserver fsck --data-dir=${directory} names all that ` +
+        'is damaged)'
+    )
+  }
 }
 
 class Reader {
@@ -86,13 +111,20 @@ class Reader {
     const transaction = table.useReadTransaction()
     this.#transaction = transaction
     const meta = new Map<string, string>()
-    for (const { key, value } of table.getRange({ end: LEASES_START, transaction })) meta.set(Buffer.from(key).toString('latin1'), Buffer.from(value).toString('latin1'))
-    for (const { key, value } of table.getRange({ start: LEASES_START, end: VERSIONS_START, transaction })) this.#leases.set(leaseIdOf(key), parseLease(value))
-    const text = (name: 'format' | 'compacted'): string | undefined => meta.get(Buffer.from(metaKey(name)).toString('latin1'))
+    for (const { key, value } of table.getRange({ end: LEASES_START, transaction })) {
+      meta.set(Buffer.from(key).toString('latin1'), Buffer.from(value).toString('latin1'))
+    }
+    for (const { key, value } of table.getRange({ start: LEASES_START, end: VERSIONS_START, transaction })) {
+      this.#leases.set(leaseIdOf(key), parseLease(value))
+    }
+    const text = (name: 'format' | 'compacted'): string | undefined =>
+      meta.get(Buffer.from(metaKey(name)).toString('latin1'))
     const fault = faultOfFormat(text('format'), directory)
     if (fault !== undefined) throw fault
     let revision = Math.max(1, Number(text('compacted') ?? 0))
-    for (const { value } of table.getRange({ start: TOTALS_KEY, transaction })) revision = Math.max(revision, parseTotals(value)?.revision ?? NaN)
+    for (const { value } of table.getRange({ start: TOTALS_KEY, transaction })) {
+      revision = Math.max(revision, parseTotals(value)?.revision ?? NaN)
+    }
     if (!Number.isSafeInteger(revision)) throw new RangeError('its revision can not be read')
     for (const bytes of table.getKeys({ start: VERSIONS_START, end: VERSIONS_END, transaction })) {
       const version = parseVersionKey(bytes)
@@ -126,7 +158,8 @@ class Reader {
     let batch: StoredObject[] = []
     let bytes = 0
     const yielder = new Yielder()
-    for (const { key: recordKey, value: stored } of this.#table.getRange({ start: VERSIONS_START, end: VERSIONS_END, transaction: this.#transaction })) {
+    for (const { key: recordKey, value: stored } of this.#table
+      .getRange({ start: VERSIONS_START, end: VERSIONS_END, transaction: this.#transaction })) {
       if (yielder.isDue()) {
         await yielder.yield() // lets signals be handled
         if (this.#failure !== undefined) throw this.#failure
@@ -134,7 +167,14 @@ class Reader {
       const { key, revision, created, lease, kind } = parseVersionKey(recordKey)
       if (this.#newest.get(key) !== revision) continue
       const value = kind !== CHECKED ? stored : unseal(recordKey, stored)
-      if (value === undefined) throw new StorageError('Corrupt', `the value of ${key} at revision ${revision} is damaged: delete the object through the server, or restore an older backup`, { key })
+      if (value === undefined) {
+        throw new StorageError(
+          'Corrupt',
+          `the value of ${key} at revision ${revision} is damaged: delete the object through the server, or restore ` +
+            'an older backup',
+          { key }
+        )
+      }
       const object = { key, value, createRevision: created, modRevision: revision, lease: this.#leases.get(lease) }
       batch.push(object)
       bytes += bytesOf(object)
@@ -150,7 +190,11 @@ class Reader {
   #checkGrowth (): void {
     const growth = statSync(this.#file).size - this.#sizeAtStart
     if (growth <= Math.max(this.#minGrowth, this.#sizeAtStart / 2)) return
-    this.#failure = new StorageError('Unavailable', `the store grew by ${Math.round(growth / 1024 / 1024)} MiB while it was read, because it keeps the state that is read: write to a faster disk, or at a quieter time`)
+    this.#failure = new StorageError(
+      'Unavailable',
+      `the store grew by ${Math.round(growth / 1024 / 1024)} MiB while it was read, because it keeps the state that ` +
+        'is read: write to a faster disk, or at a quieter time'
+    )
     this.#release()
   }
 

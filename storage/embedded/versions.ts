@@ -19,15 +19,23 @@ export class Versions {
     if (revision === undefined || revision === 0) return this.durable
     if (revision > this.durable) throw futureRevision(revision, this.durable)
     if (revision < this.compacted) {
-      throw new StorageError('Compacted', `revision ${revision} is no longer kept, the oldest kept is ${this.compacted}`)
+      throw new StorageError(
+        'Compacted', `revision ${revision} is no longer kept, the oldest kept is ${this.compacted}`
+      )
     }
     return revision
   }
 
-  /** Adds a version with the next revision. @param created undefined for a new key; @param value undefined for a deletion */
+  /**
+   * Adds a version with the next revision.
+   * @param created undefined for a new key;
+   * @param value undefined for a deletion
+   */
   append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {
     const revision = ++this.assigned
-    const version = new Version(entry, revision, value === undefined ? 0 : created ?? revision, lease, entry.newest, value)
+    const version = new Version(
+      entry, revision, value === undefined ? 0 : created ?? revision, lease, entry.newest, value
+    )
     entry.newest = version
     this.log.push(version)
     return version

@@ -1,6 +1,7 @@
 /**
- * The watches of one engine. A watch that starts in the past receives the log in batches, in separate event loop turns; once it has caught up, it joins the
- * live watches in the same step, so that no event is lost. Live watches are called synchronously, batch by batch, before the writers' promises resolve.
+ * The watches of one engine. A watch that starts in the past receives the log in batches, in separate event loop turns;
+ * once it has caught up, it joins the live watches in the same step, so that no event is lost. Live watches are called
+ * synchronously, batch by batch, before the writers' promises resolve.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -13,8 +14,12 @@ export interface WatchSource {
   /** The newest durable revision; greater than `delivered` only while a batch is being delivered. */
   durable: () => Revision
   compacted: () => Revision
-  /** Events of the range in (after, upTo], in whole revisions, as many as fit in a short turn, and the revision reached. */
-  replay: (start: string, end: string, after: Revision, upTo: Revision) => { events: BackendEvent[], revision: Revision }
+  /**
+   * Events of the range in (after, upTo], in whole revisions, as many as fit in a short turn, and the revision reached.
+   */
+  replay: (start: string, end: string, after: Revision, upTo: Revision) => {
+    events: BackendEvent[], revision: Revision
+  }
 }
 
 class Watch implements BackendWatch {
@@ -100,7 +105,10 @@ export class WatchHub {
     const compacted = source.compacted()
     if (this.#closed !== undefined) return this.#end(watch, this.#closed)
     if (watch.position < compacted) {
-      return this.#end(watch, new StorageError('Compacted', `changes after revision ${watch.position} are no longer kept, the oldest kept are those after ${compacted}`))
+      return this.#end(watch, new StorageError(
+        'Compacted',
+        `changes after revision ${watch.position} are no longer kept, the oldest kept are those after ${compacted}`
+      ))
     }
     const upTo = source.durable()
     if (watch.position < upTo) {
@@ -108,7 +116,9 @@ export class WatchHub {
       try {
         batch = source.replay(watch.request.start, watch.request.end, watch.position, upTo)
       } catch (error) {
-        return this.#end(watch, error instanceof StorageError ? error : new StorageError('Corrupt', 'the change log could not be read', { cause: error }))
+        return this.#end(watch, error instanceof StorageError
+          ? error
+          : new StorageError('Corrupt', 'the change log could not be read', { cause: error }))
       }
       watch.position = batch.revision
       if (batch.events.length > 0) this.#deliver(watch, batch.events, batch.revision)

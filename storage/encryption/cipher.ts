@@ -1,4 +1,6 @@
-/** Ciphers of values, in upstream's stored forms. All throw an Error, without the value, for what they cannot decrypt. */
+/**
+ * Ciphers of values, in upstream's stored forms. All throw an Error, without the value, for what they cannot decrypt.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export interface Cipher {
@@ -38,7 +40,9 @@ export function aesGcm (secret: Uint8Array): LocalCipher {
     decrypt: (stored, key) => {
       const end = stored.length - TAG
       if (end < NONCE) throw new Error('the value is too short')
-      const cipher = createDecipheriv(algorithm, secret, stored.subarray(0, NONCE), { authTagLength: TAG }).setAAD(Buffer.from(key)).setAuthTag(stored.subarray(end))
+      const cipher = createDecipheriv(algorithm, secret, stored.subarray(0, NONCE), { authTagLength: TAG })
+        .setAAD(Buffer.from(key))
+        .setAuthTag(stored.subarray(end))
       return { value: Buffer.concat([cipher.update(stored.subarray(NONCE, end)), cipher.final()]), bound: true }
     }
   }
@@ -54,7 +58,9 @@ export function aesCbc (secret: Uint8Array): LocalCipher {
       return Buffer.concat([vector, cipher.update(value), cipher.final()])
     },
     decrypt: stored => {
-      if (stored.length < 2 * BLOCK || stored.length % BLOCK !== 0) throw new Error('the value does not consist of whole blocks')
+      if (stored.length < 2 * BLOCK || stored.length % BLOCK !== 0) {
+        throw new Error('the value does not consist of whole blocks')
+      }
       const cipher = createDecipheriv(algorithm, secret, stored.subarray(0, BLOCK))
       return { value: Buffer.concat([cipher.update(stored.subarray(BLOCK)), cipher.final()]) }
     }

@@ -1,7 +1,7 @@
 /**
- * A back end whose values are encrypted in the store behind it. Values that can't be decrypted have `damage`. The events of its own writes
- * are not decrypted.
- * Benchmark: `npm run bench -- encryption`, 'create of a Secret of 2 KiB, encrypted with aesgcm; with secretbox': aesgcm 1.12 × without it.
+ * A back end whose values are encrypted in the store behind it. Values that can't be decrypted have `damage`. The
+ * events of its own writes are not decrypted. Benchmark: `npm run bench -- encryption`, 'create of a Secret of 2 KiB,
+ * encrypted with aesgcm; with secretbox': aesgcm 1.12 × without it.
  */
 import type { Backend, KeyValue } from '../backend.js'
 import { PendingWrites } from '../cache/pending-writes.js'
@@ -52,7 +52,9 @@ function readAll (kvs: readonly KeyValue[], readOne: Read): KeyValue[] | Promise
 }
 
 /** @param started reads of the values after `all` */
-async function readRest (kvs: readonly KeyValue[], readOne: Read, all: KeyValue[], started: Array<KeyValue | Promise<KeyValue>>): Promise<KeyValue[]> {
+async function readRest (
+  kvs: readonly KeyValue[], readOne: Read, all: KeyValue[], started: Array<KeyValue | Promise<KeyValue>>
+): Promise<KeyValue[]> {
   for (;;) {
     while (all.length + started.length < kvs.length && started.length < AT_ONCE && !turnIsOver()) {
       started.push(readOne(kvs[all.length + started.length] as KeyValue)) // below the length

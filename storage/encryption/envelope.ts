@@ -1,6 +1,6 @@
 /**
- * Envelope encryption: each value has its own key, which a key service encrypts. A stored value is: length of the encrypted key (2 bytes),
- * encrypted key, encrypted value. Written with AES-CBC; AES-GCM is also read. As upstream.
+ * Envelope encryption: each value has its own key, which a key service encrypts. A stored value is: length of the
+ * encrypted key (2 bytes), encrypted key, encrypted value. Written with AES-CBC; AES-GCM is also read. As upstream.
  */
 import { randomBytes } from 'node:crypto'
 import { aesCbc, aesGcm, BLOCK, type Cipher, type Decrypted } from './cipher.js'
@@ -13,7 +13,9 @@ const KEY_BYTES = 32
 const MAX_ENCRYPTED = 0xffff
 
 /** @param cacheSize number of decrypted keys in memory; none if negative */
-export function envelope (service: KeyService, cacheSize: number, { missed, generated }: TransformationObserver): Cipher {
+export function envelope (
+  service: KeyService, cacheSize: number, { missed, generated }: TransformationObserver
+): Cipher {
   const keys = new RecentKeys(cacheSize)
   const pending = new Map<string, Promise<Uint8Array>>()
   const decryptKey = async (encrypted: Uint8Array, id: string): Promise<Uint8Array> => {
@@ -26,7 +28,11 @@ export function envelope (service: KeyService, cacheSize: number, { missed, gene
     encrypt: async value => {
       const key = newKey(generated)
       const encrypted = await service.encrypt(key)
-      if (encrypted.length === 0 || encrypted.length > MAX_ENCRYPTED) throw new KeyServiceError('unknown-non-grpc', `the key service returned an encrypted key of ${encrypted.length} bytes`)
+      if (encrypted.length === 0 || encrypted.length > MAX_ENCRYPTED) {
+        throw new KeyServiceError(
+          'unknown-non-grpc', `the key service returned an encrypted key of ${encrypted.length} bytes`
+        )
+      }
       keys.add(idOf(encrypted), key)
       const length = Buffer.alloc(2)
       length.writeUInt16BE(encrypted.length)
@@ -69,7 +75,9 @@ function newKey (generated: TransformationObserver['generated']): Buffer {
 async function dataKey (service: KeyService, encrypted: Uint8Array): Promise<Uint8Array> {
   const attempt = async (): Promise<Uint8Array> => {
     const key = await service.decrypt(encrypted)
-    if (key.length !== KEY_BYTES) throw new KeyServiceError('unknown-non-grpc', `the key service decrypted a key to ${key.length} bytes`)
+    if (key.length !== KEY_BYTES) {
+      throw new KeyServiceError('unknown-non-grpc', `the key service decrypted a key to ${key.length} bytes`)
+    }
     return key
   }
   try {
@@ -84,7 +92,8 @@ async function dataKey (service: KeyService, encrypted: Uint8Array): Promise<Uin
   })
 }
 
-const idOf = (encrypted: Uint8Array): string => Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.length).toString('latin1')
+const idOf = (encrypted: Uint8Array): string =>
+  Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.length).toString('latin1')
 
 /** Tries AES-GCM first, as AES-CBC decrypts one in some hundred foreign values to garbage. */
 function decrypt (key: Uint8Array, value: Uint8Array, at: string): Decrypted {

@@ -20,11 +20,14 @@ const ENCRYPTED = Buffer.from('orch:enc:')
 export const isEncrypted = (stored: Uint8Array): boolean => startsWith(stored, ENCRYPTED)
 
 /** A value without encryption has no prefix, so its form is that of all values without one. */
-export const isOf = ({ prefix, cipher }: StoredForm, stored: Uint8Array): boolean => cipher === undefined ? !isEncrypted(stored) : startsWith(stored, prefix)
+export const isOf = ({ prefix, cipher }: StoredForm, stored: Uint8Array): boolean =>
+  cipher === undefined ? !isEncrypted(stored) : startsWith(stored, prefix)
 
-const startsWith = (stored: Uint8Array, start: Buffer): boolean => stored.length >= start.length && start.compare(stored, 0, start.length) === 0
+const startsWith = (stored: Uint8Array, start: Buffer): boolean => stored.length >= start.length &&
+  start.compare(stored, 0, start.length) === 0
 
-const IDENTITY: StoredForm = { prefix: Buffer.alloc(0), cipher: undefined, readLabels: ['identity'], writeLabels: [''] } // as upstream
+// as upstream
+const IDENTITY: StoredForm = { prefix: Buffer.alloc(0), cipher: undefined, readLabels: ['identity'], writeLabels: [''] }
 
 /** Longer names of keys are cut in errors. */
 const MAX_NAME = 100
@@ -37,9 +40,16 @@ export function keyOf (stored: Uint8Array): string {
 }
 
 /** The forms of a provider, in order of its keys. */
-export async function formsOf ({ aesgcm, aescbc, secretbox: box, kms }: ProviderConfiguration, keyService: (configuration: KeyServiceConfiguration) => Cipher): Promise<StoredForm[]> {
-  const each = async (provider: string, keys: ReadonlyArray<{ name: string, secret: string }> = [], cipher: (secret: Buffer) => Cipher | Promise<Cipher>): Promise<StoredForm[]> =>
-    await Promise.all(keys.map(async ({ name, secret }) => form(`orch:enc:${provider}:v1:`, `${name}:`, await cipher(Buffer.from(secret, 'base64')))))
+export async function formsOf (
+  { aesgcm, aescbc, secretbox: box, kms }: ProviderConfiguration,
+  keyService: (configuration: KeyServiceConfiguration) => Cipher
+): Promise<StoredForm[]> {
+  const each = async (
+    provider: string, keys: ReadonlyArray<{ name: string, secret: string }> = [],
+    cipher: (secret: Buffer) => Cipher | Promise<Cipher>
+  ): Promise<StoredForm[]> =>
+    await Promise.all(keys.map(async ({ name, secret }) =>
+      form(`orch:enc:${provider}:v1:`, `${name}:`, await cipher(Buffer.from(secret, 'base64')))))
   if (aesgcm !== undefined) return await each('aesgcm', aesgcm.keys, aesGcm)
   if (aescbc !== undefined) return await each('aescbc', aescbc.keys, aesCbc)
   if (box !== undefined) return await each('secretbox', box.keys, secretbox)

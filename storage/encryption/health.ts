@@ -1,4 +1,7 @@
-/** Health checks call the key service, so their results are cached: successes for 20 seconds, failures for 3, as upstream. */
+/**
+ * Health checks call the key service, so their results are cached: successes for 20 seconds, failures for 3, as
+ * upstream.
+ */
 const SUCCESS_MS = 20_000
 const FAILURE_MS = 3000
 

@@ -19,7 +19,9 @@ export interface Encryption {
 }
 
 /** @param given validated options */
-export async function openEncryption (given: EncryptionOptions, observer: TransformationObserver = UNOBSERVED): Promise<Encryption> {
+export async function openEncryption (
+  given: EncryptionOptions, observer: TransformationObserver = UNOBSERVED
+): Promise<Encryption> {
   const configuration = structuredClone(given) as EncryptionConfiguration
   applyDefaults(EncryptionConfiguration, configuration)
   const services: KeyService[] = []

@@ -1,6 +1,9 @@
 /** Observes encryption, for metrics. Calls are synchronous and must not throw. */
 export interface TransformationObserver {
-  /** A value was encrypted or decrypted (status OK), or failed. `prefix` is that of the provider or of the key, `status` gRPC's name of the reason. */
+  /**
+   * A value was encrypted or decrypted (status OK), or failed. `prefix` is that of the provider or of the key, `status`
+   * gRPC's name of the reason.
+   */
   readonly transformed: (direction: Direction, prefix: string, status: string, seconds: number) => void
   /** A key was needed that is not in memory. */
   readonly missed: () => void

@@ -1,4 +1,7 @@
-/** The providers of a resource, in order of configuration: the first encrypts, and each value is decrypted by the key that its prefix names. */
+/**
+ * The providers of a resource, in order of configuration: the first encrypts, and each value is decrypted by the key
+ * that its prefix names.
+ */
 import { StorageError } from '../errors.js'
 import type { Decrypted } from './cipher.js'
 import { isEncrypted, isOf, keyOf, type StoredForm } from './forms.js'
@@ -87,7 +90,11 @@ export function providers (forms: readonly StoredForm[], { transformed }: Transf
   }
 }
 
-const statusOf = (error: unknown): string => error instanceof KeyServiceError ? error.status : error instanceof Error && error.cause !== undefined ? statusOf(error.cause) : 'unknown-non-grpc'
+const statusOf = (error: unknown): string => error instanceof KeyServiceError
+  ? error.status
+  : error instanceof Error && error.cause !== undefined
+    ? statusOf(error.cause)
+    : 'unknown-non-grpc'
 
 /**
  * The error of a value that was encrypted.

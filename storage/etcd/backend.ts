@@ -1,6 +1,10 @@
-/** The back end on an etcd cluster. Every write is one transaction that compares the key's revision; every read of the newest state is a quorum read. */
+/**
+ * The back end on an etcd cluster. Every write is one transaction that compares the key's revision; every read of the
+ * newest state is a quorum read.
+ */
 import type {
-  Backend, BackendStatus, BackendWatch, CreateOptions, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
+  Backend, BackendStatus, BackendWatch, CreateOptions, KeyValue, LeaseId, RangeRequest, RangeResult, ReadResult,
+  Revision, WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { checkGuard, checkKey, rangeOf, wholeSeconds } from '../key.js'
@@ -14,7 +18,10 @@ import { OUTCOME_TIMEOUT_MS, outcomeOf, type Attempt } from '../outcome.js'
 import { Watches } from './watches.js'
 
 export interface EtcdOptions extends ConnectionOptions {
-  /** The path above all keys; etcd's user needs no permissions elsewhere. Default '': every key that begins with a slash. */
+  /**
+   * The path above all keys; etcd's user needs no permissions elsewhere. Default '': every key that begins with a
+   * slash.
+   */
   readonly prefix?: string
   /** Timeout of `status()` in milliseconds; 2,000 by default. */
   readonly healthcheckTimeout?: number
@@ -29,8 +36,8 @@ const PAGE = 500
 /** Attempts of a newest read if a compaction interrupts its pages. */
 const MAX_READS = 3
 /**
- * A key below the prefix that no resource uses. Reading it returns the newest revision; writing it proves the progress of watches on servers that cannot
- * report it.
+ * A key below the prefix that no resource uses. Reading it returns the newest revision; writing it proves the progress
+ * of watches on servers that cannot report it.
  */
 const PROGRESS_KEY = '.progress'
 
@@ -53,7 +60,9 @@ class EtcdBackend implements Backend {
 
   constructor (options: EtcdOptions) {
     const connection = new Connection(options)
-    this.#connection = options.format === undefined ? connection : new CheckedConnection(connection, { prefix: options.prefix ?? '', ...options.format })
+    this.#connection = options.format === undefined
+      ? connection
+      : new CheckedConnection(connection, { prefix: options.prefix ?? '', ...options.format })
     if (options.presence === true) {
       this.#presence = new Presence(this.#connection, options.prefix ?? '', error => { this.#renewed(error) })
     }
@@ -88,7 +97,8 @@ class EtcdBackend implements Backend {
       try {
         return await this.#pages(request)
       } catch (error) {
-        const compactedMeanwhile = (request.revision ?? 0) === 0 && error instanceof StorageError && error.code === 'Compacted'
+        const compactedMeanwhile = (request.revision ?? 0) === 0 && error instanceof StorageError &&
+          error.code === 'Compacted'
         if (!compactedMeanwhile || attempt === MAX_READS) throw error
       }
     }
@@ -112,7 +122,9 @@ class EtcdBackend implements Backend {
 
   watch (request: WatchRequest): BackendWatch {
     const { start, end } = this.#scope
-    if (request.start < start || request.end > end) throw new TypeError(`a watch of ${request.start} to ${request.end} goes beyond ${start} to ${end}`)
+    if (request.start < start || request.end > end) {
+      throw new TypeError(`a watch of ${request.start} to ${request.end} goes beyond ${start} to ${end}`)
+    }
     return (request.previous === false ? this.#watches : this.#watchesWithPrevious).add(request)
   }
 
@@ -178,7 +190,9 @@ class EtcdBackend implements Backend {
       count ??= response.count
       kvs.push(...response.kvs)
       const last = response.kvs.at(-1)
-      if (!response.more || last === undefined || kvs.length === limit) return { revision: at, kvs, more: response.more, count }
+      if (!response.more || last === undefined || kvs.length === limit) {
+        return { revision: at, kvs, more: response.more, count }
+      }
       key = bytesOf(last.key + '\0')
     }
   }
@@ -229,7 +243,9 @@ class EtcdBackend implements Backend {
     checkKey(key)
     if (!key.startsWith(this.#scope.start)) throw new TypeError(`a key is below ${this.#scope.start}: ${key}`)
     if (guard !== undefined) checkGuard(guard.key, guard.revision)
-    if (lease !== undefined && !/^\d{1,19}$/.test(lease)) throw new StorageError('NotFound', `lease ${lease} does not exist`, { key })
+    if (lease !== undefined && !/^\d{1,19}$/.test(lease)) {
+      throw new StorageError('NotFound', `lease ${lease} does not exist`, { key })
+    }
     if (kind !== 'create' && expected <= 0) {
       // No key has such a revision; etcd would read it as 'does not exist'.
       const { revision, kv } = await this.get(key)
@@ -238,11 +254,16 @@ class EtcdBackend implements Backend {
     const before = this.#newestSeen
     let response: TxnAnswer
     try {
-      response = await this.#connection.txn({ key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision } })
+      response = await this.#connection.txn({
+        key: bytesOf(key), expected, value, lease, guard: guard && { key: bytesOf(guard.key), expected: guard.revision }
+      })
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (!error.sent) throw this.#refused(error)
-      return await outcomeOf({ get: (key, revision) => this.get(key, revision, OUTCOME_TIMEOUT_MS), watch: request => this.watch(request) }, attempt, before, error)
+      return await outcomeOf(
+        { get: (key, revision) => this.get(key, revision, OUTCOME_TIMEOUT_MS), watch: request => this.watch(request) },
+        attempt, before, error
+      )
     }
     const { succeeded, revision, kv } = response
     this.#note(revision)

@@ -7,18 +7,22 @@ import { TxnRequest } from './messages.proto.js'
 /** Several changes, made only if the guard's key is as expected. Ranges are deleted before values are put. */
 export interface BatchMessage {
   readonly guard: Comparison
-  readonly puts?: ReadonlyArray<{ readonly key: Uint8Array, readonly value: Uint8Array, readonly lease: string | undefined }>
+  readonly puts?: ReadonlyArray<{
+    readonly key: Uint8Array, readonly value: Uint8Array, readonly lease: string | undefined
+  }>
   readonly deletes?: ReadonlyArray<{ readonly key: Uint8Array, readonly rangeEnd: Uint8Array }>
 }
 
-export const encodeBatch = ({ guard, puts = [], deletes = [] }: BatchMessage, offset: Revision): Buffer => encodeFramed(TxnRequest, {
-  compare: [comparison(guard, offset)],
-  success: [
-    ...deletes.map(range => ({ requestDeleteRange: range })),
-    ...puts.map(({ key, value, lease }) => ({ requestPut: { key, value, lease: lease === undefined ? undefined : bitsOf(lease) } }))
-  ],
-  failure: []
-})
+export const encodeBatch = ({ guard, puts = [], deletes = [] }: BatchMessage, offset: Revision): Buffer =>
+  encodeFramed(TxnRequest, {
+    compare: [comparison(guard, offset)],
+    success: [
+      ...deletes.map(range => ({ requestDeleteRange: range })),
+      ...puts.map(({ key, value, lease }) =>
+        ({ requestPut: { key, value, lease: lease === undefined ? undefined : bitsOf(lease) } }))
+    ],
+    failure: []
+  })
 
 const KVS_TAG = 2 << 3 | 2
 const LEASE_TAG = 6 << 3
@@ -42,7 +46,9 @@ function leaseOf (kv: Uint8Array): string {
     const tag = reader.uint32()
     const start = reader.pos
     reader.skipType(tag & 7)
-    if (tag === LEASE_TAG) lease = kv.subarray(start, reader.pos).reduceRight((high, byte) => high << 7n | BigInt(byte & 0x7f), 0n)
+    if (tag === LEASE_TAG) {
+      lease = kv.subarray(start, reader.pos).reduceRight((high, byte) => high << 7n | BigInt(byte & 0x7f), 0n)
+    }
   }
   return String(lease)
 }

@@ -1,6 +1,7 @@
 /**
- * The client certificate of connections to etcd. A source is asked again for each connection, as upstream, so that a certificate can be
- * renewed while the server runs. When it fails, as between the replacement of a certificate and of its key, the last certificate stays.
+ * The client certificate of connections to etcd. A source is asked again for each connection, as upstream, so that a
+ * certificate can be renewed while the server runs. When it fails, as between the replacement of a certificate and of
+ * its key, the last certificate stays.
  */
 
 /** A certificate and its key in PEM. */
@@ -47,7 +48,12 @@ export class ClientCertificate {
       if (!isSame(pair, this.#pair)) this.#pair = pair
       this.#failing = false
     } catch (error) {
-      if (!this.#failing) note?.(`the client certificate for etcd is not renewed: ${error instanceof Error ? error.message : String(error)}`, 'warn')
+      if (!this.#failing) {
+        note?.(
+          `the client certificate for etcd is not renewed: ${error instanceof Error ? error.message : String(error)}`,
+          'warn'
+        )
+      }
       this.#failing = true
     }
     return this.#pair
@@ -56,12 +62,17 @@ export class ClientCertificate {
 
 async function inTime<T> (promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => { timer = setTimeout(() => { reject(new Error('it cannot be read in time')) }, PATIENCE_MS) })
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => { reject(new Error('it cannot be read in time')) }, PATIENCE_MS)
+  })
   return await Promise.race([promise, late]).finally(() => { clearTimeout(timer) })
 }
 
-const bytes = (text: string | Uint8Array | undefined): Buffer | undefined => text === undefined ? undefined : Buffer.from(text)
+const bytes = (text: string | Uint8Array | undefined): Buffer | undefined =>
+  text === undefined ? undefined : Buffer.from(text)
 
-const isSame = (one: TlsPair, other: TlsPair): boolean => isSameText(one.cert, other.cert) && isSameText(one.key, other.key)
+const isSame = (one: TlsPair, other: TlsPair): boolean => isSameText(one.cert, other.cert) &&
+  isSameText(one.key, other.key)
 
-const isSameText = (one: Buffer | undefined, other: Buffer | undefined): boolean => one === undefined || other === undefined ? one === other : one.equals(other)
+const isSameText = (one: Buffer | undefined, other: Buffer | undefined): boolean =>
+  one === undefined || other === undefined ? one === other : one.equals(other)

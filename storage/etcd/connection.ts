@@ -1,7 +1,9 @@
 /**
- * Connections to the servers of one etcd cluster. Reads, writes and watches use a thin gRPC transport; rare calls use `etcd3` (see `etcd3-endpoint.ts`).
+ * Connections to the servers of one etcd cluster. Reads, writes and watches use a thin gRPC transport; rare calls use
+ * `etcd3` (see `etcd3-endpoint.ts`).
  *
- * After a failed call, the next call goes to the next server. Reads are retried here, writes never: a failed write reports whether it may have been sent.
+ * After a failed call, the next call goes to the next server. Reads are retried here, writes never: a failed write
+ * reports whether it may have been sent.
  */
 import { encodeBatch, leasesIn, type BatchMessage } from './bulk-messages.js'
 import { ClientCertificate, type ClientCertificateOptions } from './client-certificate.js'
@@ -58,9 +60,17 @@ export class Connection {
     const { servers } = options
     const secure = servers.filter(server => server.startsWith('https://')).length
     if (servers.length === 0) throw new TypeError('etcd needs at least one server')
-    if (secure !== 0 && secure !== servers.length) throw new TypeError(`etcd servers are either all https or all not: ${servers.join(', ')}`)
-    for (const server of servers) if (!/^(https?:\/\/)?[^/\s]+$/.test(server)) throw new TypeError(`an etcd server is given as scheme://host:port, not '${server}'`)
-    const credentials: Credentials | undefined = secure === 0 ? undefined : { ca: options.ca === undefined ? undefined : Buffer.from(options.ca), client: new ClientCertificate(options) }
+    if (secure !== 0 && secure !== servers.length) {
+      throw new TypeError(`etcd servers are either all https or all not: ${servers.join(', ')}`)
+    }
+    for (const server of servers) {
+      if (!/^(https?:\/\/)?[^/\s]+$/.test(server)) {
+        throw new TypeError(`an etcd server is given as scheme://host:port, not '${server}'`)
+      }
+    }
+    const credentials: Credentials | undefined = secure === 0
+      ? undefined
+      : { ca: options.ca === undefined ? undefined : Buffer.from(options.ca), client: new ClientCertificate(options) }
     this.#endpoints = servers.map(server => ({
       transport: new Transport(server, credentials, CONNECT_TIMEOUT_MS, options.sockets?.[server]),
       etcd3: new Etcd3Channel(server, credentials, options.sockets?.[server])
@@ -78,26 +88,41 @@ export class Connection {
   }
 
   async #range (message: RangeMessage, milliseconds: number): Promise<Buffer> {
-    if (message.revision !== undefined && message.revision !== 0 && message.revision <= this.offset) throw beforeRestore(message.revision)
+    if (message.revision !== undefined && message.revision !== 0 && message.revision <= this.offset) {
+      throw beforeRestore(message.revision)
+    }
     const bytes = encodeRange(message, this.offset)
-    return await this.#read(milliseconds, async (endpoint, remaining) => await endpoint.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + remaining))
+    return await this.#read(milliseconds, async (endpoint, remaining) =>
+      await endpoint.transport.call('/etcdserverpb.KV/Range', bytes, performance.now() + remaining))
   }
 
   /** As `range`, with the lease of each value, '0' for none. */
-  async leased (message: RangeMessage, milliseconds = CALL_TIMEOUT_MS): Promise<RangeAnswer & { readonly leases: readonly string[] }> {
+  async leased (
+    message: RangeMessage, milliseconds = CALL_TIMEOUT_MS
+  ): Promise<RangeAnswer & { readonly leases: readonly string[] }> {
     const bytes = await this.#range(message, milliseconds)
     return { ...decodeRange(bytes, this.offset), leases: leasesIn(bytes) }
   }
 
-  /** Several changes at once if the guard's key is as expected. Idempotent, so it may be retried. Errors as `#read`. @returns false if the guard's key differs */
+  /**
+   * Several changes at once if the guard's key is as expected. Idempotent, so it may be retried. Errors as `#read`.
+   * @returns false if the guard's key differs
+   */
   async batch (message: BatchMessage, milliseconds = CALL_TIMEOUT_MS): Promise<boolean> {
     const bytes = encodeBatch(message, this.offset)
-    return await this.#read(milliseconds, async (endpoint, remaining) => decodeTxn(await endpoint.transport.call('/etcdserverpb.KV/Txn', bytes, performance.now() + remaining)).succeeded)
+    return await this.#read(milliseconds, async (endpoint, remaining) =>
+      decodeTxn(await endpoint.transport.call('/etcdserverpb.KV/Txn', bytes, performance.now() + remaining)).succeeded)
   }
 
-  /** Gives the free space of each server's database back to its disk, one server after the other. Each answers nothing meanwhile. @throws StorageError */
+  /**
+   * Gives the free space of each server's database back to its disk, one server after the other. Each answers nothing
+   * meanwhile.
+   * @throws StorageError
+   */
   async defragment (milliseconds: number, done: (file: Compacted) => void): Promise<void> {
-    const sizeOf = async ({ transport }: Endpoint): Promise<number> => decodeSize(await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + CALL_TIMEOUT_MS))
+    const sizeOf = async ({ transport }: Endpoint): Promise<number> => decodeSize(
+      await transport.call('/etcdserverpb.Maintenance/Status', encodeEmpty(), performance.now() + CALL_TIMEOUT_MS)
+    )
     for (const endpoint of this.#endpoints) {
       try {
         const before = await sizeOf(endpoint)
@@ -119,13 +144,21 @@ export class Connection {
   /** Writes a key without a value. Idempotent, so it may be retried. Errors as `#read`. @returns its revision */
   async mark (key: Uint8Array, milliseconds = CALL_TIMEOUT_MS): Promise<Revision> {
     const bytes = encodeMark(key)
-    return await this.#read(milliseconds, async (endpoint, remaining) => decodeRevision(await endpoint.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining), this.offset))
+    return await this.#read(milliseconds, async (endpoint, remaining) => decodeRevision(
+      await endpoint.transport.call('/etcdserverpb.KV/Put', bytes, performance.now() + remaining), this.offset
+    ))
   }
 
-  /** Errors as `#read`. @param physical whether to wait until the space is free @returns false if it was compacted this far before */
+  /**
+   * Errors as `#read`.
+   * @param physical whether to wait until the space is free
+   * @returns false if it was compacted this far before
+   */
   async compact (revision: Revision, physical = false, milliseconds = CALL_TIMEOUT_MS): Promise<boolean> {
     try {
-      await this.other('KV', 'compact', { revision: String(Math.max(1, revision - this.offset)), physical }, milliseconds)
+      await this.other(
+        'KV', 'compact', { revision: String(Math.max(1, revision - this.offset)), physical }, milliseconds
+      )
       return true
     } catch (error) {
       if (isStorageError(error, 'Compacted')) return false
@@ -134,9 +167,12 @@ export class Connection {
   }
 
   /** A call through `etcd3` that may be retried. Errors as `#read`. */
-  async other<Answer> (service: Service, method: string, payload: unknown, milliseconds = CALL_TIMEOUT_MS): Promise<Answer> {
+  async other<Answer> (
+    service: Service, method: string, payload: unknown, milliseconds = CALL_TIMEOUT_MS
+  ): Promise<Answer> {
     // The protocol defines the type of the response.
-    return await this.#read(milliseconds, async (endpoint, remaining) => await endpoint.etcd3.call(service, method, payload, remaining) as Answer)
+    return await this.#read(milliseconds, async (endpoint, remaining) =>
+      await endpoint.etcd3.call(service, method, payload, remaining) as Answer)
   }
 
   /**
@@ -164,7 +200,8 @@ export class Connection {
   }
 
   /**
-   * Opens a watch stream to the current server, which ends it when it loses its cluster. `moveOn` makes the next call use the next server.
+   * Opens a watch stream to the current server, which ends it when it loses its cluster. `moveOn` makes the next call
+   * use the next server.
    * @throws CallError, StorageError 'Closed'
    */
   async watchStream (listener: StreamListener): Promise<{ stream: MessageStream, moveOn: () => void }> {
@@ -236,13 +273,14 @@ export class Connection {
   }
 
   /**
-   * Decides after a failed connection whether to give up. Short outages are waited out; during longer ones each call tries every server once and then fails
-   * immediately.
+   * Decides after a failed connection whether to give up. Short outages are waited out; during longer ones each call
+   * tries every server once and then fails immediately.
    */
   #shouldGiveUp (deadline: number, attempts: number): boolean {
     const soon = performance.now() + RETRY_PAUSE_MS
     this.#unreachableSince ??= soon - RETRY_PAUSE_MS
-    return soon >= deadline || (attempts >= this.#endpoints.length && soon >= this.#unreachableSince + CONNECT_TIMEOUT_MS)
+    return soon >= deadline ||
+      (attempts >= this.#endpoints.length && soon >= this.#unreachableSince + CONNECT_TIMEOUT_MS)
   }
 
   #endpoint (): Endpoint {

@@ -1,6 +1,6 @@
 /**
- * Rare calls that may be retried (leases and compaction), through the `etcd3` package, which is loaded on first use. Calls go directly to its gRPC clients,
- * bypassing its retries and circuit breakers.
+ * Rare calls that may be retried (leases and compaction), through the `etcd3` package, which is loaded on first use.
+ * Calls go directly to its gRPC clients, bypassing its retries and circuit breakers.
  */
 import { isIP } from 'node:net'
 import { checkServerIdentity } from 'node:tls'
@@ -68,7 +68,10 @@ export class Etcd3Channel {
     this.#pool?.close()
   }
 
-  /** A pool keeps its certificate, so a renewed certificate needs a new pool. Calls that wait in the old pool fail as not sent and are retried. */
+  /**
+   * A pool keeps its certificate, so a renewed certificate needs a new pool. Calls that wait in the old pool fail as
+   * not sent and are retried.
+   */
   async #current (): Promise<Etcd3Pool.ConnectionPool> {
     const pair = await this.#credentials?.client.current()
     if (this.#closed) throw closedError()
@@ -84,24 +87,35 @@ export class Etcd3Channel {
     const { ConnectionPool } = etcd3()
     const ca = this.#credentials?.ca
     // The type requires a CA, but gRPC accepts null for the system's own.
-    const credentials = { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
+    const credentials =
+      { rootCertificate: ca ?? null, privateKey: key ?? null, certChain: cert ?? null } as { rootCertificate: Buffer }
     return new ConnectionPool({
       hosts: this.#server,
-      grpcOptions: this.#credentials === undefined && this.#socketPath === undefined ? CHANNEL : { ...CHANNEL, channelFactoryOverride: this.#createChannel },
+      grpcOptions: this.#credentials === undefined && this.#socketPath === undefined
+        ? CHANNEL
+        : { ...CHANNEL, channelFactoryOverride: this.#createChannel },
       ...(this.#credentials === undefined ? {} : { credentials })
     })
   }
 
-  /** As etcd3 creates it, except that certificates of servers known by IP address are checked against the address, and for the socket. */
-  readonly #createChannel = (target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions): Grpc.Channel => {
+  /**
+   * As etcd3 creates it, except that certificates of servers known by IP address are checked against the address, and
+   * for the socket.
+   */
+  readonly #createChannel = (
+    target: string, made: Grpc.ChannelCredentials, options: Grpc.ChannelOptions
+  ): Grpc.Channel => {
     const { Channel, credentials } = grpc()
     const host = hostOf(this.#server)
     const place = this.#socketPath === undefined ? target : `unix:${this.#socketPath}`
-    const placed = this.#socketPath === undefined ? options : { ...options, 'grpc.ssl_target_name_override': host, 'grpc.default_authority': host }
+    const placed = this.#socketPath === undefined
+      ? options
+      : { ...options, 'grpc.ssl_target_name_override': host, 'grpc.default_authority': host }
     if (isIP(host) === 0 || this.#credentials === undefined) return new Channel(place, made, placed)
-    const byAddress = credentials.createSsl(this.#credentials.ca ?? null, this.#pair?.key ?? null, this.#pair?.cert ?? null, {
-      checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate)
-    })
+    const byAddress = credentials
+      .createSsl(this.#credentials.ca ?? null, this.#pair?.key ?? null, this.#pair?.cert ?? null, {
+        checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate)
+      })
     return new Channel(place, byAddress, { ...placed, 'grpc.ssl_target_name_override': PLACEHOLDER_NAME })
   }
 }

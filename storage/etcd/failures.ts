@@ -26,7 +26,8 @@ const REFUSALS: ReadonlySet<number> = new Set([
 ])
 
 /** Prefixes of gRPC's message when a call had no connection. */
-const NOT_SENT = /^(No connection established|Name resolution failed|Channel has been shut down|Call dropped by load balancing)/
+const NOT_SENT =
+  /^(No connection established|Name resolution failed|Channel has been shut down|Call dropped by load balancing)/
 
 /** Text that gRPC adds to the message. */
 const BOILERPLATE = /^No connection established\. Last error: (Error: )?|\.? Resolution note: $/g
@@ -65,10 +66,22 @@ export interface Outage {
 /** @param outage of a call that was not answered */
 export function failureOf (error: CallError, { since, why }: Partial<Outage> = {}): StorageError {
   const { details, message } = error
-  if (details.includes('required revision has been compacted')) return new StorageError('Compacted', 'the revision is no longer kept by etcd', { cause: error })
-  if (details.includes('required revision is a future revision')) return new StorageError('FutureRevision', 'Too large resource version: it is newer than the newest of etcd', { cause: error })
-  if (details.includes('requested lease not found')) return new StorageError('NotFound', 'the lease does not exist or has ended', { cause: error })
-  if (/request is too large|larger than max/.test(details)) return new StorageError('TooLarge', 'the object is larger than etcd takes in one request; raise its --max-request-bytes', { cause: error })
+  if (details.includes('required revision has been compacted')) {
+    return new StorageError('Compacted', 'the revision is no longer kept by etcd', { cause: error })
+  }
+  if (details.includes('required revision is a future revision')) {
+    return new StorageError(
+      'FutureRevision', 'Too large resource version: it is newer than the newest of etcd', { cause: error }
+    )
+  }
+  if (details.includes('requested lease not found')) {
+    return new StorageError('NotFound', 'the lease does not exist or has ended', { cause: error })
+  }
+  if (/request is too large|larger than max/.test(details)) {
+    return new StorageError(
+      'TooLarge', 'the object is larger than etcd takes in one request; raise its --max-request-bytes', { cause: error }
+    )
+  }
   if (details.includes('database space exceeded')) {
     const remedy = `the operator of etcd has to ${NO_SPACE}`
     const message = `etcd has no space left and refuses values (alarm NOSPACE): ${NO_SPACE}`
@@ -79,10 +92,12 @@ export function failureOf (error: CallError, { since, why }: Partial<Outage> = {
 
 /** Whether etcd denied permission to an authenticated user. */
 export function isDenied (error: unknown): boolean {
-  return error instanceof StorageError && error.cause instanceof CallError && error.cause.code === Status.permissionDenied
+  return error instanceof StorageError && error.cause instanceof CallError &&
+    error.cause.code === Status.permissionDenied
 }
 
-export const beforeRestore = (revision: number): StorageError => new StorageError('Compacted', `revision ${revision} is from before the store was restored`)
+export const beforeRestore = (revision: number): StorageError =>
+  new StorageError('Compacted', `revision ${revision} is from before the store was restored`)
 
 export function closedError (): StorageError {
   return new StorageError('Closed', 'the etcd store is closed')

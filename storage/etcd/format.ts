@@ -1,6 +1,7 @@
 /**
- * A key that holds the format of the data below the prefix, as a number, and so keeps out releases that are too old. No other request is sent until
- * the key has been read. It is written only if it is absent or older, in a transaction that compares it, so that servers may start concurrently.
+ * A key that holds the format of the data below the prefix, as a number, and so keeps out releases that are too old. No
+ * other request is sent until the key has been read. It is written only if it is absent or older, in a transaction that
+ * compares it, so that servers may start concurrently.
  */
 import type { KeyValue } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -26,7 +27,10 @@ export interface FormatOptions {
 type Calls = Pick<Connection,
   'offset' | 'range' | 'size' | 'mark' | 'compact' | 'other' | 'txn' | 'watchStream' | 'close' | 'failure'>
 
-/** A connection whose calls wait for the format check, and fail if it fails. If the format is newer, they fail with 'Unavailable' from then on. */
+/**
+ * A connection whose calls wait for the format check, and fail if it fails. If the format is newer, they fail with
+ * 'Unavailable' from then on.
+ */
 export class CheckedConnection implements Calls {
   readonly #connection: Calls
   readonly #options: FormatOptions
@@ -48,13 +52,24 @@ export class CheckedConnection implements Calls {
   get offset (): number { return this.#connection.offset }
   failure (error: CallError): StorageError { return this.#connection.failure(error) }
 
-  readonly range: Calls['range'] = (...args) => this.#checked ? this.#connection.range(...args) : this.#check().then(() => this.#connection.range(...args))
-  readonly size: Calls['size'] = (...args) => this.#checked ? this.#connection.size(...args) : this.#check().then(() => this.#connection.size(...args))
-  readonly mark: Calls['mark'] = (...args) => this.#checked ? this.#connection.mark(...args) : this.#check().then(() => this.#connection.mark(...args))
-  readonly txn: Calls['txn'] = (...args) => this.#checked ? this.#connection.txn(...args) : this.#check().then(() => this.#connection.txn(...args))
-  readonly watchStream: Calls['watchStream'] = (...args) => this.#checked ? this.#connection.watchStream(...args) : this.#check().then(() => this.#connection.watchStream(...args))
+  readonly range: Calls['range'] = (...args) =>
+    this.#checked ? this.#connection.range(...args) : this.#check().then(() => this.#connection.range(...args))
 
-  readonly compact: Calls['compact'] = (...args) => this.#checked ? this.#connection.compact(...args) : this.#check().then(() => this.#connection.compact(...args))
+  readonly size: Calls['size'] = (...args) =>
+    this.#checked ? this.#connection.size(...args) : this.#check().then(() => this.#connection.size(...args))
+
+  readonly mark: Calls['mark'] = (...args) =>
+    this.#checked ? this.#connection.mark(...args) : this.#check().then(() => this.#connection.mark(...args))
+
+  readonly txn: Calls['txn'] = (...args) =>
+    this.#checked ? this.#connection.txn(...args) : this.#check().then(() => this.#connection.txn(...args))
+
+  readonly watchStream: Calls['watchStream'] = (...args) => this.#checked
+    ? this.#connection.watchStream(...args)
+    : this.#check().then(() => this.#connection.watchStream(...args))
+
+  readonly compact: Calls['compact'] = (...args) =>
+    this.#checked ? this.#connection.compact(...args) : this.#check().then(() => this.#connection.compact(...args))
 
   async other<Answer> (...args: Parameters<Calls['other']>): Promise<Answer> {
     await this.#check()
@@ -79,7 +94,10 @@ export class CheckedConnection implements Calls {
       const { format, offset } = found
       if (format === this.#known) return this.#use(offset)
       try {
-        const { succeeded, kv } = await this.#connection.txn({ key: this.#key, expected: mark?.modRevision ?? 0, value: Buffer.from(formatText({ format: this.#known, offset })), lease: undefined })
+        const { succeeded, kv } = await this.#connection.txn({
+          key: this.#key, expected: mark?.modRevision ?? 0,
+          value: Buffer.from(formatText({ format: this.#known, offset })), lease: undefined
+        })
         if (succeeded) {
           this.#noteChange(format)
           return this.#use(offset)
@@ -89,7 +107,11 @@ export class CheckedConnection implements Calls {
         if (!(error instanceof CallError)) throw error
         if (error.transient) throw this.#connection.failure(error)
         // Reads still work if etcd is full, or if the user may not write.
-        this.#options.note(`the format of the store could not be written to ${this.#key.toString('latin1')} in etcd, the next start tries again: ${error.message}`, 'warn')
+        this.#options.note(
+          `the format of the store could not be written to ${this.#key.toString('latin1')} in etcd, the next start ` +
+            `tries again: ${error.message}`,
+          'warn'
+        )
         return this.#use(offset)
       }
     }
@@ -102,8 +124,17 @@ export class CheckedConnection implements Calls {
 
   #noteChange (before: number): void {
     const { prefix, note } = this.#options
-    if (before === 0) note(`the store below ${prefix} in etcd is marked as format ${this.#known}: releases that know only older formats end their start there`, 'info')
-    else note(`the store below ${prefix} in etcd is of format ${this.#known} from now on, it was of format ${before}: releases that know only format ${before} can read it no longer; end those that still run`, 'warn')
+    if (before ===
+      0) {
+      note(
+        `the store below ${prefix} in etcd is marked as format ${this.#known}: releases that know only older formats ` +
+          'end their start there',
+        'info'
+      )
+    } else {
+      note(`the store below ${prefix} in etcd is of format ${this.#known} from now on, it was of format ${before}: ` +
+        `releases that know only format ${before} can read it no longer; end those that still run`, 'warn')
+    }
   }
 
   #refuse (mark: KeyValue | undefined): StorageError {
@@ -131,16 +162,26 @@ export const formatText = ({ format, offset }: Format): string => offset === 0 ?
 
 const RESTORING = 'restoring '
 
-/** Stands in place of the format while a restore writes; every release refuses it. @param before the offset of the range until then */
+/**
+ * Stands in place of the format while a restore writes; every release refuses it.
+ * @param before the offset of the range until then
+ */
 export const restoringText = (id: string, before: number): string => `${RESTORING}${id}+${before}`
 
 /** The offset from before an unfinished restore; undefined if there is none. */
 export const offsetBefore = (mark: KeyValue | undefined): number | undefined =>
-  mark !== undefined && textOf(mark).startsWith(RESTORING) ? Number(/\+(\d{1,15})$/.exec(textOf(mark))?.[1] ?? 0) : undefined
+  mark !== undefined && textOf(mark).startsWith(RESTORING)
+    ? Number(/\+(\d{1,15})$/.exec(textOf(mark))?.[1] ?? 0)
+    : undefined
 
 /** Why this release does not use a store with this mark. */
-export const faultOfMark = (prefix: string, mark: KeyValue | undefined, known: number): string => offsetBefore(mark) === undefined
-  ? `the store below --etcd-prefix=${prefix} is of format ${mark === undefined ? '' : textOf(mark).slice(0, 40)}, this release reads up to format ${known}: start the release that wrote it, or a newer one, or name another --etcd-prefix`
-  : `the store below --etcd-prefix=${prefix} is being restored, or a restore was interrupted: wait for it, or run it again`
+export const faultOfMark = (prefix: string, mark: KeyValue | undefined, known: number): string =>
+  offsetBefore(mark) === undefined
+    ? `the store below --etcd-prefix=${prefix} is of format ${mark === undefined ? '' : textOf(mark).slice(0, 40)}, ` +
+    `this release reads up to format ${known}: start the release that wrote it, or a newer one, or name another ` +
+    '--etcd-prefix'
+    : `the store below --etcd-prefix=${prefix} is being restored, or a restore was interrupted: wait for it, or run ` +
+      'it ' +
+    'again'
 
 const textOf = ({ value }: KeyValue): string => Buffer.from(value).toString('latin1')

@@ -1,10 +1,11 @@
 /**
  * Advances the position of a feed when the latest writes of the store are outside its range, so that no event arrives.
  *
- * etcd reports progress on request: once the watch has caught up, it responds with its revision, behind all events up to it. Until then it stays silent, so
- * the request is repeated. Before 3.4.25 and 3.5.8 the response may overtake queued events (etcd issue 15220); `shared-watch.ts` detects such servers. For these, a
- * key in the range is written instead, at the price of a write: its event arrives behind all others on any version. The same happens if no response arrives
- * at all, as before 3.4.31 and 3.5.13 for a watch without events yet (issue 17507).
+ * etcd reports progress on request: once the watch has caught up, it responds with its revision, behind all events up
+ * to it. Until then it stays silent, so the request is repeated. Before 3.4.25 and 3.5.8 the response may overtake
+ * queued events (etcd issue 15220); `shared-watch.ts` detects such servers. For these, a key in the range is written
+ * instead, at the price of a write: its event arrives behind all others on any version. The same happens if no response
+ * arrives at all, as before 3.4.31 and 3.5.13 for a watch without events yet (issue 17507).
  *
  * One request at a time serves all waiters.
  */
@@ -30,7 +31,10 @@ const MAX_UNANSWERED = 10
 /** Milliseconds to wait for an event that makes a request, or a write, unnecessary. */
 const ASK_DELAY_MS = 2
 const MARK_DELAY_MS = 20
-/** Milliseconds for which writes outside the range are expected to continue, so that no time is spent waiting for events. */
+/**
+ * Milliseconds for which writes outside the range are expected to continue, so that no time is spent waiting for
+ * events.
+ */
 const RECENT_MS = 10_000
 const PAUSE_MS = 1_000
 
@@ -59,7 +63,10 @@ export class Progress {
     if (!this.#running && this.#due()) void this.#run()
   }
 
-  /** Called when the feed's position changes. @param skipped whether revisions without an event were passed, which are writes outside the range */
+  /**
+   * Called when the feed's position changes.
+   * @param skipped whether revisions without an event were passed, which are writes outside the range
+   */
   moved (skipped: boolean): void {
     if (skipped) this.#otherWritesAt = performance.now()
     this.#wake?.()

@@ -1,9 +1,10 @@
 /**
  * All changes of one key range after a revision, once and in order, over any number of connections.
  *
- * The position is exact: events arrive in order and complete, and progress responses count if they arrive behind earlier events. To detect that, each stream
- * requests progress before it creates its watch: a server that responds immediately would also respond ahead of events, while one that queues responses
- * behind events stays silent without a watch. See `progress.ts`.
+ * The position is exact: events arrive in order and complete, and progress responses count if they arrive behind
+ * earlier events. To detect that, each stream requests progress before it creates its watch: a server that responds
+ * immediately would also respond ahead of events, while one that queues responses behind events stays silent without a
+ * watch. See `progress.ts`.
  */
 import type { BackendEvent, Revision } from '../backend.js'
 import type { Connection } from './connection.js'
@@ -15,7 +16,10 @@ export interface SharedWatchSource {
   readonly connection: Pick<Connection, 'watchStream' | 'offset'>
   readonly start: Uint8Array
   readonly end: Uint8Array
-  /** Writes a key of the range that no watch reports, to prove the feed's position on servers that cannot report progress. */
+  /**
+   * Writes a key of the range that no watch reports, to prove the feed's position on servers that cannot report
+   * progress.
+   */
   readonly mark: () => Promise<Revision>
   readonly markKey: string
   /** The newest revision of any response. */
@@ -110,15 +114,19 @@ export class SharedWatch {
           resolve()
         }
       })
-      const opened = await this.#source.connection.watchStream({ message: message => this.#receive(message), end: ended })
+      const opened = await this.#source.connection
+        .watchStream({ message: message => this.#receive(message), end: ended })
       moveOn = opened.moveOn
       this.#stream = opened.stream
       if (this.#closed) {
         opened.stream.cancel()
       } else {
         opened.stream.write(encodeProgress())
-        // Start at the position, whose events are dropped, not after it: etcd then refuses exactly if later events may be lost.
-        opened.stream.write(encodeWatch(this.#source.start, this.#source.end, this.position, this.#target.previous, this.#source.connection.offset))
+        // Start at the position, whose events are dropped, not after it: etcd then refuses exactly if later events may
+        // be lost.
+        opened.stream.write(encodeWatch(
+          this.#source.start, this.#source.end, this.position, this.#target.previous, this.#source.connection.offset
+        ))
       }
       await over
     } catch {
@@ -172,8 +180,8 @@ export class SharedWatch {
   }
 
   /**
-   * Checks a stream that is silent although the store advanced: requests progress, so that the position of a quiet range is not compacted by other writes. A
-   * stream that misses an event of its own range is dead.
+   * Checks a stream that is silent although the store advanced: requests progress, so that the position of a quiet
+   * range is not compacted by other writes. A stream that misses an event of its own range is dead.
    */
   #checkStalled (): void {
     const now = performance.now()

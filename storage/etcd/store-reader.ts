@@ -1,4 +1,6 @@
-/** The state below a prefix of an etcd at one revision, in pages. Reading fails if that revision is compacted meanwhile. */
+/**
+ * The state below a prefix of an etcd at one revision, in pages. Reading fails if that revision is compacted meanwhile.
+ */
 import type { Revision } from '../backend.js'
 import { BATCH_BYTES, bytesOf, type StoreReader, type Lease, type StoredObject } from '../transfer/stores.js'
 import { isStorageError, StorageError } from '../errors.js'
@@ -28,12 +30,17 @@ export async function etcdReader (options: EtcdReaderOptions, exclusive: boolean
   try {
     const { kvs: [mark] } = await connection.range({ key: Buffer.from(`${prefix}/${FORMAT_KEY}`, 'latin1') })
     const format = formatOf(mark)
-    if (format === undefined || format.format > FORMAT) throw new StorageError('Unavailable', faultOfMark(prefix, mark, FORMAT))
+    if (format === undefined || format.format > FORMAT) {
+      throw new StorageError('Unavailable', faultOfMark(prefix, mark, FORMAT))
+    }
     connection.offset = format.offset
     const { start, end } = rangeOf(`${prefix}/`)
     const range = { key: Buffer.from(start, 'latin1'), rangeEnd: Buffer.from(end, 'latin1') }
     const { revision, count } = await connection.range({ ...range, countOnly: true }, TIMEOUT_MS)
-    const own = (await connection.range({ key: Buffer.from(`${start}.`, 'latin1'), rangeEnd: Buffer.from(`${start}/`, 'latin1'), revision, countOnly: true }, TIMEOUT_MS)).count
+    const own = (await connection.range({
+      key: Buffer.from(`${start}.`, 'latin1'), rangeEnd: Buffer
+        .from(`${start}/`, 'latin1'), revision, countOnly: true
+    }, TIMEOUT_MS)).count
     const reader = new Reader(connection, range, revision, start)
     if (exclusive) await refuseServers(connection, prefix)
     return {
@@ -60,7 +67,10 @@ class Reader {
   readonly #leases = new Map<string, Lease>()
   #page = FIRST_PAGE
 
-  constructor (connection: Connection, range: { readonly key: Buffer, readonly rangeEnd: Buffer }, revision: Revision, start: string) {
+  constructor (
+    connection: Connection, range: { readonly key: Buffer, readonly rangeEnd: Buffer }, revision: Revision,
+    start: string
+  ) {
     this.#connection = connection
     this.#range = range
     this.#revision = revision
@@ -69,8 +79,15 @@ class Reader {
 
   /** @throws StorageError if the objects are no longer those of the revision that was read */
   async refuseChanges (count: number): Promise<void> {
-    const { kvs: [changed], count: now } = await this.#connection.range({ ...this.#range, limit: 1, minModRevision: this.#revision + 1 }, TIMEOUT_MS)
-    if (changed !== undefined || now !== count) throw new StorageError('Unavailable', `the store was changed while it was copied (${changed?.key ?? 'a key was deleted'}): stop what writes to it, and run this again`)
+    const { kvs: [changed], count: now } = await this.#connection
+      .range({ ...this.#range, limit: 1, minModRevision: this.#revision + 1 }, TIMEOUT_MS)
+    if (changed !== undefined || now !== count) {
+      throw new StorageError(
+        'Unavailable',
+        `the store was changed while it was copied (${changed?.key ?? 'a key was deleted'}): stop what writes to it, ` +
+          'and run this again'
+      )
+    }
   }
 
   async * objects (): AsyncGenerator<readonly StoredObject[]> {
@@ -83,9 +100,14 @@ class Reader {
       for (const [at, kv] of kvs.entries()) {
         if (kv.key.startsWith('.', this.#start.length)) continue // of the store, not of an object
         const lease = await this.#lease(leases[at] ?? '0')
-        if (lease !== 'ended') objects.push({ key: kv.key, value: kv.value, createRevision: kv.createRevision, modRevision: kv.modRevision, lease })
+        if (lease !== 'ended') {
+          objects.push({
+            key: kv.key, value: kv.value, createRevision: kv.createRevision, modRevision: kv.modRevision, lease
+          })
+        }
       }
-      this.#page = Math.min(MAX_PAGE, Math.max(1, Math.ceil(BATCH_BYTES / (objects.reduce((sum, object) => sum + bytesOf(object), 1) / Math.max(1, objects.length)))))
+      this.#page = Math.min(MAX_PAGE, Math.max(1, Math.ceil(BATCH_BYTES /
+        (objects.reduce((sum, object) => sum + bytesOf(object), 1) / Math.max(1, objects.length)))))
       yield objects
       if (!more) return
       key = Buffer.from(`${last.key}\0`, 'latin1')
@@ -94,9 +116,17 @@ class Reader {
 
   async #read (key: Buffer): ReturnType<Connection['leased']> {
     try {
-      return await this.#connection.leased({ key, rangeEnd: this.#range.rangeEnd, limit: this.#page, revision: this.#revision }, TIMEOUT_MS)
+      return await this.#connection
+        .leased({ key, rangeEnd: this.#range.rangeEnd, limit: this.#page, revision: this.#revision }, TIMEOUT_MS)
     } catch (error) {
-      throw isStorageError(error, 'Compacted') ? new StorageError('Compacted', `etcd compacted revision ${this.#revision} while it was read: try again, with a longer --etcd-compaction-interval of the servers if it takes longer than that`, { cause: error }) : error
+      throw isStorageError(error, 'Compacted')
+        ? new StorageError(
+          'Compacted',
+          `etcd compacted revision ${this.#revision} while it was read: try again, with a longer ` +
+            '--etcd-compaction-interval of the servers if it takes longer than that',
+          { cause: error }
+        )
+        : error
     }
   }
 
@@ -104,7 +134,8 @@ class Reader {
     if (id === '0') return undefined
     const known = this.#leases.get(id)
     if (known !== undefined) return known
-    const { TTL, grantedTTL } = await this.#connection.other<{ TTL: string, grantedTTL: string }>('Lease', 'leaseTimeToLive', { ID: id, keys: false }, TIMEOUT_MS)
+    const { TTL, grantedTTL } = await this.#connection
+      .other<{ TTL: string, grantedTTL: string }>('Lease', 'leaseTimeToLive', { ID: id, keys: false }, TIMEOUT_MS)
     if (Number(TTL) <= 0) return 'ended'
     const lease = { ttlSeconds: Number(grantedTTL), expires: Date.now() + Number(TTL) * 1000 }
     this.#leases.set(id, lease)

@@ -1,6 +1,6 @@
 /**
- * gRPC over one HTTP/2 connection to one server, limited to what reads, writes and watches need: a general gRPC client costs two to three times the CPU per
- * call.
+ * gRPC over one HTTP/2 connection to one server, limited to what reads, writes and watches need: a general gRPC client
+ * costs two to three times the CPU per call.
  */
 import http2 from 'node:http2'
 import net from 'node:net'
@@ -147,9 +147,13 @@ export class Transport {
     this.#session?.destroy()
   }
 
-  #request (session: http2.ClientHttp2Session, path: string, metadata: Record<string, string> = {}): http2.ClientHttp2Stream {
+  #request (
+    session: http2.ClientHttp2Session, path: string, metadata: Record<string, string> = {}
+  ): http2.ClientHttp2Stream {
     try {
-      return session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...metadata })
+      return session.request({
+        ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...metadata
+      })
     } catch (error) {
       throw this.#notSent(error)
     }
@@ -299,8 +303,11 @@ class ResponseReader {
     }
     const refused = resetCode === NGHTTP2_REFUSED_STREAM
     // A non-gRPC response had no effect, except from gateways, which may have forwarded the call.
-    const notGrpc = this.#httpStatus !== 0 && this.#httpStatus !== 200 && (this.#httpStatus < 502 || this.#httpStatus > 504)
-    const why = notGrpc ? new Error(`an answer with HTTP status ${this.#httpStatus}`) : this.error ?? new Error('the connection was lost')
+    const notGrpc = this.#httpStatus !== 0 && this.#httpStatus !== 200 &&
+      (this.#httpStatus < 502 || this.#httpStatus > 504)
+    const why = notGrpc
+      ? new Error(`an answer with HTTP status ${this.#httpStatus}`)
+      : this.error ?? new Error('the connection was lost')
     return new CallError(why, this.#server, !refused && !notGrpc)
   }
 

@@ -1,6 +1,7 @@
 /**
- * The watches of one back end, fed by one main feed of all its keys. A short history is kept, so that a watch from a recent revision (usually after a list)
- * joins at once; an older one gets its own feed until it has caught up with that history.
+ * The watches of one back end, fed by one main feed of all its keys. A short history is kept, so that a watch from a
+ * recent revision (usually after a list) joins at once; an older one gets its own feed until it has caught up with that
+ * history.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -145,10 +146,12 @@ export class Watches {
     const seen = this.#store.newestSeen()
     if (seen === 0) {
       // No revision is known yet. Watches wait while the store is unreachable.
-      this.#revisionRequest ??= this.#store.revision().catch(() => new Promise(resolve => setTimeout(resolve, RETRY_MS))).then(() => {
-        this.#revisionRequest = undefined
-        this.#place()
-      })
+      this.#revisionRequest ??= this.#store.revision()
+        .catch(() => new Promise(resolve => setTimeout(resolve, RETRY_MS)))
+        .then(() => {
+          this.#revisionRequest = undefined
+          this.#place()
+        })
       return
     }
     for (const watch of this.#waiting) {
@@ -157,7 +160,9 @@ export class Watches {
         watch.finish(compacted(watch.position, this.#store.compacted()))
         continue
       }
-      if (this.#main === undefined) this.#openMain(Math.min(seen, watch.position >= seen - MAX_BACKLOG ? watch.position : seen))
+      if (this.#main === undefined) {
+        this.#openMain(Math.min(seen, watch.position >= seen - MAX_BACKLOG ? watch.position : seen))
+      }
       if (watch.position >= this.#floor) this.#attach(watch)
       else this.#catchUp(watch)
     }
@@ -191,7 +196,9 @@ export class Watches {
     for (let at = this.#dropped; at < kept.length; at++) {
       const keptBatch = kept[at]
       if (watch.ended) return
-      if (keptBatch !== undefined && keptBatch.revision > watch.position) watch.take(keptBatch.events, keptBatch.revision)
+      if (keptBatch !== undefined && keptBatch.revision > watch.position) {
+        watch.take(keptBatch.events, keptBatch.revision)
+      }
     }
     if (watch.ended) return
     this.#attached.add(watch)
@@ -221,7 +228,8 @@ export class Watches {
   }
 
   #keep (events: BackendEvent[], revision: Revision): void {
-    const bytes = events.reduce((sum, { kv, previous }) => sum + kv.value.byteLength + (previous?.value.byteLength ?? 0), 0)
+    const bytes = events.reduce((sum, { kv, previous }) =>
+      sum + kv.value.byteLength + (previous?.value.byteLength ?? 0), 0)
     this.#kept.push({ events, bytes, revision })
     this.#keptEvents += events.length + 1
     this.#keptBytes += bytes
@@ -245,5 +253,7 @@ export class Watches {
 }
 
 function compacted (position: Revision, revision: Revision): StorageError {
-  return new StorageError('Compacted', `changes after revision ${position} are no longer kept, the oldest kept are those after ${revision}`)
+  return new StorageError(
+    'Compacted', `changes after revision ${position} are no longer kept, the oldest kept are those after ${revision}`
+  )
 }

@@ -1,11 +1,13 @@
 /**
- * The back end of a process whose store is opened by another process of the same server. Reads are consistent: the revision of the newest
- * acknowledged write comes from a file that all processes share, or from a call. A write is never sent twice: when the connection is lost, its
- * outcome is read from the store, as over etcd. Calls wait a short time while the process of the store restarts.
+ * The back end of a process whose store is opened by another process of the same server. Reads are consistent: the
+ * revision of the newest acknowledged write comes from a file that all processes share, or from a call. A write is
+ * never sent twice: when the connection is lost, its outcome is read from the store, as over etcd. Calls wait a short
+ * time while the process of the store restarts.
  */
 import { connect } from 'node:net'
 import type {
-  Backend, BackendStatus, BackendWatch, CreateOptions, LeaseId, RangeRequest, RangeResult, ReadResult, Revision, WatchRequest, WriteOptions, WriteResult
+  Backend, BackendStatus, BackendWatch, CreateOptions, LeaseId, RangeRequest, RangeResult, ReadResult, Revision,
+  WatchRequest, WriteOptions, WriteResult
 } from '../backend.js'
 import { isStorageError, StorageError } from '../errors.js'
 import { checkGuard, checkKey, wholeSeconds } from '../key.js'
@@ -76,7 +78,9 @@ class SharedBackend implements Backend {
     while (this.#connection === undefined) {
       const left = until - performance.now()
       if (this.#closing !== undefined) throw closedError()
-      if (left <= 0) throw new StorageError('Unavailable', 'the process of the store cannot be reached', { since: this.#lostAt })
+      if (left <= 0) {
+        throw new StorageError('Unavailable', 'the process of the store cannot be reached', { since: this.#lostAt })
+      }
       await new Promise<void>(resolve => {
         const timer = setTimeout(resolve, left)
         this.#waiters.push(() => {
@@ -89,7 +93,8 @@ class SharedBackend implements Backend {
   }
 
   async get (key: string, revision: Revision = 0): Promise<ReadResult> {
-    return await this.#read(Kind.get, frame => frame.ascii(key).number(revision), frame => ({ revision: frame.revision(), kv: frame.optional() }))
+    return await this.#read(Kind.get, frame =>
+      frame.ascii(key).number(revision), frame => ({ revision: frame.revision(), kv: frame.optional() }))
   }
 
   async list (request: RangeRequest): Promise<RangeResult> {
@@ -107,7 +112,10 @@ class SharedBackend implements Backend {
   async #list ({ start, end, limit = 0, revision = 0 }: RangeRequest): Promise<RangeResult> {
     const page = async (from: string, wanted: number, at: Revision): Promise<RangeResult> => await this.#read(Kind.list,
       frame => frame.ascii(from).ascii(end).number(wanted).number(at),
-      frame => ({ revision: frame.revision(), more: frame.byte() === 1, count: frame.revision(), kvs: Array.from({ length: frame.revision() }, () => frame.keyValue()) }))
+      frame => ({
+        revision: frame.revision(), more: frame.byte() === 1, count: frame.revision(),
+        kvs: Array.from({ length: frame.revision() }, () => frame.keyValue())
+      }))
     const wanted = (have: number): number => limit === 0 ? PAGE : Math.min(PAGE, limit - have)
     const first = await page(start, wanted(0), revision)
     const { kvs, count } = first
@@ -135,12 +143,16 @@ class SharedBackend implements Backend {
 
   async update (key: string, value: Uint8Array, expected: Revision, options: WriteOptions = {}): Promise<WriteResult> {
     checkKey(key)
-    return await this.#write(Kind.update, { kind: 'update', key, value, expected }, frame => { optionsOf(frame.ascii(key).value(value).number(expected), options) })
+    return await this.#write(Kind.update, { kind: 'update', key, value, expected }, frame => {
+      optionsOf(frame.ascii(key).value(value).number(expected), options)
+    })
   }
 
   async delete (key: string, expected: Revision): Promise<WriteResult> {
     checkKey(key)
-    return await this.#write(Kind.delete, { kind: 'delete', key, value: undefined, expected }, frame => { frame.ascii(key).number(expected) })
+    return await this.#write(Kind.delete, { kind: 'delete', key, value: undefined, expected }, frame => {
+      frame.ascii(key).number(expected)
+    })
   }
 
   watch (request: WatchRequest): BackendWatch { return this.#watches.add(request) }
@@ -174,14 +186,16 @@ class SharedBackend implements Backend {
   delivered (): Revision | undefined { return this.#watches.isWhole ? this.#watches.position : undefined }
 
   async status (): Promise<BackendStatus> {
-    return await this.#read(Kind.status, frame => frame, frame => ({ size: frame.revision(), revision: frame.revision() }))
+    return await this.#read(Kind.status, frame =>
+      frame, frame => ({ size: frame.revision(), revision: frame.revision() }))
   }
 
   shortage (): StorageError | undefined { return this.#shortage }
 
   async lease (ttlSeconds: number): Promise<LeaseId> {
     const seconds = wholeSeconds(ttlSeconds)
-    return await this.#read(Kind.lease, frame => frame.number(seconds), frame => frame.ascii()) // an unused lease ends by itself
+    // an unused lease ends by itself
+    return await this.#read(Kind.lease, frame => frame.number(seconds), frame => frame.ascii())
   }
 
   close (): Promise<void> {
@@ -200,7 +214,9 @@ class SharedBackend implements Backend {
   }
 
   /** The newest revision without a call, while connected: a store that has ended acknowledges no writes. */
-  #sharedRevision (): Revision | undefined { return this.#connection === undefined ? undefined : this.#revisionFile?.read() }
+  #sharedRevision (): Revision | undefined {
+    return this.#connection === undefined ? undefined : this.#revisionFile?.read()
+  }
 
   #connect (): void {
     if (this.#closing !== undefined) return
@@ -265,7 +281,9 @@ class SharedBackend implements Backend {
   }
 
   /** @throws ConnectionLost */
-  async #call<T> (kind: Kind, ask: (frame: FrameWriter) => unknown, answer: (frame: Frame) => T, beforeSending?: () => void): Promise<T> {
+  async #call<T> (
+    kind: Kind, ask: (frame: FrameWriter) => unknown, answer: (frame: Frame) => T, beforeSending?: () => void
+  ): Promise<T> {
     if (this.#closing !== undefined) throw closedError()
     const connection = this.#connection ?? await this.connected()
     return await new Promise((resolve, reject) => {
@@ -279,7 +297,9 @@ class SharedBackend implements Backend {
   }
 
   /** Repeats a call once if the connection is lost; only for calls that change nothing. */
-  async #read<T> (kind: Kind, ask: (frame: FrameWriter) => unknown, answer: (frame: Frame) => T, beforeSending?: () => void): Promise<T> {
+  async #read<T> (
+    kind: Kind, ask: (frame: FrameWriter) => unknown, answer: (frame: Frame) => T, beforeSending?: () => void
+  ): Promise<T> {
     try {
       return await this.#call(kind, ask, answer, beforeSending)
     } catch (error) {
@@ -288,7 +308,9 @@ class SharedBackend implements Backend {
     try {
       return await this.#call(kind, ask, answer)
     } catch (error) {
-      throw error instanceof ConnectionLost ? new StorageError('Unavailable', error.message, { since: this.#lostAt, cause: error }) : error
+      throw error instanceof ConnectionLost
+        ? new StorageError('Unavailable', error.message, { since: this.#lostAt, cause: error })
+        : error
     }
   }
 
@@ -307,4 +329,5 @@ class SharedBackend implements Backend {
   }
 }
 
-const optionsOf = (frame: FrameWriter, { lease = '', deleting = false }: WriteOptions): FrameWriter => frame.ascii(lease).byte(deleting ? 1 : 0)
+const optionsOf = (frame: FrameWriter, { lease = '', deleting = false }: WriteOptions): FrameWriter =>
+  frame.ascii(lease).byte(deleting ? 1 : 0)

@@ -80,6 +80,8 @@ export class FrameConnection {
       for (const chunk of chunks) this.#socket.write(chunk)
       this.#socket.uncork()
     }
-    if (this.#drained.length > 0 && !this.#socket.writableNeedDrain) setImmediate(() => { for (const call of this.#drained.splice(0)) call() })
+    if (this.#drained.length > 0 && !this.#socket.writableNeedDrain) {
+      setImmediate(() => { for (const call of this.#drained.splice(0)) call() })
+    }
   }
 }

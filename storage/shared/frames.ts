@@ -1,6 +1,7 @@
 /**
- * The protocol between the process of the store and the others. A frame consists of its length, a kind, the number of the call or watch that it
- * belongs to, and members in a fixed order. Both ends are the same program, so the format has no versions.
+ * The protocol between the process of the store and the others. A frame consists of its length, a kind, the number of
+ * the call or watch that it belongs to, and members in a fixed order. Both ends are the same program, so the format has
+ * no versions.
  */
 import type { BackendEvent, KeyValue, Revision } from '../backend.js'
 import { StorageError, type StorageErrorCode } from '../errors.js'
@@ -98,9 +99,13 @@ export class FrameWriter {
 
   optional (kv: KeyValue | undefined): this { return kv === undefined ? this.byte(0) : this.byte(1).keyValue(kv) }
 
-  event ({ type, kv }: BackendEvent, previous: KeyValue | undefined): this { return this.byte(type === 'put' ? 1 : 0).keyValue(kv).optional(previous) }
+  event ({ type, kv }: BackendEvent, previous: KeyValue | undefined): this {
+    return this.byte(type === 'put' ? 1 : 0).keyValue(kv).optional(previous)
+  }
 
-  error ({ code, message, key = '', since = NaN }: StorageError): this { return this.ascii(code).text(message).ascii(key).number(since) }
+  error ({ code, message, key = '', since = NaN }: StorageError): this {
+    return this.ascii(code).text(message).ascii(key).number(since)
+  }
 
   /** What was written since the last call. */
   take (): Buffer[] {
@@ -166,14 +171,18 @@ export class Frame {
 
   optional (): KeyValue | undefined { return this.byte() === 0 ? undefined : this.keyValue() }
 
-  event (): BackendEvent { return { type: this.byte() === 1 ? 'put' : 'delete', kv: this.keyValue(), previous: this.optional() } }
+  event (): BackendEvent {
+    return { type: this.byte() === 1 ? 'put' : 'delete', kv: this.keyValue(), previous: this.optional() }
+  }
 
   events (): BackendEvent[] { return Array.from({ length: this.revision() }, () => this.event()) }
 
   error (): StorageError {
     const code = this.ascii() as StorageErrorCode // of the same program
     const [message, key, since] = [this.text(), this.ascii(), this.revision()]
-    return new StorageError(code, message, { ...(key === '' ? {} : { key }), since: Number.isNaN(since) ? undefined : since })
+    return new StorageError(code, message, {
+      ...(key === '' ? {} : { key }), since: Number.isNaN(since) ? undefined : since
+    })
   }
 
   #length (): number {

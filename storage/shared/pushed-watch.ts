@@ -1,6 +1,7 @@
 /**
- * A watch for another process that cannot be served from the pushed changes, because it starts in the past or needs previous values. A watch of the
- * past ends once it has caught up. It pauses reading the history while the other process is slow to receive.
+ * A watch for another process that cannot be served from the pushed changes, because it starts in the past or needs
+ * previous values. A watch of the past ends once it has caught up. It pauses reading the history while the other
+ * process is slow to receive.
  */
 import type { Backend, BackendEvent, BackendWatch, Revision } from '../backend.js'
 import type { StorageError } from '../errors.js'

@@ -1,6 +1,7 @@
 /**
- * Serves a store to the other processes of a server, through a Unix socket in its directory. Pushes all changes in order on each connection and
- * answers calls. Memory for a slow process is bounded: its calls and past changes pause, and its connection is closed when live changes pile up.
+ * Serves a store to the other processes of a server, through a Unix socket in its directory. Pushes all changes in
+ * order on each connection and answers calls. Memory for a slow process is bounded: its calls and past changes pause,
+ * and its connection is closed when live changes pile up.
  */
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -30,7 +31,9 @@ export interface StoreServer {
  * @param failed the revision file cannot be written any more: the process must end
  * @throws Error of the system
  */
-export async function serveStore (backend: Backend, directory: string, failed: (error: unknown) => void): Promise<StoreServer> {
+export async function serveStore (
+  backend: Backend, directory: string, failed: (error: unknown) => void
+): Promise<StoreServer> {
   const { path, close } = socketIn(directory)
   rmSync(path, { force: true }) // left by a killed process; the directory is locked
   const hub = new Hub(backend, new RevisionFileWriter(directory), failed)
@@ -108,7 +111,10 @@ class Hub {
     this.#revisionFile.close()
   }
 
-  /** Called in the order of revisions, before writers are answered: the revision file must have a revision before its write is acknowledged. */
+  /**
+   * Called in the order of revisions, before writers are answered: the revision file must have a revision before its
+   * write is acknowledged.
+   */
   #publish (events: readonly BackendEvent[], revision: Revision): void {
     try {
       this.#revisionFile.write(revision)
@@ -157,7 +163,8 @@ class ProcessConnection {
   }
 
   greet (revision: Revision, shortage: StorageError | undefined): void {
-    this.#connection.begin(Kind.hello, 0).text(this.#backend.name).number(revision).number(this.#backend.compactedRevision()).end()
+    this.#connection
+      .begin(Kind.hello, 0).text(this.#backend.name).number(revision).number(this.#backend.compactedRevision()).end()
     if (shortage !== undefined) this.sendShortage(shortage)
   }
 
@@ -204,7 +211,11 @@ class ProcessConnection {
         write(answer)
         answer.end()
       },
-      (error: unknown) => { this.#connection.begin(Kind.failure, number).error(error instanceof StorageError ? error : new StorageError('Unavailable', `the store failed: ${String(error)}`)).end() }
+      (error: unknown) => {
+        this.#connection.begin(Kind.failure, number).error(error instanceof StorageError
+          ? error
+          : new StorageError('Unavailable', `the store failed: ${String(error)}`)).end()
+      }
     ).finally(() => { if (--this.#calls === 0) this.#idle?.() }).catch(() => this.#connection.destroy())
   }
 
@@ -216,7 +227,8 @@ class ProcessConnection {
         return answer => answer.number(revision).optional(kv)
       }
       case Kind.list: {
-        const { revision, kvs, more, count } = await backend.list({ start: frame.ascii(), end: frame.ascii(), limit: frame.revision(), revision: frame.revision() })
+        const { revision, kvs, more, count } = await backend
+          .list({ start: frame.ascii(), end: frame.ascii(), limit: frame.revision(), revision: frame.revision() })
         let bytes = 0
         const rest = kvs.findIndex(({ value }, at) => (bytes += value.length) > PAGE_BYTES && at > 0)
         const page = rest === -1 ? kvs : kvs.slice(0, rest)
@@ -234,7 +246,8 @@ class ProcessConnection {
         const guard = guarded === '' ? {} : { guard: { key: guarded, revision: frame.revision() } }
         return outcome(await backend.create(key, value, { ...options, ...guard }))
       }
-      case Kind.update: return outcome(await backend.update(frame.ascii(), frame.value(), frame.revision(), writeOptions(frame)))
+      case Kind.update:
+        return outcome(await backend.update(frame.ascii(), frame.value(), frame.revision(), writeOptions(frame)))
       case Kind.delete: return outcome(await backend.delete(frame.ascii(), frame.revision()))
       case Kind.compact:
         await backend.compact(frame.revision())
@@ -257,8 +270,13 @@ class ProcessConnection {
   }
 
   #watch (number: number, frame: Frame): void {
-    const request = { start: frame.ascii(), end: frame.ascii(), after: frame.revision(), follows: frame.byte() === 1, previous: frame.byte() === 1 }
-    this.#watches.set(number, new PushedWatch(this.#backend, this.#connection, number, request, () => { this.#watches.delete(number) }))
+    const request = {
+      start: frame.ascii(), end: frame.ascii(), after: frame.revision(), follows: frame.byte() === 1,
+      previous: frame.byte() === 1
+    }
+    this.#watches.set(
+      number, new PushedWatch(this.#backend, this.#connection, number, request, () => { this.#watches.delete(number) })
+    )
   }
 }
 

@@ -10,7 +10,10 @@ export interface SocketPath {
   readonly close: () => void
 }
 
-/** Paths of sockets are limited to about a hundred bytes; through the open directory they are always short. @throws Error of the file system */
+/**
+ * Paths of sockets are limited to about a hundred bytes; through the open directory they are always short.
+ * @throws Error of the file system
+ */
 export function socketIn (directory: string): SocketPath {
   if (process.platform !== 'linux') return { path: join(directory, NAME), close: () => {} }
   const folder = openSync(directory, 'r')

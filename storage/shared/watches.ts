@@ -1,7 +1,7 @@
 /**
- * The watches of one process on the store of another. All changes are pushed to the process once, and each watch takes those in its range. A watch
- * of the past is served individually until it has caught up, and so is each watch after the connection was lost. A watch that needs previous values
- * is always served individually.
+ * The watches of one process on the store of another. All changes are pushed to the process once, and each watch takes
+ * those in its range. A watch of the past is served individually until it has caught up, and so is each watch after the
+ * connection was lost. A watch that needs previous values is always served individually.
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
@@ -41,7 +41,9 @@ class Watch implements BackendWatch {
   take (events: readonly BackendEvent[], revision: Revision): void {
     const fresh = newEventsOf(events, this.request, this.position)
     if (revision > this.position) this.position = revision
-    if (fresh !== undefined && !this.ended) callSafely(() => { this.request.onEvents(fresh, revision) }, error => { this.finish(error) })
+    if (fresh !== undefined && !this.ended) {
+      callSafely(() => { this.request.onEvents(fresh, revision) }, error => { this.finish(error) })
+    }
   }
 
   reached (revision: Revision): void {
@@ -169,7 +171,10 @@ export class Watches {
       if (watch.wantsProgress) this.progress(watch)
       return
     }
-    connection.begin(Kind.watch, watch.number).ascii(start).ascii(end).number(position).byte(follows ? 1 : 0).byte(follows ? 1 : 0).end()
-    if (follows && (watch.wantsProgress || this.#resuming.has(watch))) connection.begin(Kind.progress, watch.number).end()
+    connection.begin(Kind.watch, watch.number)
+      .ascii(start).ascii(end).number(position).byte(follows ? 1 : 0).byte(follows ? 1 : 0).end()
+    if (follows && (watch.wantsProgress || this.#resuming.has(watch))) {
+      connection.begin(Kind.progress, watch.number).end()
+    }
   }
 }

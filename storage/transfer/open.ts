@@ -21,23 +21,36 @@ export type WholeStore =
  * @throws StorageError
  */
 export async function openReader (store: WholeStore, exclusive: boolean): Promise<StoreReader> {
-  if (store.kind === 'embedded') return await (await import('../embedded/store-reader.js')).embeddedReader(store.directory, exclusive)
+  if (store.kind === 'embedded') {
+    return await (await import('../embedded/store-reader.js')).embeddedReader(store.directory, exclusive)
+  }
   return await (await import('../etcd/store-reader.js')).etcdReader(store, exclusive)
 }
 
 /** Opens an empty store to fill it. @param reader of the store or snapshot to copy @throws StorageError */
 export async function openWriter (store: WholeStore, reader: StoreReader): Promise<StoreWriter> {
-  if (store.kind === 'embedded') return await (await import('../embedded/new-store.js')).newEmbeddedStore(store.directory, reader, { minFree: store.minFree })
+  if (store.kind === 'embedded') {
+    return await (await import('../embedded/new-store.js'))
+      .newEmbeddedStore(store.directory, reader, { minFree: store.minFree })
+  }
   return await (await import('../etcd/new-store.js')).newEtcdStore(reader, store)
 }
 
 /**
- * Compacts the history of a store and returns its free space to the disk. No server may use an embedded store meanwhile.
+ * Compacts the history of a store and returns its free space to the disk. No server may use an embedded store
+ * meanwhile.
  * @param compacted called for each file
  * @param copied called while an embedded store is copied
  * @throws StorageError
  */
-export async function compactStore (store: WholeStore, compacted: (file: Compacted) => void, copied: (records: number, bytes: number) => void): Promise<void> {
-  if (store.kind === 'embedded') compacted({ place: store.directory, ...await (await import('../embedded/shrink.js')).shrink(store.directory, store.minFree, copied) })
-  else await (await import('../etcd/defragment.js')).defragment(store, compacted)
+export async function compactStore (
+  store: WholeStore, compacted: (file: Compacted) => void, copied: (records: number, bytes: number) => void
+): Promise<void> {
+  if (store.kind ===
+    'embedded') {
+    compacted({
+      place: store.directory,
+      ...await (await import('../embedded/shrink.js')).shrink(store.directory, store.minFree, copied)
+    })
+  } else await (await import('../etcd/defragment.js')).defragment(store, compacted)
 }

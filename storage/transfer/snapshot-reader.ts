@@ -1,13 +1,16 @@
 /**
- * Reads a snapshot (`format.ts`) in pieces. Trust the objects only after `objects` has ended without an error: the last frame holds their
- * number and digest.
+ * Reads a snapshot (`format.ts`) in pieces. Trust the objects only after `objects` has ended without an error: the last
+ * frame holds their number and digest.
  */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { isKey } from '../key.js'
 import { ByteSource } from './byte-source.js'
 import type { StoreReader, Lease, StoredObject } from './stores.js'
-import { CHECKSUM_BYTES, type End, faultOfMagic, FRAME_HEAD_BYTES, type Header, type Kind, MAGIC, MAX_PAYLOAD_BYTES, OBJECT_HEAD_BYTES } from './format.js'
+import {
+  CHECKSUM_BYTES, type End, faultOfMagic, FRAME_HEAD_BYTES, type Header, type Kind, MAGIC, MAX_PAYLOAD_BYTES,
+  OBJECT_HEAD_BYTES
+} from './format.js'
 
 /** The message describes what is wrong with a snapshot, and where. */
 export class SnapshotError extends Error {}
@@ -20,10 +23,15 @@ interface Frame {
 }
 
 /** @throws SnapshotError from here and from `objects` */
-export async function readSnapshot (chunks: AsyncIterable<Uint8Array>): Promise<StoreReader & { readonly product: string }> {
+export async function readSnapshot (
+  chunks: AsyncIterable<Uint8Array>
+): Promise<StoreReader & { readonly product: string }> {
   const reader = new Reader(chunks)
   const { product, source, revision, taken, prefix, count } = await reader.header()
-  return { product, source, revision, takenAt: taken, prefix, count, objects: () => reader.objects(revision), unchanged: async () => {}, close: async () => { await reader.close() } }
+  return {
+    product, source, revision, takenAt: taken, prefix, count, objects: () => reader.objects(revision),
+    unchanged: async () => {}, close: async () => { await reader.close() }
+  }
 }
 
 class Reader {
@@ -59,9 +67,17 @@ class Reader {
         yield batch
       } else if (frame.kind === 'E') {
         const end = parsed<End>(frame)
-        if (end.objects !== objects) throw new SnapshotError(`it has ${objects} objects where there are to be ${end.objects}: parts are missing or repeated`)
-        if (end.sha256 !== before.digest('hex')) throw new SnapshotError('its digest is not that of its contents: it was altered')
-        if ((await this.#bytes.take(1)).length > 0) throw new SnapshotError(`it continues after its end at byte ${this.#bytes.position - 1}`)
+        if (end.objects !== objects) {
+          throw new SnapshotError(
+            `it has ${objects} objects where there are to be ${end.objects}: parts are missing or repeated`
+          )
+        }
+        if (end.sha256 !== before.digest('hex')) {
+          throw new SnapshotError('its digest is not that of its contents: it was altered')
+        }
+        if ((await this.#bytes.take(1)).length > 0) {
+          throw new SnapshotError(`it continues after its end at byte ${this.#bytes.position - 1}`)
+        }
         return
       } else throw damaged(frame.at, 'is of no known kind')
     }
@@ -81,7 +97,9 @@ class Reader {
 
   async #whole (length: number, at: number): Promise<Buffer> {
     const bytes = await this.#bytes.take(length)
-    if (bytes.length < length) throw new SnapshotError(`it is cut off at byte ${this.#bytes.position}, in the part that begins at byte ${at}`)
+    if (bytes.length < length) {
+      throw new SnapshotError(`it is cut off at byte ${this.#bytes.position}, in the part that begins at byte ${at}`)
+    }
     return bytes
   }
 
@@ -96,15 +114,19 @@ class Reader {
       const modRevision = payload.readUIntBE(from + 12, 6)
       const lease = payload.readUInt32BE(from + 18)
       const key = payload.toString('latin1', from + OBJECT_HEAD_BYTES, keyEnd)
-      if (!isKey(key) || createRevision < 1 || createRevision > modRevision || modRevision > newest || lease > this.#leases.length) throw damaged(at, 'has an impossible object')
-      objects.push({ key, value: payload.subarray(keyEnd, end), createRevision, modRevision, lease: this.#leases[lease - 1] })
+      if (!isKey(key) || createRevision < 1 || createRevision > modRevision || modRevision > newest ||
+        lease > this.#leases.length) throw damaged(at, 'has an impossible object')
+      objects.push({
+        key, value: payload.subarray(keyEnd, end), createRevision, modRevision, lease: this.#leases[lease - 1]
+      })
       from = end
     }
     return objects
   }
 }
 
-const damaged = (at: number, what: string): SnapshotError => new SnapshotError(`the part at byte ${at} ${what}: it was altered or damaged`)
+const damaged = (at: number, what: string): SnapshotError =>
+  new SnapshotError(`the part at byte ${at} ${what}: it was altered or damaged`)
 
 function parsed<T> ({ payload, at }: Frame): Partial<T> {
   try {
@@ -118,13 +140,20 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 function headerOf (frame: Frame): Header {
   const { product, source, revision, taken, prefix, count } = parsed<Header>(frame)
-  if ((source !== 'embedded' && source !== 'etcd') || !isCount(revision) || !isCount(taken) || typeof product !== 'string' ||
-    (prefix !== undefined && typeof prefix !== 'string') || (count !== undefined && !isCount(count))) throw damaged(frame.at, 'is not the header')
-  return { product, source, revision, taken, ...(prefix === undefined ? {} : { prefix }), ...(count === undefined ? {} : { count }) }
+  if ((source !== 'embedded' && source !== 'etcd') || !isCount(revision) || !isCount(taken) ||
+    typeof product !== 'string' ||
+    (prefix !== undefined && typeof prefix !== 'string') ||
+      (count !== undefined && !isCount(count))) throw damaged(frame.at, 'is not the header')
+  return {
+    product, source, revision, taken, ...(prefix === undefined ? {} : { prefix }),
+    ...(count === undefined ? {} : { count })
+  }
 }
 
 function leaseOf (frame: Frame, expected: number): Lease {
   const { id, ttlSeconds, expires } = parsed<Lease & { readonly id: number }>(frame)
-  if (id !== expected || !isCount(ttlSeconds) || ttlSeconds === 0 || !isCount(expires)) throw damaged(frame.at, 'is no lease')
+  if (id !== expected || !isCount(ttlSeconds) || ttlSeconds === 0 || !isCount(expires)) {
+    throw damaged(frame.at, 'is no lease')
+  }
   return { ttlSeconds, expires }
 }

@@ -10,7 +10,9 @@ export type OnWritten = (objects: number, bytes: number) => void
  * The bytes of a snapshot, in chunks of about a mebibyte.
  * @throws StorageError as the reader
  */
-export async function * snapshotOf (reader: StoreReader, product: string, onWritten: OnWritten): AsyncGenerator<Buffer> {
+export async function * snapshotOf (
+  reader: StoreReader, product: string, onWritten: OnWritten
+): AsyncGenerator<Buffer> {
   const digest = createHash('sha256')
   const hashed = (frames: readonly Buffer[]): Buffer => {
     const chunk = Buffer.concat(frames)
@@ -18,7 +20,10 @@ export async function * snapshotOf (reader: StoreReader, product: string, onWrit
     return chunk
   }
   const { source, revision, takenAt: taken, prefix, count } = reader
-  const header: Header = { product, source, revision, taken, ...(prefix === undefined ? {} : { prefix }), ...(count === undefined ? {} : { count }) }
+  const header: Header = {
+    product, source, revision, taken, ...(prefix === undefined ? {} : { prefix }),
+    ...(count === undefined ? {} : { count })
+  }
   yield hashed([MAGIC, jsonFrame('H', header)])
   const leases = new Map<Lease, number>()
   let objects = 0

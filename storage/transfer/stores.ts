@@ -1,4 +1,6 @@
-/** Readers and writers of whole stores: a snapshot, a restore and a migration copy the state of a store at one revision. */
+/**
+ * Readers and writers of whole stores: a snapshot, a restore and a migration copy the state of a store at one revision.
+ */
 import type { Revision } from '../backend.js'
 
 export interface Lease {
@@ -31,13 +33,18 @@ export interface StoreReader {
    * @throws StorageError if they can't all be read
    */
   readonly objects: () => AsyncIterable<readonly StoredObject[]>
-  /** Call after all objects were read, before they are used. @throws StorageError if a store that must not change has changed */
+  /**
+   * Call after all objects were read, before they are used.
+   * @throws StorageError if a store that must not change has changed
+   */
   readonly unchanged: () => Promise<void>
   /** Idempotent. */
   readonly close: () => Promise<void>
 }
 
-/** Fills an empty store. Until `finish` resolves, no server starts on it; after a crash it is recognizably incomplete. */
+/**
+ * Fills an empty store. Until `finish` resolves, no server starts on it; after a crash it is recognizably incomplete.
+ */
 export interface StoreWriter {
   /** @throws StorageError */
   readonly put: (objects: readonly StoredObject[]) => Promise<void>
@@ -67,8 +74,8 @@ const MIN_GAP = 1_000_000_000
 const MAX_WRITES_A_SECOND = 25_000
 
 /**
- * The first revision of the new store. It exceeds every revision that the old store may have issued since the state was read, so that no
- * client misses a change. Everything up to it counts as compacted.
+ * The first revision of the new store. It exceeds every revision that the old store may have issued since the state was
+ * read, so that no client misses a change. Everything up to it counts as compacted.
  */
 export const firstRevision = ({ revision, takenAt }: StoreReader, now = Date.now()): Revision =>
   revision + MIN_GAP + Math.max(0, Math.ceil((now - takenAt) / 1000)) * MAX_WRITES_A_SECOND
@@ -76,4 +83,5 @@ export const firstRevision = ({ revision, takenAt }: StoreReader, now = Date.now
 /** Objects that expire within a minute are not copied: their lease could end during the copy. */
 const MIN_LEFT_MS = 60_000
 
-export const expiresSoon = (lease: Lease | undefined, now: number): boolean => lease !== undefined && lease.expires <= now + MIN_LEFT_MS
+export const expiresSoon = (lease: Lease | undefined, now: number): boolean => lease !== undefined &&
+  lease.expires <= now + MIN_LEFT_MS

@@ -1,6 +1,6 @@
 /**
- * The admin API of `orch-apiserver dev`: JSON over plain HTTP, on the loopback interface only. Requests from web pages are refused, also if a page
- * reaches the API under another host name.
+ * The admin API of `orch-apiserver dev`: JSON over plain HTTP, on the loopback interface only. Requests from web pages
+ * are refused, also if a page reaches the API under another host name.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -25,7 +25,9 @@ class Refused extends Error {
 }
 
 /** The handlers, by method and path. */
-function actions ({ clock, exchanges, faults, load }: Pick<TestServer, 'clock' | 'exchanges' | 'faults' | 'load'>): Readonly<Record<string, readonly [help: string, action: Action]>> {
+function actions (
+  { clock, exchanges, faults, load }: Pick<TestServer, 'clock' | 'exchanges' | 'faults' | 'load'>
+): Readonly<Record<string, readonly [help: string, action: Action]>> {
   const injected = new Map<number, InjectedFault>()
   let id = 0
   const time = (): object => ({ now: clock.now().toISOString(), held: clock.held })
@@ -38,7 +40,8 @@ function actions ({ clock, exchanges, faults, load }: Pick<TestServer, 'clock' |
       if (run === true) clock.run()
       return time()
     }],
-    'GET /faults': ['those that are injected, and how often they were', () => [...injected].map(([id, { count, fault }]) => ({ id, count, fault }))],
+    'GET /faults': ['those that are injected, and how often they were', () =>
+      [...injected].map(([id, { count, fault }]) => ({ id, count, fault }))],
     'POST /faults': ['injects one: {"on": {"verb": "update"}, "status": 409, "times": 2}', body => {
       const fault = faults.add(faultOf(body))
       injected.set(++id, fault)
@@ -54,12 +57,14 @@ function actions ({ clock, exchanges, faults, load }: Pick<TestServer, 'clock' |
       }
       return { removed: found.length }
     }],
-    'POST /drop-watches': ['breaks the connections of open watches that match: {"resource": "pods"}', body => ({ dropped: faults.dropWatches(matchOf(objectOf(body === '' ? '{}' : body))) })],
-    'GET /exchanges': ['what clients asked and got, by members of the query: ?verb=create&status=201', (_body, query) => {
-      const { status, ...match } = Object.fromEntries(query)
-      const wanted: ExchangeMatch = { ...matchOf(match), ...status === undefined ? {} : { status: Number(status) } }
-      return exchanges.find(wanted).map(exchange => ({ ...exchange }))
-    }],
+    'POST /drop-watches': ['breaks the connections of open watches that match: {"resource": "pods"}', body =>
+      ({ dropped: faults.dropWatches(matchOf(objectOf(body === '' ? '{}' : body))) })],
+    'GET /exchanges':
+      ['what clients asked and got, by members of the query: ?verb=create&status=201', (_body, query) => {
+        const { status, ...match } = Object.fromEntries(query)
+        const wanted: ExchangeMatch = { ...matchOf(match), ...status === undefined ? {} : { status: Number(status) } }
+        return exchanges.find(wanted).map(exchange => ({ ...exchange }))
+      }],
     'DELETE /exchanges': ['forgets them', () => {
       exchanges.clear()
       return {}
@@ -73,23 +78,36 @@ function actions ({ clock, exchanges, faults, load }: Pick<TestServer, 'clock' |
 
 /** @param port 0 for a free one */
 export async function openAdmin (server: TestServer, port: number): Promise<Admin> {
-  const offered = actions({ clock: server.clock, exchanges: server.exchanges, faults: server.faults, load: fixtures => server.load(fixtures) })
+  const offered = actions({
+    clock: server.clock, exchanges: server.exchanges, faults: server.faults, load: fixtures => server.load(fixtures)
+  })
   const answer = async (request: IncomingMessage): Promise<unknown> => {
     const { method = '', headers: { host = '', origin } } = request
-    if (!HOSTS.test(host) || origin !== undefined) throw new Refused(403, 'the admin API is for programs on this machine, not for pages of a browser')
+    if (!HOSTS.test(host) || origin !== undefined) {
+      throw new Refused(403, 'the admin API is for programs on this machine, not for pages of a browser')
+    }
     const { pathname, searchParams } = new URL(request.url ?? '/', `http://${HOST}`)
     const [, first = '', rest = ''] = /^(\/[^/]*)\/?(.*)$/.exec(pathname) ?? []
-    if (method === 'GET' && pathname === '/') return Object.fromEntries(Object.entries(offered).map(([name, [help]]) => [name, help]))
+    if (method === 'GET' && pathname === '/') {
+      return Object.fromEntries(Object.entries(offered).map(([name, [help]]) => [name, help]))
+    }
     const [, action] = (Object.hasOwn(offered, `${method} ${first}`) ? offered[`${method} ${first}`] : undefined) ?? []
-    if (action === undefined || (rest !== '' && `${method} ${first}` !== 'DELETE /faults')) throw new Refused(404, 'GET / says what there is')
+    if (action === undefined || (rest !== '' && `${method} ${first}` !== 'DELETE /faults')) {
+      throw new Refused(404, 'GET / says what there is')
+    }
     const body = await bodyOf(request)
     return await action(body, searchParams, rest)
   }
   const http = createServer((request, response) => {
     const send = (code: number, value: unknown): void => {
-      response.writeHead(code, { 'content-type': 'application/json', 'cache-control': 'no-store', ...code >= 400 ? { connection: 'close' } : {} }).end(`${JSON.stringify(value)}\n`)
+      response.writeHead(code, {
+        'content-type': 'application/json', 'cache-control': 'no-store', ...code >= 400 ? { connection: 'close' } : {}
+      })
+        .end(`${JSON.stringify(value)}\n`)
     }
-    answer(request).then(value => { send(200, value) }, (error: Error) => { send(error instanceof Refused ? error.code : 400, { error: error.message }) })
+    answer(request).then(value => { send(200, value) }, (error: Error) => {
+      send(error instanceof Refused ? error.code : 400, { error: error.message })
+    })
   })
   await listen(http, port)
   const { port: taken } = http.address() as AddressInfo // set while it listens

@@ -16,24 +16,33 @@ const number: Reader = (value, name) => {
   return value
 }
 
-export const duration = (value: unknown): Duration => typeof value === 'number' ? number(value, 'move') as number : string(value, 'move') as string
+export const duration = (value: unknown): Duration =>
+  typeof value === 'number' ? number(value, 'move') as number : string(value, 'move') as string
 
 /** @param names allowed members; default any @throws TypeError, SyntaxError */
 export function objectOf (body: string, names?: readonly string[]): Json {
   const value: unknown = JSON.parse(body)
   if (!isObject(value)) throw new TypeError('the body must be an object in JSON')
   const unknown = names === undefined ? undefined : Object.keys(value).find(name => !names.includes(name))
-  if (unknown !== undefined) throw new TypeError(`${unknown}: there is no such member; there are ${String(names?.join(', '))}`)
+  if (unknown !== undefined) {
+    throw new TypeError(`${unknown}: there is no such member; there are ${String(names?.join(', '))}`)
+  }
   return value
 }
 
-const read = (given: Json, table: Readonly<Record<string, Reader>>): object => Object.fromEntries(Object.entries(given).map(([name, value]) => {
-  const reader = Object.hasOwn(table, name) ? table[name] : undefined
-  if (reader === undefined) throw new TypeError(`${name}: there is no such member; there are ${Object.keys(table).join(', ')}`)
-  return [name, reader(value, name)]
-}))
+const read = (given: Json, table: Readonly<Record<string, Reader>>): object =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => {
+    const reader = Object.hasOwn(table, name) ? table[name] : undefined
+    if (reader === undefined) {
+      throw new TypeError(`${name}: there is no such member; there are ${Object.keys(table).join(', ')}`)
+    }
+    return [name, reader(value, name)]
+  }))
 
-const MATCH: Readonly<Record<keyof RequestMatch, Reader>> = { method: string, verb: string, url: string, group: string, resource: string, namespace: string, name: string, user: string }
+const MATCH: Readonly<Record<keyof RequestMatch, Reader>> = {
+  method: string, verb: string, url: string, group: string, resource: string, namespace: string, name: string,
+  user: string
+}
 
 export const matchOf = (given: Json): RequestMatch => read(given, MATCH)
 
@@ -46,7 +55,10 @@ const FAULT: Readonly<Record<keyof Fault, Reader>> = {
   delay: value => typeof value === 'number' ? number(value, 'delay') : string(value, 'delay'),
   status: number,
   retryAfter: number,
-  disconnect: (value, name): Break => typeof value === 'string' ? value as Break : read(objectOf(JSON.stringify(value ?? name)), { bytes: number, events: number }) as Break, // `Faults.add` checks the text
+  // `Faults.add` checks the text
+  disconnect: (value, name): Break => typeof value === 'string'
+    ? value as Break
+    : read(objectOf(JSON.stringify(value ?? name)), { bytes: number, events: number }) as Break,
   stale: number,
   staleReads: (value, name) => string(value, name),
   duplicate: value => {

@@ -36,7 +36,9 @@ export async function runDev (args: readonly string[]): Promise<number> {
     const admin = await openAdmin(server, values['admin-port'])
     if (values.kubeconfig === '') process.stdout.write(server.kubeconfig(ADMINISTRATOR))
     else await server.writeKubeconfig(values.kubeconfig, ADMINISTRATOR)
-    process.stderr.write(`orch-apiserver dev: serving on ${server.url}, admin API on ${admin.url}, seed ${server.faults.seed}\n`)
+    process.stderr.write(
+      `orch-apiserver dev: serving on ${server.url}, admin API on ${admin.url}, seed ${server.faults.seed}\n`
+    )
     await ended
     await admin.close()
     return 0
@@ -50,12 +52,17 @@ export async function runDev (args: readonly string[]): Promise<number> {
 }
 
 function optionsOf ({ port, fixtures, now, seed }: Values): TestServerOptions {
-  return { tls: true, port, fixtures, log: true, user: false, server: { authorization: { modes: ['RBAC'] } }, ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed } }
+  return {
+    tls: true, port, fixtures, log: true, user: false, server: { authorization: { modes: ['RBAC'] } },
+    ...now === '' ? {} : { now: new Date(now) }, ...seed === 0 ? {} : { seed }
+  }
 }
 
 function reasonOf (error: unknown): string {
   if (error instanceof FlagError || error instanceof ArgumentError) return error.message
   const { code, message, port } = error as { code?: unknown, message?: unknown, port?: unknown }
-  if (code === 'EADDRINUSE') return `port ${String(port)} is in use on 127.0.0.1; choose another one with --port or --admin-port, or 0`
+  if (code === 'EADDRINUSE') {
+    return `port ${String(port)} is in use on 127.0.0.1; choose another one with --port or --admin-port, or 0`
+  }
   return printable(String(message ?? error), 1000)
 }

@@ -1,24 +1,61 @@
 /**
- * Default roles of cluster components and of all users, as upstream. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`.
+ * Default roles of cluster components and of all users, as upstream. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core`
+ * is the core group), or `VERBS > PATHS`.
  */
 import type { DefaultRole } from './types.js'
 
 export const COMPONENT_ROLES: readonly DefaultRole[] = [
-  { name: 'system:auth-delegator', rules: ['create|authentication.orch.io|tokenreviews', 'create|authorization.orch.io|subjectaccessreviews'] },
-  { name: 'system:basic-user', rules: ['create|authorization.orch.io|selfsubjectaccessreviews,selfsubjectrulesreviews'] },
-  { name: 'system:certificates.orch.io:certificatesigningrequests:nodeclient', rules: ['create|certificates.orch.io|certificatesigningrequests/nodeclient'] },
-  { name: 'system:certificates.orch.io:certificatesigningrequests:selfnodeclient', rules: ['create|certificates.orch.io|certificatesigningrequests/selfnodeclient'] },
-  { name: 'system:certificates.orch.io:legacy-unknown-approver', rules: ['approve|certificates.orch.io|signers|orch.io/legacy-unknown'] },
-  { name: 'system:certificates.orch.io:node-agent-serving-approver', rules: ['approve|certificates.orch.io|signers|orch.io/node-agent-serving'] },
-  { name: 'system:certificates.orch.io:orch-apiserver-client-approver', rules: ['approve|certificates.orch.io|signers|orch.io/orch-apiserver-client'] },
+  {
+    name: 'system:auth-delegator', rules: [
+      'create|authentication.orch.io|tokenreviews', 'create|authorization.orch.io|subjectaccessreviews'
+    ]
+  },
+  {
+    name: 'system:basic-user', rules: [
+      'create|authorization.orch.io|selfsubjectaccessreviews,selfsubjectrulesreviews'
+    ]
+  },
+  {
+    name: 'system:certificates.orch.io:certificatesigningrequests:nodeclient', rules: [
+      'create|certificates.orch.io|certificatesigningrequests/nodeclient'
+    ]
+  },
+  {
+    name: 'system:certificates.orch.io:certificatesigningrequests:selfnodeclient', rules: [
+      'create|certificates.orch.io|certificatesigningrequests/selfnodeclient'
+    ]
+  },
+  {
+    name: 'system:certificates.orch.io:legacy-unknown-approver', rules: [
+      'approve|certificates.orch.io|signers|orch.io/legacy-unknown'
+    ]
+  },
+  {
+    name: 'system:certificates.orch.io:node-agent-serving-approver', rules: [
+      'approve|certificates.orch.io|signers|orch.io/node-agent-serving'
+    ]
+  },
+  {
+    name: 'system:certificates.orch.io:orch-apiserver-client-approver', rules: [
+      'approve|certificates.orch.io|signers|orch.io/orch-apiserver-client'
+    ]
+  },
   {
     name: 'system:certificates.orch.io:orch-apiserver-client-node-agent-approver',
     rules: [
       'approve|certificates.orch.io|signers|orch.io/orch-apiserver-client-node-agent'
     ]
   },
-  { name: 'system:discovery', rules: ['get > /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/'] },
-  { name: 'system:heapster', rules: ['get,list,watch|core|events,namespaces,nodes,pods', 'get,list,watch|extensions|deployments'] },
+  {
+    name: 'system:discovery', rules: [
+      'get > /api,/api/*,/apis,/apis/*,/healthz,/livez,/openapi,/openapi/*,/readyz,/version,/version/'
+    ]
+  },
+  {
+    name: 'system:heapster', rules: [
+      'get,list,watch|core|events,namespaces,nodes,pods', 'get,list,watch|extensions|deployments'
+    ]
+  },
   { name: 'system:monitoring', rules: ['get > /healthz,/healthz/*,/livez,/livez/*,/metrics,/readyz,/readyz/*'] },
   {
     name: 'system:node',
@@ -47,9 +84,22 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
       'get,list,watch|node.orch.io|runtimeclasses'
     ]
   },
-  { name: 'system:node-agent-api-admin', rules: ['get,list,watch|core|nodes', 'proxy|core|nodes', '*|core|nodes/log,nodes/metrics,nodes/proxy,nodes/spec,nodes/stats'] },
-  { name: 'system:node-bootstrapper', rules: ['create,get,list,watch|certificates.orch.io|certificatesigningrequests'] },
-  { name: 'system:node-problem-detector', rules: ['get|core|nodes', 'patch|core|nodes/status', 'create,patch,update|core,events.orch.io|events'] },
+  {
+    name: 'system:node-agent-api-admin', rules: [
+      'get,list,watch|core|nodes', 'proxy|core|nodes',
+      '*|core|nodes/log,nodes/metrics,nodes/proxy,nodes/spec,nodes/stats'
+    ]
+  },
+  {
+    name: 'system:node-bootstrapper', rules: [
+      'create,get,list,watch|certificates.orch.io|certificatesigningrequests'
+    ]
+  },
+  {
+    name: 'system:node-problem-detector', rules: [
+      'get|core|nodes', 'patch|core|nodes/status', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
   {
     name: 'system:node-proxier',
     rules: [
@@ -115,7 +165,11 @@ export const COMPONENT_ROLES: readonly DefaultRole[] = [
     ]
   },
   { name: 'system:public-info-viewer', rules: ['get > /healthz,/livez,/readyz,/version,/version/'] },
-  { name: 'system:service-account-issuer-discovery', rules: ['get > /.well-known/openid-configuration,/openid/v1/jwks'] },
+  {
+    name: 'system:service-account-issuer-discovery', rules: [
+      'get > /.well-known/openid-configuration,/openid/v1/jwks'
+    ]
+  },
   {
     name: 'system:volume-scheduler',
     rules: [

@@ -1,4 +1,7 @@
-/** Default roles of controllers, as upstream. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or `VERBS > PATHS`. */
+/**
+ * Default roles of controllers, as upstream. A rule is `VERBS|GROUPS|RESOURCES|NAMES` (`core` is the core group), or
+ * `VERBS > PATHS`.
+ */
 import type { DefaultRole } from './types.js'
 
 export const CONTROLLER_ROLES: readonly DefaultRole[] = [
@@ -21,12 +24,17 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'delete,get,list,watch|certificates.orch.io|certificatesigningrequests',
       'update|certificates.orch.io|certificatesigningrequests/approval,certificatesigningrequests/status',
       'approve|certificates.orch.io|signers|orch.io/orch-apiserver-client-node-agent',
-      'sign|certificates.orch.io|signers|orch.io/orch-apiserver-client,orch.io/orch-apiserver-client-node-agent,orch.io/node-agent-serving,orch.io/legacy-unknown',
+      'sign|certificates.orch.io|signers|orch.io/orch-apiserver-client,orch.io/orch-apiserver-client-node-agent,' +
+        'orch.io/node-agent-serving,orch.io/legacy-unknown',
       'create|authorization.orch.io|subjectaccessreviews',
       'create,patch,update|core,events.orch.io|events'
     ]
   },
-  { name: 'system:controller:clusterrole-aggregation-controller', rules: ['escalate,get,list,patch,update,watch|rbac.authorization.orch.io|clusterroles'] },
+  {
+    name: 'system:controller:clusterrole-aggregation-controller', rules: [
+      'escalate,get,list,patch,update,watch|rbac.authorization.orch.io|clusterroles'
+    ]
+  },
   {
     name: 'system:controller:cronjob-controller',
     rules: [
@@ -124,7 +132,11 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'create,patch,update|core,events.orch.io|events'
     ]
   },
-  { name: 'system:controller:generic-garbage-collector', rules: ['delete,get,list,patch,update,watch|*|*', 'create,patch,update|core,events.orch.io|events'] },
+  {
+    name: 'system:controller:generic-garbage-collector', rules: [
+      'delete,get,list,patch,update,watch|*|*', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
   {
     name: 'system:controller:horizontal-pod-autoscaler',
     rules: [
@@ -185,7 +197,11 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
     ]
   },
   { name: 'system:controller:pod-garbage-collector', rules: ['delete,list,watch|core|pods', 'get,list|core|nodes'] },
-  { name: 'system:controller:pv-protection-controller', rules: ['get,list,update,watch|core|persistentvolumes', 'create,patch,update|core,events.orch.io|events'] },
+  {
+    name: 'system:controller:pv-protection-controller', rules: [
+      'get,list,update,watch|core|persistentvolumes', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
   {
     name: 'system:controller:pvc-protection-controller',
     rules: [
@@ -214,10 +230,26 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
       'create,patch,update|core,events.orch.io|events'
     ]
   },
-  { name: 'system:controller:resourcequota-controller', rules: ['list,watch|*|*', 'update|core|resourcequotas/status', 'create,patch,update|core,events.orch.io|events'] },
-  { name: 'system:controller:root-ca-cert-publisher', rules: ['create,update|core|configmaps', 'create,patch,update|core,events.orch.io|events'] },
-  { name: 'system:controller:route-controller', rules: ['list,watch|core|nodes', 'patch|core|nodes/status', 'create,patch,update|core,events.orch.io|events'] },
-  { name: 'system:controller:service-account-controller', rules: ['create|core|serviceaccounts', 'create,patch,update|core,events.orch.io|events'] },
+  {
+    name: 'system:controller:resourcequota-controller', rules: [
+      'list,watch|*|*', 'update|core|resourcequotas/status', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
+  {
+    name: 'system:controller:root-ca-cert-publisher', rules: [
+      'create,update|core|configmaps', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
+  {
+    name: 'system:controller:route-controller', rules: [
+      'list,watch|core|nodes', 'patch|core|nodes/status', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
+  {
+    name: 'system:controller:service-account-controller', rules: [
+      'create|core|serviceaccounts', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
   {
     name: 'system:controller:service-controller',
     rules: [
@@ -250,6 +282,14 @@ export const CONTROLLER_ROLES: readonly DefaultRole[] = [
     ],
     gates: ['StorageVersionAPI', 'APIServerIdentity']
   },
-  { name: 'system:controller:ttl-after-finished-controller', rules: ['delete,get,list,watch|batch|jobs', 'create,patch,update|core,events.orch.io|events'] },
-  { name: 'system:controller:ttl-controller', rules: ['list,patch,update,watch|core|nodes', 'create,patch,update|core,events.orch.io|events'] }
+  {
+    name: 'system:controller:ttl-after-finished-controller', rules: [
+      'delete,get,list,watch|batch|jobs', 'create,patch,update|core,events.orch.io|events'
+    ]
+  },
+  {
+    name: 'system:controller:ttl-controller', rules: [
+      'list,patch,update,watch|core|nodes', 'create,patch,update|core,events.orch.io|events'
+    ]
+  }
 ]

@@ -19,7 +19,9 @@ export const AdmissionRequest = message('AdmissionRequest', 'A request for an ad
   requestSubResource: string(15, 'Subresource of the request, as the client named it.'),
   name: string(5, 'Name of the object; may be empty when it is generated.'),
   namespace: string(6, 'Namespace of the request, if it has one.'),
-  operation: string(7, 'What is done: CREATE, UPDATE, DELETE or CONNECT.', { required: true, values: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] }),
+  operation: string(7, 'What is done: CREATE, UPDATE, DELETE or CONNECT.', {
+    required: true, values: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT']
+  }),
   userInfo: one(8, 'User who makes the request.', UserInfo, { required: true }),
   object: one(9, 'Object as it would become; null when deleting.', RawExtension),
   oldObject: one(10, 'Object as it is now, for UPDATE and DELETE.', RawExtension),

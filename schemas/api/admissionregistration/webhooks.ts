@@ -17,23 +17,28 @@ export const ServiceReference = message('ServiceReference', 'A service through w
 })
 
 export type WebhookClientConfig = Static<typeof WebhookClientConfig>
-export const WebhookClientConfig = message('WebhookClientConfig', 'How a webhook is reached; either url or service is set.', {
-  url: string(3, 'URL of the webhook, with scheme https.', { pointer: true }),
-  service: one(1, 'Service the webhook runs in.', ServiceReference, { pointer: true }),
-  caBundle: bytes(2, 'CA certificates (PEM) that the webhook is checked with.')
-})
+export const WebhookClientConfig =
+  message('WebhookClientConfig', 'How a webhook is reached; either url or service is set.', {
+    url: string(3, 'URL of the webhook, with scheme https.', { pointer: true }),
+    service: one(1, 'Service the webhook runs in.', ServiceReference, { pointer: true }),
+    caBundle: bytes(2, 'CA certificates (PEM) that the webhook is checked with.')
+  })
 
 export type Rule = Static<typeof Rule>
 export const Rule = message('Rule', 'Resources a webhook is called for.', {
   apiGroups: list(1, 'API groups of the resources; * means all.', 'string'),
   apiVersions: list(2, 'API versions of the resources; * means all.', 'string'),
   resources: list(3, 'Resources in plural, such as pods or pods/log; * means all.', 'string'),
-  scope: string(4, 'Scope of the resources, Cluster, Namespaced or *; by default *.', { pointer: true, values: ['Cluster', 'Namespaced', '*'], closed: true, default: '*' })
+  scope: string(4, 'Scope of the resources, Cluster, Namespaced or *; by default *.', {
+    pointer: true, values: ['Cluster', 'Namespaced', '*'], closed: true, default: '*'
+  })
 })
 
 export type RuleWithOperations = Static<typeof RuleWithOperations>
 export const RuleWithOperations = message('RuleWithOperations', 'Operations and resources a webhook is called for.', {
-  operations: list(1, 'Operations: CREATE, UPDATE, DELETE, CONNECT or * for all.', 'string', { values: ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'], closed: 'ruled' }),
+  operations: list(1, 'Operations: CREATE, UPDATE, DELETE, CONNECT or * for all.', 'string', {
+    values: ['*', 'CREATE', 'UPDATE', 'DELETE', 'CONNECT'], closed: 'ruled'
+  }),
   rule: inline(2, 'Resources the webhook is called for.', Rule)
 })
 
@@ -42,41 +47,76 @@ export const MutatingWebhook = message('MutatingWebhook', 'A webhook that may ch
   name: string(1, 'Name of the webhook, fully qualified, such as images.example.com.', { required: true }),
   clientConfig: one(2, 'How the webhook is reached.', WebhookClientConfig, { required: true }),
   rules: list(3, 'Requests the webhook is called for.', RuleWithOperations),
-  failurePolicy: string(4, 'What a failed call means, Ignore or Fail; by default Fail.', { pointer: true, values: ['Ignore', 'Fail'], closed: true, default: 'Fail' }),
-  matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', { pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent' }),
-  namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  objectSelector: one(11, 'Labels of the objects to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: 'ruled' }),
+  failurePolicy: string(4, 'What a failed call means, Ignore or Fail; by default Fail.', {
+    pointer: true, values: ['Ignore', 'Fail'], closed: true, default: 'Fail'
+  }),
+  matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', {
+    pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent'
+  }),
+  namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, {
+    pointer: true, default: {}
+  }),
+  objectSelector: one(11, 'Labels of the objects to call it for; by default all.', LabelSelector, {
+    pointer: true, default: {}
+  }),
+  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', {
+    required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun',
+    values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: 'ruled'
+  }),
   timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
-  admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true }),
-  reinvocationPolicy: string(10, 'Whether it may be called again, Never or IfNeeded; by default Never.', { pointer: true, values: ['Never', 'IfNeeded'], closed: true, default: 'Never' })
+  admissionReviewVersions: list(
+    8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true }
+  ),
+  reinvocationPolicy: string(10, 'Whether it may be called again, Never or IfNeeded; by default Never.', {
+    pointer: true, values: ['Never', 'IfNeeded'], closed: true, default: 'Never'
+  })
 }, { validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type MutatingWebhookConfiguration = Static<typeof MutatingWebhookConfiguration>
-export const MutatingWebhookConfiguration = kind('MutatingWebhookConfiguration', 'Webhooks that may accept, refuse and change objects.', {
-  metadata,
-  webhooks: list(2, 'Webhooks and the requests they are called for.', MutatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+export const MutatingWebhookConfiguration =
+  kind('MutatingWebhookConfiguration', 'Webhooks that may accept, refuse and change objects.', {
+    metadata,
+    webhooks: list(2, 'Webhooks and the requests they are called for.', MutatingWebhook, {
+      patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks'
+    })
+  }, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 export type ValidatingWebhook = Static<typeof ValidatingWebhook>
-export const ValidatingWebhook = message('ValidatingWebhook', 'A webhook that may refuse objects before they are stored.', {
-  name: string(1, 'Name of the webhook, fully qualified, such as images.example.com.', { required: true }),
-  clientConfig: one(2, 'How the webhook is reached.', WebhookClientConfig, { required: true }),
-  rules: list(3, 'Requests the webhook is called for.', RuleWithOperations),
-  failurePolicy: string(4, 'What a failed call means, Ignore or Fail; by default Fail.', { pointer: true, values: ['Ignore', 'Fail'], closed: true, default: 'Fail' }),
-  matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', { pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent' }),
-  namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  objectSelector: one(10, 'Labels of the objects to call it for; by default all.', LabelSelector, { pointer: true, default: {} }),
-  sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', { required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun', values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: 'ruled' }),
-  timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
-  admissionReviewVersions: list(8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true })
-}, { validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
+export const ValidatingWebhook =
+  message('ValidatingWebhook', 'A webhook that may refuse objects before they are stored.', {
+    name: string(1, 'Name of the webhook, fully qualified, such as images.example.com.', { required: true }),
+    clientConfig: one(2, 'How the webhook is reached.', WebhookClientConfig, { required: true }),
+    rules: list(3, 'Requests the webhook is called for.', RuleWithOperations),
+    failurePolicy: string(4, 'What a failed call means, Ignore or Fail; by default Fail.', {
+      pointer: true, values: ['Ignore', 'Fail'], closed: true, default: 'Fail'
+    }),
+    matchPolicy: string(9, 'How rules match other versions, Exact or Equivalent; by default Equivalent.', {
+      pointer: true, values: ['Exact', 'Equivalent'], closed: true, default: 'Equivalent'
+    }),
+    namespaceSelector: one(5, 'Labels of the namespaces to call it for; by default all.', LabelSelector, {
+      pointer: true, default: {}
+    }),
+    objectSelector: one(10, 'Labels of the objects to call it for; by default all.', LabelSelector, {
+      pointer: true, default: {}
+    }),
+    sideEffects: string(6, 'Whether calls have side effects: None or NoneOnDryRun.', {
+      required: true, pointer: true, missing: 'must specify one of None, NoneOnDryRun',
+      values: ['Unknown', 'None', 'Some', 'NoneOnDryRun'], closed: 'ruled'
+    }),
+    timeoutSeconds: int32(7, 'Seconds a call may take, from 1 to 30; by default 10.', { pointer: true, default: 10 }),
+    admissionReviewVersions: list(
+      8, 'Versions of AdmissionReview the webhook takes, preferred first.', 'string', { required: true }
+    )
+  }, { validate: (webhook, at, report) => { validateWebhook(webhook, at, report) } })
 
 export type ValidatingWebhookConfiguration = Static<typeof ValidatingWebhookConfiguration>
-export const ValidatingWebhookConfiguration = kind('ValidatingWebhookConfiguration', 'Webhooks that may accept or refuse objects.', {
-  metadata,
-  webhooks: list(2, 'Webhooks and the requests they are called for.', ValidatingWebhook, { patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks' })
-}, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
+export const ValidatingWebhookConfiguration =
+  kind('ValidatingWebhookConfiguration', 'Webhooks that may accept or refuse objects.', {
+    metadata,
+    webhooks: list(2, 'Webhooks and the requests they are called for.', ValidatingWebhook, {
+      patchStrategy: 'merge', patchMergeKey: 'name', protoName: 'Webhooks'
+    })
+  }, { validate: ({ webhooks = [] }, _at, report) => { validateNames(webhooks, report) } })
 
 const columns: ReadonlyArray<Column<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>> = [
   name,

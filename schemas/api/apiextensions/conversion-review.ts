@@ -19,7 +19,8 @@ export const ConversionResponse = message('ConversionResponse', 'Answer of a con
 })
 
 export type ConversionReview = Static<typeof ConversionReview>
-export const ConversionReview = kind('ConversionReview', 'A conversion of objects by a webhook, request and response.', {
-  request: one(1, 'Objects to convert.', ConversionRequest, { pointer: true }),
-  response: one(2, 'What the webhook answers.', ConversionResponse, { pointer: true })
-})
+export const ConversionReview =
+  kind('ConversionReview', 'A conversion of objects by a webhook, request and response.', {
+    request: one(1, 'Objects to convert.', ConversionRequest, { pointer: true }),
+    response: one(2, 'What the webhook answers.', ConversionResponse, { pointer: true })
+  })

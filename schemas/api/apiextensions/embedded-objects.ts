@@ -11,14 +11,21 @@ import type { Report } from '../../language/declare.js'
 import { isSchema, type JSONSchemaProps as Schema } from './schemas.js'
 import { isObject } from '../../language/values.js'
 
-/** Findings of the objects within a value, and of the value itself if `isOne`. Metadata that cannot be decoded is the only finding. */
-export function embeddedFindings (value: unknown, schema: Schema, at: string, isOne = schema['x-orch-embedded-resource'] === true): FieldError[] {
+/**
+ * Findings of the objects within a value, and of the value itself if `isOne`. Metadata that cannot be decoded is the
+ * only finding.
+ */
+export function embeddedFindings (
+  value: unknown, schema: Schema, at: string, isOne = schema['x-orch-embedded-resource'] === true
+): FieldError[] {
   const misread: FieldError[] = []
   const found = collect(report => { check(value, schema, at, isOne, report, error => misread.push(error)) })
   return misread.length > 0 ? misread.slice(0, 1) : found
 }
 
-function check (value: unknown, schema: Schema | undefined, at: string, isOne: boolean, report: Report, misread: Report): void {
+function check (
+  value: unknown, schema: Schema | undefined, at: string, isOne: boolean, report: Report, misread: Report
+): void {
   if (schema === undefined) return
   const inner = (item: unknown, part: unknown, path: string): void => {
     if (isSchema(part)) check(item, part, path, part['x-orch-embedded-resource'] === true, report, misread)
@@ -34,7 +41,9 @@ function check (value: unknown, schema: Schema | undefined, at: string, isOne: b
   }
 }
 
-function checkObject (object: Readonly<Record<string, unknown>>, below: (name: string) => string, report: Report, misread: Report): void {
+function checkObject (
+  object: Readonly<Record<string, unknown>>, below: (name: string) => string, report: Report, misread: Report
+): void {
   for (const name of ['apiVersion', 'kind'] as const) {
     const text = object[name]
     if (text === undefined || text === '') required(report, below(name))
@@ -43,7 +52,9 @@ function checkObject (object: Readonly<Record<string, unknown>>, below: (name: s
       if (text.split('/').length > 2) invalid(report, below(name), text, `unexpected GroupVersion string: ${text}`)
     } else {
       const wrong = dns1035Label(text.toLowerCase())
-      if (wrong.length > 0) invalid(report, below(name), text, `may have mixed case, but should otherwise match: ${wrong.join()}`)
+      if (wrong.length > 0) {
+        invalid(report, below(name), text, `may have mixed case, but should otherwise match: ${wrong.join()}`)
+      }
     }
   }
   if (Object.hasOwn(object, 'metadata')) checkMetadata(object['metadata'], below('metadata'), report, misread)
@@ -52,9 +63,13 @@ function checkObject (object: Readonly<Record<string, unknown>>, below: (name: s
 function checkMetadata (value: unknown, at: string, report: Report, misread: Report): void {
   try {
     const { object: metadata } = decode(ObjectMeta, value)
-    const named = { ...metadata, name: metadata.name === undefined || metadata.name === '' ? 'fakename' : metadata.name }
+    const named = {
+      ...metadata, name: metadata.name === undefined || metadata.name === '' ? 'fakename' : metadata.name
+    }
     const namespaced = metadata.namespace !== undefined && metadata.namespace !== ''
-    for (const error of collect(each => { validateMetadata({ namespaced, nameRule: pathSegment, anyFinalizer: true }, named, each) })) {
+    for (const error of collect(each => {
+      validateMetadata({ namespaced, nameRule: pathSegment, anyFinalizer: true }, named, each)
+    })) {
       report({ ...error, field: `${at}${error.field.slice('metadata'.length)}` })
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * Regular expressions in schemas. Clients write them, so neither compiling nor matching may block the event loop. The cost of
- * compiling is estimated first: `(a{1000})` a hundred times is 900 characters and takes 140 ms. Past the budget, expressions count
- * as valid and match every string.
+ * Regular expressions in schemas. Clients write them, so neither compiling nor matching may block the event loop. The
+ * cost of compiling is estimated first: `(a{1000})` a hundred times is 900 characters and takes 140 ms. Past the
+ * budget, expressions count as valid and match every string.
  */
 import type * as Re2 from 're2js'
 import { onDemand } from '../../on-demand.js'
@@ -154,6 +154,9 @@ function compileFor (source: string, most: number): ObjectExpression {
     }
   } catch (error) {
     // In a schema, it is past the budget of its definition, so it was not compiled there.
-    return { why: error instanceof Error ? error.message : String(error), weight, matches: never, matchesIn: none, tooLong: never }
+    return {
+      why: error instanceof Error ? error.message : String(error), weight, matches: never, matchesIn: none,
+      tooLong: never
+    }
   }
 }

@@ -14,7 +14,9 @@ export function isPruned (value: unknown, schema: Schema | undefined): boolean {
   return Object.entries(value).every(([name, item]) => {
     if (embedded && OF_EVERY_KIND.has(name)) return true
     if (Object.hasOwn(properties, name)) return isPruned(item, properties[name])
-    if (additionalProperties !== undefined) return isPruned(item, isSchema(additionalProperties) ? additionalProperties : undefined)
+    if (additionalProperties !== undefined) {
+      return isPruned(item, isSchema(additionalProperties) ? additionalProperties : undefined)
+    }
     return keeps
   })
 }
@@ -22,5 +24,6 @@ export function isPruned (value: unknown, schema: Schema | undefined): boolean {
 /** Skips `allOf`, `anyOf`, `oneOf` and `not`, where defaults are forbidden. */
 export function hasUnprunedDefault (schema: Schema): boolean {
   if (schema.default !== undefined && !isPruned(schema.default, schema)) return true
-  return (isSchema(schema.items) && hasUnprunedDefault(schema.items)) || Object.values(schema.properties ?? {}).some(hasUnprunedDefault)
+  return (isSchema(schema.items) && hasUnprunedDefault(schema.items)) ||
+    Object.values(schema.properties ?? {}).some(hasUnprunedDefault)
 }

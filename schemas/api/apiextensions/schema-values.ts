@@ -47,7 +47,9 @@ export class ValueValidator {
     this.#most = ofObjects ? Infinity : MAX_STEPS
   }
 
-  validate (schema: Schema, value: unknown, at: string, report: Report): void { finish(this.validating(schema, value, at, report)) }
+  validate (schema: Schema, value: unknown, at: string, report: Report): void {
+    finish(this.validating(schema, value, at, report))
+  }
 
   * validating (schema: Schema, value: unknown, at: string, report: Report): Steps<void> {
     const reported = new Set<string>()
@@ -77,7 +79,12 @@ export class ValueValidator {
   #own (schema: Schema, value: unknown, name: string, found: ValueFinding[]): void {
     const said = (words: string): void => { this.#say(found, name, `${name} in body ${words}`, value) }
     const mismatch = typeMismatch(schema, value, this.#most === Infinity)
-    if (mismatch !== undefined) this.#say(found, name, `${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own, 'FieldValueTypeInvalid')
+    if (mismatch !== undefined) {
+      this.#say(
+        found, name, `${name} in body must be of type ${mismatch.wanted}: "${mismatch.own}"`, mismatch.own,
+        'FieldValueTypeInvalid'
+      )
+    }
     if (typeof value === 'string') this.#text(schema, value, name, found, said)
     if (isNumber(value)) numberWords(schema, value).forEach(said)
     this.#steps += schema.enum?.length ?? 0
@@ -87,60 +94,90 @@ export class ValueValidator {
     }
   }
 
-  #say (found: ValueFinding[], name: string, detail: string, value: unknown, type: FieldError['type'] = 'FieldValueInvalid'): void {
+  #say (
+    found: ValueFinding[], name: string, detail: string, value: unknown, type: FieldError['type'] = 'FieldValueInvalid'
+  ): void {
     if (found.length > 0 && this.#steps > this.#most) return
     this.#steps += sizeOf(value, this.#most)
     found.push({ name, field: '', type, value, detail })
   }
 
-  #text ({ maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, found: ValueFinding[], said: (words: string) => void): void {
+  #text (
+    { maxLength, minLength, pattern = '', format = '' }: Schema, value: string, name: string, found: ValueFinding[],
+    said: (words: string) => void
+  ): void {
     this.#steps += value.length / STEP_OF_TEXT
     const length = maxLength === undefined && minLength === undefined ? 0 : [...value].length
-    if (maxLength !== undefined && length > maxLength) this.#say(found, name, `may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
+    if (maxLength !== undefined &&
+      length >
+        maxLength) this.#say(found, name, `may not be longer than ${amount(maxLength)}`, value, 'FieldValueTooLong')
     else if (minLength !== undefined && length < minLength) said(`should be at least ${amount(minLength)} chars long`)
     else if (pattern !== '') {
       const { matches, tooLong } = this.#patterns.of(pattern)
       if (tooLong(value)) said(`is too long to be matched with '${pattern}'`)
       else if (!matches(value)) said(`should match '${pattern}'`)
     }
-    if (!hasFormat(format, value)) this.#say(found, name, `${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value, 'FieldValueTypeInvalid')
+    if (!hasFormat(format, value)) {
+      this.#say(
+        found, name, `${name} in body must be of type ${format}: ${JSON.stringify(value)}`, value,
+        'FieldValueTypeInvalid'
+      )
+    }
   }
 
-  * #list ({ items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: ValueFinding[]): Steps<void> {
+  * #list (
+    { items, minItems, maxItems }: Schema, value: readonly unknown[], name: string, found: ValueFinding[]
+  ): Steps<void> {
     if (isSchema(items) && this.#steps < this.#most) {
       for (const [index, item] of value.entries()) {
         if (found.length >= MAX_FOUND) break
         found.push(...yield * this.#findings(items, item, `${name}[${index}]`))
       }
     }
-    if (minItems !== undefined && value.length < minItems) this.#say(found, name, `${name} in body should have at least ${amount(minItems)} items`, value.length)
-    if (maxItems !== undefined && value.length > maxItems) this.#say(found, name, `must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
+    if (minItems !== undefined && value.length < minItems) {
+      this.#say(found, name, `${name} in body should have at least ${amount(minItems)} items`, value.length)
+    }
+    if (maxItems !== undefined && value.length > maxItems) {
+      this.#say(found, name, `must have at most ${amount(maxItems)} items`, value.length, 'FieldValueTooMany')
+    }
   }
 
-  * #object (schema: Schema, value: Readonly<Record<string, unknown>>, name: string, found: ValueFinding[]): Steps<void> {
+  * #object (
+    schema: Schema, value: Readonly<Record<string, unknown>>, name: string, found: ValueFinding[]
+  ): Steps<void> {
     const { properties = {}, additionalProperties, required = [], minProperties, maxProperties } = schema
     const members = Object.entries(value)
     this.#steps += members.length + required.length
     if (this.#steps > this.#most) return
     const below = (member: string): string => name === '' ? member : `${name}.${member}`
     if (minProperties !== undefined && members.length < minProperties) {
-      return this.#say(found, name, `${name} in body should have at least ${amount(minProperties)} properties`, members.length)
+      return this.#say(
+        found, name, `${name} in body should have at least ${amount(minProperties)} properties`, members.length
+      )
     }
     if (maxProperties !== undefined && members.length > maxProperties) {
-      return this.#say(found, name, `must have at most ${amount(maxProperties)} items`, members.length, 'FieldValueTooMany')
+      return this.#say(
+        found, name, `must have at most ${amount(maxProperties)} items`, members.length, 'FieldValueTooMany'
+      )
     }
     for (const [member, item] of members) {
       if (found.length >= MAX_FOUND) break
       if (Object.hasOwn(properties, member)) continue
-      if (isSchema(additionalProperties)) found.push(...yield * this.#findings(additionalProperties, item, `${name}.${member}`))
-      else if (additionalProperties === false) this.#say(found, name, `${name}.${member} in body is a forbidden property`, member)
+      if (isSchema(
+        additionalProperties
+      )) found.push(...yield * this.#findings(additionalProperties, item, `${name}.${member}`))
+      else if (additionalProperties === false) {
+        this.#say(found, name, `${name}.${member} in body is a forbidden property`, member)
+      }
     }
     for (const [member, item] of members) {
       const part = Object.hasOwn(properties, member) ? properties[member] : undefined
       if (part !== undefined) found.push(...yield * this.#findings(part, item, below(member)))
     }
     for (const member of required) {
-      if (!Object.hasOwn(value, member)) found.push({ name: `${name}.${member}`, field: '', type: 'FieldValueRequired', detail: '' })
+      if (!Object.hasOwn(value, member)) {
+        found.push({ name: `${name}.${member}`, field: '', type: 'FieldValueRequired', detail: '' })
+      }
     }
   }
 
@@ -150,20 +187,32 @@ export class ValueValidator {
     return all
   }
 
-  * #logic ({ anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: ValueFinding[]): Steps<void> {
+  * #logic (
+    { anyOf = [], oneOf = [], allOf = [], not }: Schema, value: unknown, name: string, found: ValueFinding[]
+  ): Steps<void> {
     const quoted = JSON.stringify(name)
-    const whole = (words: string): void => { found.push({ name: '', field: '', type: 'FieldValueInvalid', value: '', detail: `${quoted} must ${words}` }) }
+    const whole = (words: string): void => {
+      found.push({ name: '', field: '', type: 'FieldValueInvalid', value: '', detail: `${quoted} must ${words}` })
+    }
     const right = (all: ValueFinding[][]): number => all.filter(({ length }) => length === 0).length
-    const [any, one, all] = [yield * this.#each(anyOf, value, name), yield * this.#each(oneOf, value, name), yield * this.#each(allOf, value, name)]
-    if (any.length > 0 && right(any) === 0) { whole('validate at least one schema (anyOf)'); found.push(...any[0] ?? []) }
+    const [any, one, all] = [
+      yield * this.#each(anyOf, value, name), yield * this.#each(oneOf, value, name),
+      yield * this.#each(allOf, value, name)
+    ]
+    if (any.length > 0 &&
+      right(any) === 0) { whole('validate at least one schema (anyOf)'); found.push(...any[0] ?? []) }
     if (one.length > 0 && right(one) !== 1) {
-      whole(`validate one and only one schema (oneOf). Found ${right(one) === 0 ? 'none valid' : `${right(one)} valid alternatives`}`)
+      whole('validate one and only one schema (oneOf). Found ' +
+        `${right(one) === 0 ? 'none valid' : `${right(one)} valid alternatives`}`)
       if (right(one) === 0) found.push(...one[0] ?? [])
     }
     found.push(...all.flat())
     if (right(all) < all.length) whole(`validate all the schemas (allOf)${right(all) === 0 ? '. None validated' : ''}`)
-    if (not !== undefined && (yield * this.#findings(not, value, name)).length === 0) whole('not validate the schema (not)')
+    if (not !== undefined && (yield * this.#findings(not, value, name)).length === 0) {
+      whole('not validate the schema (not)')
+    }
   }
 }
 
-const hasLogic = ({ anyOf, oneOf, allOf, not }: Schema): boolean => anyOf !== undefined || oneOf !== undefined || allOf !== undefined || not !== undefined
+const hasLogic = ({ anyOf, oneOf, allOf, not }: Schema): boolean => anyOf !== undefined || oneOf !== undefined ||
+  allOf !== undefined || not !== undefined

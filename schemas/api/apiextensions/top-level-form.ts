@@ -1,10 +1,11 @@
 /**
- * A definition in the form that is validated. As upstream, a schema, subresources or columns that all versions share are validated
- * once, with paths in the spec: `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`.
+ * A definition in the form that is validated. As upstream, a schema, subresources or columns that all versions share
+ * are validated once, with paths in the spec: `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns`.
  */
 import { sameValueAndPresence, sameValue } from '../../language/values.js'
 import type {
-  CustomResourceColumnDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion, CustomResourceSubresources, CustomResourceValidation
+  CustomResourceColumnDefinition, CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
+  CustomResourceSubresources, CustomResourceValidation
 } from './customresourcedefinitions.js'
 
 type Version = Omit<CustomResourceDefinitionVersion, 'schema' | 'subresources' | 'additionalPrinterColumns'>
@@ -20,7 +21,9 @@ export interface TopLevelForm extends Settings {
 
 const sameSchema = (a: CustomResourceValidation | undefined, b: CustomResourceValidation | undefined): boolean =>
   sameValueAndPresence(a, b) && sameValueAndPresence(a?.openAPIV3Schema, b?.openAPIV3Schema)
-const sameSubresources = (a: CustomResourceSubresources | undefined, b: CustomResourceSubresources | undefined): boolean =>
+const sameSubresources = (
+  a: CustomResourceSubresources | undefined, b: CustomResourceSubresources | undefined
+): boolean =>
   sameValueAndPresence(a, b) && sameValueAndPresence(a?.status, b?.status) && sameValueAndPresence(a?.scale, b?.scale)
 
 export function topLevelForm ({ versions = [] }: CustomResourceDefinitionSpec): TopLevelForm {
@@ -48,7 +51,8 @@ export function topLevelForm ({ versions = [] }: CustomResourceDefinitionSpec): 
 const hasStatus = (subresources: CustomResourceSubresources | undefined): boolean => subresources?.status !== undefined
 
 /** Whether any version has the status subresource. */
-export const anyStatus = ({ subresources, versions }: TopLevelForm): boolean => hasStatus(subresources) || versions.some(version => hasStatus(version.subresources))
+export const anyStatus = ({ subresources, versions }: TopLevelForm): boolean => hasStatus(subresources) ||
+  versions.some(version => hasStatus(version.subresources))
 
 /** Names of the versions with the status subresource. If a name occurs twice, its first version counts. */
 export function withStatus ({ subresources, versions }: TopLevelForm): ReadonlySet<string> {

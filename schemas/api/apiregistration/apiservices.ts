@@ -8,7 +8,9 @@ import { resource, type Column } from '../../resource.js'
 import { pathSegment } from '../../names.js'
 import { validateApiService, validateApiServiceStatus } from './rules/apiservices.js'
 
-const { kind, message } = apiPackage('apiregistration.orch.io', 'v1', 'io.orch.kube-aggregator.pkg.apis.apiregistration.v1')
+const { kind, message } = apiPackage(
+  'apiregistration.orch.io', 'v1', 'io.orch.kube-aggregator.pkg.apis.apiregistration.v1'
+)
 
 export type ServiceReference = Static<typeof ServiceReference>
 export const ServiceReference = message('ServiceReference', 'A service that serves an API.', {
@@ -19,7 +21,9 @@ export const ServiceReference = message('ServiceReference', 'A service that serv
 
 export type APIServiceSpec = Static<typeof APIServiceSpec>
 export const APIServiceSpec = message('APIServiceSpec', 'A group version, and what serves it.', {
-  service: one(1, 'Service requests are passed to; unset for what is served locally.', ServiceReference, { pointer: true }),
+  service: one(
+    1, 'Service requests are passed to; unset for what is served locally.', ServiceReference, { pointer: true }
+  ),
   group: string(2, 'Name of the API group.'),
   version: string(3, 'Version of the API group, such as v1.'),
   insecureSkipTLSVerify: bool(4, 'Whether the serving certificate goes unchecked; not recommended.'),
@@ -30,8 +34,12 @@ export const APIServiceSpec = message('APIServiceSpec', 'A group version, and wh
 
 export type APIServiceCondition = Static<typeof APIServiceCondition>
 export const APIServiceCondition = message('APIServiceCondition', 'A finding about an API service.', {
-  type: string(1, 'Type of the condition, such as Available.', { required: true, mayBeEmpty: true, values: ['Available'] }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  type: string(1, 'Type of the condition, such as Available.', {
+    required: true, mayBeEmpty: true, values: ['Available']
+  }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),
   message: string(5, 'A sentence for a person.')
@@ -39,8 +47,14 @@ export const APIServiceCondition = message('APIServiceCondition', 'A finding abo
 
 export type APIServiceStatus = Static<typeof APIServiceStatus>
 export const APIServiceStatus = message('APIServiceStatus', 'What is observed of an API service.', {
-  conditions: list(1, 'What was found about the API service, such as Available.', APIServiceCondition, { listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' })
-}, { validate: ({ conditions = [] }, at, report) => { validateApiServiceStatus(conditions, `${at}.conditions`, report) } })
+  conditions: list(1, 'What was found about the API service, such as Available.', APIServiceCondition, {
+    listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type'
+  })
+}, {
+  validate: ({ conditions = [] }, at, report) => {
+    validateApiServiceStatus(conditions, `${at}.conditions`, report)
+  }
+})
 
 export type APIService = Static<typeof APIService>
 export const APIService = kind('APIService', 'Says which server serves one version of an API group.', {
@@ -59,7 +73,8 @@ function availability ({ status: { conditions = [] } }: APIService): string {
 
 const columns: ReadonlyArray<Column<APIService>> = [
   name,
-  text('Service', 'Service requests are passed to.', ({ spec: { service } }) => service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`),
+  text('Service', 'Service requests are passed to.', ({ spec: { service } }) =>
+    service === undefined ? 'Local' : `${service.namespace ?? ''}/${service.name ?? ''}`),
   text('Available', 'Whether it can be reached.', availability),
   age
 ]
@@ -67,7 +82,12 @@ const columns: ReadonlyArray<Column<APIService>> = [
 /** An APIService without a service is served by this server, so it is available at once. */
 function settleLocal (object: APIService): void {
   if (object.spec.service !== undefined) return
-  object.status = { conditions: [{ type: 'Available', status: 'True', lastTransitionTime: object.metadata.creationTimestamp, reason: 'Local', message: 'Local APIServices are always available' }] }
+  object.status = {
+    conditions: [{
+      type: 'Available', status: 'True', lastTransitionTime: object.metadata.creationTimestamp, reason: 'Local',
+      message: 'Local APIServices are always available'
+    }]
+  }
 }
 
 export const apiServices = resource(APIService, {

@@ -1,5 +1,6 @@
 /**
- * Egress selection: through which proxies the server reaches nodes and services of the cluster, servers of the control plane, and etcd.
+ * Egress selection: through which proxies the server reaches nodes and services of the cluster, servers of the control
+ * plane, and etcd.
  *
  * @see interface, `--egress-selector-config-file`
  */
@@ -31,12 +32,19 @@ function declare (version: 'v1alpha1' | 'v1beta1') {
     proxyProtocol: string(null, 'Direct, HTTPConnect or GRPC.'),
     transport: one(null, 'The proxy.', Transport, { pointer: true })
   })
+  const Selection = message('EgressSelection', 'The connections to one kind of destination.', {
+    name: string(null, 'cluster, controlplane or etcd; master is the former name of controlplane.', { required: true }),
+    connection: one(null, 'How to connect.', Connection, { required: true })
+  })
   return kind('EgressSelectorConfiguration', 'Connections by destination.', {
-    egressSelections: list(null, 'Destinations; those that are not listed are connected to directly.', message('EgressSelection', 'The connections to one kind of destination.', {
-      name: string(null, 'cluster, controlplane or etcd; master is the former name of controlplane.', { required: true }),
-      connection: one(null, 'How to connect.', Connection, { required: true })
-    }), { required: true })
-  }, { validate: ({ egressSelections = [] }, at, report) => { validateSelections(egressSelections, at === '' ? 'egressSelections' : `${at}.egressSelections`, report) } })
+    egressSelections: list(
+      null, 'Destinations; those that are not listed are connected to directly.', Selection, { required: true }
+    )
+  }, {
+    validate: ({ egressSelections = [] }, at, report) => {
+      validateSelections(egressSelections, at === '' ? 'egressSelections' : `${at}.egressSelections`, report)
+    }
+  })
 }
 
 const beta = declare('v1beta1')
@@ -44,12 +52,17 @@ export type EgressSelectorConfiguration = Static<typeof beta>
 export type EgressConnection = NonNullable<EgressSelectorConfiguration['egressSelections']>[number]['connection']
 
 /** One for each version. */
-export const EGRESS_CONFIGURATIONS: ReadonlyArray<Message<EgressSelectorConfiguration>> = [beta, declare('v1alpha1') as typeof beta]
+export const EGRESS_CONFIGURATIONS: ReadonlyArray<Message<EgressSelectorConfiguration>> = [
+  beta, declare('v1alpha1') as typeof beta
+]
 
 /** Names are not case-sensitive. */
-export const destinationOf = (name: string): string => name.toLowerCase() === 'master' ? 'controlplane' : name.toLowerCase()
+export const destinationOf = (name: string): string =>
+  name.toLowerCase() === 'master' ? 'controlplane' : name.toLowerCase()
 
-function validateSelections (selections: NonNullable<EgressSelectorConfiguration['egressSelections']>, at: string, report: Report): void {
+function validateSelections (
+  selections: NonNullable<EgressSelectorConfiguration['egressSelections']>, at: string, report: Report
+): void {
   const seen = new Set<string>()
   for (const [index, { name, connection }] of selections.entries()) {
     const path = `${at}[${index}]`
@@ -62,18 +75,28 @@ function validateSelections (selections: NonNullable<EgressSelectorConfiguration
 }
 
 function validateConnection ({ proxyProtocol = '', transport }: EgressConnection, at: string, report: Report): void {
-  if (!PROTOCOLS.some(protocol => protocol === proxyProtocol)) return notSupported(report, `${at}.proxyProtocol`, proxyProtocol, PROTOCOLS)
+  if (!PROTOCOLS.some(protocol => protocol === proxyProtocol)) {
+    return notSupported(report, `${at}.proxyProtocol`, proxyProtocol, PROTOCOLS)
+  }
   if (proxyProtocol === 'Direct') {
     if (transport !== undefined) forbidden(report, `${at}.transport`, 'a direct connection has no transport')
     return
   }
   const { tcp, uds } = transport ?? {}
-  if (tcp === undefined && uds === undefined) return required(report, `${at}.transport`, proxyProtocol === 'GRPC' ? 'uds must be set for GRPC' : 'tcp or uds must be set')
-  if (tcp !== undefined && uds !== undefined) return forbidden(report, `${at}.transport`, 'tcp and uds cannot both be set')
+  if (tcp === undefined && uds === undefined) {
+    return required(
+      report, `${at}.transport`, proxyProtocol === 'GRPC' ? 'uds must be set for GRPC' : 'tcp or uds must be set'
+    )
+  }
+  if (tcp !== undefined && uds !== undefined) {
+    return forbidden(report, `${at}.transport`, 'tcp and uds cannot both be set')
+  }
   if (uds !== undefined) {
     const { udsName = '' } = uds
     if (udsName === '') required(report, `${at}.transport.uds.udsName`, 'path of the socket')
-    else if (Buffer.byteLength(udsName) > MAX_SOCKET_PATH) tooLong(report, `${at}.transport.uds.udsName`, MAX_SOCKET_PATH)
+    else if (Buffer.byteLength(udsName) > MAX_SOCKET_PATH) {
+      tooLong(report, `${at}.transport.uds.udsName`, MAX_SOCKET_PATH)
+    }
   }
   if (tcp === undefined) return
   if (proxyProtocol === 'GRPC') return forbidden(report, `${at}.transport.tcp`, 'GRPC is spoken over uds only')
@@ -84,13 +107,23 @@ type Tcp = NonNullable<NonNullable<EgressConnection['transport']>['tcp']>
 
 function validateUrl ({ url = '', tlsConfig }: Tcp, at: string, report: Report): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.hostname === '') return invalid(report, `${at}.url`, url.replace(/\/\/[^/@]*@/, '//'), 'must be https://HOST:PORT or http://HOST:PORT')
-  if (parsed.username !== '' || parsed.password !== '') return invalid(report, `${at}.url`, `${parsed.protocol}//${parsed.host}`, 'must have no user and password')
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.hostname === '') {
+    return invalid(
+      report, `${at}.url`, url.replace(/\/\/[^/@]*@/, '//'), 'must be https://HOST:PORT or http://HOST:PORT'
+    )
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    return invalid(report, `${at}.url`, `${parsed.protocol}//${parsed.host}`, 'must have no user and password')
+  }
   if (parsed.protocol === 'http:') {
     if (tlsConfig !== undefined) forbidden(report, `${at}.tlsConfig`, 'a proxy at an http URL has no TLS')
     return
   }
-  if (tlsConfig === undefined) return required(report, `${at}.tlsConfig`, 'a proxy at an https URL needs a client certificate')
-  if ((tlsConfig.clientCert ?? '') === '') required(report, `${at}.tlsConfig.clientCert`, 'file of the client certificate')
+  if (tlsConfig === undefined) {
+    return required(report, `${at}.tlsConfig`, 'a proxy at an https URL needs a client certificate')
+  }
+  if ((tlsConfig.clientCert ?? '') === '') {
+    required(report, `${at}.tlsConfig.clientCert`, 'file of the client certificate')
+  }
   if ((tlsConfig.clientKey ?? '') === '') required(report, `${at}.tlsConfig.clientKey`, 'file of its private key')
 }

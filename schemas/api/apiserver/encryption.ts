@@ -1,5 +1,6 @@
 /**
- * Encryption at rest: which resources are encrypted, by which providers. The first provider of a resource writes, and all read.
+ * Encryption at rest: which resources are encrypted, by which providers. The first provider of a resource writes, and
+ * all read.
  *
  * @see interface, `--encryption-provider-config`
  */
@@ -22,7 +23,9 @@ const KeyList = message('AESConfiguration', 'The first key encrypts, and all dec
 
 const KeyService = message('KMSConfiguration', 'A key service at a local socket: it encrypts the key of each value.', {
   name: string(null, 'Name of the provider, which is stored with each value.', { required: true }),
-  cachesize: int32(null, 'Number of decrypted keys to keep in memory, none if negative.', { pointer: true, default: 1000 }),
+  cachesize: int32(null, 'Number of decrypted keys to keep in memory, none if negative.', {
+    pointer: true, default: 1000
+  }),
   endpoint: string(null, 'The socket of the service, unix:///PATH.', { required: true }),
   timeout: one(null, 'Of a call.', Duration, { pointer: true, default: '3s' })
 })
@@ -42,8 +45,15 @@ const ResourceConfiguration = message('ResourceConfiguration', 'Providers of som
 
 export type EncryptionConfiguration = Static<typeof EncryptionConfiguration>
 export const EncryptionConfiguration = kind('EncryptionConfiguration', 'How objects are encrypted in the store.', {
-  resources: list(null, 'Configurations. A resource in several of them has the providers of all.', ResourceConfiguration, { required: true })
-}, { validate: ({ resources }, at, report) => { validateResources(resources, at === '' ? 'resources' : `${at}.resources`, report) } })
+  resources: list(
+    null, 'Configurations. A resource in several of them has the providers of all.', ResourceConfiguration,
+    { required: true }
+  )
+}, {
+  validate: ({ resources }, at, report) => {
+    validateResources(resources, at === '' ? 'resources' : `${at}.resources`, report)
+  }
+})
 
 /** As a host gives it. */
 export type EncryptionOptions = Partial<EncryptionConfiguration>
@@ -57,14 +67,20 @@ const NAMES = ['kms', 'aesgcm', 'aescbc', 'secretbox', 'identity'] as const
 const AES_BYTES = [16, 24, 32]
 const SECRETBOX_BYTES = [32]
 
-function validateResources (configurations: EncryptionConfiguration['resources'] = [], at: string, report: Report): void {
+function validateResources (
+  configurations: EncryptionConfiguration['resources'] = [], at: string, report: Report
+): void {
   if (configurations.length === 0) required(report, at, 'at least one entry is required')
   const endpoints = new Map<string, string>()
   for (const [index, { resources = [], providers = [] }] of configurations.entries()) {
     const path = `${at}[${index}]`
     if (resources.length === 0) required(report, `${path}.resources`, 'at least one resource is required')
     for (const [number, resource] of resources.entries()) {
-      if (resource === '' || resource.includes('*')) invalid(report, `${path}.resources[${number}]`, resource, 'must be the name of one resource, PLURAL or PLURAL.GROUP')
+      if (resource === '' || resource.includes('*')) {
+        invalid(
+          report, `${path}.resources[${number}]`, resource, 'must be the name of one resource, PLURAL or PLURAL.GROUP'
+        )
+      }
     }
     if (providers.length === 0) required(report, `${path}.providers`, 'at least one provider is required')
     const names = new Set<string>()
@@ -79,7 +95,9 @@ function validateResources (configurations: EncryptionConfiguration['resources']
 function validateProvider (provider: ProviderConfiguration, at: string, report: Report): void {
   const found = NAMES.filter(name => provider[name] !== undefined)
   if (found.length === 0) return required(report, at, `must have one of ${NAMES.join(', ')}`)
-  if (found.length > 1) return invalid(report, at, found.join(', '), 'has more than one provider; make each an entry of its own')
+  if (found.length > 1) {
+    return invalid(report, at, found.join(', '), 'has more than one provider; make each an entry of its own')
+  }
   const { aesgcm, aescbc, secretbox, kms } = provider
   if (aesgcm !== undefined) validateKeys(aesgcm.keys, `${at}.aesgcm.keys`, AES_BYTES, report)
   if (aescbc !== undefined) validateKeys(aescbc.keys, `${at}.aescbc.keys`, AES_BYTES, report)
@@ -88,7 +106,9 @@ function validateProvider (provider: ProviderConfiguration, at: string, report: 
 }
 
 /** Findings never contain the secret. */
-function validateKeys (keys: Static<typeof KeyList>['keys'] = [], at: string, sizes: readonly number[], report: Report): void {
+function validateKeys (
+  keys: Static<typeof KeyList>['keys'] = [], at: string, sizes: readonly number[], report: Report
+): void {
   if (keys.length === 0) required(report, at, 'at least one key is required')
   const names = new Set<string>()
   for (const [index, { name, secret }] of keys.entries()) {
@@ -99,25 +119,43 @@ function validateKeys (keys: Static<typeof KeyList>['keys'] = [], at: string, si
     if (!isBase64(secret)) invalid(report, `${path}.secret`, 'REDACTED', 'secrets must be base64 encoded')
     else {
       const { length } = Buffer.from(secret, 'base64')
-      if (!sizes.includes(length)) invalid(report, `${path}.secret`, 'REDACTED', `secret is not of the expected length, got ${length}, expected one of [${sizes.join(' ')}]`)
+      if (!sizes.includes(length)) {
+        invalid(
+          report, `${path}.secret`, 'REDACTED',
+          `secret is not of the expected length, got ${length}, expected one of [${sizes.join(' ')}]`
+        )
+      }
     }
   }
 }
 
 /** As upstream, line breaks are ignored. */
-const isBase64 = (text: string): boolean => /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))
+const isBase64 = (text: string): boolean =>
+  /^(?:[A-Za-z\d+/]{4})*(?:[A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''))
 
 /** Stored values name their provider: a service has one name, which may occur for several resources. */
-function validateName ({ name, endpoint }: Static<typeof KeyService>, at: string, names: Set<string>, endpoints: Map<string, string>, report: Report): void {
+function validateName (
+  { name, endpoint }: Static<typeof KeyService>, at: string, names: Set<string>, endpoints: Map<string, string>,
+  report: Report
+): void {
   if (name === '') return // reported as required
   if (names.has(name) || (endpoints.get(name) ?? endpoint) !== endpoint) duplicate(report, at, name)
   names.add(name)
   endpoints.set(name, endpoint)
 }
 
-function validateKeyService ({ endpoint, timeout = '', cachesize = 0 }: Static<typeof KeyService>, at: string, report: Report): void {
-  if (endpoint !== '' && !/^unix:\/\/\/[^/@]/.test(endpoint)) invalid(report, `${at}.endpoint`, endpoint, 'must be the path of a socket: unix:///PATH')
-  else if (Buffer.byteLength(endpoint) - 'unix://'.length > MAX_SOCKET_PATH) tooLong(report, `${at}.endpoint`, 'unix://'.length + MAX_SOCKET_PATH)
-  if (cachesize === 0) invalid(report, `${at}.cachesize`, cachesize, 'cachesize should be a positive value, or negative to disable')
-  if ((parseDuration(timeout) ?? 0n) <= 0n) invalid(report, `${at}.timeout`, timeout, 'timeout should be a positive value')
+function validateKeyService (
+  { endpoint, timeout = '', cachesize = 0 }: Static<typeof KeyService>, at: string, report: Report
+): void {
+  if (endpoint !== '' && !/^unix:\/\/\/[^/@]/
+    .test(endpoint)) invalid(report, `${at}.endpoint`, endpoint, 'must be the path of a socket: unix:///PATH')
+  else if (Buffer.byteLength(endpoint) - 'unix://'.length > MAX_SOCKET_PATH) {
+    tooLong(report, `${at}.endpoint`, 'unix://'.length + MAX_SOCKET_PATH)
+  }
+  if (cachesize === 0) {
+    invalid(report, `${at}.cachesize`, cachesize, 'cachesize should be a positive value, or negative to disable')
+  }
+  if ((parseDuration(timeout) ?? 0n) <= 0n) {
+    invalid(report, `${at}.timeout`, timeout, 'timeout should be a positive value')
+  }
 }

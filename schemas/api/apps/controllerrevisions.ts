@@ -8,16 +8,17 @@ import { kind } from './package.js'
 import { notNegative, required } from '../../rules/findings.js'
 
 export type ControllerRevision = Static<typeof ControllerRevision>
-export const ControllerRevision = kind('ControllerRevision', 'A snapshot of the state of a controller; does not change.', {
-  metadata,
-  data: one(2, 'The state that was kept.', RawExtension, { immutable: true }),
-  revision: int64(3, 'Number of the revision; later ones are higher.', { required: true })
-}, {
-  validate: ({ data, revision }, _at, report) => {
-    if (data === undefined) required(report, 'data', 'data is mandatory')
-    notNegative(report, 'revision', revision)
-  }
-})
+export const ControllerRevision =
+  kind('ControllerRevision', 'A snapshot of the state of a controller; does not change.', {
+    metadata,
+    data: one(2, 'The state that was kept.', RawExtension, { immutable: true }),
+    revision: int64(3, 'Number of the revision; later ones are higher.', { required: true })
+  }, {
+    validate: ({ data, revision }, _at, report) => {
+      if (data === undefined) required(report, 'data', 'data is mandatory')
+      notNegative(report, 'revision', revision)
+    }
+  })
 
 /** The controller, as KIND.GROUP/NAME. */
 function controllerOf ({ metadata }: ControllerRevision): string {

@@ -14,36 +14,54 @@ import { validateDaemonSetSpec, validateDaemonSetStatus } from './rules/daemonse
 import { beginCount, countTemplate, keepCount } from './rules/template-generation.js'
 
 export type RollingUpdateDaemonSet = Static<typeof RollingUpdateDaemonSet>
-export const RollingUpdateDaemonSet = message('RollingUpdateDaemonSet', 'Settings of the rolling update of a daemon set.', {
-  maxUnavailable: one(1, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true }),
-  maxSurge: one(2, 'Nodes that may run old and new pod together; by default 0.', IntOrString, { pointer: true, gate: { name: 'DaemonSetUpdateSurge', otherwise: 0 } })
-})
+export const RollingUpdateDaemonSet =
+  message('RollingUpdateDaemonSet', 'Settings of the rolling update of a daemon set.', {
+    maxUnavailable: one(
+      1, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true }
+    ),
+    maxSurge: one(2, 'Nodes that may run old and new pod together; by default 0.', IntOrString, {
+      pointer: true, gate: { name: 'DaemonSetUpdateSurge', otherwise: 0 }
+    })
+  })
 
 export type DaemonSetUpdateStrategy = Static<typeof DaemonSetUpdateStrategy>
-export const DaemonSetUpdateStrategy = message('DaemonSetUpdateStrategy', 'How the pods of a daemon set are replaced.', {
-  type: string(1, 'Strategy, RollingUpdate or OnDelete; by default RollingUpdate.', { values: ['RollingUpdate', 'OnDelete'], closed: true, ruled: true, default: 'RollingUpdate' }),
-  rollingUpdate: one(2, 'Settings for type RollingUpdate.', RollingUpdateDaemonSet, { pointer: true })
-}, {
-  defaults: strategy => {
-    const isRolling = strategy.type === 'RollingUpdate'
-    // rollingUpdate of another strategy has no effect, but gets defaults if it is present.
-    if (isRolling || strategy.rollingUpdate !== undefined) strategy.rollingUpdate = { maxUnavailable: isRolling ? 1 : 0, maxSurge: 0, ...strategy.rollingUpdate }
-  }
-})
+export const DaemonSetUpdateStrategy =
+  message('DaemonSetUpdateStrategy', 'How the pods of a daemon set are replaced.', {
+    type: string(1, 'Strategy, RollingUpdate or OnDelete; by default RollingUpdate.', {
+      values: ['RollingUpdate', 'OnDelete'], closed: true, ruled: true, default: 'RollingUpdate'
+    }),
+    rollingUpdate: one(2, 'Settings for type RollingUpdate.', RollingUpdateDaemonSet, { pointer: true })
+  }, {
+    defaults: strategy => {
+      const isRolling = strategy.type === 'RollingUpdate'
+      // rollingUpdate of another strategy has no effect, but gets defaults if it is present.
+      if (isRolling || strategy.rollingUpdate !== undefined) {
+        strategy.rollingUpdate = { maxUnavailable: isRolling ? 1 : 0, maxSurge: 0, ...strategy.rollingUpdate }
+      }
+    }
+  })
 
 export type DaemonSetSpec = Static<typeof DaemonSetSpec>
 export const DaemonSetSpec = message('DaemonSetSpec', 'What pods a daemon set runs.', {
-  selector: one(1, 'Labels of the pods that belong to it, as in the template.', LabelSelector, { required: true, pointer: true, immutable: true }),
-  template: one(2, 'Template of the pods, which also says on which nodes they run.', PodTemplateSpec, { required: true, ruled: true }),
+  selector: one(1, 'Labels of the pods that belong to it, as in the template.', LabelSelector, {
+    required: true, pointer: true, immutable: true
+  }),
+  template: one(2, 'Template of the pods, which also says on which nodes they run.', PodTemplateSpec, {
+    required: true, ruled: true
+  }),
   updateStrategy: one(3, 'How pods are replaced when the template changes.', DaemonSetUpdateStrategy),
   minReadySeconds: int32(4, 'Seconds a new pod must be ready before it counts as available.'),
-  revisionHistoryLimit: int32(6, 'Number of old revisions kept for rolling back; by default 10.', { pointer: true, default: 10 })
+  revisionHistoryLimit: int32(6, 'Number of old revisions kept for rolling back; by default 10.', {
+    pointer: true, default: 10
+  })
 }, { validate: (spec, at, report) => { validateDaemonSetSpec(spec, at, report) } })
 
 export type DaemonSetCondition = Static<typeof DaemonSetCondition>
 export const DaemonSetCondition = message('DaemonSetCondition', 'A finding about a daemon set.', {
   type: string(1, 'Type of the condition.', { required: true, mayBeEmpty: true }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),
   message: string(5, 'A sentence for a person.')
@@ -60,7 +78,9 @@ export const DaemonSetStatus = message('DaemonSetStatus', 'What is observed of a
   numberAvailable: int32(7, 'Number of nodes with a pod ready for at least minReadySeconds.'),
   numberUnavailable: int32(8, 'Number of nodes that should have an available pod and have none.'),
   collisionCount: int32(9, 'Number of hash collisions, used to name the next revision.', { pointer: true }),
-  conditions: list(10, 'What was found about the daemon set.', DaemonSetCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })
+  conditions: list(10, 'What was found about the daemon set.', DaemonSetCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  })
 })
 
 export type DaemonSet = Static<typeof DaemonSet>
@@ -77,7 +97,8 @@ const columns: ReadonlyArray<Column<DaemonSet>> = [
   integer('Ready', 'Number of nodes with a pod that is ready.', ({ status }) => status.numberReady),
   integer('Up-to-date', 'Number of nodes that run the pod as updated.', ({ status }) => status.updatedNumberScheduled),
   integer('Available', 'Number of nodes with an available pod.', ({ status }) => status.numberAvailable),
-  text('Node Selector', 'Labels of the nodes that should run the pod.', ({ spec }) => labels(spec.template.spec.nodeSelector)),
+  text('Node Selector', 'Labels of the nodes that should run the pod.', ({ spec }) =>
+    labels(spec.template.spec.nodeSelector)),
   age,
   ...containerColumns<DaemonSet>(({ spec }) => spec.template.spec).map(wideOnly),
   wideOnly(text('Selector', 'Labels of the pods that belong to it.', ({ spec }) => selector(spec.selector)))
@@ -89,9 +110,16 @@ export const daemonSets = resource(DaemonSet, {
   categories: ['all'],
   namespaced: true,
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => { validateDaemonSetStatus(object as DaemonSet, old as DaemonSet, report) } }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => {
+        validateDaemonSetStatus(object as DaemonSet, old as DaemonSet, report)
+      }
+    }
   ],
   generation: ({ spec }) => spec,
-  strategy: { dropGated: dropOfTemplate, prepareForCreate: set => { keepCount(set) }, prepareForUpdate: keepCount, settle: countTemplate, warnings: templateWarnings<DaemonSet>('spec.template', ({ spec }) => spec.template) },
+  strategy: {
+    dropGated: dropOfTemplate, prepareForCreate: set => { keepCount(set) }, prepareForUpdate: keepCount,
+    settle: countTemplate, warnings: templateWarnings<DaemonSet>('spec.template', ({ spec }) => spec.template)
+  },
   columns
 })

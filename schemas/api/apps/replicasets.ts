@@ -16,14 +16,20 @@ export type ReplicaSetSpec = Static<typeof ReplicaSetSpec>
 export const ReplicaSetSpec = message('ReplicaSetSpec', 'How many pods of what kind are wanted.', {
   replicas: int32(1, 'Number of pods that are wanted; by default 1.', { pointer: true, default: 1 }),
   minReadySeconds: int32(4, 'Seconds a new pod must be ready before it counts as available.'),
-  selector: one(2, 'Labels of the pods that belong to it, as in the template.', LabelSelector, { required: true, pointer: true, immutable: true }),
+  selector: one(2, 'Labels of the pods that belong to it, as in the template.', LabelSelector, {
+    required: true, pointer: true, immutable: true
+  }),
   template: one(3, 'Template of the pods that are created.', PodTemplateSpec, { ruled: true })
 }, { validate: (spec, at, report) => { checkReplicated(spec, at, report) } })
 
 export type ReplicaSetCondition = Static<typeof ReplicaSetCondition>
 export const ReplicaSetCondition = message('ReplicaSetCondition', 'A finding about a replica set.', {
-  type: string(1, 'Type of the condition, such as ReplicaFailure.', { required: true, mayBeEmpty: true, values: ['ReplicaFailure'] }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  type: string(1, 'Type of the condition, such as ReplicaFailure.', {
+    required: true, mayBeEmpty: true, values: ['ReplicaFailure']
+  }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),
   message: string(5, 'A sentence for a person.')
@@ -36,7 +42,9 @@ export const ReplicaSetStatus = message('ReplicaSetStatus', 'What is observed of
   readyReplicas: int32(4, 'Number of pods that are ready.'),
   availableReplicas: int32(5, 'Number of pods ready for at least minReadySeconds.'),
   observedGeneration: int64(3, 'Generation of the spec the controller last acted on.'),
-  conditions: list(6, 'What was found about the replica set.', ReplicaSetCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })
+  conditions: list(6, 'What was found about the replica set.', ReplicaSetCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  })
 })
 
 export type ReplicaSet = Static<typeof ReplicaSet>
@@ -63,9 +71,17 @@ export const replicaSets = resource(ReplicaSet, {
   namespaced: true,
   subresources: [
     scale<ReplicaSet>(({ spec }) => spec.selector),
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateReplicaStatus(object as ReplicaSet, report) } }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (
+        object, _old, report
+      ) => {
+        validateReplicaStatus(object as ReplicaSet, report)
+      }
+    }
   ],
   generation: ({ spec }) => spec,
-  strategy: { dropGated: dropOfTemplate, warnings: templateWarnings<ReplicaSet>('spec.template', ({ spec }) => spec.template) },
+  strategy: {
+    dropGated: dropOfTemplate, warnings: templateWarnings<ReplicaSet>('spec.template', ({ spec }) => spec.template)
+  },
   columns
 })

@@ -15,13 +15,18 @@ import { kind, message } from './package.js'
 import { validateStatefulSetSpec, validateStatefulSetStatus, validateStatefulSetUpdate } from './rules/statefulsets.js'
 
 export type RollingUpdateStatefulSetStrategy = Static<typeof RollingUpdateStatefulSetStrategy>
-export const RollingUpdateStatefulSetStrategy = message('RollingUpdateStatefulSetStrategy', 'Settings of the rolling update of a stateful set.', {
-  partition: int32(1, 'Ordinal from which on pods are updated; by default 0.', { pointer: true }),
-  maxUnavailable: one(2, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, { pointer: true, gate: { name: 'MaxUnavailableStatefulSet', given: 1 } })
-})
+export const RollingUpdateStatefulSetStrategy =
+  message('RollingUpdateStatefulSetStrategy', 'Settings of the rolling update of a stateful set.', {
+    partition: int32(1, 'Ordinal from which on pods are updated; by default 0.', { pointer: true }),
+    maxUnavailable: one(2, 'Pods that may be unavailable, number or percentage; by default 1.', IntOrString, {
+      pointer: true, gate: { name: 'MaxUnavailableStatefulSet', given: 1 }
+    })
+  })
 
 /** Sets rollingUpdate only if the type is unset too. */
-function defaultStrategy (strategy: { type?: string | undefined, rollingUpdate?: RollingUpdateStatefulSetStrategy | undefined }): void {
+function defaultStrategy (
+  strategy: { type?: string | undefined, rollingUpdate?: RollingUpdateStatefulSetStrategy | undefined }
+): void {
   if (strategy.type === undefined) {
     strategy.type = 'RollingUpdate'
     strategy.rollingUpdate ??= {}
@@ -30,34 +35,62 @@ function defaultStrategy (strategy: { type?: string | undefined, rollingUpdate?:
 }
 
 export type StatefulSetUpdateStrategy = Static<typeof StatefulSetUpdateStrategy>
-export const StatefulSetUpdateStrategy = message('StatefulSetUpdateStrategy', 'How the pods of a stateful set are replaced.', {
-  type: string(1, 'Strategy, RollingUpdate or OnDelete; by default RollingUpdate.', { values: ['RollingUpdate', 'OnDelete'], closed: true, ruled: true }),
-  rollingUpdate: one(2, 'Settings for type RollingUpdate.', RollingUpdateStatefulSetStrategy, { pointer: true })
-}, { defaults: defaultStrategy })
+export const StatefulSetUpdateStrategy =
+  message('StatefulSetUpdateStrategy', 'How the pods of a stateful set are replaced.', {
+    type: string(1, 'Strategy, RollingUpdate or OnDelete; by default RollingUpdate.', {
+      values: ['RollingUpdate', 'OnDelete'], closed: true, ruled: true
+    }),
+    rollingUpdate: one(2, 'Settings for type RollingUpdate.', RollingUpdateStatefulSetStrategy, { pointer: true })
+  }, { defaults: defaultStrategy })
 
 const RETENTION = { name: 'StatefulSetAutoDeletePVC', given: 'Retain' } as const
 
-export type StatefulSetPersistentVolumeClaimRetentionPolicy = Static<typeof StatefulSetPersistentVolumeClaimRetentionPolicy>
-export const StatefulSetPersistentVolumeClaimRetentionPolicy = message('StatefulSetPersistentVolumeClaimRetentionPolicy', 'What happens to claims made from the templates.', {
-  whenDeleted: string(1, 'Whether claims stay when the set is deleted: Retain or Delete.', { values: ['Retain', 'Delete'], gate: RETENTION }),
-  whenScaled: string(2, 'Whether claims stay when the set is scaled down: Retain or Delete.', { values: ['Retain', 'Delete'], gate: RETENTION })
-})
+export type StatefulSetPersistentVolumeClaimRetentionPolicy =
+  Static<typeof StatefulSetPersistentVolumeClaimRetentionPolicy>
+export const StatefulSetPersistentVolumeClaimRetentionPolicy =
+  message('StatefulSetPersistentVolumeClaimRetentionPolicy', 'What happens to claims made from the templates.', {
+    whenDeleted: string(1, 'Whether claims stay when the set is deleted: Retain or Delete.', {
+      values: ['Retain', 'Delete'], gate: RETENTION
+    }),
+    whenScaled: string(2, 'Whether claims stay when the set is scaled down: Retain or Delete.', {
+      values: ['Retain', 'Delete'], gate: RETENTION
+    })
+  })
 
 export type StatefulSetSpec = Static<typeof StatefulSetSpec>
 export const StatefulSetSpec = message('StatefulSetSpec', 'What pods are wanted, with what names and storage.', {
   replicas: int32(1, 'Number of pods that are wanted; by default 1.', { pointer: true, default: 1 }),
-  selector: one(2, 'Labels of the pods that belong to it, as in the template.', LabelSelector, { required: true, pointer: true, immutable: 'ruled' }),
+  selector: one(2, 'Labels of the pods that belong to it, as in the template.', LabelSelector, {
+    required: true, pointer: true, immutable: 'ruled'
+  }),
   template: one(3, 'Template of the pods that are created.', PodTemplateSpec, { required: true, ruled: true }),
-  volumeClaimTemplates: list(4, 'Claims made for each pod, which keeps them.', PersistentVolumeClaim, { immutable: 'ruled', ruled: true }),
-  serviceName: string(5, 'Headless service under which the pods have their names.', { required: true, mayBeEmpty: true, immutable: 'ruled' }),
-  podManagementPolicy: string(6, 'How pods are created and removed: OrderedReady or Parallel.', { immutable: 'ruled', values: ['OrderedReady', 'Parallel'], closed: true, ruled: true, default: 'OrderedReady' }),
+  volumeClaimTemplates: list(4, 'Claims made for each pod, which keeps them.', PersistentVolumeClaim, {
+    immutable: 'ruled', ruled: true
+  }),
+  serviceName: string(5, 'Headless service under which the pods have their names.', {
+    required: true, mayBeEmpty: true, immutable: 'ruled'
+  }),
+  podManagementPolicy: string(6, 'How pods are created and removed: OrderedReady or Parallel.', {
+    immutable: 'ruled', values: ['OrderedReady', 'Parallel'], closed: true, ruled: true, default: 'OrderedReady'
+  }),
   updateStrategy: one(7, 'How pods are replaced when the template changes.', StatefulSetUpdateStrategy),
-  revisionHistoryLimit: int32(8, 'Number of old revisions kept for rolling back; by default 10.', { pointer: true, immutable: 'ruled', default: 10 }),
-  minReadySeconds: int32(9, 'Seconds a new pod must be ready before it counts as available.', { gate: 'StatefulSetMinReadySeconds' }),
-  persistentVolumeClaimRetentionPolicy: one(10, 'What happens to claims made from the templates; by default all stay.', StatefulSetPersistentVolumeClaimRetentionPolicy, { pointer: true, gate: { name: RETENTION.name, given: {} } })
+  revisionHistoryLimit: int32(8, 'Number of old revisions kept for rolling back; by default 10.', {
+    pointer: true, immutable: 'ruled', default: 10
+  }),
+  minReadySeconds: int32(9, 'Seconds a new pod must be ready before it counts as available.', {
+    gate: 'StatefulSetMinReadySeconds'
+  }),
+  persistentVolumeClaimRetentionPolicy: one(
+    10, 'What happens to claims made from the templates; by default all stay.',
+    StatefulSetPersistentVolumeClaimRetentionPolicy, { pointer: true, gate: { name: RETENTION.name, given: {} } }
+  )
 }, {
   // Unlike other embedded objects, claims have kind and apiVersion.
-  defaults: spec => { for (const claim of spec.volumeClaimTemplates ?? []) Object.assign(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' }) },
+  defaults: spec => {
+    for (const claim of spec.volumeClaimTemplates ?? []) {
+      Object.assign(claim, { kind: 'PersistentVolumeClaim', apiVersion: 'v1' })
+    }
+  },
   validate: (spec, at, report) => { validateStatefulSetSpec(spec, at, report) },
   validateUpdate: (spec, old, at, report) => { validateStatefulSetUpdate(spec, old, at, report) }
 })
@@ -65,7 +98,9 @@ export const StatefulSetSpec = message('StatefulSetSpec', 'What pods are wanted,
 export type StatefulSetCondition = Static<typeof StatefulSetCondition>
 export const StatefulSetCondition = message('StatefulSetCondition', 'A finding about a stateful set.', {
   type: string(1, 'Type of the condition.', { required: true, mayBeEmpty: true }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastTransitionTime: one(3, 'When status last changed.', Time),
   reason: string(4, 'One word for a machine.'),
   message: string(5, 'A sentence for a person.')
@@ -81,7 +116,9 @@ export const StatefulSetStatus = message('StatefulSetStatus', 'What is observed 
   currentRevision: string(6, 'Revision of the pods not yet updated.'),
   updateRevision: string(7, 'Revision of the pods already updated.'),
   collisionCount: int32(9, 'Number of hash collisions, used to name the next revision.', { pointer: true }),
-  conditions: list(10, 'What was found about the stateful set.', StatefulSetCondition, { patchStrategy: 'merge', patchMergeKey: 'type' }),
+  conditions: list(10, 'What was found about the stateful set.', StatefulSetCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  }),
   availableReplicas: int32(11, 'Number of pods ready for at least minReadySeconds.', { written: true })
 })
 
@@ -94,7 +131,8 @@ export const StatefulSet = kind('StatefulSet', 'Runs pods with stable names and 
 
 const columns: ReadonlyArray<Column<StatefulSet>> = [
   name,
-  text('Ready', 'How many of the wanted pods are ready.', ({ spec, status }) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`),
+  text('Ready', 'How many of the wanted pods are ready.', ({ spec, status }) =>
+    `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}`),
   age,
   ...containerColumns<StatefulSet>(({ spec }) => spec.template.spec).map(wideOnly)
 ]
@@ -106,9 +144,15 @@ export const statefulSets = resource(StatefulSet, {
   namespaced: true,
   subresources: [
     scale<StatefulSet>(({ spec }) => spec.selector),
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => { validateStatefulSetStatus(object as StatefulSet, old as StatefulSet, report) } }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, old, report) => {
+        validateStatefulSetStatus(object as StatefulSet, old as StatefulSet, report)
+      }
+    }
   ],
   generation: ({ spec }) => spec,
-  strategy: { dropGated: dropOfTemplate, warnings: templateWarnings<StatefulSet>('spec.template', ({ spec }) => spec.template) },
+  strategy: {
+    dropGated: dropOfTemplate, warnings: templateWarnings<StatefulSet>('spec.template', ({ spec }) => spec.template)
+  },
   columns
 })

@@ -24,9 +24,13 @@ export const ObjectReference = message('ObjectReference', 'The object a request 
 
 export type Event = Static<typeof Event>
 export const Event = kind('Event', 'One entry of the audit log.', {
-  level: string(1, 'How much is recorded: None, Metadata, Request or RequestResponse.', { required: true, values: ['None', 'Metadata', 'Request', 'RequestResponse'] }),
+  level: string(1, 'How much is recorded: None, Metadata, Request or RequestResponse.', {
+    required: true, values: ['None', 'Metadata', 'Request', 'RequestResponse']
+  }),
   auditID: string(2, 'ID of the request, the same in all its events.', { required: true }),
-  stage: string(3, 'Stage of the request: RequestReceived, ResponseStarted, ResponseComplete or Panic.', { required: true, values: ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] }),
+  stage: string(3, 'Stage of the request: RequestReceived, ResponseStarted, ResponseComplete or Panic.', {
+    required: true, values: ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic']
+  }),
   requestURI: string(4, 'URI of the request, as the client sent it.', { required: true }),
   verb: string(5, 'Verb of the request, or HTTP method in lower case.', { required: true }),
   user: one(6, 'User who made the request.', UserInfo, { required: true }),
@@ -51,14 +55,18 @@ export const GroupResources = message('GroupResources', 'Resources of an API gro
 
 export type PolicyRule = Static<typeof PolicyRule>
 export const PolicyRule = message('PolicyRule', 'Which requests are recorded, and how much of them.', {
-  level: string(1, 'How much is recorded: None, Metadata, Request or RequestResponse.', { required: true, values: ['None', 'Metadata', 'Request', 'RequestResponse'] }),
+  level: string(1, 'How much is recorded: None, Metadata, Request or RequestResponse.', {
+    required: true, values: ['None', 'Metadata', 'Request', 'RequestResponse']
+  }),
   users: list(2, 'Users the rule is for; empty means all.', 'string'),
   userGroups: list(3, 'Groups of users the rule is for; empty means all.', 'string'),
   verbs: list(4, 'Verbs the rule is for; empty means all.', 'string'),
   resources: list(5, 'Resources the rule is for; empty means all.', GroupResources),
   namespaces: list(6, 'Namespaces the rule is for; empty means all.', 'string'),
   nonResourceURLs: list(7, 'Paths the rule is for; a trailing * is a wildcard.', 'string'),
-  omitStages: list(8, 'Stages for which no events are written, besides those of the policy.', 'string', { values: ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] }),
+  omitStages: list(8, 'Stages for which no events are written, besides those of the policy.', 'string', {
+    values: ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic']
+  }),
   omitManagedFields: bool(9, 'Whether managed fields are left out; overrides the policy.', { pointer: true })
 })
 
@@ -66,6 +74,8 @@ export type Policy = Static<typeof Policy>
 export const Policy = kind('Policy', 'What is written to the audit log.', {
   metadata,
   rules: list(2, 'Rules, of which the first that matches decides.', PolicyRule, { required: true }),
-  omitStages: list(3, 'Stages for which no events are written.', 'string', { values: ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] }),
+  omitStages: list(3, 'Stages for which no events are written.', 'string', {
+    values: ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic']
+  }),
   omitManagedFields: bool(4, 'Whether managed fields are left out of recorded bodies.')
 })

@@ -4,7 +4,9 @@ import { metadata } from '../../meta/object.js'
 import { Time } from '../../meta/scalars.js'
 
 /** kubectl sends the upstream group name: its URL is in the core group, so kubectl never looks this group up. */
-const { kind, message } = apiPackage('authentication.orch.io', 'v1', 'io.orch.api.authentication.v1', { alsoAs: 'authentication.k8s.io/v1' })
+const { kind, message } = apiPackage('authentication.orch.io', 'v1', 'io.orch.api.authentication.v1', {
+  alsoAs: 'authentication.k8s.io/v1'
+})
 
 export type BoundObjectReference = Static<typeof BoundObjectReference>
 export const BoundObjectReference = message('BoundObjectReference', 'The object a token is bound to.', {
@@ -17,8 +19,12 @@ export const BoundObjectReference = message('BoundObjectReference', 'The object 
 export type TokenRequestSpec = Static<typeof TokenRequestSpec>
 export const TokenRequestSpec = message('TokenRequestSpec', 'The requested token.', {
   audiences: list(1, 'Who the token is meant for; by default the API server.', 'string', { required: true }),
-  expirationSeconds: int64(4, 'Seconds the token should be valid, at least 600; by default 3600.', { written: true, pointer: true, default: 3600 }),
-  boundObjectRef: one(3, 'Object with which the token becomes invalid.', BoundObjectReference, { written: true, pointer: true })
+  expirationSeconds: int64(4, 'Seconds the token should be valid, at least 600; by default 3600.', {
+    written: true, pointer: true, default: 3600
+  }),
+  boundObjectRef: one(3, 'Object with which the token becomes invalid.', BoundObjectReference, {
+    written: true, pointer: true
+  })
 })
 
 export type TokenRequestStatus = Static<typeof TokenRequestStatus>

@@ -6,7 +6,9 @@ import { resource } from '../../resource.js'
 
 const { kind, message, special } = apiPackage('authentication.orch.io', 'v1', 'io.orch.api.authentication.v1')
 
-export const ExtraValue = special<string[]>('ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList)
+export const ExtraValue = special<string[]>(
+  'ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList
+)
 
 export type UserInfo = Static<typeof UserInfo>
 export const UserInfo = message('UserInfo', 'What is known of a user.', {

@@ -6,7 +6,9 @@ import { resource } from '../../resource.js'
 
 const { kind, message, special } = apiPackage('authorization.orch.io', 'v1', 'io.orch.api.authorization.v1')
 
-export const ExtraValue = special<string[]>('ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList)
+export const ExtraValue = special<string[]>(
+  'ExtraValue', 'What else is known of a user under one key.', { items: list(1, 'The values.', 'string') }, stringList
+)
 
 export type ResourceAttributes = Static<typeof ResourceAttributes>
 export const ResourceAttributes = message('ResourceAttributes', 'A request about a resource.', {
@@ -26,14 +28,15 @@ export const NonResourceAttributes = message('NonResourceAttributes', 'A request
 })
 
 export type SubjectAccessReviewSpec = Static<typeof SubjectAccessReviewSpec>
-export const SubjectAccessReviewSpec = message('SubjectAccessReviewSpec', 'Who wants to do what; one kind of attributes is set.', {
-  resourceAttributes: one(1, 'Request about a resource.', ResourceAttributes, { pointer: true }),
-  nonResourceAttributes: one(2, 'Request that is not about a resource.', NonResourceAttributes, { pointer: true }),
-  user: string(3, 'Name of the user who makes the request.'),
-  groups: list(4, 'Groups of the user.', 'string'),
-  extra: map(5, 'Further attributes of the user, from the authenticator.', ExtraValue),
-  uid: string(6, 'UID of the user.')
-})
+export const SubjectAccessReviewSpec =
+  message('SubjectAccessReviewSpec', 'Who wants to do what; one kind of attributes is set.', {
+    resourceAttributes: one(1, 'Request about a resource.', ResourceAttributes, { pointer: true }),
+    nonResourceAttributes: one(2, 'Request that is not about a resource.', NonResourceAttributes, { pointer: true }),
+    user: string(3, 'Name of the user who makes the request.'),
+    groups: list(4, 'Groups of the user.', 'string'),
+    extra: map(5, 'Further attributes of the user, from the authenticator.', ExtraValue),
+    uid: string(6, 'UID of the user.')
+  })
 
 export type SubjectAccessReviewStatus = Static<typeof SubjectAccessReviewStatus>
 export const SubjectAccessReviewStatus = message('SubjectAccessReviewStatus', 'Whether a request is allowed.', {
@@ -44,17 +47,19 @@ export const SubjectAccessReviewStatus = message('SubjectAccessReviewStatus', 'W
 })
 
 export type LocalSubjectAccessReview = Static<typeof LocalSubjectAccessReview>
-export const LocalSubjectAccessReview = kind('LocalSubjectAccessReview', 'Asks whether somebody may do something in one namespace.', {
-  metadata,
-  spec: one(2, 'Who wants to do what; its namespace must match.', SubjectAccessReviewSpec, { required: true }),
-  status: one(3, 'Whether it is allowed; written by the system.', SubjectAccessReviewStatus)
-})
+export const LocalSubjectAccessReview =
+  kind('LocalSubjectAccessReview', 'Asks whether somebody may do something in one namespace.', {
+    metadata,
+    spec: one(2, 'Who wants to do what; its namespace must match.', SubjectAccessReviewSpec, { required: true }),
+    status: one(3, 'Whether it is allowed; written by the system.', SubjectAccessReviewStatus)
+  })
 
 export type SelfSubjectAccessReviewSpec = Static<typeof SelfSubjectAccessReviewSpec>
-export const SelfSubjectAccessReviewSpec = message('SelfSubjectAccessReviewSpec', 'What the caller wants to do; one member is set.', {
-  resourceAttributes: one(1, 'Request about a resource.', ResourceAttributes, { pointer: true }),
-  nonResourceAttributes: one(2, 'Request that is not about a resource.', NonResourceAttributes, { pointer: true })
-})
+export const SelfSubjectAccessReviewSpec =
+  message('SelfSubjectAccessReviewSpec', 'What the caller wants to do; one member is set.', {
+    resourceAttributes: one(1, 'Request about a resource.', ResourceAttributes, { pointer: true }),
+    nonResourceAttributes: one(2, 'Request that is not about a resource.', NonResourceAttributes, { pointer: true })
+  })
 
 export type SelfSubjectAccessReview = Static<typeof SelfSubjectAccessReview>
 export const SelfSubjectAccessReview = kind('SelfSubjectAccessReview', 'Asks whether the caller may do something.', {

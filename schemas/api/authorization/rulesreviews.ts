@@ -20,17 +20,23 @@ export const ResourceRule = message('ResourceRule', 'Requests about resources th
 })
 
 export type SelfSubjectRulesReviewSpec = Static<typeof SelfSubjectRulesReviewSpec>
-export const SelfSubjectRulesReviewSpec = message('SelfSubjectRulesReviewSpec', 'The namespace a rules review is about.', {
-  namespace: string(1, 'Namespace of the question; required.')
-})
+export const SelfSubjectRulesReviewSpec =
+  message('SelfSubjectRulesReviewSpec', 'The namespace a rules review is about.', {
+    namespace: string(1, 'Namespace of the question; required.')
+  })
 
 export type SubjectRulesReviewStatus = Static<typeof SubjectRulesReviewStatus>
-export const SubjectRulesReviewStatus = message('SubjectRulesReviewStatus', 'What is allowed in a namespace; may be incomplete.', {
-  resourceRules: list(1, 'Requests about resources that are allowed; order means nothing.', ResourceRule, { required: true }),
-  nonResourceRules: list(2, 'Requests for other paths that are allowed; order means nothing.', NonResourceRule, { required: true }),
-  incomplete: bool(3, 'Whether the rules are not all that is allowed.', { required: true }),
-  evaluationError: string(4, 'What went wrong while the rules were gathered.')
-})
+export const SubjectRulesReviewStatus =
+  message('SubjectRulesReviewStatus', 'What is allowed in a namespace; may be incomplete.', {
+    resourceRules: list(
+      1, 'Requests about resources that are allowed; order means nothing.', ResourceRule, { required: true }
+    ),
+    nonResourceRules: list(
+      2, 'Requests for other paths that are allowed; order means nothing.', NonResourceRule, { required: true }
+    ),
+    incomplete: bool(3, 'Whether the rules are not all that is allowed.', { required: true }),
+    evaluationError: string(4, 'What went wrong while the rules were gathered.')
+  })
 
 export type SelfSubjectRulesReview = Static<typeof SelfSubjectRulesReview>
 export const SelfSubjectRulesReview = kind('SelfSubjectRulesReview', 'Asks what the caller may do in a namespace.', {

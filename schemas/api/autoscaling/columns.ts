@@ -9,23 +9,34 @@ const MAX_METRICS = 2
 
 type Values = Partial<v2.MetricValueStatus> | undefined
 
-const ratio = (current: string | undefined, target: string | undefined): string => `${current ?? UNKNOWN}/${target ?? UNSET}`
+const ratio = (current: string | undefined, target: string | undefined): string =>
+  `${current ?? UNKNOWN}/${target ?? UNSET}`
 const percent = (share: number | undefined): string | undefined => share === undefined ? undefined : `${share}%`
-const read = (current: Values, name: 'value' | 'averageValue'): string | undefined => current === undefined ? undefined : current[name] ?? UNSET
+const read = (current: Values, name: 'value' | 'averageValue'): string | undefined =>
+  current === undefined ? undefined : current[name] ?? UNSET
 
-const average = ({ averageValue }: v2.MetricTarget, current: Values): string => ratio(read(current, 'averageValue'), averageValue)
+const average = ({ averageValue }: v2.MetricTarget, current: Values): string =>
+  ratio(read(current, 'averageValue'), averageValue)
 const averageOrTotal = ({ averageValue, value }: v2.MetricTarget, current: Values): string =>
-  averageValue === undefined ? ratio(read(current, 'value'), value) : `${ratio(current?.averageValue, averageValue)} (avg)`
+  averageValue === undefined
+    ? ratio(read(current, 'value'), value)
+    : `${ratio(current?.averageValue, averageValue)} (avg)`
 const averageOrShare = (target: v2.MetricTarget, current: Values): string =>
-  target.averageValue === undefined ? ratio(percent(current?.averageUtilization), percent(target.averageUtilization) ?? '<auto>') : average(target, current)
+  target.averageValue === undefined
+    ? ratio(percent(current?.averageUtilization), percent(target.averageUtilization) ?? '<auto>')
+    : average(target, current)
 
 /** The current and the target value of a metric, as `50%/80%`. */
-function distance ({ type, external, pods, object, resource, containerResource }: v2.MetricSpec, status: v2.MetricStatus | undefined): string {
+function distance (
+  { type, external, pods, object, resource, containerResource }: v2.MetricSpec, status: v2.MetricStatus | undefined
+): string {
   if (type === 'External' && external !== undefined) return averageOrTotal(external.target, status?.external?.current)
   if (type === 'Object' && object !== undefined) return averageOrTotal(object.target, status?.object?.current)
   if (type === 'Pods' && pods !== undefined) return average(pods.target, status?.pods?.current)
   if (type === 'Resource' && resource !== undefined) return averageOrShare(resource.target, status?.resource?.current)
-  if (type === 'ContainerResource' && containerResource !== undefined) return averageOrShare(containerResource.target, status?.containerResource?.current)
+  if (type === 'ContainerResource' && containerResource !== undefined) {
+    return averageOrShare(containerResource.target, status?.containerResource?.current)
+  }
   return '<unknown type>'
 }
 

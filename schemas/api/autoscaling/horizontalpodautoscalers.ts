@@ -18,13 +18,19 @@ function toV2beta1 (stored: v1.HorizontalPodAutoscaler): v2beta1.HorizontalPodAu
   return {
     ...types,
     apiVersion: v2beta1.API_VERSION,
-    metadata: behavior === undefined ? metadata : { ...metadata, annotations: { ...metadata.annotations, [BEHAVIOR]: behavior } },
+    metadata: behavior === undefined
+      ? metadata
+      : { ...metadata, annotations: { ...metadata.annotations, [BEHAVIOR]: behavior } },
     spec: { ...spec, metrics: spec.metrics?.map(specFromV2) },
-    status: { ...status, currentReplicas: status.currentReplicas ?? 0, currentMetrics: status.currentMetrics?.map(statusFromV2) }
+    status: {
+      ...status, currentReplicas: status.currentReplicas ?? 0, currentMetrics: status.currentMetrics?.map(statusFromV2)
+    }
   }
 }
 
-function fromV2beta1 ({ spec, status, metadata, ...types }: v2beta1.HorizontalPodAutoscaler): v1.HorizontalPodAutoscaler {
+function fromV2beta1 (
+  { spec, status, metadata, ...types }: v2beta1.HorizontalPodAutoscaler
+): v1.HorizontalPodAutoscaler {
   const made = toV1({
     ...types,
     metadata,
@@ -56,15 +62,24 @@ function prepareNew (autoscaler: v1.HorizontalPodAutoscaler): void {
 }
 
 /** A status update keeps the old spec, any other update the old status, including what annotations hold. */
-function prepareChange (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler, subresource: string): void {
+function prepareChange (
+  autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler, subresource: string
+): void {
   keepAnnotations(autoscaler, subresource === 'status' ? OF_SPEC : OF_STATUS, old)
   if (autoscaler.metadata.annotations?.[SENT] !== undefined) normalize(autoscaler)
 }
 
-const byContainer = ({ spec: { metrics = [] } }: v2.HorizontalPodAutoscaler): Array<NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]> => metrics.filter(metric => metric.containerResource !== undefined)
+const byContainer = (
+  { spec: { metrics = [] } }: v2.HorizontalPodAutoscaler
+): Array<NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]> =>
+  metrics.filter(metric => metric.containerResource !== undefined)
 
-/** Drops containerResource while its feature gate is off. Validation reports the metric that is left without a source. */
-function dropGated (autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, gates: Gates): void {
+/**
+ * Drops containerResource while its feature gate is off. Validation reports the metric that is left without a source.
+ */
+function dropGated (
+  autoscaler: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, gates: Gates
+): void {
   if (gates.enabled('HPAContainerMetrics')) return
   const { annotations = {} } = autoscaler.metadata
   if (![METRICS, SENT].some(name => annotations[name]?.includes('"containerResource"'))) return
@@ -90,7 +105,10 @@ function prepareBehavior (autoscaler: v1.HorizontalPodAutoscaler): void {
 
 // Generic code hands each of these only objects of its own version.
 const others: ReadonlyArray<OtherRepresentation<v1.HorizontalPodAutoscaler>> = [
-  { message: v2.HorizontalPodAutoscaler, toStored: object => toV1(object as v2.HorizontalPodAutoscaler), fromStored: fromV1, rules },
+  {
+    message: v2.HorizontalPodAutoscaler, toStored: object =>
+      toV1(object as v2.HorizontalPodAutoscaler), fromStored: fromV1, rules
+  },
   {
     message: v2beta2.HorizontalPodAutoscaler,
     toStored: object => toV1(object as v2.HorizontalPodAutoscaler),
@@ -108,8 +126,17 @@ const others: ReadonlyArray<OtherRepresentation<v1.HorizontalPodAutoscaler>> = [
 ]
 
 /** With annotations under our names too: cells may show an object that has others. */
-const withOwnKeys = ({ metadata, ...rest }: v1.HorizontalPodAutoscaler, named: (own: string) => string): v1.HorizontalPodAutoscaler =>
-  ({ ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).map(([key, value]) => [named(key), value])) } } })
+const withOwnKeys = (
+  { metadata, ...rest }: v1.HorizontalPodAutoscaler, named: (own: string) => string
+): v1.HorizontalPodAutoscaler =>
+  ({
+    ...rest, metadata: {
+      ...metadata, annotations: {
+        ...metadata.annotations,
+        ...Object.fromEntries(Object.entries(metadata.annotations ?? {}).map(([key, value]) => [named(key), value]))
+      }
+    }
+  })
 
 /** An object is always shown under the same names: its own. */
 const shown = new WeakMap<v1.HorizontalPodAutoscaler, v2.HorizontalPodAutoscaler>()

@@ -36,7 +36,10 @@ export const scale = <T extends Scaled>(selectorOf: (object: T) => LabelSelector
 function read<T extends Scaled> (object: T, selectorOf: (object: T) => LabelSelector | undefined): Scale {
   const { metadata: { name, namespace, uid, resourceVersion, creationTimestamp }, spec, status } = object
   const selector = selectorText(selectorOf(object)) ?? ''
-  const metadata = Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, value]) => value !== undefined))
+  const metadata = Object.fromEntries(
+    Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp }).filter(([, value]) =>
+      value !== undefined)
+  )
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',

@@ -1,6 +1,6 @@
 /**
- * Converts HorizontalPodAutoscalers between v1 and v2. v1 has a field for the CPU target alone; annotations hold the rest of v2
- * as JSON, and clients of v2 never see them. Malformed annotations are ignored.
+ * Converts HorizontalPodAutoscalers between v1 and v2. v1 has a field for the CPU target alone; annotations hold the
+ * rest of v2 as JSON, and clients of v2 never see them. Malformed annotations are ignored.
  */
 import { toJson } from '../../codec/json/encode.js'
 import { UNBOUNDED } from '../../codec/json/parse.js'
@@ -18,7 +18,8 @@ type Annotations = Record<string, string> | undefined
 type Metric = NonNullable<v2.HorizontalPodAutoscaler['spec']['metrics']>[number]
 type CurrentMetric = NonNullable<v2.HorizontalPodAutoscalerStatus['currentMetrics']>[number]
 
-const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string => `[${items.map(item => toJson(message, item)).join(',')}]`
+const jsonOf = <T extends object>(message: Message<T>, items: readonly T[]): string =>
+  `[${items.map(item => toJson(message, item)).join(',')}]`
 
 /** Removes SENT in place. As upstream, the stored form has the CPU target last and no target types. */
 export function forgetSent ({ metadata }: v1.HorizontalPodAutoscaler): void {
@@ -32,7 +33,9 @@ export function forgetSent ({ metadata }: v1.HorizontalPodAutoscaler): void {
 function inLowerCase (value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inLowerCase)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.charAt(0).toLowerCase() + name.slice(1), inLowerCase(item)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name.charAt(0).toLowerCase() + name.slice(1), inLowerCase(item)])
+  )
 }
 
 /** A behavior without rules counts as unset. */
@@ -53,10 +56,13 @@ function behaviorJson ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscalerBehavio
   return JSON.stringify({ ScaleUp: rules(scaleUp), ScaleDown: rules(scaleDown) })
 }
 
-const isCpuTarget = ({ type, resource }: Metric): boolean => type === 'Resource' && resource?.name === CPU && resource.target.averageUtilization !== undefined
+const isCpuTarget = ({ type, resource }: Metric): boolean => type === 'Resource' && resource?.name === CPU &&
+  resource.target.averageUtilization !== undefined
 const cpuUsages = (metrics: readonly CurrentMetric[]): number[] =>
-  metrics.flatMap(({ type, resource }) => type === 'Resource' && resource?.name === CPU ? resource.current.averageUtilization ?? [] : [])
-const cpuTarget = (averageUtilization: number): Metric => ({ type: 'Resource', resource: { name: CPU, target: { type: 'Utilization', averageUtilization } } })
+  metrics.flatMap(({ type, resource }) =>
+    type === 'Resource' && resource?.name === CPU ? resource.current.averageUtilization ?? [] : [])
+const cpuTarget = (averageUtilization: number): Metric =>
+  ({ type: 'Resource', resource: { name: CPU, target: { type: 'Utilization', averageUtilization } } })
 
 function without (annotations: Annotations): Annotations {
   if (annotations === undefined || !KEPT.some(name => Object.hasOwn(annotations, name))) return annotations
@@ -77,7 +83,9 @@ export function fromV1 ({ metadata, spec, status, ...types }: v1.HorizontalPodAu
   const kept = (): Metric[] => metricsOf(read(listOf(v1.MetricSpec), annotations?.[METRICS]) ?? [], target)
   const metrics = read(listOf(v2.MetricSpec), annotations?.[SENT]) ?? kept()
   const behavior = read(behaviorOf, annotations?.[BEHAVIOR])
-  const inStatus: CurrentMetric[] = usage === undefined ? [] : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
+  const inStatus: CurrentMetric[] = usage === undefined
+    ? []
+    : [{ type: 'Resource', resource: { name: CPU, current: { averageUtilization: usage } } }]
   const currentMetrics = read(listOf(v1.MetricStatus), annotations?.[CURRENT_METRICS])?.map(statusToV2) ?? inStatus
   const conditions = read(listOf(v1.HorizontalPodAutoscalerCondition), annotations?.[CONDITIONS])
   return {
@@ -97,7 +105,9 @@ export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAuto
   const annotations: Record<string, string> = {
     ...without(metadata.annotations),
     ...(kept.length > 0 ? { [METRICS]: jsonOf(v1.MetricSpec, kept) } : {}),
-    ...(currentMetrics.length > 0 ? { [CURRENT_METRICS]: jsonOf(v1.MetricStatus, currentMetrics.map(statusFromV2)) } : {}),
+    ...(currentMetrics.length > 0
+      ? { [CURRENT_METRICS]: jsonOf(v1.MetricStatus, currentMetrics.map(statusFromV2)) }
+      : {}),
     ...(conditions.length > 0 ? { [CONDITIONS]: jsonOf(v1.HorizontalPodAutoscalerCondition, conditions) } : {}),
     ...(behavior === undefined ? {} : { [BEHAVIOR]: behaviorJson(behavior) })
   }
@@ -107,6 +117,9 @@ export function toV1 ({ metadata, spec, status, ...types }: v2.HorizontalPodAuto
     apiVersion: v1.API_VERSION,
     metadata: { ...metadata, annotations: Object.keys(annotations).length > 0 ? annotations : undefined },
     spec: { ...wanted, targetCPUUtilizationPercentage: target },
-    status: { ...observed, currentReplicas: observed.currentReplicas ?? 0, currentCPUUtilizationPercentage: cpuUsages(currentMetrics).at(-1) }
+    status: {
+      ...observed, currentReplicas: observed.currentReplicas ?? 0,
+      currentCPUUtilizationPercentage: cpuUsages(currentMetrics).at(-1)
+    }
   }
 }

@@ -7,16 +7,24 @@ import type { FieldOptions } from '../../language/types.js'
 import { metadata } from '../../meta/object.js'
 import { RESOURCE_NAMES } from './named-metrics.js'
 
-interface Rules { stabilizationWindowSeconds?: number | undefined, selectPolicy?: string | undefined, policies?: Array<{ type: string, value: number, periodSeconds: number }> | undefined }
+interface Rules {
+  stabilizationWindowSeconds?: number | undefined, selectPolicy?: string | undefined,
+  policies?: Array<{ type: string, value: number, periodSeconds: number }> | undefined
+}
 
 /** A behavior that is set gets complete rules for both directions. */
 function defaultBehavior (behavior: { scaleUp?: Rules | undefined, scaleDown?: Rules | undefined }): void {
   const double = { type: 'Percent', value: 100, periodSeconds: 15 }
   const fill = (rules: Rules | undefined, defaults: Rules): Rules => {
-    const { stabilizationWindowSeconds: window = defaults.stabilizationWindowSeconds, selectPolicy = 'Max', policies = defaults.policies } = rules ?? {}
+    const {
+      stabilizationWindowSeconds: window = defaults.stabilizationWindowSeconds, selectPolicy = 'Max',
+      policies = defaults.policies
+    } = rules ?? {}
     return { ...(window === undefined ? {} : { stabilizationWindowSeconds: window }), selectPolicy, policies }
   }
-  behavior.scaleUp = fill(behavior.scaleUp, { stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, double] })
+  behavior.scaleUp = fill(behavior.scaleUp, {
+    stabilizationWindowSeconds: 0, policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, double]
+  })
   behavior.scaleDown = fill(behavior.scaleDown, { policies: [double] })
 }
 
@@ -24,21 +32,28 @@ function defaultBehavior (behavior: { scaleUp?: Rules | undefined, scaleDown?: R
 export function declare (version: 'v2' | 'v2beta2') {
   /** Only v2 declares how lists merge. */
   const atomic = version === 'v2' ? { listType: 'atomic' } as const : {}
-  const byType = version === 'v2' ? { listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' } as const : { written: true } as const
+  const byType = version === 'v2'
+    ? { listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' } as const
+    : { written: true } as const
   const { kind, message } = apiPackage('autoscaling', version, `io.orch.api.autoscaling.${version}`)
 
   const MetricTarget = message('MetricTarget', 'The value a metric should have.', {
-    type: string(1, 'What the target is: Utilization, Value or AverageValue.', { required: true, values: ['Utilization', 'Value', 'AverageValue'] }),
+    type: string(1, 'What the target is: Utilization, Value or AverageValue.', {
+      required: true, values: ['Utilization', 'Value', 'AverageValue']
+    }),
     value: one(2, 'Target value of the metric.', Quantity, { pointer: true }),
     averageValue: one(3, 'Target value, averaged over the pods.', Quantity, { pointer: true }),
-    averageUtilization: int32(4, 'Target average use, in percent of the request; for resources only.', { pointer: true })
+    averageUtilization: int32(
+      4, 'Target average use, in percent of the request; for resources only.', { pointer: true }
+    )
   })
 
-  const ContainerResourceMetricSource = message('ContainerResourceMetricSource', 'Target for a resource of one container in each pod.', {
-    name: string(1, 'Name of the resource, such as cpu.', { required: true, values: RESOURCE_NAMES }),
-    target: one(2, 'Value the metric should have.', MetricTarget, { required: true }),
-    container: string(3, 'Name of the container in the pods.', { required: true })
-  })
+  const ContainerResourceMetricSource =
+    message('ContainerResourceMetricSource', 'Target for a resource of one container in each pod.', {
+      name: string(1, 'Name of the resource, such as cpu.', { required: true, values: RESOURCE_NAMES }),
+      target: one(2, 'Value the metric should have.', MetricTarget, { required: true }),
+      container: string(3, 'Name of the container in the pods.', { required: true })
+    })
 
   const MetricValueStatus = message('MetricValueStatus', 'The value of a metric at present.', {
     value: one(1, 'Value of the metric.', Quantity, { pointer: true }),
@@ -46,17 +61,21 @@ export function declare (version: 'v2' | 'v2beta2') {
     averageUtilization: int32(3, 'Average use, in percent of the request.', { pointer: true })
   })
 
-  const ContainerResourceMetricStatus = message('ContainerResourceMetricStatus', 'Measured use of a resource by one container in each pod.', {
-    name: string(1, 'Name of the resource, such as cpu.', { required: true, mayBeEmpty: true, values: RESOURCE_NAMES }),
-    current: one(2, 'Value of the metric at present.', MetricValueStatus, { required: true }),
-    container: string(3, 'Name of the container in the pods.', { required: true, mayBeEmpty: true })
-  })
+  const ContainerResourceMetricStatus =
+    message('ContainerResourceMetricStatus', 'Measured use of a resource by one container in each pod.', {
+      name: string(1, 'Name of the resource, such as cpu.', {
+        required: true, mayBeEmpty: true, values: RESOURCE_NAMES
+      }),
+      current: one(2, 'Value of the metric at present.', MetricValueStatus, { required: true }),
+      container: string(3, 'Name of the container in the pods.', { required: true, mayBeEmpty: true })
+    })
 
-  const CrossVersionObjectReference = message('CrossVersionObjectReference', 'An object in the same namespace, by kind and name.', {
-    kind: string(1, 'Kind of the object.', { required: true }),
-    name: string(2, 'Name of the object.', { required: true }),
-    apiVersion: string(3, 'API group and version of the object.')
-  })
+  const CrossVersionObjectReference =
+    message('CrossVersionObjectReference', 'An object in the same namespace, by kind and name.', {
+      kind: string(1, 'Kind of the object.', { required: true }),
+      name: string(2, 'Name of the object.', { required: true }),
+      apiVersion: string(3, 'API group and version of the object.')
+    })
 
   const MetricIdentifier = message('MetricIdentifier', 'A metric, by name and selector.', {
     name: string(1, 'Name of the metric.', { required: true }),
@@ -80,8 +99,12 @@ export function declare (version: 'v2' | 'v2beta2') {
   })
 
   const HPAScalingRules = message('HPAScalingRules', 'How fast the number of pods changes in one direction.', {
-    stabilizationWindowSeconds: int32(3, 'Seconds of past recommendations to consider, from 0 to 3600.', { pointer: true }),
-    selectPolicy: string(1, 'Which policy decides: Max, Min or Disabled; by default Max.', { pointer: true, values: ['Max', 'Min', 'Disabled'] }),
+    stabilizationWindowSeconds: int32(
+      3, 'Seconds of past recommendations to consider, from 0 to 3600.', { pointer: true }
+    ),
+    selectPolicy: string(1, 'Which policy decides: Max, Min or Disabled; by default Max.', {
+      pointer: true, values: ['Max', 'Min', 'Disabled']
+    }),
     policies: list(2, 'Limits on the change, at least one.', HPAScalingPolicy, { keepsEmpty: true, ...atomic })
   })
 
@@ -102,26 +125,43 @@ export function declare (version: 'v2' | 'v2beta2') {
   })
 
   const MetricSpec = message('MetricSpec', 'A metric to scale by; one member is set besides the type.', {
-    type: string(1, 'Source: Object, Pods, Resource, ContainerResource or External.', { required: true, values: ['Object', 'Pods', 'Resource', 'ContainerResource', 'External'] }),
-    object: one(2, 'Metric that describes one object, such as requests per second.', ObjectMetricSource, { pointer: true }),
+    type: string(1, 'Source: Object, Pods, Resource, ContainerResource or External.', {
+      required: true, values: ['Object', 'Pods', 'Resource', 'ContainerResource', 'External']
+    }),
+    object: one(
+      2, 'Metric that describes one object, such as requests per second.', ObjectMetricSource, { pointer: true }
+    ),
     pods: one(3, 'Metric of each pod, averaged over the pods.', PodsMetricSource, { pointer: true }),
     resource: one(4, 'Resource of the pods, such as cpu or memory.', ResourceMetricSource, { pointer: true }),
-    containerResource: one(7, 'Resource of one container in each pod.', ContainerResourceMetricSource, { pointer: true }),
+    containerResource: one(
+      7, 'Resource of one container in each pod.', ContainerResourceMetricSource, { pointer: true }
+    ),
     external: one(5, 'Metric from outside the cluster.', ExternalMetricSource, { pointer: true })
   })
 
-  const HorizontalPodAutoscalerBehavior = message('HorizontalPodAutoscalerBehavior', 'How fast the number of pods goes up and down.', {
-    scaleUp: one(1, 'How fast pods are added.', HPAScalingRules, { pointer: true }),
-    scaleDown: one(2, 'How fast pods are removed.', HPAScalingRules, { pointer: true })
-  }, { defaults: defaultBehavior })
+  const HorizontalPodAutoscalerBehavior =
+    message('HorizontalPodAutoscalerBehavior', 'How fast the number of pods goes up and down.', {
+      scaleUp: one(1, 'How fast pods are added.', HPAScalingRules, { pointer: true }),
+      scaleDown: one(2, 'How fast pods are removed.', HPAScalingRules, { pointer: true })
+    }, { defaults: defaultBehavior })
 
-  const HorizontalPodAutoscalerSpec = message('HorizontalPodAutoscalerSpec', 'What is scaled, by what measure and within what bounds.', {
-    scaleTargetRef: one(1, 'Object that is scaled, such as a deployment.', CrossVersionObjectReference, { required: true }),
-    minReplicas: int32(2, 'Least number of pods; by default 1.', { pointer: true, default: 1 }),
-    maxReplicas: int32(3, 'Greatest number of pods, not below minReplicas.', { required: true }),
-    metrics: list(4, 'Metrics to scale by; the one that wants most pods decides.', MetricSpec, { default: [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }], ...atomic }),
-    behavior: one(5, 'How fast the number of pods goes up and down.', HorizontalPodAutoscalerBehavior, { pointer: true })
-  })
+  const HorizontalPodAutoscalerSpec =
+    message('HorizontalPodAutoscalerSpec', 'What is scaled, by what measure and within what bounds.', {
+      scaleTargetRef: one(
+        1, 'Object that is scaled, such as a deployment.', CrossVersionObjectReference, { required: true }
+      ),
+      minReplicas: int32(2, 'Least number of pods; by default 1.', { pointer: true, default: 1 }),
+      maxReplicas: int32(3, 'Greatest number of pods, not below minReplicas.', { required: true }),
+      metrics: list(4, 'Metrics to scale by; the one that wants most pods decides.', MetricSpec, {
+        default: [
+          { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } }
+        ],
+        ...atomic
+      }),
+      behavior: one(
+        5, 'How fast the number of pods goes up and down.', HorizontalPodAutoscalerBehavior, { pointer: true }
+      )
+    })
 
   const ObjectMetricStatus = message('ObjectMetricStatus', 'Measured value of a metric that describes one object.', {
     metric: one(1, 'Metric that is read, by name and selector.', MetricIdentifier, { required: true }),
@@ -140,26 +180,39 @@ export function declare (version: 'v2' | 'v2beta2') {
   })
 
   const MetricStatus = message('MetricStatus', 'A metric as last read; one member is set besides the type.', {
-    type: string(1, 'Source: Object, Pods, Resource, ContainerResource or External.', { required: true, mayBeEmpty: true, values: ['Object', 'Pods', 'Resource', 'ContainerResource', 'External'] }),
-    object: one(2, 'Metric that describes one object, such as requests per second.', ObjectMetricStatus, { pointer: true }),
+    type: string(1, 'Source: Object, Pods, Resource, ContainerResource or External.', {
+      required: true, mayBeEmpty: true, values: ['Object', 'Pods', 'Resource', 'ContainerResource', 'External']
+    }),
+    object: one(
+      2, 'Metric that describes one object, such as requests per second.', ObjectMetricStatus, { pointer: true }
+    ),
     pods: one(3, 'Metric of each pod, averaged over the pods.', PodsMetricStatus, { pointer: true }),
     resource: one(4, 'Resource of the pods, such as cpu or memory.', ResourceMetricStatus, { pointer: true }),
-    containerResource: one(7, 'Resource of one container in each pod.', ContainerResourceMetricStatus, { pointer: true }),
+    containerResource: one(
+      7, 'Resource of one container in each pod.', ContainerResourceMetricStatus, { pointer: true }
+    ),
     external: one(5, 'Metric from outside the cluster.', ExternalMetricStatus, { pointer: true })
   })
 
-  const HorizontalPodAutoscalerCondition = message('HorizontalPodAutoscalerCondition', 'A finding about an autoscaler.', {
-    type: string(1, 'Type of the condition: ScalingActive, AbleToScale or ScalingLimited.', { required: true, mayBeEmpty: true, values: ['ScalingActive', 'AbleToScale', 'ScalingLimited'] }),
-    status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
-    lastTransitionTime: one(3, 'When status last changed.', Time),
-    reason: string(4, 'One word for a machine.'),
-    message: string(5, 'A sentence for a person.')
-  })
+  const HorizontalPodAutoscalerCondition =
+    message('HorizontalPodAutoscalerCondition', 'A finding about an autoscaler.', {
+      type: string(1, 'Type of the condition: ScalingActive, AbleToScale or ScalingLimited.', {
+        required: true, mayBeEmpty: true, values: ['ScalingActive', 'AbleToScale', 'ScalingLimited']
+      }),
+      status: string(2, 'Whether it holds: True, False or Unknown.', {
+        required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+      }),
+      lastTransitionTime: one(3, 'When status last changed.', Time),
+      reason: string(4, 'One word for a machine.'),
+      message: string(5, 'A sentence for a person.')
+    })
 
   const HorizontalPodAutoscalerStatus = message('HorizontalPodAutoscalerStatus', 'What is observed of an autoscaler.', {
     observedGeneration: int64(1, 'Generation of the spec the autoscaler last acted on.', { pointer: true }),
     lastScaleTime: one(2, 'When the number of pods was last changed.', Time, { pointer: true }),
-    currentReplicas: int32(3, 'Number of pods there are.', (version === 'v2' ? {} : { required: true }) as FieldOptions),
+    currentReplicas: int32(
+      3, 'Number of pods there are.', (version === 'v2' ? {} : { required: true }) as FieldOptions
+    ),
     desiredReplicas: int32(4, 'Number of pods the autoscaler wants.', { required: true }),
     currentMetrics: list(5, 'Metrics as last read.', MetricStatus, { written: true, ...atomic }),
     conditions: list(6, 'What was found about the autoscaler.', HorizontalPodAutoscalerCondition, byType)
@@ -171,5 +224,12 @@ export function declare (version: 'v2' | 'v2beta2') {
     status: one(3, 'What is observed of the autoscaler; written by the system.', HorizontalPodAutoscalerStatus)
   })
 
-  return { MetricTarget, ContainerResourceMetricSource, MetricValueStatus, ContainerResourceMetricStatus, CrossVersionObjectReference, MetricIdentifier, ExternalMetricSource, ExternalMetricStatus, HPAScalingPolicy, HPAScalingRules, ObjectMetricSource, PodsMetricSource, ResourceMetricSource, MetricSpec, HorizontalPodAutoscalerBehavior, HorizontalPodAutoscalerSpec, ObjectMetricStatus, PodsMetricStatus, ResourceMetricStatus, MetricStatus, HorizontalPodAutoscalerCondition, HorizontalPodAutoscalerStatus, HorizontalPodAutoscaler }
+  return {
+    MetricTarget, ContainerResourceMetricSource, MetricValueStatus, ContainerResourceMetricStatus,
+    CrossVersionObjectReference, MetricIdentifier, ExternalMetricSource, ExternalMetricStatus, HPAScalingPolicy,
+    HPAScalingRules, ObjectMetricSource, PodsMetricSource, ResourceMetricSource, MetricSpec,
+    HorizontalPodAutoscalerBehavior, HorizontalPodAutoscalerSpec, ObjectMetricStatus, PodsMetricStatus,
+    ResourceMetricStatus, MetricStatus, HorizontalPodAutoscalerCondition, HorizontalPodAutoscalerStatus,
+    HorizontalPodAutoscaler
+  }
 }

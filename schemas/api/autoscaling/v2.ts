@@ -4,7 +4,15 @@ import { declare } from './v2-declarations.js'
 
 export const API_VERSION = 'autoscaling/v2'
 
-export const { MetricTarget, ContainerResourceMetricSource, MetricValueStatus, ContainerResourceMetricStatus, CrossVersionObjectReference, MetricIdentifier, ExternalMetricSource, ExternalMetricStatus, HPAScalingPolicy, HPAScalingRules, ObjectMetricSource, PodsMetricSource, ResourceMetricSource, MetricSpec, HorizontalPodAutoscalerBehavior, HorizontalPodAutoscalerSpec, ObjectMetricStatus, PodsMetricStatus, ResourceMetricStatus, MetricStatus, HorizontalPodAutoscalerCondition, HorizontalPodAutoscalerStatus, HorizontalPodAutoscaler } = declare('v2')
+export const {
+  MetricTarget, ContainerResourceMetricSource, MetricValueStatus, ContainerResourceMetricStatus,
+  CrossVersionObjectReference, MetricIdentifier, ExternalMetricSource, ExternalMetricStatus, HPAScalingPolicy,
+  HPAScalingRules, ObjectMetricSource, PodsMetricSource, ResourceMetricSource, MetricSpec,
+  HorizontalPodAutoscalerBehavior, HorizontalPodAutoscalerSpec, ObjectMetricStatus, PodsMetricStatus,
+  ResourceMetricStatus, MetricStatus, HorizontalPodAutoscalerCondition, HorizontalPodAutoscalerStatus,
+  HorizontalPodAutoscaler
+} =
+  declare('v2')
 
 export type MetricTarget = Static<typeof MetricTarget>
 export type ContainerResourceMetricSource = Static<typeof ContainerResourceMetricSource>

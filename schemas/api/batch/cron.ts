@@ -1,7 +1,9 @@
 /** Cron schedules: five fields or a word such as `@daily`, optionally after a time zone. */
 import { parseDuration } from '../../meta/duration.js'
 
-interface Bounds { readonly name: string, readonly least: number, readonly most: number, readonly words?: readonly string[] }
+interface Bounds {
+  readonly name: string, readonly least: number, readonly most: number, readonly words?: readonly string[]
+}
 
 const MONTHS = ['', 'jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
@@ -25,7 +27,9 @@ export function scheduleFault (schedule: string): string | undefined {
   const text = schedule.slice(zone?.[0].length ?? 0).trim()
   if (text.startsWith('@')) return isWord(text) ? undefined : `unrecognized descriptor: ${text}`
   const fields = text === '' ? [] : text.split(/\s+/)
-  if (fields.length !== FIELDS.length) return `expected exactly 5 fields, found ${fields.length}: ${JSON.stringify(schedule)}`
+  if (fields.length !== FIELDS.length) {
+    return `expected exactly 5 fields, found ${fields.length}: ${JSON.stringify(schedule)}`
+  }
   for (const [index, bounds] of FIELDS.entries()) {
     for (const range of (fields[index] ?? '').split(',')) {
       const fault = range === '' ? undefined : rangeFault(range, bounds)
@@ -36,7 +40,8 @@ export function scheduleFault (schedule: string): string | undefined {
 }
 
 function isWord (text: string): boolean {
-  return WORDS.includes(text) || (text.startsWith('@every ') && parseDuration(text.slice('@every '.length)) !== undefined)
+  return WORDS.includes(text) ||
+    (text.startsWith('@every ') && parseDuration(text.slice('@every '.length)) !== undefined)
 }
 
 /** A range is `*`, `5` or `1-5`, optionally with a step, as in `0-30/5`. */
@@ -44,13 +49,16 @@ function rangeFault (range: string, { least, most, words = [] }: Bounds): string
   const [span = '', step, ...rest] = range.split('/')
   if (rest.length > 0) return 'too many slashes'
   const [first = '', last, ...others] = span.split('-')
-  const number = (text: string) => /^\+?\d+$/.test(text) ? Number(text) : text === '' ? -1 : words.indexOf(text.toLowerCase())
+  const number = (text: string) =>
+    /^\+?\d+$/.test(text) ? Number(text) : text === '' ? -1 : words.indexOf(text.toLowerCase())
   const every = first === '*' || first === '?'
   if (!every && others.length > 0) return 'too many hyphens'
   const begin = every ? least : number(first)
   const end = every || (last === undefined && step !== undefined) ? most : last === undefined ? begin : number(last)
   if (begin < 0 || end < 0) return 'failed to parse number'
-  if (step !== undefined && !(/^\+?\d+$/.test(step) && Number(step) > 0)) return 'step of range should be a positive number'
+  if (step !== undefined && !(/^\+?\d+$/.test(step) && Number(step) > 0)) {
+    return 'step of range should be a positive number'
+  }
   if (begin < least) return `beginning of range (${begin}) below minimum (${least})`
   if (end > most) return `end of range (${end}) above maximum (${most})`
   return begin > end ? `beginning of range (${begin}) beyond end of range (${end})` : undefined

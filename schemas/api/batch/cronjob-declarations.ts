@@ -17,13 +17,21 @@ export function declare (version: 'v1' | 'v1beta1') {
 
   const CronJobSpec = message('CronJobSpec', 'What job is made, and when.', {
     schedule: string(1, 'When jobs are made, in cron format.', { required: true }),
-    timeZone: string(8, 'Name of the time zone of the schedule; by default that of the controller.', { pointer: true, gate: 'CronJobTimeZone' }),
+    timeZone: string(8, 'Name of the time zone of the schedule; by default that of the controller.', {
+      pointer: true, gate: 'CronJobTimeZone'
+    }),
     startingDeadlineSeconds: int64(2, 'Seconds a job may start late before it is skipped.', { pointer: true }),
-    concurrencyPolicy: string(3, 'What to do while a job still runs: Allow, Forbid or Replace.', { values: ['Allow', 'Forbid', 'Replace'], ...(version === 'v1' ? { closed: true } as const : {}), default: 'Allow' }),
+    concurrencyPolicy: string(3, 'What to do while a job still runs: Allow, Forbid or Replace.', {
+      values: ['Allow', 'Forbid', 'Replace'], ...(version === 'v1' ? { closed: true } as const : {}), default: 'Allow'
+    }),
     suspend: bool(4, 'Whether no further jobs are made.', { pointer: true, default: false }),
     jobTemplate: one(5, 'Template of the jobs that are made.', JobTemplateSpec, { required: true }),
-    successfulJobsHistoryLimit: int32(6, 'Number of succeeded jobs that are kept; by default 3.', { pointer: true, default: 3 }),
-    failedJobsHistoryLimit: int32(7, 'Number of failed jobs that are kept; by default 1.', { pointer: true, default: 1 })
+    successfulJobsHistoryLimit: int32(6, 'Number of succeeded jobs that are kept; by default 3.', {
+      pointer: true, default: 3
+    }),
+    failedJobsHistoryLimit: int32(7, 'Number of failed jobs that are kept; by default 1.', {
+      pointer: true, default: 1
+    })
   }, {
     validate: (spec, at, report) => { validateCronJobSpec(spec, at, report) }
   })

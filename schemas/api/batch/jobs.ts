@@ -9,7 +9,10 @@ import { templateWarnings } from '../core/rules/pod-warnings.js'
 import { LabelSelector } from '../../meta/options.js'
 import { Time } from '../../meta/scalars.js'
 import { resource, type Column } from '../../resource.js'
-import { defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus, validateJobUpdate } from './rules/jobs.js'
+import {
+  defaultLabels, labelJob, prepareJob, prepareJobUpdate, validateJob, validateJobSpec, validateJobStatus,
+  validateJobUpdate
+} from './rules/jobs.js'
 
 const { kind, message } = apiPackage('batch', 'v1', 'io.orch.api.batch.v1')
 
@@ -19,11 +22,17 @@ export const JobSpec = message('JobSpec', 'What pods a job runs, and how often.'
   completions: int32(2, 'Number of pods that must succeed.', { pointer: true, immutable: 'ruled' }),
   activeDeadlineSeconds: int64(3, 'Seconds the job may be active before it is ended.', { pointer: true }),
   backoffLimit: int32(7, 'Number of retries until the job fails; by default 6.', { pointer: true }),
-  selector: one(4, 'Labels of the pods of the job; usually set by the system.', LabelSelector, { pointer: true, immutable: 'ruled' }),
+  selector: one(4, 'Labels of the pods of the job; usually set by the system.', LabelSelector, {
+    pointer: true, immutable: 'ruled'
+  }),
   manualSelector: bool(5, 'Whether the selector is chosen by hand instead of generated.', { pointer: true }),
-  template: one(6, 'Template of the pods the job runs.', PodTemplateSpec, { required: true, ruled: true, immutable: 'ruled' }),
+  template: one(6, 'Template of the pods the job runs.', PodTemplateSpec, {
+    required: true, ruled: true, immutable: 'ruled'
+  }),
   ttlSecondsAfterFinished: int32(8, 'Seconds after its end when the job is deleted.', { pointer: true }),
-  completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', { pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: 'ruled' }),
+  completionMode: string(9, 'How successes are counted: NonIndexed or Indexed.', {
+    pointer: true, immutable: 'ruled', values: ['NonIndexed', 'Indexed'], closed: 'ruled'
+  }),
   suspend: bool(10, 'Whether the job pauses and has no pods.', { pointer: true })
 }, { validate: (spec, at, report) => { validateJobSpec(spec, at, report) } })
 
@@ -38,8 +47,12 @@ function defaultJob (spec: JobSpec): void {
 
 export type JobCondition = Static<typeof JobCondition>
 export const JobCondition = message('JobCondition', 'A finding about a job.', {
-  type: string(1, 'Type of the condition: Complete, Failed or Suspended.', { required: true, mayBeEmpty: true, values: ['Suspended', 'Complete', 'Failed'] }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  type: string(1, 'Type of the condition: Complete, Failed or Suspended.', {
+    required: true, mayBeEmpty: true, values: ['Suspended', 'Complete', 'Failed']
+  }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastProbeTime: one(3, 'When it was last checked.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),
   reason: string(5, 'One word for a machine.'),
@@ -47,21 +60,26 @@ export const JobCondition = message('JobCondition', 'A finding about a job.', {
 })
 
 export type UncountedTerminatedPods = Static<typeof UncountedTerminatedPods>
-export const UncountedTerminatedPods = message('UncountedTerminatedPods', 'Ended pods that are not yet in the counts of a job.', {
-  succeeded: list(1, 'UIDs of pods that succeeded.', 'string', { listType: 'set' }),
-  failed: list(2, 'UIDs of pods that failed.', 'string', { listType: 'set' })
-})
+export const UncountedTerminatedPods =
+  message('UncountedTerminatedPods', 'Ended pods that are not yet in the counts of a job.', {
+    succeeded: list(1, 'UIDs of pods that succeeded.', 'string', { listType: 'set' }),
+    failed: list(2, 'UIDs of pods that failed.', 'string', { listType: 'set' })
+  })
 
 export type JobStatus = Static<typeof JobStatus>
 export const JobStatus = message('JobStatus', 'What is observed of a job.', {
-  conditions: list(1, 'What was found about the job, such as Complete.', JobCondition, { listType: 'atomic', patchStrategy: 'merge', patchMergeKey: 'type' }),
+  conditions: list(1, 'What was found about the job, such as Complete.', JobCondition, {
+    listType: 'atomic', patchStrategy: 'merge', patchMergeKey: 'type'
+  }),
   startTime: one(2, 'When the job was first taken up, or last resumed.', Time, { pointer: true }),
   completionTime: one(3, 'When the job completed; not set if it failed.', Time, { pointer: true }),
   active: int32(4, 'Number of pods pending or running.'),
   succeeded: int32(5, 'Number of pods that succeeded.'),
   failed: int32(6, 'Number of pods that failed.'),
   completedIndexes: string(7, 'Completed indexes in mode Indexed, such as 1,3-5,7.'),
-  uncountedTerminatedPods: one(8, 'Ended pods that are not yet in the counts.', UncountedTerminatedPods, { pointer: true }),
+  uncountedTerminatedPods: one(
+    8, 'Ended pods that are not yet in the counts.', UncountedTerminatedPods, { pointer: true }
+  ),
   ready: int32(9, 'Number of pods that are ready.', { pointer: true })
 })
 
@@ -98,18 +116,30 @@ const columns: ReadonlyArray<Column<Job>> = [
   wideOnly(text('Selector', 'Labels of the pods of the job.', ({ spec }) => selector(spec.selector)))
 ]
 
-const ORPHANED_PODS = 'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning'
+const ORPHANED_PODS =
+  'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set ' +
+    'propagationPolicy=Orphan to suppress this warning'
 
 export const jobs = resource(Job, {
   plural: 'jobs',
   categories: ['all'],
   namespaced: true,
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validateJobStatus((object as Job).status, report) } }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (
+        object, _old, report
+      ) => {
+        validateJobStatus((object as Job).status, report)
+      }
+    }
   ],
   columns,
   generation: ({ spec }) => spec,
-  strategy: { dependents: 'orphaned', dropGated: dropOfTemplate, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate, canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template), dependentsWarning: ORPHANED_PODS },
+  strategy: {
+    dependents: 'orphaned', dropGated: dropOfTemplate, prepareForCreate: prepareJob, prepareForUpdate: prepareJobUpdate,
+    canonicalize: labelJob, warnings: templateWarnings<Job>('spec.template', ({ spec }) => spec.template),
+    dependentsWarning: ORPHANED_PODS
+  },
   selectableFields: { 'status.successful': ({ status }) => String(status.succeeded ?? 0) },
   unsupportedField: label => `field label "${label}" not supported for Job`
 })

@@ -14,7 +14,8 @@ export type CronJob = Static<typeof CronJob>
 
 export type JobTemplate = Static<typeof JobTemplate>
 /** Declared, but not served. */
-export const JobTemplate = apiPackage('batch', 'v1beta1', 'io.orch.api.batch.v1beta1').kind('JobTemplate', 'A template from which jobs are made.', {
-  metadata,
-  template: one(2, 'The jobs that are made from it.', JobTemplateSpec)
-})
+export const JobTemplate = apiPackage('batch', 'v1beta1', 'io.orch.api.batch.v1beta1')
+  .kind('JobTemplate', 'A template from which jobs are made.', {
+    metadata,
+    template: one(2, 'The jobs that are made from it.', JobTemplateSpec)
+  })

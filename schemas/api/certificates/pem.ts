@@ -16,7 +16,8 @@ function * blocksOf (text: string): Generator<Block> {
     if (end === -1) return
     const line = text.slice(at + BEGIN.length, start).trimEnd()
     const type = line.slice(0, -DASHES.length)
-    const isBlock = line.endsWith(DASHES) && (at === 0 || text[at - 1] === '\n') && text.startsWith(`${END}${type}${DASHES}`, end + 1)
+    const isBlock = line.endsWith(DASHES) && (at === 0 || text[at - 1] === '\n') &&
+      text.startsWith(`${END}${type}${DASHES}`, end + 1)
     if (isBlock) yield { type, body: text.slice(start + 1, end) }
     at = isBlock ? end + 1 : start
   }
@@ -57,11 +58,14 @@ export function requestFinding (pem: string): string | undefined {
     const [info, algorithm, signature] = request?.tag === SEQUENCE ? parts(request.body) : []
     const [version, subject, key] = info?.tag === SEQUENCE ? parts(info.body) : []
     const [oid] = algorithm?.tag === SEQUENCE ? parts(algorithm.body) : []
-    if (version?.tag !== INTEGER || subject?.tag !== SEQUENCE || key?.tag !== SEQUENCE || oid?.tag !== OID || signature?.tag !== BIT_STRING) return 'is no certificate request'
+    if (version?.tag !== INTEGER || subject?.tag !== SEQUENCE || key?.tag !== SEQUENCE || oid?.tag !== OID ||
+      signature?.tag !== BIT_STRING) return 'is no certificate request'
     const name = oid.body.toString('hex')
     const hash = Object.hasOwn(HASHES, name) ? HASHES[name] : undefined
     if (hash === undefined) return 'the algorithm of its signature is not supported'
-    const valid = info !== undefined && verify(hash, info.whole, createPublicKey({ key: key.whole, format: 'der', type: 'spki' }), signature.body.subarray(1))
+    const valid = info !== undefined && verify(
+      hash, info.whole, createPublicKey({ key: key.whole, format: 'der', type: 'spki' }), signature.body.subarray(1)
+    )
     return valid ? undefined : 'its signature does not fit its key'
   } catch {
     return 'is no certificate request'
@@ -70,7 +74,10 @@ export function requestFinding (pem: string): string | undefined {
 
 const ORGANIZATION = '55040a'
 
-/** Organizations in the subject of a certificate request in PEM: the groups of its user. @throws RangeError for a malformed request */
+/**
+ * Organizations in the subject of a certificate request in PEM: the groups of its user.
+ * @throws RangeError for a malformed request
+ */
 export function requestOrganizations (pem: string): string[] {
   const inside = (part: Part | undefined): Part[] => part === undefined ? [] : parts(part.body)
   const [request] = parts(Buffer.from(firstOf(pem)?.body ?? '', 'base64'))
@@ -78,7 +85,8 @@ export function requestOrganizations (pem: string): string[] {
   const [, subject] = inside(info)
   if (subject?.tag !== SEQUENCE) throw new RangeError('no certificate request')
   const attributes = inside(subject).flatMap(inside).map(inside)
-  return attributes.flatMap(([oid, value]) => oid?.body.toString('hex') === ORGANIZATION && value !== undefined ? [value.body.toString()] : [])
+  return attributes.flatMap(([oid, value]) =>
+    oid?.body.toString('hex') === ORGANIZATION && value !== undefined ? [value.body.toString()] : [])
 }
 
 /** The error of a certificate chain in PEM, if any. */

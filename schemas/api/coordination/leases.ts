@@ -17,7 +17,9 @@ export const LeaseSpec = message('LeaseSpec', 'Who holds a lease, and how long.'
   leaseTransitions: int32(5, 'How often the lease has changed hands.', { pointer: true })
 }, {
   validate: ({ leaseDurationSeconds: seconds, leaseTransitions }, at, report) => {
-    if (seconds !== undefined && seconds <= 0) invalid(report, `${at}.leaseDurationSeconds`, seconds, 'must be greater than 0')
+    if (seconds !== undefined && seconds <= 0) {
+      invalid(report, `${at}.leaseDurationSeconds`, seconds, 'must be greater than 0')
+    }
     notNegative(report, `${at}.leaseTransitions`, leaseTransitions)
   }
 })
@@ -28,7 +30,9 @@ export const Lease = kind('Lease', 'A lock held for a time, as for leader electi
   spec: one(2, 'Who holds the lease, and how long.', LeaseSpec)
 })
 
-const columns: ReadonlyArray<Column<Lease>> = [name, text('Holder', 'Who holds the lease now.', ({ spec }) => spec.holderIdentity), age]
+const columns: ReadonlyArray<Column<Lease>> = [
+  name, text('Holder', 'Who holds the lease now.', ({ spec }) => spec.holderIdentity), age
+]
 
 export const leases = resource(Lease, {
   plural: 'leases',

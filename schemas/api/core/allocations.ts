@@ -12,6 +12,7 @@ export const RangeAllocation = kind('RangeAllocation', 'Which addresses or ports
 })
 
 export type SerializedReference = Static<typeof SerializedReference>
-export const SerializedReference = kind('SerializedReference', 'A reference to an object, written out in an annotation.', {
-  reference: one(1, 'The object that is referred to.', ObjectReference)
-})
+export const SerializedReference =
+  kind('SerializedReference', 'A reference to an object, written out in an annotation.', {
+    reference: one(1, 'The object that is referred to.', ObjectReference)
+  })

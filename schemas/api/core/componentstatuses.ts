@@ -7,8 +7,12 @@ import { kind, message } from './package.js'
 
 export type ComponentCondition = Static<typeof ComponentCondition>
 export const ComponentCondition = message('ComponentCondition', 'A finding about a component of the control plane.', {
-  type: string(1, 'Type of the condition; only Healthy is in use.', { required: true, mayBeEmpty: true, values: ['Healthy'] }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  type: string(1, 'Type of the condition; only Healthy is in use.', {
+    required: true, mayBeEmpty: true, values: ['Healthy']
+  }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   message: string(3, 'What the component answered, such as its health check output.'),
   error: string(4, 'Error code of the health check.')
 })
@@ -16,10 +20,13 @@ export const ComponentCondition = message('ComponentCondition', 'A finding about
 export type ComponentStatus = Static<typeof ComponentStatus>
 export const ComponentStatus = kind('ComponentStatus', 'Deprecated: health of a component of the control plane.', {
   metadata,
-  conditions: list(2, 'What was found about the component.', ComponentCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })
+  conditions: list(2, 'What was found about the component.', ComponentCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  })
 })
 
-const health = ({ conditions }: ComponentStatus): ComponentCondition | undefined => conditions?.find(({ type }) => type === 'Healthy')
+const health = ({ conditions }: ComponentStatus): ComponentCondition | undefined =>
+  conditions?.find(({ type }) => type === 'Healthy')
 
 function statusOf (component: ComponentStatus): string {
   const found = health(component)

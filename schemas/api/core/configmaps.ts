@@ -19,7 +19,9 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
     let size = 0
     for (const [key, value] of Object.entries(config.data ?? {})) {
       checkKey('data', key, report)
-      if (config.binaryData !== undefined && Object.hasOwn(config.binaryData, key)) invalid(report, `data[${key}]`, key, 'duplicate of key present in binaryData')
+      if (config.binaryData !== undefined && Object.hasOwn(config.binaryData, key)) {
+        invalid(report, `data[${key}]`, key, 'duplicate of key present in binaryData')
+      }
       size += Buffer.byteLength(value)
     }
     for (const [key, value] of Object.entries(config.binaryData ?? {})) {
@@ -30,12 +32,16 @@ export const ConfigMap = kind('ConfigMap', 'Data that is no secret, as text or b
     if (size > MAX_SIZE) tooLong(report, '[]', MAX_SIZE)
   },
   // Unset data equals empty data; for binaryData they differ.
-  validateUpdate: (config, old, at, report) => checkImmutable({ ...config, data: config.data ?? {} }, { ...old, data: old.data ?? {} }, ['data', 'binaryData'], report)
+  validateUpdate: (config, old, at, report) => checkImmutable(
+    { ...config, data: config.data ?? {} }, { ...old, data: old.data ?? {} }, ['data', 'binaryData'], report
+  )
 })
 
 export const configMaps = resource(ConfigMap, {
   plural: 'configmaps',
   shortNames: ['cm'],
   namespaced: true,
-  columns: [name, text<ConfigMap>('Data', 'Number of entries.', ({ data, binaryData }) => count(data) + count(binaryData)), age]
+  columns: [
+    name, text<ConfigMap>('Data', 'Number of entries.', ({ data, binaryData }) => count(data) + count(binaryData)), age
+  ]
 })

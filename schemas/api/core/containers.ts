@@ -13,7 +13,9 @@ export const ContainerPort = message('ContainerPort', 'A port a container listen
   name: string(1, 'Name of the port, unique in the pod; services may refer to it.'),
   hostPort: int32(2, 'Port of the node that leads to the container.'),
   containerPort: int32(3, 'Port number in the container, from 1 to 65535.', { required: true }),
-  protocol: string(4, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { values: ['TCP', 'UDP', 'SCTP'], closed: true, default: 'TCP' }),
+  protocol: string(4, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', {
+    values: ['TCP', 'UDP', 'SCTP'], closed: true, default: 'TCP'
+  }),
   hostIP: string(5, 'Address of the node the host port is bound to.')
 }, { validate: (port, at, report) => { validateContainerPort(port, at, report) } })
 
@@ -29,7 +31,9 @@ export const VolumeMount = message('VolumeMount', 'A volume mounted into a conta
   readOnly: bool(2, 'Whether the mount is read-only; by default not.'),
   mountPath: string(3, 'Path in the container to mount at, without a colon.', { required: true }),
   subPath: string(4, 'Path in the volume to mount; by default its root.'),
-  mountPropagation: string(5, 'How mounts spread: None, HostToContainer or Bidirectional; by default None.', { pointer: true, values: ['None', 'HostToContainer', 'Bidirectional'], closed: 'ruled' }),
+  mountPropagation: string(5, 'How mounts spread: None, HostToContainer or Bidirectional; by default None.', {
+    pointer: true, values: ['None', 'HostToContainer', 'Bidirectional'], closed: 'ruled'
+  }),
   subPathExpr: string(6, 'Path in the volume to mount, in which $(NAME) is expanded.')
 })
 
@@ -40,19 +44,34 @@ const fields = {
   command: list(3, 'Program and first arguments, run instead of the entrypoint of the image.', 'string'),
   args: list(4, 'Arguments of the program, used instead of those of the image.', 'string'),
   workingDir: string(5, 'Working directory of the program; by default that of the image.'),
-  ports: list(6, 'Ports the container listens on.', ContainerPort, { listType: 'map', listMapKeys: ['containerPort', 'protocol'], patchStrategy: 'merge', patchMergeKey: 'containerPort' }),
+  ports: list(6, 'Ports the container listens on.', ContainerPort, {
+    listType: 'map', listMapKeys: ['containerPort', 'protocol'], patchStrategy: 'merge', patchMergeKey: 'containerPort'
+  }),
   envFrom: list(19, 'Sources whose entries all become environment variables.', EnvFromSource),
-  env: list(7, 'Environment variables set in the container.', EnvVar, { patchStrategy: 'merge', patchMergeKey: 'name' }),
+  env: list(7, 'Environment variables set in the container.', EnvVar, {
+    patchStrategy: 'merge', patchMergeKey: 'name'
+  }),
   resources: one(8, 'Compute resources the container needs and may use.', ResourceRequirements),
-  volumeMounts: list(9, 'Volumes mounted into the filesystem of the container.', VolumeMount, { patchStrategy: 'merge', patchMergeKey: 'mountPath' }),
-  volumeDevices: list(21, 'Block devices made available in the container.', VolumeDevice, { patchStrategy: 'merge', patchMergeKey: 'devicePath' }),
+  volumeMounts: list(9, 'Volumes mounted into the filesystem of the container.', VolumeMount, {
+    patchStrategy: 'merge', patchMergeKey: 'mountPath'
+  }),
+  volumeDevices: list(21, 'Block devices made available in the container.', VolumeDevice, {
+    patchStrategy: 'merge', patchMergeKey: 'devicePath'
+  }),
   livenessProbe: one(10, 'Check that restarts the container when it fails.', Probe, { pointer: true }),
   readinessProbe: one(11, 'Check that takes the container out of service while it fails.', Probe, { pointer: true }),
   startupProbe: one(22, 'Check that must succeed before the other probes begin.', Probe, { pointer: true }),
   lifecycle: one(12, 'What runs after the container starts and before it stops.', Lifecycle, { pointer: true }),
-  terminationMessagePath: string(13, 'File whose content becomes the termination message; by default /dev/termination-log.', { default: '/dev/termination-log' }),
-  terminationMessagePolicy: string(20, 'Where the termination message comes from: File or FallbackToLogsOnError.', { values: ['File', 'FallbackToLogsOnError'], closed: true, ruled: true, default: 'File' }),
-  imagePullPolicy: string(14, 'When the image is pulled: Always, Never or IfNotPresent.', { values: ['Always', 'Never', 'IfNotPresent'], closed: true }),
+  terminationMessagePath: string(
+    13, 'File whose content becomes the termination message; by default /dev/termination-log.',
+    { default: '/dev/termination-log' }
+  ),
+  terminationMessagePolicy: string(20, 'Where the termination message comes from: File or FallbackToLogsOnError.', {
+    values: ['File', 'FallbackToLogsOnError'], closed: true, ruled: true, default: 'File'
+  }),
+  imagePullPolicy: string(14, 'When the image is pulled: Always, Never or IfNotPresent.', {
+    values: ['Always', 'Never', 'IfNotPresent'], closed: true
+  }),
   securityContext: one(15, 'Privileges and identity the container runs with.', SecurityContext, { pointer: true }),
   stdin: bool(16, 'Whether a buffer for standard input is allocated.'),
   stdinOnce: bool(17, 'Whether standard input closes after the first attached client leaves.'),
@@ -67,10 +86,15 @@ export type Container = Static<typeof Container>
 export const Container = message('Container', 'A program that runs in a pod.', fields, { defaults: pullPolicy })
 
 export type EphemeralContainerCommon = Static<typeof EphemeralContainerCommon>
-export const EphemeralContainerCommon = message('EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fields, { defaults: pullPolicy })
+export const EphemeralContainerCommon = message(
+  'EphemeralContainerCommon', 'Fields of an ephemeral container, like those of a container.', fields,
+  { defaults: pullPolicy }
+)
 
 export type EphemeralContainer = Static<typeof EphemeralContainer>
 export const EphemeralContainer = message('EphemeralContainer', 'A container added to a running pod, for debugging.', {
-  ephemeralContainerCommon: inline(1, 'Fields an ephemeral container shares with an ordinary one.', EphemeralContainerCommon),
+  ephemeralContainerCommon: inline(
+    1, 'Fields an ephemeral container shares with an ordinary one.', EphemeralContainerCommon
+  ),
   targetContainerName: string(2, 'Container whose namespaces are shared; empty for those of the pod.')
 })

@@ -8,13 +8,17 @@ import { forbidden, checkName } from '../../rules/findings.js'
 export const MAX_SIZE = 1024 * 1024
 
 /** The `immutable` field. */
-export const immutableFlag = (number: number) => bool(number, 'True keeps the data as it is for good; can be set but never unset.', { pointer: true, immutable: 'ruled' })
+export const immutableFlag = (number: number) => bool(
+  number, 'True keeps the data as it is for good; can be set but never unset.', { pointer: true, immutable: 'ruled' }
+)
 
 export function checkKey (field: string, key: string, report: Report): void {
   checkName(report, `${field}[${key}]`, key, configKey)
 }
 
-export function checkImmutable<T extends { immutable?: boolean | undefined }> (object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report): void {
+export function checkImmutable<T extends { immutable?: boolean | undefined }> (
+  object: T, old: T, fields: ReadonlyArray<keyof T & string>, report: Report
+): void {
   if (old.immutable !== true) return
   const forbid = (field: string) => forbidden(report, field, 'field is immutable when `immutable` is set')
   if (object.immutable !== true) forbid('immutable')

@@ -19,7 +19,9 @@ export type EndpointPort = Static<typeof EndpointPort>
 export const EndpointPort = message('EndpointPort', 'One port of the addresses behind a service.', {
   name: string(1, 'Name of the port, as in the service.'),
   port: int32(2, 'Number of the port.', { required: true }),
-  protocol: string(3, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { values: ['TCP', 'UDP', 'SCTP'], closed: true }),
+  protocol: string(3, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', {
+    values: ['TCP', 'UDP', 'SCTP'], closed: true
+  }),
   appProtocol: string(4, 'Application protocol of the port, such as http or https.', { pointer: true })
 }, { structType: 'atomic' })
 
@@ -34,7 +36,11 @@ export type Endpoints = Static<typeof Endpoints>
 export const Endpoints = kind('Endpoints', 'Addresses and ports of what stands behind a service.', {
   metadata,
   subsets: list(2, 'Addresses grouped by the ports they offer.', EndpointSubset)
-}, { defaults: ({ subsets = [] }) => { for (const { ports = [] } of subsets) for (const port of ports) port.protocol ??= 'TCP' } })
+}, {
+  defaults: ({ subsets = [] }) => {
+    for (const { ports = [] } of subsets) for (const port of ports) port.protocol ??= 'TCP'
+  }
+})
 
 const withPort = (ip: string, port: number): string => ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`
 

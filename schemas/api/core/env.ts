@@ -1,12 +1,17 @@
 import { one, string, type Static } from '../../language/declare.js'
-import { ConfigMapEnvSource, ConfigMapKeySelector, ObjectFieldSelector, ResourceFieldSelector, SecretEnvSource, SecretKeySelector } from './references-to-data.js'
+import {
+  ConfigMapEnvSource, ConfigMapKeySelector, ObjectFieldSelector, ResourceFieldSelector, SecretEnvSource,
+  SecretKeySelector
+} from './references-to-data.js'
 import { message } from './package.js'
 import { validateEnvVar } from './rules/env.js'
 
 export type EnvVarSource = Static<typeof EnvVarSource>
 export const EnvVarSource = message('EnvVarSource', 'Where the value of an environment variable comes from.', {
   fieldRef: one(1, 'Field of the pod to take.', ObjectFieldSelector, { pointer: true }),
-  resourceFieldRef: one(2, 'Resource limit or request of a container to take.', ResourceFieldSelector, { pointer: true }),
+  resourceFieldRef: one(
+    2, 'Resource limit or request of a container to take.', ResourceFieldSelector, { pointer: true }
+  ),
   configMapKeyRef: one(3, 'Key of a config map to take.', ConfigMapKeySelector, { pointer: true }),
   secretKeyRef: one(4, 'Key of a secret to take.', SecretKeySelector, { pointer: true })
 })

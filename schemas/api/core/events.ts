@@ -1,4 +1,7 @@
-/** Event: stored as core v1, and also served as events.orch.io, which renames fields and validates new events more strictly. */
+/**
+ * Event: stored as core v1, and also served as events.orch.io, which renames fields and validates new events more
+ * strictly.
+ */
 import { ageOf, text, wideOnly } from '../../columns.js'
 import { string, one, int32, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
@@ -37,7 +40,10 @@ export const Event = kind('Event', 'What happened to an object.', {
 })
 
 function fromStored (event: Event): v1.Event {
-  const { kind: _, apiVersion, involvedObject, message: note, source, firstTimestamp, lastTimestamp, count, reportingComponent, reportingInstance, series, ...same } = event
+  const {
+    kind: _, apiVersion, involvedObject, message: note, source, firstTimestamp, lastTimestamp, count,
+    reportingComponent, reportingInstance, series, ...same
+  } = event
   return {
     ...same,
     kind: 'Event',
@@ -55,7 +61,10 @@ function fromStored (event: Event): v1.Event {
 }
 
 function toStored (event: v1.Event): Event {
-  const { regarding, note, deprecatedSource, deprecatedFirstTimestamp, deprecatedLastTimestamp, deprecatedCount, reportingController, reportingInstance, ...same } = event
+  const {
+    regarding, note, deprecatedSource, deprecatedFirstTimestamp, deprecatedLastTimestamp, deprecatedCount,
+    reportingController, reportingInstance, ...same
+  } = event
   return {
     ...same,
     apiVersion: 'v1',
@@ -80,22 +89,31 @@ const columns: ReadonlyArray<Column<Event>> = [
   text<Event>('Last Seen', 'Time since it was last seen.', lastSeen),
   text<Event>('Type', 'Normal or Warning.', ({ type }) => type),
   text<Event>('Reason', 'Why, in one word.', ({ reason }) => reason),
-  text<Event>('Object', 'The object it happened to.', ({ involvedObject: { kind = '', name = '' } }) => kind.toLowerCase() + (name === '' ? '' : `/${name}`)),
-  wideOnly(text<Event>('Subobject', 'The part of the object that is meant.', ({ involvedObject }) => involvedObject.fieldPath)),
+  text<Event>('Object', 'The object it happened to.', ({ involvedObject: { kind = '', name = '' } }) =>
+    kind.toLowerCase() + (name === '' ? '' : `/${name}`)),
+  wideOnly(
+    text<Event>('Subobject', 'The part of the object that is meant.', ({ involvedObject }) => involvedObject.fieldPath)
+  ),
   wideOnly(text<Event>('Source', 'Who tells of it.', ({ source, reportingComponent = '', reportingInstance = '' }) => {
     const host = source.host ?? reportingInstance
     return (source.component ?? reportingComponent) + (host === '' ? '' : `, ${host}`)
   })),
   text<Event>('Message', 'A sentence for a person.', ({ message }) => message?.trim()),
   wideOnly(text<Event>('First Seen', 'Time since it was first seen.', firstSeen)),
-  wideOnly(text<Event>('Count', 'How often it has happened.', ({ series, count }) => series === undefined ? count ?? 1 : series.count ?? 0)),
-  { name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) => metadata.name ?? '' }
+  wideOnly(text<Event>('Count', 'How often it has happened.', ({ series, count }) =>
+    series === undefined ? count ?? 1 : series.count ?? 0)),
+  {
+    name:
+    'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 1, cell: ({ metadata }) =>
+      metadata.name ?? ''
+  }
 ]
 
 /** Field labels of events.orch.io, mapped to those of core v1. */
 const fieldLabels = {
   reason: 'reason',
-  ...Object.fromEntries(['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(field => [`regarding.${field}`, `involvedObject.${field}`])),
+  ...Object.fromEntries(['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map(field =>
+    [`regarding.${field}`, `involvedObject.${field}`])),
   reportingController: 'reportingComponent',
   type: 'type'
 }
@@ -126,7 +144,10 @@ export const events = resource(Event, {
     type: ({ type }) => type ?? ''
   },
   others: [
-    { message: v1.Event, toStored: event => toStored(event as v1.Event), fromStored: event => ({ ...fromStored(event), apiVersion: v1.API_VERSION }), fieldLabels, rules: strictEventRules },
+    {
+      message: v1.Event, toStored: event => toStored(event as v1.Event), fromStored: event =>
+        ({ ...fromStored(event), apiVersion: v1.API_VERSION }), fieldLabels, rules: strictEventRules
+    },
     {
       message: v1beta1.Event,
       toStored: event => toStored(event as v1.Event),

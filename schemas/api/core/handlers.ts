@@ -20,7 +20,9 @@ export const HTTPGetAction = message('HTTPGetAction', 'An HTTP GET request to se
   path: string(1, 'Path of the request.', { default: '/' }),
   port: one(2, 'Number or name of the port to connect to.', IntOrString, { required: true }),
   host: string(3, 'Host to connect to; by default the address of the pod.'),
-  scheme: string(4, 'Scheme to connect with, HTTP or HTTPS; by default HTTP.', { values: ['HTTP', 'HTTPS'], closed: 'ruled', default: 'HTTP' }),
+  scheme: string(4, 'Scheme to connect with, HTTP or HTTPS; by default HTTP.', {
+    values: ['HTTP', 'HTTPS'], closed: 'ruled', default: 'HTTP'
+  }),
   httpHeaders: list(5, 'Headers to add to the request; names may repeat.', HTTPHeader)
 })
 
@@ -52,7 +54,9 @@ export const Probe = message('Probe', 'A check of whether a container is alive o
   periodSeconds: int32(4, 'Seconds between two checks; by default 10.', { default: 10 }),
   successThreshold: int32(5, 'Checks in a row that must succeed after a failure.', { default: 1 }),
   failureThreshold: int32(6, 'Checks in a row that must fail; by default 3.', { default: 3 }),
-  terminationGracePeriodSeconds: int64(7, 'Seconds to end in after a failed check, instead of those of the pod.', { pointer: true, gate: { name: 'ProbeTerminationGracePeriod', except: 'readinessProbe' } })
+  terminationGracePeriodSeconds: int64(7, 'Seconds to end in after a failed check, instead of those of the pod.', {
+    pointer: true, gate: { name: 'ProbeTerminationGracePeriod', except: 'readinessProbe' }
+  })
 }, { validate: (probe, at, report) => { validateProbe(probe, at, report) } })
 
 export type LifecycleHandler = Static<typeof LifecycleHandler>
@@ -64,6 +68,9 @@ export const LifecycleHandler = message('LifecycleHandler', 'What a lifecycle ho
 
 export type Lifecycle = Static<typeof Lifecycle>
 export const Lifecycle = message('Lifecycle', 'What runs at the start and end of a container.', {
-  postStart: one(1, 'What runs right after the container is created; if it fails, the container ends.', LifecycleHandler, { pointer: true }),
+  postStart: one(
+    1, 'What runs right after the container is created; if it fails, the container ends.', LifecycleHandler,
+    { pointer: true }
+  ),
   preStop: one(2, 'What runs before the container is stopped.', LifecycleHandler, { pointer: true })
 })

@@ -1,6 +1,6 @@
 /** Image references, such as `registry.example:5000/team/web:1.2@sha256:…`. */
-
-const HOST = /^(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*(?::\d+)?$/
+const LABEL = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])'
+const HOST = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d+)?$`)
 const PATH = /^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*$/
 const TAG = /^\w[\w.-]{0,127}$/
 const DIGEST = /^(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})$/
@@ -22,7 +22,9 @@ export function tagOf (image: string): string {
   const colon = tagged.lastIndexOf(':')
   const tag = colon > tagged.lastIndexOf('/') ? tagged.slice(colon + 1) : undefined
   const name = tag === undefined ? tagged : tagged.slice(0, colon)
-  if (!isName(name) || (digest !== undefined && !DIGEST.test(digest)) || (tag !== undefined && !TAG.test(tag))) return ''
+  if (!isName(name) || (digest !== undefined && !DIGEST.test(digest)) || (tag !== undefined && !TAG.test(tag))) {
+    return ''
+  }
   return tag ?? (digest === undefined ? 'latest' : '')
 }
 
@@ -33,5 +35,6 @@ function isName (name: string): boolean {
   const hasHost = /[.:]/.test(first) || first === 'localhost'
   const path = hasHost ? name.slice(slash + 1) : name
   const implied = hasHost ? 0 : HUB.length + (slash < 0 ? OFFICIAL.length : 0)
-  return name.length + implied <= MAX_CHARACTERS && (!hasHost || HOST.test(first) || PATH.test(first)) && path.split('/').every(part => PATH.test(part))
+  return name.length + implied <= MAX_CHARACTERS && (!hasHost || HOST.test(first) || PATH.test(first)) &&
+    path.split('/').every(part => PATH.test(part))
 }

@@ -9,8 +9,15 @@ import { kind, message } from './package.js'
 type Amounts = Record<string, string> | undefined
 
 /** For containers: max is the default limit, and that the default request. */
-function defaultLimits (item: { type: string, max?: Amounts, min?: Amounts, default?: Amounts, defaultRequest?: Amounts, maxLimitRequestRatio?: Amounts }): void {
-  for (const amounts of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) roundToMilli(amounts)
+function defaultLimits (
+  item: {
+    type: string, max?: Amounts, min?: Amounts, default?: Amounts, defaultRequest?: Amounts,
+    maxLimitRequestRatio?: Amounts
+  }
+): void {
+  for (const amounts of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {
+    roundToMilli(amounts)
+  }
   if (item.type !== 'Container') return
   item.default = { ...item.max, ...item.default }
   item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest }
@@ -18,7 +25,9 @@ function defaultLimits (item: { type: string, max?: Amounts, min?: Amounts, defa
 
 export type LimitRangeItem = Static<typeof LimitRangeItem>
 export const LimitRangeItem = message('LimitRangeItem', 'Limits for one type of object.', {
-  type: string(1, 'What is limited: Container, Pod or PersistentVolumeClaim.', { required: true, mayBeEmpty: true, values: ['Pod', 'Container', 'PersistentVolumeClaim'] }),
+  type: string(1, 'What is limited: Container, Pod or PersistentVolumeClaim.', {
+    required: true, mayBeEmpty: true, values: ['Pod', 'Container', 'PersistentVolumeClaim']
+  }),
   max: map(2, 'Most that may be used, by resource name.', Quantity),
   min: map(3, 'Least that may be used, by resource name.', Quantity),
   default: map(4, 'Limits set where none are given, by resource name.', Quantity),

@@ -8,7 +8,9 @@ import { message } from './package.js'
 export type PortStatus = Static<typeof PortStatus>
 export const PortStatus = message('PortStatus', 'State of a port of a service at a load balancer.', {
   port: int32(1, 'Port of the service.', { required: true }),
-  protocol: string(2, 'Transport protocol: TCP, UDP or SCTP.', { required: true, mayBeEmpty: true, values: ['TCP', 'UDP', 'SCTP'], closed: 'ruled' }),
+  protocol: string(2, 'Transport protocol: TCP, UDP or SCTP.', {
+    required: true, mayBeEmpty: true, values: ['TCP', 'UDP', 'SCTP'], closed: 'ruled'
+  }),
   error: string(3, 'What is wrong with the port, as a code.', { pointer: true })
 })
 
@@ -22,7 +24,9 @@ export const LoadBalancerIngress = message('LoadBalancerIngress', 'A point where
     if (ip !== '' && parseAddress(ip) === undefined) invalid(report, `${at}.ip`, ip, 'must be a valid IP address')
     if (hostname === '') return
     checkName(report, `${at}.hostname`, hostname, dnsSubdomain)
-    if (parseAddress(hostname) !== undefined) invalid(report, `${at}.hostname`, hostname, 'must be a DNS name, not an IP address')
+    if (parseAddress(hostname) !== undefined) {
+      invalid(report, `${at}.hostname`, hostname, 'must be a DNS name, not an IP address')
+    }
   }
 })
 

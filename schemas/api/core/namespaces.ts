@@ -14,7 +14,9 @@ const NAMESPACE_NAME_LABEL = 'orch.io/metadata.name'
 
 export type NamespaceSpec = Static<typeof NamespaceSpec>
 export const NamespaceSpec = message('NamespaceSpec', 'What holds a namespace.', {
-  finalizers: list(1, 'Who has still to empty the namespace before it may go; orch is added on create.', 'string', { values: [NAMESPACE_FINALIZER] })
+  finalizers: list(1, 'Who has still to empty the namespace before it may go; orch is added on create.', 'string', {
+    values: [NAMESPACE_FINALIZER]
+  })
 })
 
 /** On create, errors have the path of the list; on finalize, that of the entry. */
@@ -30,7 +32,10 @@ export const NamespaceCondition = message('NamespaceCondition', 'How the deletio
   type: string(1, 'Type of the condition.', {
     required: true,
     mayBeEmpty: true,
-    values: ['NamespaceDeletionDiscoveryFailure', 'NamespaceDeletionContentFailure', 'NamespaceDeletionGroupVersionParsingFailure', 'NamespaceContentRemaining', 'NamespaceFinalizersRemaining']
+    values: [
+      'NamespaceDeletionDiscoveryFailure', 'NamespaceDeletionContentFailure',
+      'NamespaceDeletionGroupVersionParsingFailure', 'NamespaceContentRemaining', 'NamespaceFinalizersRemaining'
+    ]
   }),
   status: string(2, 'Whether it holds.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
   lastTransitionTime: one(4, 'When status last changed.', Time),
@@ -40,8 +45,12 @@ export const NamespaceCondition = message('NamespaceCondition', 'How the deletio
 
 export type NamespaceStatus = Static<typeof NamespaceStatus>
 export const NamespaceStatus = message('NamespaceStatus', 'Where a namespace stands.', {
-  phase: string(1, 'Active, or Terminating once its deletion was requested.', { values: ['Active', 'Terminating'], closed: 'ruled', default: 'Active' }),
-  conditions: list(2, 'How its deletion gets on.', NamespaceCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })
+  phase: string(1, 'Active, or Terminating once its deletion was requested.', {
+    values: ['Active', 'Terminating'], closed: 'ruled', default: 'Active'
+  }),
+  conditions: list(2, 'How its deletion gets on.', NamespaceCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  })
 })
 
 export type Namespace = Static<typeof Namespace>
@@ -61,7 +70,12 @@ interface NamespaceParts { readonly metadata: ObjectMeta, readonly status: Names
 /** The phase must match the deletionTimestamp. */
 function validatePhase ({ metadata, status: { phase } }: NamespaceParts, report: Report): void {
   const due = metadata.deletionTimestamp === undefined ? 'Active' : 'Terminating'
-  if (phase !== due) invalid(report, 'status.Phase', phase ?? '', `may only be '${due}' if \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty`)
+  if (phase !== due) {
+    invalid(
+      report, 'status.Phase', phase ?? '',
+      `may only be '${due}' if \`deletionTimestamp\` is ${due === 'Active' ? '' : 'not '}empty`
+    )
+  }
 }
 
 function prepareForCreate (namespace: Namespace): void {
@@ -77,8 +91,18 @@ export const namespaces = resource(Namespace, {
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   subresources: [
-    { name: 'finalize', verbs: ['update'], changes: ['spec'], validateUpdate: (object, _old, report) => { validateFinalizers((object as Namespace).spec, index => `spec.finalizers[${index}]`, report) } },
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (object, _old, report) => { validatePhase(object as Namespace, report) } }
+    {
+      name: 'finalize', verbs: ['update'], changes: ['spec'], validateUpdate: (object, _old, report) => {
+        validateFinalizers((object as Namespace).spec, index => `spec.finalizers[${index}]`, report)
+      }
+    },
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (
+        object, _old, report
+      ) => {
+        validatePhase(object as Namespace, report)
+      }
+    }
   ],
   deleteReturns: 'Object',
   nameRule: dnsLabel,

@@ -24,7 +24,8 @@ function statusOf ({ spec, status }: Node): string {
   return spec.unschedulable === true ? `${state},SchedulingDisabled` : state
 }
 
-const addressOf = (wanted: string) => ({ status }: Node): string => status.addresses?.find(({ type }) => type === wanted)?.address ?? NONE
+const addressOf = (wanted: string) =>
+  ({ status }: Node): string => status.addresses?.find(({ type }) => type === wanted)?.address ?? NONE
 const UNKNOWN = '<unknown>'
 
 export const nodeColumns: ReadonlyArray<Column<Node>> = [
@@ -37,5 +38,6 @@ export const nodeColumns: ReadonlyArray<Column<Node>> = [
   wideOnly(text('External-IP', 'First address for those outside.', addressOf('ExternalIP'))),
   wideOnly(text('OS-Image', 'Operating system of the node.', ({ status }) => status.nodeInfo.osImage || UNKNOWN)),
   wideOnly(text('Kernel-Version', 'Version of its kernel.', ({ status }) => status.nodeInfo.kernelVersion || UNKNOWN)),
-  wideOnly(text('Container-Runtime', 'Name and version of its container runtime.', ({ status }) => status.nodeInfo.containerRuntimeVersion || UNKNOWN))
+  wideOnly(text('Container-Runtime', 'Name and version of its container runtime.', ({ status }) =>
+    status.nodeInfo.containerRuntimeVersion || UNKNOWN))
 ]

@@ -29,14 +29,21 @@ export const NodeDaemonEndpoints = message('NodeDaemonEndpoints', 'Ports of the 
 
 export type NodeAddress = Static<typeof NodeAddress>
 export const NodeAddress = message('NodeAddress', 'An address of a node.', {
-  type: string(1, 'Type of address: Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.', { required: true, mayBeEmpty: true, values: ['Hostname', 'InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS'] }),
+  type: string(1, 'Type of address: Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.', {
+    required: true, mayBeEmpty: true, values: ['Hostname', 'InternalIP', 'ExternalIP', 'InternalDNS', 'ExternalDNS']
+  }),
   address: string(2, 'The address itself.', { required: true, mayBeEmpty: true })
 })
 
 export type NodeCondition = Static<typeof NodeCondition>
 export const NodeCondition = message('NodeCondition', 'A finding about a node.', {
-  type: string(1, 'Type of the condition: Ready, MemoryPressure, DiskPressure, PIDPressure or NetworkUnavailable.', { required: true, mayBeEmpty: true, values: ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable'] }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  type: string(1, 'Type of the condition: Ready, MemoryPressure, DiskPressure, PIDPressure or NetworkUnavailable.', {
+    required: true, mayBeEmpty: true,
+    values: ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable']
+  }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastHeartbeatTime: one(3, 'When it was last reported.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),
   reason: string(5, 'One word for a machine.'),
@@ -44,18 +51,22 @@ export const NodeCondition = message('NodeCondition', 'A finding about a node.',
 })
 
 export type ConfigMapNodeConfigSource = Static<typeof ConfigMapNodeConfigSource>
-export const ConfigMapNodeConfigSource = message('ConfigMapNodeConfigSource', 'Deprecated: a config map with the configuration of a node agent.', {
-  namespace: string(1, 'Namespace of the config map.', { required: true, mayBeEmpty: true }),
-  name: string(2, 'Name of the config map.', { required: true, mayBeEmpty: true }),
-  uid: string(3, 'UID of the config map; set only in the status of a node.'),
-  resourceVersion: string(4, 'Version of the config map; set only in the status of a node.'),
-  kubeletConfigKey: string(5, 'Key of the config map that holds the node agent configuration.', { required: true, mayBeEmpty: true })
-})
+export const ConfigMapNodeConfigSource =
+  message('ConfigMapNodeConfigSource', 'Deprecated: a config map with the configuration of a node agent.', {
+    namespace: string(1, 'Namespace of the config map.', { required: true, mayBeEmpty: true }),
+    name: string(2, 'Name of the config map.', { required: true, mayBeEmpty: true }),
+    uid: string(3, 'UID of the config map; set only in the status of a node.'),
+    resourceVersion: string(4, 'Version of the config map; set only in the status of a node.'),
+    kubeletConfigKey: string(5, 'Key of the config map that holds the node agent configuration.', {
+      required: true, mayBeEmpty: true
+    })
+  })
 
 export type NodeConfigSource = Static<typeof NodeConfigSource>
-export const NodeConfigSource = message('NodeConfigSource', 'Deprecated: where a node agent gets its configuration from.', {
-  configMap: one(2, 'Config map that holds the configuration.', ConfigMapNodeConfigSource, { pointer: true })
-})
+export const NodeConfigSource =
+  message('NodeConfigSource', 'Deprecated: where a node agent gets its configuration from.', {
+    configMap: one(2, 'Config map that holds the configuration.', ConfigMapNodeConfigSource, { pointer: true })
+  })
 
 export type NodeConfigStatus = Static<typeof NodeConfigStatus>
 export const NodeConfigStatus = message('NodeConfigStatus', 'Deprecated: which configuration a node agent runs with.', {
@@ -72,7 +83,9 @@ export const NodeSystemInfo = message('NodeSystemInfo', 'Versions and identifier
   bootID: string(3, 'Boot ID, new at each boot.', { required: true, mayBeEmpty: true }),
   kernelVersion: string(4, 'Version of the kernel.', { required: true, mayBeEmpty: true }),
   osImage: string(5, 'Name and release of the operating system.', { required: true, mayBeEmpty: true }),
-  containerRuntimeVersion: string(6, 'Name and version of the container runtime, as runtime://version.', { required: true, mayBeEmpty: true }),
+  containerRuntimeVersion: string(6, 'Name and version of the container runtime, as runtime://version.', {
+    required: true, mayBeEmpty: true
+  }),
   kubeletVersion: string(7, 'Version of the node agent.', { required: true, mayBeEmpty: true }),
   kubeProxyVersion: string(8, 'Version of the service proxy.', { required: true, mayBeEmpty: true }),
   operatingSystem: string(9, 'Operating system, such as linux or windows.', { required: true, mayBeEmpty: true }),
@@ -93,14 +106,20 @@ export const NodeStatus = message('NodeStatus', 'What is observed of a node.', {
   capacity: map(1, 'All resources of the node, by resource name.', Quantity),
   allocatable: map(2, 'Resources available to pods, by resource name.', Quantity),
   phase: string(3, 'Deprecated: no longer set.', { values: ['Pending', 'Running', 'Terminated'], closed: 'ruled' }),
-  conditions: list(4, 'What was found about the node, such as Ready.', NodeCondition, { patchStrategy: 'merge', patchMergeKey: 'type' }),
-  addresses: list(5, 'Addresses the node can be reached at.', NodeAddress, { patchStrategy: 'merge', patchMergeKey: 'type' }),
+  conditions: list(4, 'What was found about the node, such as Ready.', NodeCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  }),
+  addresses: list(5, 'Addresses the node can be reached at.', NodeAddress, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  }),
   daemonEndpoints: one(6, 'Ports of the daemons on the node.', NodeDaemonEndpoints),
   nodeInfo: one(7, 'Versions and identifiers of the machine and its software.', NodeSystemInfo),
   images: list(8, 'Images present on the node.', ContainerImage),
   volumesInUse: list(9, 'Attachable volumes mounted on the node.', 'string'),
   volumesAttached: list(10, 'Volumes attached to the node.', AttachedVolume),
-  config: one(11, 'Deprecated: which configuration the node agent runs with.', NodeConfigStatus, { pointer: true, gate: 'DynamicKubeletConfig' })
+  config: one(11, 'Deprecated: which configuration the node agent runs with.', NodeConfigStatus, {
+    pointer: true, gate: 'DynamicKubeletConfig'
+  })
 }, {
   defaults: status => { nodeAmounts(status) },
   validate: (status, at, report) => { validateNodeStatus(status, at, report) }

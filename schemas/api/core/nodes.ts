@@ -12,18 +12,24 @@ export type Taint = Static<typeof Taint>
 export const Taint = message('Taint', 'A mark on a node that keeps pods off it.', {
   key: string(1, 'Key of the taint.', { required: true, mayBeEmpty: true }),
   value: string(2, 'Value that goes with the key.'),
-  effect: string(3, 'What befalls pods without toleration: NoSchedule, PreferNoSchedule or NoExecute.', { required: true, mayBeEmpty: true, values: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'], closed: 'ruled' }),
+  effect: string(3, 'What befalls pods without toleration: NoSchedule, PreferNoSchedule or NoExecute.', {
+    required: true, mayBeEmpty: true, values: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'], closed: 'ruled'
+  }),
   timeAdded: one(4, 'When the taint was added; only for NoExecute.', Time, { pointer: true })
 })
 
 export type NodeSpec = Static<typeof NodeSpec>
 export const NodeSpec = message('NodeSpec', 'How a node is to be used.', {
   podCIDR: string(1, 'Address range for the pods of the node.', { immutable: 'ruled' }),
-  podCIDRs: list(7, 'Address ranges for the pods, at most one per IP family.', 'string', { immutable: 'ruled', patchStrategy: 'merge' }),
+  podCIDRs: list(7, 'Address ranges for the pods, at most one per IP family.', 'string', {
+    immutable: 'ruled', patchStrategy: 'merge'
+  }),
   providerID: string(3, 'ID of the node at the cloud provider, as provider://id.', { immutable: 'ruled' }),
   unschedulable: bool(4, 'Whether new pods are kept off the node (cordoned).'),
   taints: list(5, 'Taints that keep pods off the node.', Taint),
-  configSource: one(6, 'Deprecated: where the node agent gets its configuration from.', NodeConfigSource, { pointer: true, gate: 'DynamicKubeletConfig' }),
+  configSource: one(6, 'Deprecated: where the node agent gets its configuration from.', NodeConfigSource, {
+    pointer: true, gate: 'DynamicKubeletConfig'
+  }),
   externalID: string(2, 'Deprecated: no longer used.', { immutable: 'ruled' })
 }, { defaults: spec => { alignPodRanges(spec) } })
 
@@ -43,7 +49,11 @@ export const nodes = resource(Node, {
   namespaced: false,
   subresources: [
     { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'NodeProxyOptions', connects: true },
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (node, old, report) => { validateNodeUpdate(node as Node, old as Node, report) } }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], validateUpdate: (node, old, report) => {
+        validateNodeUpdate(node as Node, old as Node, report)
+      }
+    }
   ],
   storagePrefix: 'minions',
   columns: nodeColumns,

@@ -9,13 +9,19 @@ import { Quantity, roundToMilli } from '../../meta/quantity.js'
 import { Time } from '../../meta/scalars.js'
 import { resource } from '../../resource.js'
 import { refuseAlone } from './rules/persistentvolumes.js'
-import { prepareClaim, prepareClaimUpdate, validateClaimSpec, validateClaimStatus, validateClaimUpdate } from './rules/persistentvolumeclaims.js'
+import {
+  prepareClaim, prepareClaimUpdate, validateClaimSpec, validateClaimStatus, validateClaimUpdate
+} from './rules/persistentvolumeclaims.js'
 import { kind, message } from './package.js'
 
 export type PersistentVolumeClaimCondition = Static<typeof PersistentVolumeClaimCondition>
 export const PersistentVolumeClaimCondition = message('PersistentVolumeClaimCondition', 'A finding about a claim.', {
-  type: string(1, 'Type of the condition: Resizing or FileSystemResizePending.', { required: true, mayBeEmpty: true, values: ['Resizing', 'FileSystemResizePending'] }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  type: string(1, 'Type of the condition: Resizing or FileSystemResizePending.', {
+    required: true, mayBeEmpty: true, values: ['Resizing', 'FileSystemResizePending']
+  }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastProbeTime: one(3, 'When it was last checked.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),
   reason: string(5, 'One word for a machine.'),
@@ -24,28 +30,52 @@ export const PersistentVolumeClaimCondition = message('PersistentVolumeClaimCond
 
 export type PersistentVolumeClaimSpec = Static<typeof PersistentVolumeClaimSpec>
 export const PersistentVolumeClaimSpec = message('PersistentVolumeClaimSpec', 'What a claim asks for.', {
-  accessModes: list(1, 'How the volume must be mountable, such as ReadWriteOnce.', 'string', { values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled' }),
+  accessModes: list(1, 'How the volume must be mountable, such as ReadWriteOnce.', 'string', {
+    values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled'
+  }),
   selector: one(4, 'Labels a volume must have to be considered.', LabelSelector, { pointer: true }),
   resources: one(2, 'Least storage the volume must have.', ResourceRequirements),
   volumeName: string(3, 'Name of the volume the claim is bound to.'),
   storageClassName: string(5, 'Storage class the volume must be of; empty for none.', { pointer: true }),
-  volumeMode: string(6, 'Whether a Filesystem or a raw Block device is claimed.', { pointer: true, values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem' }),
+  volumeMode: string(6, 'Whether a Filesystem or a raw Block device is claimed.', {
+    pointer: true, values: ['Block', 'Filesystem'], closed: true, default: 'Filesystem'
+  }),
   dataSource: one(7, 'Snapshot or claim the volume is filled from.', TypedLocalObjectReference, { pointer: true }),
-  dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, { pointer: true, gate: 'AnyVolumeDataSource' })
+  dataSourceRef: one(8, 'Object of any kind the volume is filled from.', TypedLocalObjectReference, {
+    pointer: true, gate: 'AnyVolumeDataSource'
+  })
 }, { validate: (spec, at, report) => { validateClaimSpec(spec, at, report) } })
 
 const RECOVERY = 'RecoverVolumeExpansionFailure'
 
 export type PersistentVolumeClaimStatus = Static<typeof PersistentVolumeClaimStatus>
 export const PersistentVolumeClaimStatus = message('PersistentVolumeClaimStatus', 'What is observed of a claim.', {
-  phase: string(1, 'Where the claim stands: Pending, Bound or Lost.', { values: ['Pending', 'Bound', 'Lost'], closed: 'ruled' }),
-  accessModes: list(2, 'Access modes of the bound volume.', 'string', { values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled' }),
+  phase: string(1, 'Where the claim stands: Pending, Bound or Lost.', {
+    values: ['Pending', 'Bound', 'Lost'], closed: 'ruled'
+  }),
+  accessModes: list(2, 'Access modes of the bound volume.', 'string', {
+    values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled'
+  }),
   capacity: map(3, 'Actual resources of the bound volume, by resource name.', Quantity),
-  conditions: list(4, 'What was found about the claim, such as a resize under way.', PersistentVolumeClaimCondition, { patchStrategy: 'merge', patchMergeKey: 'type' }),
-  allocatedResources: map(5, 'Storage set aside for the claim, more than capacity during a resize.', Quantity, { gate: RECOVERY }),
-  resizeStatus: string(6, 'How the expansion of the volume is getting on.', { pointer: true, gate: RECOVERY, values: ['', 'ControllerExpansionInProgress', 'ControllerExpansionFailed', 'NodeExpansionPending', 'NodeExpansionInProgress', 'NodeExpansionFailed'], closed: 'ruled' })
+  conditions: list(4, 'What was found about the claim, such as a resize under way.', PersistentVolumeClaimCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  }),
+  allocatedResources: map(
+    5, 'Storage set aside for the claim, more than capacity during a resize.', Quantity, { gate: RECOVERY }
+  ),
+  resizeStatus: string(
+    6, 'How the expansion of the volume is getting on.',
+    {
+      pointer: true, gate: RECOVERY, values: [
+        '', 'ControllerExpansionInProgress', 'ControllerExpansionFailed', 'NodeExpansionPending',
+        'NodeExpansionInProgress', 'NodeExpansionFailed'
+      ], closed: 'ruled'
+    }
+  )
 }, {
-  defaults: ({ capacity, allocatedResources }) => { for (const amounts of [capacity, allocatedResources]) roundToMilli(amounts) },
+  defaults: ({ capacity, allocatedResources }) => {
+    for (const amounts of [capacity, allocatedResources]) roundToMilli(amounts)
+  },
   validate: (status, at, report) => { validateClaimStatus(status, at, report) }
 })
 
@@ -71,6 +101,8 @@ export const persistentVolumeClaims = resource(PersistentVolumeClaim, {
   columns: claimColumns,
   strategy: {
     prepareForCreate: (claim, _user, gates) => { prepareClaim(claim, gates) },
-    prepareForUpdate: (claim, old, subresource, gates) => { if (subresource === '') prepareClaimUpdate(claim, old, gates) }
+    prepareForUpdate: (claim, old, subresource, gates) => {
+      if (subresource === '') prepareClaimUpdate(claim, old, gates)
+    }
   }
 })

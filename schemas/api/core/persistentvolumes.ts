@@ -19,18 +19,28 @@ export type PersistentVolumeSpec = Static<typeof PersistentVolumeSpec>
 export const PersistentVolumeSpec = message('PersistentVolumeSpec', 'A piece of storage and how it may be used.', {
   capacity: map(1, 'Resources of the volume, by resource name.', Quantity),
   persistentVolumeSource: inline(2, 'What the volume is made of.', PersistentVolumeSource, { immutable: 'ruled' }),
-  accessModes: list(3, 'Ways the volume can be mounted, such as ReadWriteOnce.', 'string', { values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled' }),
+  accessModes: list(3, 'Ways the volume can be mounted, such as ReadWriteOnce.', 'string', {
+    values: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod'], closed: 'ruled'
+  }),
   claimRef: one(4, 'Claim the volume is bound to.', ObjectReference, { pointer: true }),
-  persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is deleted: Retain, Delete or Recycle.', { values: ['Recycle', 'Delete', 'Retain'], closed: true }),
+  persistentVolumeReclaimPolicy: string(5, 'What happens when the claim is deleted: Retain, Delete or Recycle.', {
+    values: ['Recycle', 'Delete', 'Retain'], closed: true
+  }),
   storageClassName: string(6, 'Storage class of the volume; empty for none.'),
   mountOptions: list(7, 'Mount options, such as ro or soft; not checked beforehand.', 'string'),
-  volumeMode: string(8, 'Whether it is a Filesystem or a raw Block device.', { pointer: true, immutable: 'ruled', values: ['Block', 'Filesystem'], closed: true }),
-  nodeAffinity: one(9, 'Nodes from which the volume can be reached.', VolumeNodeAffinity, { pointer: true, immutable: 'ruled' })
+  volumeMode: string(8, 'Whether it is a Filesystem or a raw Block device.', {
+    pointer: true, immutable: 'ruled', values: ['Block', 'Filesystem'], closed: true
+  }),
+  nodeAffinity: one(9, 'Nodes from which the volume can be reached.', VolumeNodeAffinity, {
+    pointer: true, immutable: 'ruled'
+  })
 }, { defaults: ({ capacity }) => { roundToMilli(capacity) } })
 
 export type PersistentVolumeStatus = Static<typeof PersistentVolumeStatus>
 export const PersistentVolumeStatus = message('PersistentVolumeStatus', 'What is observed of a persistent volume.', {
-  phase: string(1, 'Where the volume stands: Pending, Available, Bound, Released or Failed.', { values: ['Pending', 'Available', 'Bound', 'Released', 'Failed'], closed: 'ruled', default: 'Pending' }),
+  phase: string(1, 'Where the volume stands: Pending, Available, Bound, Released or Failed.', {
+    values: ['Pending', 'Available', 'Bound', 'Released', 'Failed'], closed: 'ruled', default: 'Pending'
+  }),
   message: string(2, 'Why the volume is in this phase, for a person.'),
   reason: string(3, 'Why the volume failed, in one word.')
 })

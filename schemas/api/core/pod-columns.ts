@@ -5,13 +5,18 @@ import type { Column } from '../../resource.js'
 import { podAddress, type ContainerStateTerminated, type ContainerStatus } from './pod-status.js'
 import type { Pod } from './pods.js'
 
-interface Progress { readonly ready: number, readonly status: string, readonly restarts: number, readonly lastRestart: string | undefined }
+interface Progress {
+  readonly ready: number, readonly status: string, readonly restarts: number, readonly lastRestart: string | undefined
+}
 
-const reasonOf = ({ reason, signal = 0, exitCode }: ContainerStateTerminated): string => reason || (signal !== 0 ? `Signal:${signal}` : `ExitCode:${exitCode}`)
-const isTrue = ({ status }: Pod, type: string): boolean => status.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
+const reasonOf = ({ reason, signal = 0, exitCode }: ContainerStateTerminated): string => reason ||
+  (signal !== 0 ? `Signal:${signal}` : `ExitCode:${exitCode}`)
+const isTrue = ({ status }: Pod, type: string): boolean =>
+  status.conditions?.some(condition => condition.type === type && condition.status === 'True') === true
 
 /** The first init container that has not succeeded, if any, determines the status. */
-function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> & { readonly seen: readonly ContainerStatus[] } | undefined {
+function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> &
+  { readonly seen: readonly ContainerStatus[] } | undefined {
   let restarts = 0
   const { initContainerStatuses = [] } = pod.status
   for (const [index, { state, restartCount }] of initContainerStatuses.entries()) {
@@ -29,12 +34,17 @@ function initializing (pod: Pod): Pick<Progress, 'status' | 'restarts'> & { read
 /** The first container with a reason determines the status. */
 function running (pod: Pod): Pick<Progress, 'ready' | 'status' | 'restarts'> {
   const { phase = '', reason = '', containerStatuses = [] } = pod.status
-  const said = containerStatuses.map(({ state }) => state.waiting?.reason || (state.terminated === undefined ? '' : reasonOf(state.terminated)))
+  const said = containerStatuses.map(({ state }) => state.waiting?.reason ||
+    (state.terminated === undefined ? '' : reasonOf(state.terminated)))
   const status = said.find(words => words !== '') ?? (reason || phase)
-  const ready = containerStatuses.filter((container, index) => said[index] === '' && container.ready && container.state.running !== undefined).length
+  const ready = containerStatuses.filter((container, index) => said[index] === '' && container.ready &&
+    container.state.running !== undefined).length
   const restarts = containerStatuses.reduce((sum, { restartCount }) => sum + restartCount, 0)
   // A completed container beside running ones does not complete the pod.
-  return { ready, restarts, status: status !== 'Completed' || ready === 0 ? status : isTrue(pod, 'Ready') ? 'Running' : 'NotReady' }
+  return {
+    ready, restarts,
+    status: status !== 'Completed' || ready === 0 ? status : isTrue(pod, 'Ready') ? 'Running' : 'NotReady'
+  }
 }
 
 function progressOf (pod: Pod): Progress {
@@ -42,7 +52,11 @@ function progressOf (pod: Pod): Progress {
   const starting = initializing(pod)
   const progress = starting === undefined ? running(pod) : { ready: 0, ...starting }
   const seen = starting?.seen ?? [...initContainerStatuses, ...containerStatuses]
-  const status = metadata.deletionTimestamp === undefined ? progress.status : reason === 'NodeLost' ? 'Unknown' : 'Terminating'
+  const status = metadata.deletionTimestamp === undefined
+    ? progress.status
+    : reason === 'NodeLost'
+      ? 'Unknown'
+      : 'Terminating'
   return { ...progress, status, lastRestart: latestEnd(seen) }
 }
 
@@ -64,24 +78,29 @@ function gates (pod: Pod): string {
   const { readinessGates = [] } = pod.spec
   if (readinessGates.length === 0) return NONE
   // The first condition of a type counts.
-  const passed = readinessGates.filter(({ conditionType }) => pod.status.conditions?.find(({ type }) => type === conditionType)?.status === 'True')
+  const passed = readinessGates
+    .filter(({ conditionType }) => pod.status.conditions?.find(({ type }) => type === conditionType)?.status === 'True')
   return `${passed.length}/${readinessGates.length}`
 }
 
 export const podColumns: ReadonlyArray<Column<Pod>> = [
   name,
-  text('Ready', 'How many of its containers are ready.', pod => `${progressOf(pod).ready}/${pod.spec.containers?.length ?? 0}`),
+  text('Ready', 'How many of its containers are ready.', pod =>
+    `${progressOf(pod).ready}/${pod.spec.containers?.length ?? 0}`),
   text('Status', 'Where the pod stands, or what keeps it there.', pod => progressOf(pod).status),
   text('Restarts', 'How often its containers were restarted, and when last.', restarts),
   age,
   wideOnly(text('IP', 'Address of the pod.', ({ status }) => podAddress(status) || NONE)),
   wideOnly(text('Node', 'Node it runs on.', ({ spec }) => spec.nodeName || NONE)),
-  wideOnly(text('Nominated Node', 'Node where other pods are evicted to make room for it.', ({ status }) => status.nominatedNodeName || NONE)),
+  wideOnly(text('Nominated Node', 'Node where other pods are evicted to make room for it.', ({ status }) =>
+    status.nominatedNodeName || NONE)),
   wideOnly(text('Readiness Gates', 'How many of its readiness gates are passed.', gates))
 ]
 
 /** Messages by phase. */
-const ENDED: ReadonlyMap<string | undefined, string> = new Map([['Succeeded', 'The pod has completed successfully.'], ['Failed', 'The pod failed.']])
+const ENDED: ReadonlyMap<string | undefined, string> = new Map([
+  ['Succeeded', 'The pod has completed successfully.'], ['Failed', 'The pod failed.']
+])
 
 /** Marks rows of completed pods, which clients may hide. */
 export function podConditions ({ status: { phase } }: Pod): TableRowCondition[] {

@@ -33,18 +33,26 @@ export const PodDNSConfig = message('PodDNSConfig', 'DNS settings of a pod, adde
 
 export type PodOS = Static<typeof PodOS>
 export const PodOS = message('PodOS', 'Operating system of a pod.', {
-  name: string(1, 'Name of the operating system: linux or windows.', { required: true, missing: 'cannot be empty', values: ['linux', 'windows'] })
+  name: string(1, 'Name of the operating system: linux or windows.', {
+    required: true, missing: 'cannot be empty', values: ['linux', 'windows']
+  })
 })
 
 export type PodReadinessGate = Static<typeof PodReadinessGate>
 export const PodReadinessGate = message('PodReadinessGate', 'A further condition a pod needs to be ready.', {
-  conditionType: string(1, 'Type of the pod condition that must be True.', { required: true, ruled: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled'] })
+  conditionType: string(1, 'Type of the pod condition that must be True.', {
+    required: true, ruled: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled']
+  })
 })
 
 /** With hostNetwork, host ports default to container ports. */
-function onHostNetwork ({ hostNetwork, containers = [], initContainers = [] }: { hostNetwork?: boolean | undefined, containers?: Container[] | undefined, initContainers?: Container[] | undefined }): void {
+function onHostNetwork ({ hostNetwork, containers = [], initContainers = [] }: {
+  hostNetwork?: boolean | undefined, containers?: Container[] | undefined, initContainers?: Container[] | undefined
+}): void {
   if (hostNetwork !== true) return
-  for (const { ports = [] } of [...containers, ...initContainers]) for (const port of ports) port.hostPort ||= port.containerPort
+  for (const { ports = [] } of [...containers, ...initContainers]) {
+    for (const port of ports) port.hostPort ||= port.containerPort
+  }
 }
 
 /** serviceAccountName and the deprecated serviceAccount get the same value; the former takes precedence. */
@@ -55,40 +63,73 @@ function nameAccount (spec: { serviceAccountName?: string | undefined, serviceAc
 
 export type PodSpec = Static<typeof PodSpec>
 export const PodSpec = message('PodSpec', 'What runs in a pod, and how.', {
-  volumes: list(1, 'Volumes the containers may mount.', Volume, { ruled: true, patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' }),
-  initContainers: list(20, 'Containers that run one after another before the others start.', Container, { patchStrategy: 'merge', patchMergeKey: 'name' }),
-  containers: list(2, 'Containers of the pod, at least one.', Container, { required: true, patchStrategy: 'merge', patchMergeKey: 'name' }),
-  ephemeralContainers: list(34, 'Containers added while the pod runs, for debugging.', EphemeralContainer, { ruled: true, gate: 'EphemeralContainers', patchStrategy: 'merge', patchMergeKey: 'name' }),
-  restartPolicy: string(3, 'When containers are restarted: Always, OnFailure or Never.', { values: ['Always', 'OnFailure', 'Never'], closed: true, unsorted: true, default: 'Always' }),
-  terminationGracePeriodSeconds: int64(4, 'Seconds the containers get to end before they are killed.', { pointer: true, default: 30 }),
+  volumes: list(1, 'Volumes the containers may mount.', Volume, {
+    ruled: true, patchStrategy: 'merge,retainKeys', patchMergeKey: 'name'
+  }),
+  initContainers: list(20, 'Containers that run one after another before the others start.', Container, {
+    patchStrategy: 'merge', patchMergeKey: 'name'
+  }),
+  containers: list(2, 'Containers of the pod, at least one.', Container, {
+    required: true, patchStrategy: 'merge', patchMergeKey: 'name'
+  }),
+  ephemeralContainers: list(34, 'Containers added while the pod runs, for debugging.', EphemeralContainer, {
+    ruled: true, gate: 'EphemeralContainers', patchStrategy: 'merge', patchMergeKey: 'name'
+  }),
+  restartPolicy: string(3, 'When containers are restarted: Always, OnFailure or Never.', {
+    values: ['Always', 'OnFailure', 'Never'], closed: true, unsorted: true, default: 'Always'
+  }),
+  terminationGracePeriodSeconds: int64(4, 'Seconds the containers get to end before they are killed.', {
+    pointer: true, default: 30
+  }),
   activeDeadlineSeconds: int64(5, 'Seconds after its start when the pod is made to fail.', { pointer: true }),
-  dnsPolicy: string(6, 'How names are resolved: ClusterFirst, ClusterFirstWithHostNet, Default or None.', { values: ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'], closed: true, unsorted: true, default: 'ClusterFirst' }),
+  dnsPolicy: string(6, 'How names are resolved: ClusterFirst, ClusterFirstWithHostNet, Default or None.', {
+    values: ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'], closed: true, unsorted: true,
+    default: 'ClusterFirst'
+  }),
   nodeSelector: map(7, 'Labels a node must have to run the pod.', 'string', { mapType: 'atomic' }),
   serviceAccountName: string(8, 'Service account the pod runs as; by default named default.'),
   serviceAccount: string(9, 'Deprecated: another name for serviceAccountName.'),
-  automountServiceAccountToken: bool(21, 'Whether a token of the service account is mounted into containers.', { pointer: true }),
+  automountServiceAccountToken: bool(
+    21, 'Whether a token of the service account is mounted into containers.', { pointer: true }
+  ),
   nodeName: string(10, 'Node the pod is to run on; empty asks the scheduler.'),
   hostNetwork: bool(11, 'Whether the pod uses the network namespace of the node.'),
   hostPID: bool(12, 'Whether the pod uses the process namespace of the node.'),
   hostIPC: bool(13, 'Whether the pod uses the IPC namespace of the node.'),
   shareProcessNamespace: bool(27, 'Whether the containers see the processes of each other.', { pointer: true }),
-  securityContext: one(14, 'Privileges and identity for all containers of the pod.', PodSecurityContext, { pointer: true, default: {} }),
-  imagePullSecrets: list(15, 'Secrets the images are pulled with.', LocalObjectReference, { patchStrategy: 'merge', patchMergeKey: 'name' }),
+  securityContext: one(14, 'Privileges and identity for all containers of the pod.', PodSecurityContext, {
+    pointer: true, default: {}
+  }),
+  imagePullSecrets: list(15, 'Secrets the images are pulled with.', LocalObjectReference, {
+    patchStrategy: 'merge', patchMergeKey: 'name'
+  }),
   hostname: string(16, 'Host name of the pod; by default its name.'),
   subdomain: string(17, 'Subdomain in the full host name of the pod.'),
   affinity: one(18, 'Rules on which nodes, and beside which pods, it runs.', Affinity, { pointer: true }),
-  schedulerName: string(19, 'Scheduler that places the pod; by default default-scheduler.', { default: 'default-scheduler' }),
+  schedulerName: string(19, 'Scheduler that places the pod; by default default-scheduler.', {
+    default: 'default-scheduler'
+  }),
   tolerations: list(22, 'Taints of nodes the pod puts up with.', Toleration),
-  hostAliases: list(23, 'Entries added to the hosts file of the pod.', HostAlias, { patchStrategy: 'merge', patchMergeKey: 'ip' }),
+  hostAliases: list(23, 'Entries added to the hosts file of the pod.', HostAlias, {
+    patchStrategy: 'merge', patchMergeKey: 'ip'
+  }),
   priorityClassName: string(24, 'Priority class of the pod.'),
   priority: int32(25, 'Priority of the pod, taken from its priority class.', { pointer: true }),
   dnsConfig: one(26, 'DNS settings added to those of dnsPolicy.', PodDNSConfig, { pointer: true }),
   readinessGates: list(28, 'Further conditions the pod needs to be ready.', PodReadinessGate),
   runtimeClassName: string(29, 'Runtime class the pod runs with.', { pointer: true }),
   enableServiceLinks: bool(30, 'Whether services appear as environment variables; by default true.', { pointer: true }),
-  preemptionPolicy: string(31, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', { pointer: true, values: ['PreemptLowerPriority', 'Never'], closed: 'ruled' }),
-  overhead: map(32, 'Resources the runtime itself takes for the pod, by resource name.', Quantity, { keepsEmpty: true }),
-  topologySpreadConstraints: list(33, 'How pods are spread over zones and nodes; all apply.', TopologySpreadConstraint, { listType: 'map', listMapKeys: ['topologyKey', 'whenUnsatisfiable'], patchStrategy: 'merge', patchMergeKey: 'topologyKey' }),
+  preemptionPolicy: string(31, 'Whether pods of lower priority are evicted: PreemptLowerPriority or Never.', {
+    pointer: true, values: ['PreemptLowerPriority', 'Never'], closed: 'ruled'
+  }),
+  overhead: map(
+    32, 'Resources the runtime itself takes for the pod, by resource name.', Quantity, { keepsEmpty: true }
+  ),
+  topologySpreadConstraints:
+    list(33, 'How pods are spread over zones and nodes; all apply.', TopologySpreadConstraint, {
+      listType: 'map', listMapKeys: ['topologyKey', 'whenUnsatisfiable'], patchStrategy: 'merge',
+      patchMergeKey: 'topologyKey'
+    }),
   setHostnameAsFQDN: bool(35, 'Whether the host name of the pod is its full name.', { pointer: true }),
   os: one(36, 'Operating system the containers are made for.', PodOS, { pointer: true, gate: 'IdentifyPodOS' })
 }, {
@@ -104,4 +145,8 @@ export type PodTemplateSpec = Static<typeof PodTemplateSpec>
 export const PodTemplateSpec = message('PodTemplateSpec', 'Metadata and content of the pods to make.', {
   metadata: one(1, 'Labels and annotations of the pods.', ObjectMeta, { ruled: true }),
   spec: one(2, 'What runs in the pods, and how.', PodSpec)
-}, { defaults: ({ metadata }) => { dropInitAnnotations(metadata) }, validate: (template, at, report) => { validatePodTemplate(template, at, report) } })
+}, {
+  defaults: ({ metadata }) => { dropInitAnnotations(metadata) }, validate: (template, at, report) => {
+    validatePodTemplate(template, at, report)
+  }
+})

@@ -48,8 +48,12 @@ export const ContainerStatus = message('ContainerStatus', 'What is observed of a
 
 export type PodCondition = Static<typeof PodCondition>
 export const PodCondition = message('PodCondition', 'A finding about a pod.', {
-  type: string(1, 'Type of the condition, such as PodScheduled, Initialized, ContainersReady or Ready.', { required: true, mayBeEmpty: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled'] }),
-  status: string(2, 'Whether it holds: True, False or Unknown.', { required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown'] }),
+  type: string(1, 'Type of the condition, such as PodScheduled, Initialized, ContainersReady or Ready.', {
+    required: true, mayBeEmpty: true, values: ['ContainersReady', 'Initialized', 'Ready', 'PodScheduled']
+  }),
+  status: string(2, 'Whether it holds: True, False or Unknown.', {
+    required: true, mayBeEmpty: true, values: ['True', 'False', 'Unknown']
+  }),
   lastProbeTime: one(3, 'When it was last checked.', Time),
   lastTransitionTime: one(4, 'When status last changed.', Time),
   reason: string(5, 'One word for a machine.'),
@@ -63,18 +67,26 @@ export const PodIP = message('PodIP', 'An IP address of a pod.', {
 
 export type PodStatus = Static<typeof PodStatus>
 export const PodStatus = message('PodStatus', 'What is observed of a pod.', {
-  phase: string(1, 'Where the pod stands: Pending, Running, Succeeded, Failed or Unknown.', { values: ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'], closed: true, ruled: true }),
-  conditions: list(2, 'What was found about the pod, such as Ready.', PodCondition, { patchStrategy: 'merge', patchMergeKey: 'type' }),
+  phase: string(1, 'Where the pod stands: Pending, Running, Succeeded, Failed or Unknown.', {
+    values: ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'], closed: true, ruled: true
+  }),
+  conditions: list(2, 'What was found about the pod, such as Ready.', PodCondition, {
+    patchStrategy: 'merge', patchMergeKey: 'type'
+  }),
   message: string(3, 'Why the pod is in this state, for a person.'),
   reason: string(4, 'Why the pod is in this state, such as Evicted.'),
   nominatedNodeName: string(11, 'Node where other pods are evicted to make room for it.'),
   hostIP: string(5, 'Address of the node the pod runs on.'),
   podIP: string(6, 'Address of the pod in the cluster.'),
-  podIPs: list(12, 'All addresses of the pod, at most one per IP family.', PodIP, { patchStrategy: 'merge', patchMergeKey: 'ip' }),
+  podIPs: list(12, 'All addresses of the pod, at most one per IP family.', PodIP, {
+    patchStrategy: 'merge', patchMergeKey: 'ip'
+  }),
   startTime: one(7, 'When the node agent took over the pod.', Time, { pointer: true }),
   initContainerStatuses: list(10, 'State of each init container.', ContainerStatus),
   containerStatuses: list(8, 'State of each container.', ContainerStatus),
-  qosClass: string(9, 'Quality of service class: Guaranteed, Burstable or BestEffort.', { values: ['Guaranteed', 'Burstable', 'BestEffort'], closed: true, ruled: true }),
+  qosClass: string(9, 'Quality of service class: Guaranteed, Burstable or BestEffort.', {
+    values: ['Guaranteed', 'Burstable', 'BestEffort'], closed: true, ruled: true
+  }),
   ephemeralContainerStatuses: list(13, 'State of each ephemeral container.', ContainerStatus)
 }, { defaults: status => { alignAddresses(status) } })
 

@@ -1,23 +1,34 @@
 /** Volumes of pods. */
 import { lacksDropped } from '../../language/gated.js'
 import { int32, int64, one, inline, bool, list, string, Facts, type Static } from '../../language/declare.js'
-import { AzureFileVolumeSource, CSIVolumeSource, CephFSVolumeSource, CinderVolumeSource, FlexVolumeSource, GlusterfsVolumeSource, ISCSIVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource } from './network-volumes.js'
+import {
+  AzureFileVolumeSource, CSIVolumeSource, CephFSVolumeSource, CinderVolumeSource, FlexVolumeSource,
+  GlusterfsVolumeSource, ISCSIVolumeSource, RBDVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource
+} from './network-volumes.js'
 import { PersistentVolumeClaimSpec } from './persistentvolumeclaims.js'
 import { LocalObjectReference } from './references.js'
 import { KeyToPath, ObjectFieldSelector, ResourceFieldSelector } from './references-to-data.js'
-import { AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, FCVolumeSource, FlockerVolumeSource, GCEPersistentDiskVolumeSource, HostPathVolumeSource, NFSVolumeSource, PhotonPersistentDiskVolumeSource, PortworxVolumeSource, QuobyteVolumeSource, VsphereVirtualDiskVolumeSource } from './volume-sources.js'
+import {
+  AWSElasticBlockStoreVolumeSource, AzureDiskVolumeSource, FCVolumeSource, FlockerVolumeSource,
+  GCEPersistentDiskVolumeSource, HostPathVolumeSource, NFSVolumeSource, PhotonPersistentDiskVolumeSource,
+  PortworxVolumeSource, QuobyteVolumeSource, VsphereVirtualDiskVolumeSource
+} from './volume-sources.js'
 import { ObjectMeta } from '../../meta/object.js'
 import { Quantity } from '../../meta/quantity.js'
 import { message } from './package.js'
 import { validateEphemeralVolume } from './rules/claim-templates.js'
 import { validateEmptyDir, validateGitRepo } from './rules/disks.js'
-import { validateConfigMapVolume, validateDownwardAPIVolume, validateProjectedVolume, validateSecretVolume } from './rules/projections.js'
+import {
+  validateConfigMapVolume, validateDownwardAPIVolume, validateProjectedVolume, validateSecretVolume
+} from './rules/projections.js'
 
 export type ConfigMapVolumeSource = Static<typeof ConfigMapVolumeSource>
 export const ConfigMapVolumeSource = message('ConfigMapVolumeSource', 'A config map shown as files in a volume.', {
   localObjectReference: inline(1, 'The config map to read.', LocalObjectReference),
   items: list(2, 'Keys to show and their paths; all keys if empty.', KeyToPath),
-  defaultMode: int32(3, 'Permission bits of files without a mode of their own; by default 0644.', { pointer: true, default: 420 }),
+  defaultMode: int32(3, 'Permission bits of files without a mode of their own; by default 0644.', {
+    pointer: true, default: 420
+  }),
   optional: bool(4, 'Whether the config map or its keys may be missing.', { pointer: true })
 }, { validate: (volume, at, report) => { validateConfigMapVolume(volume, at, report) } })
 
@@ -25,7 +36,9 @@ export type SecretVolumeSource = Static<typeof SecretVolumeSource>
 export const SecretVolumeSource = message('SecretVolumeSource', 'A secret shown as files in a volume.', {
   secretName: string(1, 'Name of the secret, in the namespace of the pod.'),
   items: list(2, 'Keys to show and their paths; all keys if empty.', KeyToPath),
-  defaultMode: int32(3, 'Permission bits of files without a mode of their own; by default 0644.', { pointer: true, default: 420 }),
+  defaultMode: int32(3, 'Permission bits of files without a mode of their own; by default 0644.', {
+    pointer: true, default: 420
+  }),
   optional: bool(4, 'Whether the secret or its keys may be missing.', { pointer: true })
 }, { validate: (volume, at, report) => { validateSecretVolume(volume, at, report) } })
 
@@ -33,41 +46,54 @@ export type DownwardAPIVolumeFile = Static<typeof DownwardAPIVolumeFile>
 export const DownwardAPIVolumeFile = message('DownwardAPIVolumeFile', 'A file that shows a field of the pod.', {
   path: string(1, 'Relative path of the file, without .. in it.', { required: true }),
   fieldRef: one(2, 'Field of the pod to show, such as its labels.', ObjectFieldSelector, { pointer: true }),
-  resourceFieldRef: one(3, 'Resource limit or request of a container to show.', ResourceFieldSelector, { pointer: true }),
+  resourceFieldRef: one(
+    3, 'Resource limit or request of a container to show.', ResourceFieldSelector, { pointer: true }
+  ),
   mode: int32(4, 'Permission bits of the file; by default those of the volume.', { pointer: true })
 })
 
 export type DownwardAPIVolumeSource = Static<typeof DownwardAPIVolumeSource>
-export const DownwardAPIVolumeSource = message('DownwardAPIVolumeSource', 'Fields of the pod shown as files in a volume.', {
-  items: list(1, 'Files to show.', DownwardAPIVolumeFile, { ruled: true }),
-  defaultMode: int32(2, 'Permission bits of files without a mode of their own; by default 0644.', { pointer: true, default: 420 })
-}, { validate: (volume, at, report) => { validateDownwardAPIVolume(volume, at, report) } })
+export const DownwardAPIVolumeSource =
+  message('DownwardAPIVolumeSource', 'Fields of the pod shown as files in a volume.', {
+    items: list(1, 'Files to show.', DownwardAPIVolumeFile, { ruled: true }),
+    defaultMode: int32(2, 'Permission bits of files without a mode of their own; by default 0644.', {
+      pointer: true, default: 420
+    })
+  }, { validate: (volume, at, report) => { validateDownwardAPIVolume(volume, at, report) } })
 
 export type EmptyDirVolumeSource = Static<typeof EmptyDirVolumeSource>
-export const EmptyDirVolumeSource = message('EmptyDirVolumeSource', 'An empty directory that lasts as long as the pod.', {
-  medium: string(1, 'Storage medium: empty for that of the node, Memory or HugePages.', { values: ['', 'Memory', 'HugePages', 'HugePages-'] }),
-  sizeLimit: one(2, 'Amount of storage the volume may use.', Quantity, { pointer: true, gate: 'LocalStorageCapacityIsolation' })
-}, { validate: (volume, at, report) => { validateEmptyDir(volume, at, report) } })
+export const EmptyDirVolumeSource =
+  message('EmptyDirVolumeSource', 'An empty directory that lasts as long as the pod.', {
+    medium: string(1, 'Storage medium: empty for that of the node, Memory or HugePages.', {
+      values: ['', 'Memory', 'HugePages', 'HugePages-']
+    }),
+    sizeLimit: one(2, 'Amount of storage the volume may use.', Quantity, {
+      pointer: true, gate: 'LocalStorageCapacityIsolation'
+    })
+  }, { validate: (volume, at, report) => { validateEmptyDir(volume, at, report) } })
 
 export type GitRepoVolumeSource = Static<typeof GitRepoVolumeSource>
-export const GitRepoVolumeSource = message('GitRepoVolumeSource', 'Deprecated: a directory filled from a git repository.', {
-  repository: string(1, 'URL of the repository.', { required: true }),
-  revision: string(2, 'Commit hash to check out.'),
-  directory: string(3, 'Directory to clone into, without .. in it.')
-}, { validate: (volume, at, report) => { validateGitRepo(volume, at, report) } })
+export const GitRepoVolumeSource =
+  message('GitRepoVolumeSource', 'Deprecated: a directory filled from a git repository.', {
+    repository: string(1, 'URL of the repository.', { required: true }),
+    revision: string(2, 'Commit hash to check out.'),
+    directory: string(3, 'Directory to clone into, without .. in it.')
+  }, { validate: (volume, at, report) => { validateGitRepo(volume, at, report) } })
 
 export type PersistentVolumeClaimVolumeSource = Static<typeof PersistentVolumeClaimVolumeSource>
-export const PersistentVolumeClaimVolumeSource = message('PersistentVolumeClaimVolumeSource', 'A claim in the namespace of the pod, used as a volume.', {
-  claimName: string(1, 'Name of the claim, in the namespace of the pod.', { required: true }),
-  readOnly: bool(2, 'Whether the volume is mounted read-only.')
-})
+export const PersistentVolumeClaimVolumeSource =
+  message('PersistentVolumeClaimVolumeSource', 'A claim in the namespace of the pod, used as a volume.', {
+    claimName: string(1, 'Name of the claim, in the namespace of the pod.', { required: true }),
+    readOnly: bool(2, 'Whether the volume is mounted read-only.')
+  })
 
 export type ConfigMapProjection = Static<typeof ConfigMapProjection>
-export const ConfigMapProjection = message('ConfigMapProjection', 'A config map shown as files in a projected volume.', {
-  localObjectReference: inline(1, 'The config map to read.', LocalObjectReference),
-  items: list(2, 'Keys to show and their paths; all keys if empty.', KeyToPath),
-  optional: bool(4, 'Whether the config map or its keys may be missing.', { pointer: true })
-})
+export const ConfigMapProjection =
+  message('ConfigMapProjection', 'A config map shown as files in a projected volume.', {
+    localObjectReference: inline(1, 'The config map to read.', LocalObjectReference),
+    items: list(2, 'Keys to show and their paths; all keys if empty.', KeyToPath),
+    optional: bool(4, 'Whether the config map or its keys may be missing.', { pointer: true })
+  })
 
 export type SecretProjection = Static<typeof SecretProjection>
 export const SecretProjection = message('SecretProjection', 'A secret shown as files in a projected volume.', {
@@ -77,16 +103,20 @@ export const SecretProjection = message('SecretProjection', 'A secret shown as f
 })
 
 export type DownwardAPIProjection = Static<typeof DownwardAPIProjection>
-export const DownwardAPIProjection = message('DownwardAPIProjection', 'Fields of the pod shown as files in a projected volume.', {
-  items: list(1, 'Files to show.', DownwardAPIVolumeFile, { ruled: true })
-})
+export const DownwardAPIProjection =
+  message('DownwardAPIProjection', 'Fields of the pod shown as files in a projected volume.', {
+    items: list(1, 'Files to show.', DownwardAPIVolumeFile, { ruled: true })
+  })
 
 export type ServiceAccountTokenProjection = Static<typeof ServiceAccountTokenProjection>
-export const ServiceAccountTokenProjection = message('ServiceAccountTokenProjection', 'A token of the service account shown as a file.', {
-  audience: string(1, 'Who the token is meant for; by default the API server.'),
-  expirationSeconds: int64(2, 'Seconds the token is valid, at least 600; by default 3600.', { pointer: true, default: 3600 }),
-  path: string(3, 'Path of the token file, relative to the mount point.', { required: true, ruled: true })
-})
+export const ServiceAccountTokenProjection =
+  message('ServiceAccountTokenProjection', 'A token of the service account shown as a file.', {
+    audience: string(1, 'Who the token is meant for; by default the API server.'),
+    expirationSeconds: int64(2, 'Seconds the token is valid, at least 600; by default 3600.', {
+      pointer: true, default: 3600
+    }),
+    path: string(3, 'Path of the token file, relative to the mount point.', { required: true, ruled: true })
+  })
 
 export type VolumeProjection = Static<typeof VolumeProjection>
 export const VolumeProjection = message('VolumeProjection', 'One source of a projected volume; one member is set.', {
@@ -97,21 +127,28 @@ export const VolumeProjection = message('VolumeProjection', 'One source of a pro
 })
 
 export type ProjectedVolumeSource = Static<typeof ProjectedVolumeSource>
-export const ProjectedVolumeSource = message('ProjectedVolumeSource', 'Several sources shown together in one directory.', {
-  sources: list(1, 'Sources to show together.', VolumeProjection, { written: true }),
-  defaultMode: int32(2, 'Permission bits of files without a mode of their own; by default 0644.', { pointer: true, default: 420 })
-}, { validate: (volume, at, report) => { validateProjectedVolume(volume, at, report) } })
+export const ProjectedVolumeSource =
+  message('ProjectedVolumeSource', 'Several sources shown together in one directory.', {
+    sources: list(1, 'Sources to show together.', VolumeProjection, { written: true }),
+    defaultMode: int32(2, 'Permission bits of files without a mode of their own; by default 0644.', {
+      pointer: true, default: 420
+    })
+  }, { validate: (volume, at, report) => { validateProjectedVolume(volume, at, report) } })
 
 export type PersistentVolumeClaimTemplate = Static<typeof PersistentVolumeClaimTemplate>
-export const PersistentVolumeClaimTemplate = message('PersistentVolumeClaimTemplate', 'Template of a claim made for one pod.', {
-  metadata: one(1, 'Labels and annotations copied to the claim.', ObjectMeta, { ruled: true }),
-  spec: one(2, 'What the claim asks for, copied as it is.', PersistentVolumeClaimSpec, { required: true })
-})
+export const PersistentVolumeClaimTemplate =
+  message('PersistentVolumeClaimTemplate', 'Template of a claim made for one pod.', {
+    metadata: one(1, 'Labels and annotations copied to the claim.', ObjectMeta, { ruled: true }),
+    spec: one(2, 'What the claim asks for, copied as it is.', PersistentVolumeClaimSpec, { required: true })
+  })
 
 export type EphemeralVolumeSource = Static<typeof EphemeralVolumeSource>
-export const EphemeralVolumeSource = message('EphemeralVolumeSource', 'A volume claimed for one pod and deleted with it.', {
-  volumeClaimTemplate: one(1, 'Template of the claim made for the pod.', PersistentVolumeClaimTemplate, { pointer: true })
-}, { validate: (volume, at, report) => { validateEphemeralVolume(volume, at, report) } })
+export const EphemeralVolumeSource =
+  message('EphemeralVolumeSource', 'A volume claimed for one pod and deleted with it.', {
+    volumeClaimTemplate: one(
+      1, 'Template of the claim made for the pod.', PersistentVolumeClaimTemplate, { pointer: true }
+    )
+  }, { validate: (volume, at, report) => { validateEphemeralVolume(volume, at, report) } })
 
 export type VolumeSource = Static<typeof VolumeSource>
 export const VolumeSource = message('VolumeSource', 'Where a volume comes from; one member is set.', {
@@ -124,7 +161,9 @@ export const VolumeSource = message('VolumeSource', 'Where a volume comes from; 
   nfs: one(7, 'Mount of an NFS server.', NFSVolumeSource, { pointer: true }),
   iscsi: one(8, 'Disk reached over iSCSI.', ISCSIVolumeSource, { pointer: true }),
   glusterfs: one(9, 'Mount of Glusterfs.', GlusterfsVolumeSource, { pointer: true }),
-  persistentVolumeClaim: one(10, 'Claim in the namespace of the pod.', PersistentVolumeClaimVolumeSource, { pointer: true }),
+  persistentVolumeClaim: one(
+    10, 'Claim in the namespace of the pod.', PersistentVolumeClaimVolumeSource, { pointer: true }
+  ),
   rbd: one(11, 'Block device of Ceph (RBD).', RBDVolumeSource, { pointer: true }),
   flexVolume: one(12, 'Storage of a FlexVolume driver.', FlexVolumeSource, { pointer: true }),
   cinder: one(13, 'Cinder volume of OpenStack.', CinderVolumeSource, { pointer: true }),
@@ -152,4 +191,8 @@ export type Volume = Static<typeof Volume>
 export const Volume = message('Volume', 'A directory or device the containers of a pod may use.', {
   name: string(1, 'Name of the volume, unique in the pod.', { required: true }),
   volumeSource: inline(2, 'Where the content of the volume comes from.', VolumeSource)
-}, { defaults: volume => { if (VOLUME_SOURCES.every(source => volume[source] === undefined) && !lacksDropped(volume)) volume.emptyDir = {} } })
+}, {
+  defaults: volume => {
+    if (VOLUME_SOURCES.every(source => volume[source] === undefined) && !lacksDropped(volume)) volume.emptyDir = {}
+  }
+})

@@ -21,7 +21,10 @@ function defaultPod (spec: PodSpec): void {
   spec.enableServiceLinks ??= true
   for (const { resources } of [...spec.containers ?? [], ...spec.initContainers ?? []]) {
     const { limits, requests } = resources
-    if (limits !== undefined && (requests === undefined || Object.keys(limits).some(name => !Object.hasOwn(requests, name)))) resources.requests = { ...limits, ...requests }
+    if (limits !== undefined &&
+      (requests === undefined || Object.keys(limits).some(name => !Object.hasOwn(requests, name)))) {
+      resources.requests = { ...limits, ...requests }
+    }
   }
 }
 
@@ -70,13 +73,22 @@ export const pods = resource(Pod, {
   subresources: [
     { name: 'attach', verbs: ['create', 'get'], kind: 'PodAttachOptions', connects: true },
     { name: 'binding', verbs: ['create'], kind: 'Binding', changes: ['spec.nodeName', 'status.conditions'] },
-    { name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], gate: 'EphemeralContainers', keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => { validateEphemeralUpdate(pod as Pod, old as Pod, report) } },
+    {
+      name: 'ephemeralcontainers', verbs: ['get', 'patch', 'update'], gate:
+      'EphemeralContainers', keepsMetadata: OWN_METADATA, notOnUpdate: [], validateUpdate: (pod, old, report) => {
+        validateEphemeralUpdate(pod as Pod, old as Pod, report)
+      }
+    },
     { name: 'eviction', verbs: ['create'], kind: 'Eviction', group: 'policy', version: 'v1' },
     { name: 'exec', verbs: ['create', 'get'], kind: 'PodExecOptions', connects: true },
     { name: 'log', verbs: ['get'], connects: true },
     { name: 'portforward', verbs: ['create', 'get'], kind: 'PodPortForwardOptions', connects: true },
     { name: 'proxy', verbs: ['create', 'delete', 'get', 'patch', 'update'], kind: 'PodProxyOptions', connects: true },
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: ['ownerReferences', 'deletionTimestamp'], validateUpdate: (pod, old, report) => { validatePodStatusUpdate(pod as Pod, old as Pod, report) } }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: [
+        'ownerReferences', 'deletionTimestamp'
+      ], validateUpdate: (pod, old, report) => { validatePodStatusUpdate(pod as Pod, old as Pod, report) }
+    }
   ],
   deleteReturns: 'Object',
   strategy: {

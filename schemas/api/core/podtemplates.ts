@@ -26,6 +26,9 @@ export const podTemplates = resource(PodTemplate, {
   namespaced: true,
   deleteReturns: 'Object',
   generation: ({ template }) => template,
-  strategy: { dropGated: ({ template }, old, gates) => { dropGatedAnnotations(template.metadata, old?.template.metadata, gates) }, warnings: ({ template }) => podWarnings(template, 'template') },
+  strategy: {
+    dropGated: ({ template }, old, gates) => { dropGatedAnnotations(template.metadata, old?.template.metadata, gates) },
+    warnings: ({ template }) => podWarnings(template, 'template')
+  },
   columns
 })

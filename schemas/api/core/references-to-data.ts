@@ -26,11 +26,12 @@ export const SecretReference = message('SecretReference', 'A secret of any names
 }, { structType: 'atomic' })
 
 export type TypedLocalObjectReference = Static<typeof TypedLocalObjectReference>
-export const TypedLocalObjectReference = message('TypedLocalObjectReference', 'An object of any kind in the same namespace.', {
-  apiGroup: string(1, 'API group of the object; empty for the core group.', { written: true, pointer: true }),
-  kind: string(2, 'Kind of the object.', { required: true }),
-  name: string(3, 'Name of the object.', { required: true })
-}, { structType: 'atomic' })
+export const TypedLocalObjectReference =
+  message('TypedLocalObjectReference', 'An object of any kind in the same namespace.', {
+    apiGroup: string(1, 'API group of the object; empty for the core group.', { written: true, pointer: true }),
+    kind: string(2, 'Kind of the object.', { required: true }),
+    name: string(3, 'Name of the object.', { required: true })
+  }, { structType: 'atomic' })
 
 export type ObjectFieldSelector = Static<typeof ObjectFieldSelector>
 export const ObjectFieldSelector = message('ObjectFieldSelector', 'One field of an object.', {
@@ -53,10 +54,11 @@ export const KeyToPath = message('KeyToPath', 'A key and the file that shows its
 }, { validate: (item, at, report) => { validateKeyToPath(item, at, report) } })
 
 export type ConfigMapEnvSource = Static<typeof ConfigMapEnvSource>
-export const ConfigMapEnvSource = message('ConfigMapEnvSource', 'A config map whose entries become environment variables.', {
-  localObjectReference: inline(1, 'The config map to read.', LocalObjectReference),
-  optional: bool(2, 'Whether the config map may be missing.', { pointer: true })
-})
+export const ConfigMapEnvSource =
+  message('ConfigMapEnvSource', 'A config map whose entries become environment variables.', {
+    localObjectReference: inline(1, 'The config map to read.', LocalObjectReference),
+    optional: bool(2, 'Whether the config map may be missing.', { pointer: true })
+  })
 
 export type SecretEnvSource = Static<typeof SecretEnvSource>
 export const SecretEnvSource = message('SecretEnvSource', 'A secret whose entries become environment variables.', {

@@ -8,11 +8,21 @@ import { validateHard, validateQuotaSpec, validateQuotaUpdate } from './rules/re
 import { kind, message } from './package.js'
 
 export type ScopedResourceSelectorRequirement = Static<typeof ScopedResourceSelectorRequirement>
-export const ScopedResourceSelectorRequirement = message('ScopedResourceSelectorRequirement', 'A requirement on one scope of an object.', {
-  scopeName: string(1, 'Scope the requirement is about, such as PriorityClass.', { required: true, mayBeEmpty: true, values: ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'], closed: 'ruled' }),
-  operator: string(2, 'How the values are compared: In, NotIn, Exists or DoesNotExist.', { required: true, mayBeEmpty: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist'], closed: 'ruled' }),
-  values: list(3, 'Values to compare with, for In and NotIn.', 'string')
-})
+export const ScopedResourceSelectorRequirement =
+  message('ScopedResourceSelectorRequirement', 'A requirement on one scope of an object.', {
+    scopeName: string(
+      1, 'Scope the requirement is about, such as PriorityClass.',
+      {
+        required: true, mayBeEmpty: true, values: [
+          'Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'
+        ], closed: 'ruled'
+      }
+    ),
+    operator: string(2, 'How the values are compared: In, NotIn, Exists or DoesNotExist.', {
+      required: true, mayBeEmpty: true, values: ['In', 'NotIn', 'Exists', 'DoesNotExist'], closed: 'ruled'
+    }),
+    values: list(3, 'Values to compare with, for In and NotIn.', 'string')
+  })
 
 export type ScopeSelector = Static<typeof ScopeSelector>
 export const ScopeSelector = message('ScopeSelector', 'Scopes an object must be in, all of them.', {
@@ -22,7 +32,11 @@ export const ScopeSelector = message('ScopeSelector', 'Scopes an object must be 
 export type ResourceQuotaSpec = Static<typeof ResourceQuotaSpec>
 export const ResourceQuotaSpec = message('ResourceQuotaSpec', 'Limits on a namespace and what they cover.', {
   hard: map(1, 'Most that may be used, by resource name.', Quantity),
-  scopes: list(2, 'Scopes an object must be in, all of them, to count.', 'string', { immutable: 'ruled', values: ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'], closed: 'ruled' }),
+  scopes: list(2, 'Scopes an object must be in, all of them, to count.', 'string', {
+    immutable: 'ruled', values: [
+      'Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'
+    ], closed: 'ruled'
+  }),
   scopeSelector: one(3, 'Scopes an object must be in, with operators and values.', ScopeSelector, { pointer: true })
 }, {
   defaults: ({ hard }) => { roundToMilli(hard) },
@@ -52,8 +66,11 @@ export const ResourceQuota = kind('ResourceQuota', 'Limits on the total resource
 const isLimit = ([name]: [string, string]): boolean => name.startsWith('limits.')
 
 /** Usage and limit by resource, as `cpu: 1/2`. */
-function use ({ status: { hard = {}, used = {} } }: ResourceQuota, isIncluded: (entry: [string, string]) => boolean): string {
-  return Object.entries(hard).filter(isIncluded).sort(byFirst).map(([name, most]) => `${name}: ${Object.hasOwn(used, name) ? used[name] : '0'}/${most}`).join(', ')
+function use (
+  { status: { hard = {}, used = {} } }: ResourceQuota, isIncluded: (entry: [string, string]) => boolean
+): string {
+  return Object.entries(hard).filter(isIncluded)
+    .sort(byFirst).map(([name, most]) => `${name}: ${Object.hasOwn(used, name) ? used[name] : '0'}/${most}`).join(', ')
 }
 
 const columns: ReadonlyArray<Column<ResourceQuota>> = [

@@ -8,7 +8,10 @@ import { metadata } from '../../meta/object.js'
 import { kind } from './package.js'
 import { invalid, required, tooLong } from '../../rules/findings.js'
 
-const TYPES = ['Opaque', 'orch.io/service-account-token', 'orch.io/dockercfg', 'orch.io/dockerconfigjson', 'orch.io/basic-auth', 'orch.io/ssh-auth', 'orch.io/tls', 'bootstrap.orch.io/token'] as const
+const TYPES = [
+  'Opaque', 'orch.io/service-account-token', 'orch.io/dockercfg', 'orch.io/dockerconfigjson', 'orch.io/basic-auth',
+  'orch.io/ssh-auth', 'orch.io/tls', 'bootstrap.orch.io/token'
+] as const
 const ACCOUNT_NAME = 'orch.io/service-account.name'
 
 export type Secret = Static<typeof Secret>
@@ -44,12 +47,16 @@ function validateSecretType (secret: Secret, report: Report): void {
   const json = (key: string) => {
     const encoded = value(key)
     if (encoded === undefined) return required(report, `data[${key}]`)
-    if (!isJsonObject(Buffer.from(encoded, 'base64').toString())) invalid(report, `data[${key}]`, '<secret contents redacted>', 'must be a JSON object')
+    if (!isJsonObject(Buffer.from(encoded, 'base64').toString())) {
+      invalid(report, `data[${key}]`, '<secret contents redacted>', 'must be a JSON object')
+    }
   }
   switch (secret.type) {
     case 'orch.io/service-account-token': {
       const annotations = secret.metadata.annotations ?? {}
-      if (!Object.hasOwn(annotations, ACCOUNT_NAME) || annotations[ACCOUNT_NAME] === '') required(report, `metadata.annotations[${ACCOUNT_NAME}]`)
+      if (!Object.hasOwn(annotations, ACCOUNT_NAME) || annotations[ACCOUNT_NAME] === '') {
+        required(report, `metadata.annotations[${ACCOUNT_NAME}]`)
+      }
       break
     }
     case 'orch.io/dockercfg': json('.dockercfg'); break
@@ -61,7 +68,8 @@ function validateSecretType (secret: Secret, report: Report): void {
       }
       break
     case 'orch.io/ssh-auth': if (!value('ssh-privatekey')) required(report, 'data[ssh-privatekey]'); break
-    case 'orch.io/tls': for (const key of ['tls.crt', 'tls.key']) if (value(key) === undefined) required(report, `data[${key}]`)
+    case 'orch.io/tls':
+      for (const key of ['tls.crt', 'tls.key']) if (value(key) === undefined) required(report, `data[${key}]`)
   }
 }
 

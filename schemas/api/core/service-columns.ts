@@ -7,14 +7,16 @@ import type { Service } from './services.js'
 function externalAddresses ({ spec, status }: Service): string {
   switch (spec.type) {
     case 'ClusterIP': case 'NodePort': return join(spec.externalIPs) || NONE
-    case 'LoadBalancer': return join([...loadBalancerAddresses(status.loadBalancer), ...spec.externalIPs ?? []]) || '<pending>'
+    case 'LoadBalancer':
+      return join([...loadBalancerAddresses(status.loadBalancer), ...spec.externalIPs ?? []]) || '<pending>'
     case 'ExternalName': return spec.externalName ?? ''
     default: return '<unknown>'
   }
 }
 
 function ports ({ spec }: Service): string {
-  return join(spec.ports?.map(({ port, nodePort = 0, protocol = '' }) => `${port}${nodePort > 0 ? `:${nodePort}` : ''}/${protocol}`)) || NONE
+  return join(spec.ports?.map(({ port, nodePort = 0, protocol = '' }) =>
+    `${port}${nodePort > 0 ? `:${nodePort}` : ''}/${protocol}`)) || NONE
 }
 
 export const serviceColumns: ReadonlyArray<Column<Service>> = [

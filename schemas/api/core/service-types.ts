@@ -6,7 +6,8 @@ export const hasAddresses = ({ type }: ServiceSpec): boolean => type !== 'Extern
 const isBalanced = ({ type }: ServiceSpec): boolean => type === 'LoadBalancer'
 /** Whether node ports and externalTrafficPolicy apply. */
 export const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'
-export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean => type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
+export const needsHealthCheckPort = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
+  type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
 
 /** clusterIPs defaults to clusterIP, for clients that know only that. */
 export function prepareService ({ spec }: Service): void {
@@ -26,7 +27,9 @@ export function prepareServiceUpdate (service: Service, { spec: old }: Service, 
 }
 
 /** Drops internalTrafficPolicy of ExternalName services once it was validated, as it has no effect there. */
-export function forgetMeaningless ({ spec }: Service): void { if (!hasAddresses(spec)) delete spec.internalTrafficPolicy }
+export function forgetMeaningless ({ spec }: Service): void {
+  if (!hasAddresses(spec)) delete spec.internalTrafficPolicy
+}
 
 /** An update that omits allocated addresses and ports keeps them. */
 function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
@@ -35,7 +38,8 @@ function keepAllocated (spec: ServiceSpec, old: ServiceSpec): void {
     if ((spec.clusterIPs ?? []).length === 0 && old.clusterIPs !== undefined) spec.clusterIPs = [...old.clusterIPs]
   }
   if (hasNodePorts(old) && hasNodePorts(spec)) keepNodePorts(spec, old)
-  if (needsHealthCheckPort(old) && needsHealthCheckPort(spec) && (spec.healthCheckNodePort ?? 0) === 0 && old.healthCheckNodePort !== undefined) {
+  if (needsHealthCheckPort(old) && needsHealthCheckPort(spec) && (spec.healthCheckNodePort ?? 0) === 0 &&
+    old.healthCheckNodePort !== undefined) {
     spec.healthCheckNodePort = old.healthCheckNodePort
   }
 }
@@ -77,5 +81,7 @@ function dropForType (spec: ServiceSpec, old: ServiceSpec): void {
 /** Node ports are dropped unless the client requests a new one. */
 function dropNodePorts ({ ports = [] }: ServiceSpec, { ports: old = [] }: ServiceSpec): void {
   const before = new Set(old.map(({ nodePort }) => nodePort))
-  if (ports.every(({ nodePort = 0 }) => nodePort === 0 || before.has(nodePort))) for (const port of ports) delete port.nodePort
+  if (ports.every(({ nodePort = 0 }) => nodePort === 0 || before.has(nodePort))) {
+    for (const port of ports) delete port.nodePort
+  }
 }

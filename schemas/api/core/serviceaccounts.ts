@@ -9,9 +9,13 @@ import { LocalObjectReference, ObjectReference } from './references.js'
 export type ServiceAccount = Static<typeof ServiceAccount>
 export const ServiceAccount = kind('ServiceAccount', 'An identity for programs, within a namespace.', {
   metadata,
-  secrets: list(2, 'Secrets programs under this account may use.', ObjectReference, { patchStrategy: 'merge', patchMergeKey: 'name' }),
+  secrets: list(2, 'Secrets programs under this account may use.', ObjectReference, {
+    patchStrategy: 'merge', patchMergeKey: 'name'
+  }),
   imagePullSecrets: list(3, 'Secrets images are pulled with.', LocalObjectReference),
-  automountServiceAccountToken: bool(4, 'Whether a token is mounted into pods that do not say so themselves.', { pointer: true })
+  automountServiceAccountToken: bool(
+    4, 'Whether a token is mounted into pods that do not say so themselves.', { pointer: true }
+  )
 })
 
 /** Only the name of a secret reference is kept. */
@@ -23,7 +27,9 @@ export const serviceAccounts = resource(ServiceAccount, {
   plural: 'serviceaccounts',
   shortNames: ['sa'],
   namespaced: true,
-  subresources: [{ name: 'token', verbs: ['create'], kind: 'TokenRequest', group: 'authentication.orch.io', version: 'v1' }],
+  subresources: [
+    { name: 'token', verbs: ['create'], kind: 'TokenRequest', group: 'authentication.orch.io', version: 'v1' }
+  ],
   deleteReturns: 'Object',
   columns: [name, text<ServiceAccount>('Secrets', 'Number of secrets.', ({ secrets }) => secrets?.length ?? 0), age],
   strategy: { prepareForCreate: prepare, prepareForUpdate: prepare }

@@ -19,11 +19,16 @@ function toV1 ({ topology, ...endpoint }: v1beta1.Endpoint): v1.Endpoint {
 }
 
 function toV1beta1 ({ deprecatedTopology, zone, ...endpoint }: v1.Endpoint): v1beta1.Endpoint {
-  return { ...endpoint, ...withTopology(endpoint.nodeName, { ...deprecatedTopology, ...(zone === undefined ? {} : { [ZONE]: zone }) }) }
+  return {
+    ...endpoint,
+    ...withTopology(endpoint.nodeName, { ...deprecatedTopology, ...(zone === undefined ? {} : { [ZONE]: zone }) })
+  }
 }
 
 /** Adds the node to the topology, unless that names another. */
-function withTopology (nodeName: string | undefined, topology: Record<string, string>): { topology?: Record<string, string> } {
+function withTopology (nodeName: string | undefined, topology: Record<string, string>): {
+  topology?: Record<string, string>
+} {
   if (nodeName !== undefined) topology[HOSTNAME] ||= nodeName
   return Object.keys(topology).length > 0 ? { topology } : {}
 }
@@ -37,7 +42,8 @@ function toStored (slice: v1.EndpointSlice): v1beta1.EndpointSlice {
 }
 
 function prepare (slice: v1beta1.EndpointSlice): void {
-  slice.endpoints = slice.endpoints?.map(endpoint => ({ ...endpoint, ...withTopology(endpoint.nodeName, { ...endpoint.topology }) }))
+  slice.endpoints = slice.endpoints
+    ?.map(endpoint => ({ ...endpoint, ...withTopology(endpoint.nodeName, { ...endpoint.topology }) }))
 }
 
 /** deprecatedTopology is read-only in v1: it stays only if the endpoints are unchanged. */
@@ -47,8 +53,13 @@ function dropTopology (slice: v1beta1.EndpointSlice, old: v1beta1.EndpointSlice 
   slice.endpoints = slice.endpoints?.map(({ topology, ...endpoint }) => {
     const zone = topology?.[ZONE]
     const host = hostOf({ ...endpoint, topology })
-    const nodeName = endpoint.nodeName ?? (host !== undefined && known.has(host) && dnsSubdomain(host).length === 0 ? host : undefined)
-    return { ...endpoint, ...(nodeName === undefined ? {} : { nodeName }), ...withTopology(nodeName, zone === undefined ? {} : { [ZONE]: zone }) }
+    const nodeName = endpoint.nodeName ?? (host !== undefined && known.has(host) && dnsSubdomain(host).length === 0
+      ? host
+      : undefined)
+    return {
+      ...endpoint, ...(nodeName === undefined ? {} : { nodeName }),
+      ...withTopology(nodeName, zone === undefined ? {} : { [ZONE]: zone })
+    }
   })
 }
 
@@ -79,5 +90,8 @@ export const endpointSlices = resource(v1beta1.EndpointSlice, {
   generation: ({ addressType, endpoints, ports, metadata }) => [addressType, endpoints, ports, metadata.labels],
   columns,
   strategy: { prepareForCreate: prepare, prepareForUpdate: prepare },
-  others: [{ message: v1.EndpointSlice, fromStored, toStored: slice => toStored(slice as v1.EndpointSlice), rules: { prepare: dropTopology } }]
+  others: [{
+    message: v1.EndpointSlice, fromStored, toStored: slice => toStored(slice as v1.EndpointSlice),
+    rules: { prepare: dropTopology }
+  }]
 })

@@ -7,8 +7,12 @@ export function parts (version: 'v1' | 'v1beta1') {
 
   const EndpointConditions = message('EndpointConditions', 'Whether an endpoint may be sent traffic.', {
     ready: bool(1, 'Whether it is ready for traffic; unset counts as ready.', { pointer: true }),
-    serving: bool(2, 'Like ready, but also set while it is terminating.', { pointer: true, gate: 'EndpointSliceTerminatingCondition' }),
-    terminating: bool(3, 'Whether the endpoint is about to go.', { pointer: true, gate: 'EndpointSliceTerminatingCondition' })
+    serving: bool(2, 'Like ready, but also set while it is terminating.', {
+      pointer: true, gate: 'EndpointSliceTerminatingCondition'
+    }),
+    terminating: bool(3, 'Whether the endpoint is about to go.', {
+      pointer: true, gate: 'EndpointSliceTerminatingCondition'
+    })
   })
 
   const ForZone = message('ForZone', 'A zone an endpoint is meant for.', {
@@ -21,7 +25,9 @@ export function parts (version: 'v1' | 'v1beta1') {
 
   const EndpointPort = message('EndpointPort', 'A port of all endpoints in a slice.', {
     name: string(1, 'Name of the port, as in the service.', { pointer: true, default: '' }),
-    protocol: string(2, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { pointer: true, values: ['TCP', 'UDP', 'SCTP'], closed: true, default: 'TCP' }),
+    protocol: string(2, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', {
+      pointer: true, values: ['TCP', 'UDP', 'SCTP'], closed: true, default: 'TCP'
+    }),
     port: int32(3, 'Number of the port; unset means all ports.', { pointer: true }),
     appProtocol: string(4, 'Application protocol of the port, such as http or https.', { pointer: true })
   }, version === 'v1' ? { structType: 'atomic' } : {})

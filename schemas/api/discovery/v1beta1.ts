@@ -18,13 +18,19 @@ export const Endpoint = message('Endpoint', 'One thing behind a service, usually
   targetRef: one(4, 'Object the endpoint stands for, usually a pod.', ObjectReference, { pointer: true }),
   topology: map(5, 'Deprecated: topology labels of the endpoint, such as its zone.', 'string'),
   nodeName: string(6, 'Node the endpoint is on.', { pointer: true }),
-  hints: one(7, 'Zones whose clients should use the endpoint.', EndpointHints, { pointer: true, gate: 'TopologyAwareHints' })
+  hints: one(7, 'Zones whose clients should use the endpoint.', EndpointHints, {
+    pointer: true, gate: 'TopologyAwareHints'
+  })
 })
 
 export type EndpointSlice = Static<typeof EndpointSlice>
 export const EndpointSlice = kind('EndpointSlice', 'Some of the endpoints of a service.', {
   metadata,
-  addressType: string(4, 'Type of all addresses: IPv4, IPv6 or FQDN; does not change.', { required: true, immutable: true }),
+  addressType: string(4, 'Type of all addresses: IPv4, IPv6 or FQDN; does not change.', {
+    required: true, immutable: true
+  }),
   endpoints: list(2, 'Endpoints in the slice, at most 1000.', Endpoint, { required: true, listType: 'atomic' }),
-  ports: list(3, 'Ports of every endpoint in the slice, at most 100.', EndpointPort, { written: true, listType: 'atomic' })
+  ports: list(3, 'Ports of every endpoint in the slice, at most 100.', EndpointPort, {
+    written: true, listType: 'atomic'
+  })
 }, { validate: (slice, _at, report) => { validateSlice(slice, report) } })

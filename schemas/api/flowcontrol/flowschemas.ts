@@ -10,15 +10,19 @@ const columns: ReadonlyArray<Column<v1beta1.FlowSchema>> = [
   name,
   text('PriorityLevel', 'Priority level of the requests.', ({ spec }) => spec.priorityLevelConfiguration.name),
   text('MatchingPrecedence', 'Order among schemas; the lowest match wins.', ({ spec }) => spec.matchingPrecedence ?? 0),
-  text('DistinguisherMethod', 'How requests are divided into flows.', ({ spec }) => spec.distinguisherMethod?.type ?? NONE),
+  text('DistinguisherMethod', 'How requests are divided into flows.', ({ spec }) =>
+    spec.distinguisherMethod?.type ?? NONE),
   age,
-  text('MissingPL', 'Whether the priority level is missing.', ({ status }) => status.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?')
+  text('MissingPL', 'Whether the priority level is missing.', ({ status }) =>
+    status.conditions?.find(({ type }) => type === 'Dangling')?.status ?? '?')
 ]
 
 export const flowSchemas = resource(v1beta1.FlowSchema, {
   plural: 'flowschemas',
   namespaced: false,
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }],
+  subresources: [
+    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], keepsMetadata: OWN_METADATA }
+  ],
   generation: ({ spec }) => spec,
   columns,
   tableRank: ({ spec }) => spec.matchingPrecedence ?? 0,

@@ -4,7 +4,13 @@ import { declare } from './declarations.js'
 
 export const API_VERSION = 'flowcontrol.apiserver.orch.io/v1beta1'
 
-export const { FlowDistinguisherMethod, PriorityLevelConfigurationReference, UserSubject, GroupSubject, ServiceAccountSubject, Subject, ResourcePolicyRule, NonResourcePolicyRule, PolicyRulesWithSubjects, FlowSchemaSpec, FlowSchemaCondition, FlowSchemaStatus, FlowSchema, QueuingConfiguration, LimitResponse, LimitedPriorityLevelConfiguration, PriorityLevelConfigurationSpec, PriorityLevelConfigurationCondition, PriorityLevelConfigurationStatus, PriorityLevelConfiguration } = declare('v1beta1')
+export const {
+  FlowDistinguisherMethod, PriorityLevelConfigurationReference, UserSubject, GroupSubject, ServiceAccountSubject,
+  Subject, ResourcePolicyRule, NonResourcePolicyRule, PolicyRulesWithSubjects, FlowSchemaSpec, FlowSchemaCondition,
+  FlowSchemaStatus, FlowSchema, QueuingConfiguration, LimitResponse, LimitedPriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec, PriorityLevelConfigurationCondition, PriorityLevelConfigurationStatus,
+  PriorityLevelConfiguration
+} = declare('v1beta1')
 
 export type FlowDistinguisherMethod = Static<typeof FlowDistinguisherMethod>
 export type PriorityLevelConfigurationReference = Static<typeof PriorityLevelConfigurationReference>

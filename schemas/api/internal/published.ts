@@ -9,4 +9,5 @@ const { stored: { apiVersion, plural } } = storageVersions
  * @param disabledApis `group/version` and `group/version/plural` that are not served
  */
 export const publishesStorageVersions = ({ enabled }: Gates, disabledApis: ReadonlySet<string>): boolean =>
-  enabled('StorageVersionAPI') && enabled('APIServerIdentity') && !disabledApis.has(apiVersion) && !disabledApis.has(`${apiVersion}/${plural}`)
+  enabled('StorageVersionAPI') && enabled('APIServerIdentity') && !disabledApis.has(apiVersion) &&
+    !disabledApis.has(`${apiVersion}/${plural}`)

@@ -7,18 +7,25 @@ import { validateController, validateParameters } from './rules/ingresses.js'
 import { kind, message } from './package.js'
 
 export type IngressClassParametersReference = Static<typeof IngressClassParametersReference>
-export const IngressClassParametersReference = message('IngressClassParametersReference', 'An object with parameters for an ingress class.', {
-  apiGroup: string(1, 'API group of the object; empty for the core group.', { pointer: true, protoName: 'aPIGroup' }),
-  kind: string(2, 'Kind of the object.', { required: true, missing: 'kind is required' }),
-  name: string(3, 'Name of the object.', { required: true, missing: 'name is required' }),
-  scope: string(4, 'Whether the object is of the Cluster or a Namespace.', { written: true, pointer: true, default: 'Cluster' }),
-  namespace: string(5, 'Namespace of the object; required with scope Namespace.', { pointer: true })
-}, { validate: (object, at, report) => { validateParameters(object, at, report) } })
+export const IngressClassParametersReference =
+  message('IngressClassParametersReference', 'An object with parameters for an ingress class.', {
+    apiGroup: string(1, 'API group of the object; empty for the core group.', { pointer: true, protoName: 'aPIGroup' }),
+    kind: string(2, 'Kind of the object.', { required: true, missing: 'kind is required' }),
+    name: string(3, 'Name of the object.', { required: true, missing: 'name is required' }),
+    scope: string(4, 'Whether the object is of the Cluster or a Namespace.', {
+      written: true, pointer: true, default: 'Cluster'
+    }),
+    namespace: string(5, 'Namespace of the object; required with scope Namespace.', { pointer: true })
+  }, { validate: (object, at, report) => { validateParameters(object, at, report) } })
 
 export type IngressClassSpec = Static<typeof IngressClassSpec>
 export const IngressClassSpec = message('IngressClassSpec', 'Controller of an ingress class and its parameters.', {
-  controller: string(1, 'Name of the controller, such as acme.io/ingress-controller; does not change.', { immutable: true, maxLength: 250 }),
-  parameters: one(2, 'Object with further parameters for the controller.', IngressClassParametersReference, { pointer: true })
+  controller: string(1, 'Name of the controller, such as acme.io/ingress-controller; does not change.', {
+    immutable: true, maxLength: 250
+  }),
+  parameters: one(
+    2, 'Object with further parameters for the controller.', IngressClassParametersReference, { pointer: true }
+  )
 }, { validate: ({ controller }, at, report) => { validateController(controller, `${at}.controller`, report) } })
 
 export type IngressClass = Static<typeof IngressClass>

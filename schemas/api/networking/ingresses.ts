@@ -5,7 +5,9 @@ import { metadata } from '../../meta/object.js'
 import { loadBalancerAddresses, LoadBalancerStatus } from '../core/load-balancers.js'
 import { TypedLocalObjectReference } from '../core/references-to-data.js'
 import { resource, type Column } from '../../resource.js'
-import { newIngressWarnings, validateIngressCreate, validateIngressSpec, validateIngressUpdate } from './rules/ingresses.js'
+import {
+  newIngressWarnings, validateIngressCreate, validateIngressSpec, validateIngressUpdate
+} from './rules/ingresses.js'
 import { kind, message } from './package.js'
 
 export type ServiceBackendPort = Static<typeof ServiceBackendPort>
@@ -22,20 +24,28 @@ export const IngressServiceBackend = message('IngressServiceBackend', 'A service
 
 export type IngressBackend = Static<typeof IngressBackend>
 export const IngressBackend = message('IngressBackend', 'Where requests go: a service or another object.', {
-  service: one(4, 'Service that gets the requests; not together with resource.', IngressServiceBackend, { pointer: true }),
-  resource: one(3, 'Object that gets the requests; not together with service.', TypedLocalObjectReference, { pointer: true, ruled: true })
+  service: one(
+    4, 'Service that gets the requests; not together with resource.', IngressServiceBackend, { pointer: true }
+  ),
+  resource: one(3, 'Object that gets the requests; not together with service.', TypedLocalObjectReference, {
+    pointer: true, ruled: true
+  })
 })
 
 export type HTTPIngressPath = Static<typeof HTTPIngressPath>
 export const HTTPIngressPath = message('HTTPIngressPath', 'A path and the backend its requests go to.', {
   path: string(1, 'Path that requests are matched with; begins with /.'),
-  pathType: string(3, 'How the path is matched: Exact, Prefix or ImplementationSpecific.', { required: true, pointer: true, missing: 'pathType must be specified' }),
+  pathType: string(3, 'How the path is matched: Exact, Prefix or ImplementationSpecific.', {
+    required: true, pointer: true, missing: 'pathType must be specified'
+  }),
   backend: one(2, 'Where matching requests go.', IngressBackend, { required: true })
 })
 
 export type HTTPIngressRuleValue = Static<typeof HTTPIngressRuleValue>
 export const HTTPIngressRuleValue = message('HTTPIngressRuleValue', 'Paths of a host and their backends.', {
-  paths: list(1, 'Paths and the backends their requests go to.', HTTPIngressPath, { required: true, listType: 'atomic' })
+  paths: list(1, 'Paths and the backends their requests go to.', HTTPIngressPath, {
+    required: true, listType: 'atomic'
+  })
 })
 
 export type IngressTLS = Static<typeof IngressTLS>
@@ -85,7 +95,8 @@ function hostsOf ({ spec: { rules = [] } }: Ingress): string {
   const named = [...rules.entries()].filter(([, { host }]) => (host ?? '') !== '').slice(0, MAX_HOSTS)
   if (named.length === 0) return '*'
   const [last] = named[MAX_HOSTS - 1] ?? [rules.length]
-  return join(named.map(([, { host = '' }]) => host)) + (last < rules.length - 1 ? ` + ${rules.length - MAX_HOSTS} more...` : '')
+  return join(named.map(([, { host = '' }]) => host)) +
+    (last < rules.length - 1 ? ` + ${rules.length - MAX_HOSTS} more...` : '')
 }
 
 const columns: ReadonlyArray<Column<Ingress>> = [

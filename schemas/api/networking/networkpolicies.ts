@@ -8,12 +8,16 @@ import { Condition } from '../../meta/answers.js'
 import { IntOrString } from '../../meta/int-or-string.js'
 import { LabelSelector } from '../../meta/options.js'
 import { resource, type Column } from '../../resource.js'
-import { DIRECTIONS, PROTOCOLS, validateBlock, validateNetworkPolicySpec, validatePeer, validatePolicyPort } from './rules/networkpolicies.js'
+import {
+  DIRECTIONS, PROTOCOLS, validateBlock, validateNetworkPolicySpec, validatePeer, validatePolicyPort
+} from './rules/networkpolicies.js'
 import { kind, message } from './package.js'
 
 export type NetworkPolicyPort = Static<typeof NetworkPolicyPort>
 export const NetworkPolicyPort = message('NetworkPolicyPort', 'A port or range of ports traffic may use.', {
-  protocol: string(1, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', { pointer: true, values: PROTOCOLS, closed: true, ruled: true, default: 'TCP' }),
+  protocol: string(1, 'Transport protocol: TCP, UDP or SCTP; by default TCP.', {
+    pointer: true, values: PROTOCOLS, closed: true, ruled: true, default: 'TCP'
+  }),
   port: one(2, 'Number or name of the port; by default all ports.', IntOrString, { pointer: true }),
   endPort: int32(3, 'Last port of a range that begins with port.', { pointer: true, gate: 'NetworkPolicyEndPort' })
 }, { validate: (object, at, report) => { validatePolicyPort(object, at, report) } })
@@ -27,36 +31,48 @@ export const IPBlock = message('IPBlock', 'An address range without some parts o
 export type NetworkPolicyPeer = Static<typeof NetworkPolicyPeer>
 export const NetworkPolicyPeer = message('NetworkPolicyPeer', 'Pods or addresses traffic may come from or go to.', {
   podSelector: one(1, 'Labels of the pods; empty selects all of them.', LabelSelector, { pointer: true }),
-  namespaceSelector: one(2, 'Labels of the namespaces; by default only that of the policy.', LabelSelector, { pointer: true }),
+  namespaceSelector: one(
+    2, 'Labels of the namespaces; by default only that of the policy.', LabelSelector, { pointer: true }
+  ),
   ipBlock: one(3, 'Address range; not together with the selectors.', IPBlock, { pointer: true })
 }, { validate: (object, at, report) => { validatePeer(object, at, report) } })
 
 export type NetworkPolicyIngressRule = Static<typeof NetworkPolicyIngressRule>
-export const NetworkPolicyIngressRule = message('NetworkPolicyIngressRule', 'Traffic that may come in; it must match ports and from.', {
-  ports: list(1, 'Ports traffic may come in at; empty allows all.', NetworkPolicyPort),
-  from: list(2, 'Peers traffic may come from; empty allows all.', NetworkPolicyPeer)
-})
+export const NetworkPolicyIngressRule =
+  message('NetworkPolicyIngressRule', 'Traffic that may come in; it must match ports and from.', {
+    ports: list(1, 'Ports traffic may come in at; empty allows all.', NetworkPolicyPort),
+    from: list(2, 'Peers traffic may come from; empty allows all.', NetworkPolicyPeer)
+  })
 
 export type NetworkPolicyEgressRule = Static<typeof NetworkPolicyEgressRule>
-export const NetworkPolicyEgressRule = message('NetworkPolicyEgressRule', 'Traffic that may leave; it must match ports and to.', {
-  ports: list(1, 'Ports traffic may go to; empty allows all.', NetworkPolicyPort),
-  to: list(2, 'Peers traffic may go to; empty allows all.', NetworkPolicyPeer)
-})
+export const NetworkPolicyEgressRule =
+  message('NetworkPolicyEgressRule', 'Traffic that may leave; it must match ports and to.', {
+    ports: list(1, 'Ports traffic may go to; empty allows all.', NetworkPolicyPort),
+    to: list(2, 'Peers traffic may go to; empty allows all.', NetworkPolicyPeer)
+  })
 
 export type NetworkPolicySpec = Static<typeof NetworkPolicySpec>
 export const NetworkPolicySpec = message('NetworkPolicySpec', 'The pods of a policy and the traffic they may have.', {
   podSelector: one(1, 'Labels of the pods the policy is for; empty selects all.', LabelSelector, { required: true }),
   ingress: list(2, 'Rules for traffic that comes in; without any, none may.', NetworkPolicyIngressRule),
   egress: list(3, 'Rules for traffic that goes out, where policyTypes has Egress.', NetworkPolicyEgressRule),
-  policyTypes: list(4, 'Directions the policy is about: Ingress, Egress or both.', 'string', { values: DIRECTIONS, closed: true, ruled: true })
+  policyTypes: list(4, 'Directions the policy is about: Ingress, Egress or both.', 'string', {
+    values: DIRECTIONS, closed: true, ruled: true
+  })
 }, {
-  defaults: spec => { if ((spec.policyTypes ?? []).length === 0) spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'] },
+  defaults: spec => {
+    if ((spec.policyTypes ?? []).length === 0) {
+      spec.policyTypes = (spec.egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress']
+    }
+  },
   validate: (object, at, report) => { validateNetworkPolicySpec(object, at, report) }
 })
 
 export type NetworkPolicyStatus = Static<typeof NetworkPolicyStatus>
 export const NetworkPolicyStatus = message('NetworkPolicyStatus', 'What is observed of a network policy.', {
-  conditions: list(1, 'What was found about the policy.', Condition, { listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' })
+  conditions: list(1, 'What was found about the policy.', Condition, {
+    listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type'
+  })
 })
 
 export type NetworkPolicy = Static<typeof NetworkPolicy>

@@ -25,7 +25,9 @@ export function declare (version: 'v1' | 'v1beta1') {
     validate: ({ nodeSelector, tolerations = [] }, at, report) => {
       validateLabels(nodeSelector, `${at}.nodeSelector`, report)
       // Upstream's path contains `tolerations` twice.
-      for (const [index, one] of tolerations.entries()) validatePart(Toleration, one, `${at}.tolerations.tolerations[${index}]`, report)
+      for (const [index, one] of tolerations.entries()) {
+        validatePart(Toleration, one, `${at}.tolerations.tolerations[${index}]`, report)
+      }
       const seen = new Set<string>()
       for (const [index, one] of tolerations.entries()) {
         const toleration = JSON.stringify([one.key, one.operator, one.value, one.effect].map(member => member ?? ''))
@@ -37,7 +39,9 @@ export function declare (version: 'v1' | 'v1beta1') {
 
   const RuntimeClass = kind('RuntimeClass', 'A container runtime that pods may ask for.', {
     metadata,
-    handler: string(2, 'Name of the runtime configuration on the nodes; does not change.', { required: true, mayBeEmpty: true, immutable: true }),
+    handler: string(2, 'Name of the runtime configuration on the nodes; does not change.', {
+      required: true, mayBeEmpty: true, immutable: true
+    }),
     overhead: one(3, 'Resources the runtime takes for each pod.', Overhead, { pointer: true }),
     scheduling: one(4, 'Nodes that have the runtime.', Scheduling, { pointer: true })
   }, { validate: ({ handler }, _at, report) => { checkName(report, 'handler', handler, dnsLabel) } })

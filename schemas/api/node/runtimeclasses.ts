@@ -5,7 +5,9 @@ import { resource, type Column } from '../../resource.js'
 import * as v1 from './v1.js'
 import * as v1beta1 from './v1beta1.js'
 
-const columns: ReadonlyArray<Column<v1.RuntimeClass>> = [name, text('Handler', 'Runtime configuration on the nodes.', ({ handler }) => handler), age]
+const columns: ReadonlyArray<Column<v1.RuntimeClass>> = [
+  name, text('Handler', 'Runtime configuration on the nodes.', ({ handler }) => handler), age
+]
 
 export const runtimeClasses = resource(v1.RuntimeClass, {
   plural: 'runtimeclasses',
@@ -14,5 +16,8 @@ export const runtimeClasses = resource(v1.RuntimeClass, {
   unconditionalUpdate: false,
   anyFinalizer: true,
   columns,
-  others: [{ ...sameFields(v1beta1.RuntimeClass, v1.RuntimeClass), deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'node.orch.io/v1 RuntimeClass' } }]
+  others: [{
+    ...sameFields(v1beta1.RuntimeClass, v1.RuntimeClass),
+    deprecation: { deprecated: '1.22', removed: '1.25', replacement: 'node.orch.io/v1 RuntimeClass' }
+  }]
 })

@@ -12,11 +12,18 @@ import { validateBudget } from './rules/poddisruptionbudgets.js'
 export function declare (version: 'v1' | 'v1beta1') {
   const { kind, message } = apiPackage('policy', version, `io.orch.api.policy.${version}`)
 
-  const PodDisruptionBudgetSpec = message('PodDisruptionBudgetSpec', 'Which pods are covered, and how many must stay.', {
-    minAvailable: one(1, 'Pods that must stay after an eviction, number or percentage.', IntOrString, { pointer: true }),
-    selector: one(2, 'Labels of the pods that are covered.', LabelSelector, { pointer: true, ...(version === 'v1' ? { patchStrategy: 'replace' } as const : {}) }),
-    maxUnavailable: one(3, 'Pods that may be missing after an eviction, number or percentage.', IntOrString, { pointer: true })
-  }, { validate: (spec, at, report) => { validateBudget(spec, at, report) } })
+  const PodDisruptionBudgetSpec =
+    message('PodDisruptionBudgetSpec', 'Which pods are covered, and how many must stay.', {
+      minAvailable: one(
+        1, 'Pods that must stay after an eviction, number or percentage.', IntOrString, { pointer: true }
+      ),
+      selector: one(2, 'Labels of the pods that are covered.', LabelSelector, {
+        pointer: true, ...(version === 'v1' ? { patchStrategy: 'replace' } as const : {})
+      }),
+      maxUnavailable: one(
+        3, 'Pods that may be missing after an eviction, number or percentage.', IntOrString, { pointer: true }
+      )
+    }, { validate: (spec, at, report) => { validateBudget(spec, at, report) } })
 
   const PodDisruptionBudgetStatus = message('PodDisruptionBudgetStatus', 'What is observed of a disruption budget.', {
     observedGeneration: int64(1, 'Generation of the spec the controller last acted on.'),
@@ -25,7 +32,9 @@ export function declare (version: 'v1' | 'v1beta1') {
     currentHealthy: int32(4, 'Number of pods that are healthy.', { required: true }),
     desiredHealthy: int32(5, 'Least number of pods that must be healthy.', { required: true }),
     expectedPods: int32(6, 'Number of pods the budget counts.', { required: true }),
-    conditions: list(7, 'What was found about the budget, such as DisruptionAllowed.', Condition, { listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' })
+    conditions: list(7, 'What was found about the budget, such as DisruptionAllowed.', Condition, {
+      listType: 'map', listMapKeys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type'
+    })
   })
 
   const PodDisruptionBudget = kind('PodDisruptionBudget', 'How many of a set of pods may be taken down on purpose.', {

@@ -1,6 +1,6 @@
 /**
- * PodDisruptionBudget: how many pods must stay available. Stored as v1beta1. An empty selector matches no pod in v1beta1 and every
- * pod in v1, so each version expresses the empty selector of the other by a special label.
+ * PodDisruptionBudget: how many pods must stay available. Stored as v1beta1. An empty selector matches no pod in
+ * v1beta1 and every pod in v1, so each version expresses the empty selector of the other by a special label.
  */
 import { age, integer, name, text } from '../../columns.js'
 import { sameFields } from '../../conversion.js'
@@ -13,33 +13,45 @@ import * as v1beta1 from './v1beta1.js'
 
 const LABEL = 'pdb.orch.io/deprecated-v1beta1-empty-selector-match'
 
-const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean => Object.keys(matchLabels).length === 0 && matchExpressions.length === 0
+const isEmpty = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>
+  Object.keys(matchLabels).length === 0 && matchExpressions.length === 0
 
 /** Whether the selector requires only that the label exists, or does not. */
 function isMark ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, operator: string): boolean {
   const [only, ...others] = matchExpressions
-  return Object.keys(matchLabels).length === 0 && others.length === 0 && only?.key === LABEL && only.operator === operator && (only.values ?? []).length === 0
+  return Object.keys(matchLabels).length === 0 && others.length === 0 && only?.key === LABEL &&
+    only.operator === operator && (only.values ?? []).length === 0
 }
 
 /** Removes the label, which has no meaning beside other requirements. */
 function withoutMark (selector: LabelSelector): LabelSelector {
   const { matchLabels, matchExpressions } = selector
-  if (!(matchLabels !== undefined && LABEL in matchLabels) && !matchExpressions?.some(({ key }) => key === LABEL)) return selector
+  if (!(matchLabels !== undefined && LABEL in matchLabels) && !matchExpressions?.some(({ key }) => key === LABEL)) {
+    return selector
+  }
   const { [LABEL]: _, ...labels } = matchLabels ?? {}
-  return { ...(Object.keys(labels).length > 0 ? { matchLabels: labels } : {}), ...(matchExpressions === undefined ? {} : { matchExpressions: matchExpressions.filter(({ key }) => key !== LABEL) }) }
+  return {
+    ...(Object.keys(labels).length > 0 ? { matchLabels: labels } : {}),
+    ...(matchExpressions === undefined ? {} : { matchExpressions: matchExpressions.filter(({ key }) => key !== LABEL) })
+  }
 }
 
-/** Converts empty selectors. @param empty operator for an empty selector; `becomesEmpty`: operator that stands for one */
-const translated = (empty: string, becomesEmpty: string) => (selector: LabelSelector | undefined): LabelSelector | undefined => {
-  if (selector === undefined) return undefined
-  if (isEmpty(selector)) return { matchExpressions: [{ key: LABEL, operator: empty }] }
-  return isMark(selector, becomesEmpty) ? {} : withoutMark(selector)
-}
+/**
+ * Converts empty selectors.
+ * @param empty operator for an empty selector; `becomesEmpty`: operator that stands for one
+ */
+const translated = (empty: string, becomesEmpty: string) =>
+  (selector: LabelSelector | undefined): LabelSelector | undefined => {
+    if (selector === undefined) return undefined
+    if (isEmpty(selector)) return { matchExpressions: [{ key: LABEL, operator: empty }] }
+    return isMark(selector, becomesEmpty) ? {} : withoutMark(selector)
+  }
 const toV1 = translated('Exists', 'DoesNotExist')
 const toV1beta1 = translated('DoesNotExist', 'Exists')
 
 const same = sameFields(v1.PodDisruptionBudget, v1beta1.PodDisruptionBudget)
-const selecting = (budget: v1.PodDisruptionBudget, translate: typeof toV1): v1.PodDisruptionBudget => ({ ...budget, spec: { ...budget.spec, selector: translate(budget.spec.selector) } })
+const selecting = (budget: v1.PodDisruptionBudget, translate: typeof toV1): v1.PodDisruptionBudget =>
+  ({ ...budget, spec: { ...budget.spec, selector: translate(budget.spec.selector) } })
 
 const NOT_SAID = 'N/A'
 
@@ -60,7 +72,9 @@ export const podDisruptionBudgets = resource(v1beta1.PodDisruptionBudget, {
     verbs: ['get', 'patch', 'update'],
     changes: ['status'],
     notOnUpdate: ['generateName', 'finalizers'],
-    validateUpdate: (budget, _old, report) => { validateBudgetConditions(budget as v1beta1.PodDisruptionBudget, report) }
+    validateUpdate: (budget, _old, report) => {
+      validateBudgetConditions(budget as v1beta1.PodDisruptionBudget, report)
+    }
   }],
   unconditionalUpdate: false,
   nameRule: pathSegment,
@@ -73,6 +87,10 @@ export const podDisruptionBudgets = resource(v1beta1.PodDisruptionBudget, {
     message: v1.PodDisruptionBudget,
     toStored: budget => selecting(same.toStored(budget) as v1.PodDisruptionBudget, toV1beta1),
     fromStored: budget => selecting(same.fromStored(budget) as v1.PodDisruptionBudget, toV1),
-    rules: { update: (budget, _old, report, subresource) => { if (subresource === 'status') validateBudgetStatus(budget, report) } }
+    rules: {
+      update: (budget, _old, report, subresource) => {
+        if (subresource === 'status') validateBudgetStatus(budget, report)
+      }
+    }
   }]
 })

@@ -12,6 +12,7 @@ export type PodDisruptionBudget = Static<typeof PodDisruptionBudget>
 export type Eviction = Static<typeof Eviction>
 
 export {
-  AllowedCSIDriver, AllowedFlexVolume, AllowedHostPath, FSGroupStrategyOptions, HostPortRange, IDRange, PodSecurityPolicy, PodSecurityPolicySpec,
-  RunAsGroupStrategyOptions, RunAsUserStrategyOptions, RuntimeClassStrategyOptions, SELinuxStrategyOptions, SupplementalGroupsStrategyOptions
+  AllowedCSIDriver, AllowedFlexVolume, AllowedHostPath, FSGroupStrategyOptions, HostPortRange, IDRange,
+  PodSecurityPolicy, PodSecurityPolicySpec, RunAsGroupStrategyOptions, RunAsUserStrategyOptions,
+  RuntimeClassStrategyOptions, SELinuxStrategyOptions, SupplementalGroupsStrategyOptions
 } from './podsecuritypolicies.js'

@@ -9,12 +9,18 @@ import { message, RBAC_GROUP } from './package.js'
 export type Subject = Static<typeof Subject>
 export const Subject = message('Subject', 'Who a binding grants to.', {
   kind: string(1, 'User, Group or ServiceAccount.', { required: true, mayBeEmpty: true }),
-  apiGroup: string(2, 'Group of the subject; by default empty for a ServiceAccount, rbac.authorization.orch.io for the others.'),
+  apiGroup: string(
+    2, 'Group of the subject; by default empty for a ServiceAccount, rbac.authorization.orch.io for the others.'
+  ),
   name: string(3, 'Name of the subject.', { required: true }),
-  namespace: string(4, 'Namespace of a ServiceAccount, by default that of a RoleBinding; has no meaning for the others.')
+  namespace: string(
+    4, 'Namespace of a ServiceAccount, by default that of a RoleBinding; has no meaning for the others.'
+  )
 }, {
   structType: 'atomic',
-  defaults: subject => { if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = RBAC_GROUP },
+  defaults: subject => {
+    if (!subject.apiGroup && (subject.kind === 'User' || subject.kind === 'Group')) subject.apiGroup = RBAC_GROUP
+  },
   validate: (subject, at, report) => validateSubject(subject, at, report)
 })
 
@@ -56,7 +62,9 @@ export function validateClusterSubjects (subjects: readonly Subject[], report: R
 }
 
 function validateRoleRef (ref: RoleRef, at: string, report: Report): void {
-  if (ref.apiGroup !== '' && ref.apiGroup !== RBAC_GROUP) notSupported(report, `${at}.apiGroup`, ref.apiGroup, [RBAC_GROUP])
+  if (ref.apiGroup !== '' && ref.apiGroup !== RBAC_GROUP) {
+    notSupported(report, `${at}.apiGroup`, ref.apiGroup, [RBAC_GROUP])
+  }
   checkName(report, `${at}.name`, ref.name, pathSegment)
 }
 
@@ -76,9 +84,24 @@ const subjectsOf = (kind: string, show: (subject: Subject) => string) => ({ subj
 
 export const bindingColumns: ReadonlyArray<Column<Binding>> = [
   name,
-  { name: 'Role', type: 'string', format: '', description: 'The role that is granted.', priority: 0, cell: ({ roleRef }) => `${roleRef.kind}/${roleRef.name}` },
+  {
+    name:
+    'Role', type: 'string', format: '', description: 'The role that is granted.', priority: 0, cell: ({ roleRef }) =>
+    `${roleRef.kind}/${roleRef.name}`
+  },
   age,
-  { name: 'Users', type: 'string', format: '', description: 'Users it is granted to.', priority: 1, cell: subjectsOf('User', subject => subject.name) },
-  { name: 'Groups', type: 'string', format: '', description: 'Groups it is granted to.', priority: 1, cell: subjectsOf('Group', subject => subject.name) },
-  { name: 'ServiceAccounts', type: 'string', format: '', description: 'Service accounts it is granted to.', priority: 1, cell: subjectsOf('ServiceAccount', subject => `${subject.namespace ?? ''}/${subject.name}`) }
+  {
+    name: 'Users', type: 'string', format: '', description: 'Users it is granted to.', priority: 1, cell: subjectsOf(
+      'User', subject => subject.name
+    )
+  },
+  {
+    name: 'Groups', type: 'string', format: '', description: 'Groups it is granted to.', priority: 1, cell: subjectsOf(
+      'Group', subject => subject.name
+    )
+  },
+  {
+    name: 'ServiceAccounts', type: 'string', format: '', description: 'Service accounts it is granted to.', priority: 1,
+    cell: subjectsOf('ServiceAccount', subject => `${subject.namespace ?? ''}/${subject.name}`)
+  }
 ]

@@ -9,7 +9,9 @@ export type ClusterRoleBinding = Static<typeof ClusterRoleBinding>
 export const ClusterRoleBinding = kind('ClusterRoleBinding', 'Grants a ClusterRole everywhere to its subjects.', {
   metadata,
   subjects,
-  roleRef: one(3, 'The ClusterRole that is granted; can never be changed.', RoleRef, { required: true, immutable: 'ruled' })
+  roleRef: one(3, 'The ClusterRole that is granted; can never be changed.', RoleRef, {
+    required: true, immutable: 'ruled'
+  })
 }, {
   validate: (binding, at, report) => {
     validateClusterSubjects(binding.subjects ?? [], report)
@@ -17,4 +19,6 @@ export const ClusterRoleBinding = kind('ClusterRoleBinding', 'Grants a ClusterRo
   }
 })
 
-export const clusterRoleBindings = resource(ClusterRoleBinding, { ...common, plural: 'clusterrolebindings', namespaced: false, columns: bindingColumns })
+export const clusterRoleBindings = resource(ClusterRoleBinding, {
+  ...common, plural: 'clusterrolebindings', namespaced: false, columns: bindingColumns
+})

@@ -10,22 +10,30 @@ import { invalid, required } from '../../rules/findings.js'
 
 export type AggregationRule = Static<typeof AggregationRule>
 export const AggregationRule = message('AggregationRule', 'How the rules of a ClusterRole are gathered from others.', {
-  clusterRoleSelectors: list(1, 'Which ClusterRoles are gathered: those that any of these selectors matches.', LabelSelector)
+  clusterRoleSelectors: list(
+    1, 'Which ClusterRoles are gathered: those that any of these selectors matches.', LabelSelector
+  )
 })
 
 export type ClusterRole = Static<typeof ClusterRole>
-export const ClusterRole = kind('ClusterRole', 'Rules that can be granted in any namespace, or for the whole cluster.', {
-  metadata,
-  rules,
-  aggregationRule: one(3, 'Has the rules filled in from other ClusterRoles.', AggregationRule, { pointer: true })
-}, { validate: (role, at, report) => validateClusterRole(role, report) })
+export const ClusterRole =
+  kind('ClusterRole', 'Rules that can be granted in any namespace, or for the whole cluster.', {
+    metadata,
+    rules,
+    aggregationRule: one(3, 'Has the rules filled in from other ClusterRoles.', AggregationRule, { pointer: true })
+  }, { validate: (role, at, report) => validateClusterRole(role, report) })
 
 function validateClusterRole (role: ClusterRole, report: Report): void {
   role.rules?.forEach((rule, index) => validateRule(rule, false, `rules[${index}]`, report))
   const { aggregationRule } = role
   if (aggregationRule === undefined) return
   const selectors = aggregationRule.clusterRoleSelectors ?? []
-  if (selectors.length === 0) required(report, 'aggregationRule.clusterRoleSelectors', 'at least one clusterRoleSelector required if aggregationRule is set')
+  if (selectors.length === 0) {
+    required(
+      report, 'aggregationRule.clusterRoleSelectors',
+      'at least one clusterRoleSelector required if aggregationRule is set'
+    )
+  }
   selectors.forEach((selector, index) => {
     const at = `aggregationRule.clusterRoleSelectors[${index}]`
     validateLabelSelector(selector, at, report)

@@ -6,7 +6,9 @@ import { common, kind } from './package.js'
 import { rules, validateRule } from './rules.js'
 
 export type Role = Static<typeof Role>
-export const Role = kind('Role', 'Rules that can be granted within its namespace.', { metadata, rules }, { validate: (role, at, report) => validateRole(role, report) })
+export const Role = kind('Role', 'Rules that can be granted within its namespace.', { metadata, rules }, {
+  validate: (role, at, report) => validateRole(role, report)
+})
 
 function validateRole (role: Role, report: Report): void {
   role.rules?.forEach((rule, index) => validateRule(rule, true, `rules[${index}]`, report))

@@ -9,7 +9,9 @@ export const PolicyRule = message('PolicyRule', 'What may be done with which res
   apiGroups: list(2, 'Groups of the resources; "" is the core group, * all.', 'string'),
   resources: list(3, 'Resources, or resource/subresource; * is all.', 'string'),
   resourceNames: list(4, 'Only the objects of these names; empty for all.', 'string'),
-  nonResourceURLs: list(5, 'Paths that are no resources, in place of groups and resources; a trailing * stands for any rest.', 'string')
+  nonResourceURLs: list(
+    5, 'Paths that are no resources, in place of groups and resources; a trailing * stands for any rest.', 'string'
+  )
 })
 
 export const rules = list(2, 'What is allowed.', PolicyRule, { written: true })
@@ -19,8 +21,17 @@ export function validateRule (rule: PolicyRule, namespaced: boolean, at: string,
   const none = (list: string[] | undefined) => list === undefined || list.length === 0
   if (none(rule.verbs)) required(report, `${at}.verbs`, 'verbs must contain at least one value')
   if (!none(rule.nonResourceURLs)) {
-    if (namespaced) invalid(report, `${at}.nonResourceURLs`, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs')
-    if (!none(rule.apiGroups) || !none(rule.resources) || !none(rule.resourceNames)) invalid(report, `${at}.nonResourceURLs`, rule.nonResourceURLs, 'rules cannot apply to both regular resources and non-resource URLs')
+    if (namespaced) {
+      invalid(
+        report, `${at}.nonResourceURLs`, rule.nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs'
+      )
+    }
+    if (!none(rule.apiGroups) || !none(rule.resources) || !none(rule.resourceNames)) {
+      invalid(
+        report, `${at}.nonResourceURLs`, rule.nonResourceURLs,
+        'rules cannot apply to both regular resources and non-resource URLs'
+      )
+    }
     return
   }
   if (none(rule.apiGroups)) required(report, `${at}.apiGroups`, 'resource rules must supply at least one api group')

@@ -11,8 +11,12 @@ export function declare (version: 'v1' | 'v1beta1') {
 
   const CSIStorageCapacity = kind('CSIStorageCapacity', 'Storage that is left of a class in a part of the cluster.', {
     metadata,
-    nodeTopology: one(2, 'Labels of the nodes that can reach the storage.', LabelSelector, { pointer: true, immutable: true }),
-    storageClassName: string(3, 'Storage class of the capacity; does not change.', { required: true, mayBeEmpty: true, immutable: true }),
+    nodeTopology: one(2, 'Labels of the nodes that can reach the storage.', LabelSelector, {
+      pointer: true, immutable: true
+    }),
+    storageClassName: string(3, 'Storage class of the capacity; does not change.', {
+      required: true, mayBeEmpty: true, immutable: true
+    }),
     capacity: one(4, 'Storage that is left, in bytes.', Quantity, { pointer: true }),
     maximumVolumeSize: one(5, 'Size of the largest volume that can be made, in bytes.', Quantity, { pointer: true })
   }, { validate: (object, _at, report) => { validateStorageCapacity(object, report) } })

@@ -15,13 +15,29 @@ export const TokenRequest = message('TokenRequest', 'A token that is made for a 
 
 export type CSIDriverSpec = Static<typeof CSIDriverSpec>
 export const CSIDriverSpec = message('CSIDriverSpec', 'How a CSI driver is to be used.', {
-  attachRequired: bool(1, 'Whether volumes must be attached before they are mounted; by default true.', { pointer: true, immutable: 'ruled', default: true }),
-  podInfoOnMount: bool(2, 'Whether the driver learns of the pod when it mounts.', { pointer: true, immutable: 'ruled', default: false }),
-  volumeLifecycleModes: list(3, 'Kinds of volume the driver supports: Persistent, Ephemeral or both.', 'string', { immutable: 'ruled', values: ['Persistent', 'Ephemeral'], listType: 'set', gate: { name: 'CSIInlineVolume', default: ['Persistent'] } }),
-  storageCapacity: bool(4, 'Whether pods are scheduled by the storage capacity the driver reports.', { pointer: true, default: false }),
-  fsGroupPolicy: string(5, 'Whether ownership of volumes is changed: ReadWriteOnceWithFSType, File or None.', { pointer: true, immutable: 'ruled', values: ['ReadWriteOnceWithFSType', 'File', 'None'], default: 'ReadWriteOnceWithFSType' }),
-  tokenRequests: list(6, 'Service account tokens of the pod that the driver needs.', TokenRequest, { listType: 'atomic' }),
-  requiresRepublish: bool(7, 'Whether the driver is called from time to time to remount volumes.', { pointer: true, default: false })
+  attachRequired: bool(1, 'Whether volumes must be attached before they are mounted; by default true.', {
+    pointer: true, immutable: 'ruled', default: true
+  }),
+  podInfoOnMount: bool(2, 'Whether the driver learns of the pod when it mounts.', {
+    pointer: true, immutable: 'ruled', default: false
+  }),
+  volumeLifecycleModes: list(3, 'Kinds of volume the driver supports: Persistent, Ephemeral or both.', 'string', {
+    immutable: 'ruled', values: ['Persistent', 'Ephemeral'], listType: 'set',
+    gate: { name: 'CSIInlineVolume', default: ['Persistent'] }
+  }),
+  storageCapacity: bool(4, 'Whether pods are scheduled by the storage capacity the driver reports.', {
+    pointer: true, default: false
+  }),
+  fsGroupPolicy: string(5, 'Whether ownership of volumes is changed: ReadWriteOnceWithFSType, File or None.', {
+    pointer: true, immutable: 'ruled', values: ['ReadWriteOnceWithFSType', 'File', 'None'],
+    default: 'ReadWriteOnceWithFSType'
+  }),
+  tokenRequests: list(
+    6, 'Service account tokens of the pod that the driver needs.', TokenRequest, { listType: 'atomic' }
+  ),
+  requiresRepublish: bool(7, 'Whether the driver is called from time to time to remount volumes.', {
+    pointer: true, default: false
+  })
 }, {
   defaults: spec => { if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent'] },
   validate: (spec, at, report) => { validateDriverSpec(spec, at, report) },
@@ -36,16 +52,20 @@ export const CSIDriver = kind('CSIDriver', 'A CSI driver that is installed in th
 
 const columns: ReadonlyArray<Column<CSIDriver>> = [
   name,
-  flag('AttachRequired', 'Whether volumes must be attached before they are mounted.', ({ spec }) => spec.attachRequired ?? true),
+  flag('AttachRequired', 'Whether volumes must be attached before they are mounted.', ({ spec }) =>
+    spec.attachRequired ?? true),
   flag('PodInfoOnMount', 'Whether the driver learns of the pod.', ({ spec }) => spec.podInfoOnMount),
   flag('StorageCapacity', 'Whether pods are scheduled by the capacity it reports.', ({ spec }) => spec.storageCapacity),
-  text('TokenRequests', 'Whom the tokens that it needs are meant for.', ({ spec }) => spec.tokenRequests === undefined ? UNSET : join(spec.tokenRequests.map(({ audience }) => audience))),
-  flag('RequiresRepublish', 'Whether it is called from time to time to remount volumes.', ({ spec }) => spec.requiresRepublish),
+  text('TokenRequests', 'Whom the tokens that it needs are meant for.', ({ spec }) =>
+    spec.tokenRequests === undefined ? UNSET : join(spec.tokenRequests.map(({ audience }) => audience))),
+  flag('RequiresRepublish', 'Whether it is called from time to time to remount volumes.', ({ spec }) =>
+    spec.requiresRepublish),
   text('Modes', 'Kinds of volume it supports.', ({ spec }) => join(spec.volumeLifecycleModes) || NONE),
   age
 ]
 
-const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unknown => [tokenRequests, requiresRepublish]
+const counted = ({ spec: { tokenRequests, requiresRepublish } }: CSIDriver): unknown =>
+  [tokenRequests, requiresRepublish]
 
 export const csiDrivers = resource(CSIDriver, {
   plural: 'csidrivers',
@@ -54,6 +74,10 @@ export const csiDrivers = resource(CSIDriver, {
   unconditionalUpdate: false,
   deleteReturns: 'Object',
   // The generation is unset until the first change of these two fields.
-  strategy: { prepareForUpdate: (driver, old) => { if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old) } },
+  strategy: {
+    prepareForUpdate: (driver, old) => {
+      if (!sameValue(counted(driver), counted(old))) driver.metadata.generation = nextGeneration(old)
+    }
+  },
   columns
 })

@@ -21,7 +21,9 @@ export const CSINodeDriver = message('CSINodeDriver', 'A CSI driver on a node.',
 
 export type CSINodeSpec = Static<typeof CSINodeSpec>
 export const CSINodeSpec = message('CSINodeSpec', 'CSI drivers that are installed on a node.', {
-  drivers: list(1, 'The drivers on the node.', CSINodeDriver, { required: true, immutable: 'ruled', patchStrategy: 'merge', patchMergeKey: 'name' })
+  drivers: list(1, 'The drivers on the node.', CSINodeDriver, {
+    required: true, immutable: 'ruled', patchStrategy: 'merge', patchMergeKey: 'name'
+  })
 }, {
   validate: (spec, at, report) => { validateNodeDrivers(spec, at, report) },
   validateUpdate: (spec, old, _at, report) => { validateNodeDriversUpdate(spec, old, report) }
@@ -33,7 +35,9 @@ export const CSINode = kind('CSINode', 'CSI drivers that are installed on a node
   spec: one(2, 'The drivers on the node.', CSINodeSpec, { required: true })
 })
 
-const columns: ReadonlyArray<Column<CSINode>> = [name, integer('Drivers', 'Number of drivers on the node.', ({ spec }) => spec.drivers?.length), age]
+const columns: ReadonlyArray<Column<CSINode>> = [
+  name, integer('Drivers', 'Number of drivers on the node.', ({ spec }) => spec.drivers?.length), age
+]
 
 export const csiNodes = resource(CSINode, {
   plural: 'csinodes',

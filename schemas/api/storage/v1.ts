@@ -11,4 +11,6 @@ export type CSIStorageCapacity = Static<typeof CSIStorageCapacity>
 export { CSIDriver, CSIDriverSpec, TokenRequest } from './csidrivers.js'
 export { CSINode, CSINodeDriver, CSINodeSpec, VolumeNodeResources } from './csinodes.js'
 export { StorageClass } from './storageclasses.js'
-export { VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError } from './volumeattachments.js'
+export {
+  VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError
+} from './volumeattachments.js'

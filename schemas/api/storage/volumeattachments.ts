@@ -20,7 +20,9 @@ export const VolumeError = message('VolumeError', 'An error with a volume.', {
 export type VolumeAttachmentSource = Static<typeof VolumeAttachmentSource>
 export const VolumeAttachmentSource = message('VolumeAttachmentSource', 'The volume to attach; one member is set.', {
   persistentVolumeName: string(1, 'Name of the persistent volume to attach.', { pointer: true }),
-  inlineVolumeSpec: one(2, 'Volume given in place, for inline volumes moved to CSI.', PersistentVolumeSpec, { pointer: true, ruled: true })
+  inlineVolumeSpec: one(2, 'Volume given in place, for inline volumes moved to CSI.', PersistentVolumeSpec, {
+    pointer: true, ruled: true
+  })
 }, { validate: (source, at, report) => { validateAttachmentSource(source, at, report) } })
 
 export type VolumeAttachmentSpec = Static<typeof VolumeAttachmentSpec>
@@ -41,13 +43,18 @@ export const VolumeAttachmentStatus = message('VolumeAttachmentStatus', 'What is
 export type VolumeAttachment = Static<typeof VolumeAttachment>
 export const VolumeAttachment = kind('VolumeAttachment', 'Asks for a volume to be attached to a node.', {
   metadata,
-  spec: one(2, 'Which volume is attached, where and by whom.', VolumeAttachmentSpec, { required: true, immutable: true }),
+  spec: one(2, 'Which volume is attached, where and by whom.', VolumeAttachmentSpec, {
+    required: true, immutable: true
+  }),
   status: one(3, 'What is observed of the attachment; written by the attacher.', VolumeAttachmentStatus)
 }, { validateCreate: ({ spec }, _at, report) => { validateNewAttachment(spec, report) } })
 
 const columns: ReadonlyArray<Column<VolumeAttachment>> = [
   name,
-  { ...text<VolumeAttachment>('Attacher', 'Driver that has to attach the volume.', ({ spec }) => spec.attacher), format: 'name' },
+  {
+    ...text<VolumeAttachment>('Attacher', 'Driver that has to attach the volume.', ({ spec }) =>
+      spec.attacher), format: 'name'
+  },
   text('PV', 'Volume that is to be attached.', ({ spec }) => spec.source.persistentVolumeName),
   text('Node', 'Node it is to be attached to.', ({ spec }) => spec.nodeName),
   flag('Attached', 'Whether the volume is attached.', ({ status }) => status.attached),
@@ -58,7 +65,10 @@ export const volumeAttachments = resource(VolumeAttachment, {
   plural: 'volumeattachments',
   namespaced: false,
   subresources: [
-    { name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], notOnUpdate: [], keepsMetadata: OWN_METADATA }
+    {
+      name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'], notOnUpdate: [],
+      keepsMetadata: OWN_METADATA
+    }
   ],
   unconditionalUpdate: false,
   deleteReturns: 'Object',

@@ -1,6 +1,7 @@
 /**
- * Encodes objects as exactly the JSON that upstream sends: kind and apiVersion first, members in declared order, empty optional ones
- * omitted, others null, map keys ascending, no whitespace. It builds text, because JavaScript objects reorder integer-like keys.
+ * Encodes objects as exactly the JSON that upstream sends: kind and apiVersion first, members in declared order, empty
+ * optional ones omitted, others null, map keys ascending, no whitespace. It builds text, because JavaScript objects
+ * reorder integer-like keys.
  */
 import { Facts, type Message, type Plain } from '../../language/types.js'
 import { ListMeta as ListMetaMessage, type ListMeta } from '../../meta/object.js'
@@ -18,22 +19,30 @@ export function toJson<T> (message: Message<T>, object: T & object, resourceVers
   return write(planOf(message), object as Plain, resourceVersion)
 }
 
-/** @param version replaces the resourceVersion in the object's metadata (or in the object, if `isMetadata`) without a copy */
+/**
+ * @param version replaces the resourceVersion in the object's metadata (or in the object, if `isMetadata`) without a
+ * copy
+ */
 function write (plan: Plan, object: Plain, version?: string, isMetadata = false): string {
   let out = ''
   const { type } = plan.message
   if (type !== undefined) {
     const { kind, apiVersion } = object
     if (typeof kind === 'string' && kind !== '') out = `"kind":${quote(kind)}`
-    if (typeof apiVersion === 'string' && apiVersion !== '') out += `${out === '' ? '' : ','}"apiVersion":${quote(apiVersion)}`
+    if (typeof apiVersion === 'string' && apiVersion !== '') {
+      out += `${out === '' ? '' : ','}"apiVersion":${quote(apiVersion)}`
+    }
   }
   for (const field of plan.fields) {
-    const text = version === undefined ? fieldJson(field, object[field.name]) : versionedJson(field, object[field.name], version, isMetadata)
+    const text = version === undefined
+      ? fieldJson(field, object[field.name])
+      : versionedJson(field, object[field.name], version, isMetadata)
     if (text !== undefined) out += out === '' ? field.key + text : `,${field.key}${text}`
   }
   if (plan.message.preserveUnknown !== false) {
     for (const name of sortedKeys(object)) {
-      if (plan.byName.has(name) || object[name] === undefined || (type !== undefined && (name === 'kind' || name === 'apiVersion'))) continue
+      if (plan.byName.has(name) || object[name] === undefined ||
+        (type !== undefined && (name === 'kind' || name === 'apiVersion'))) continue
       out += `${out === '' ? '' : ','}${quote(name)}:${rawJson(object[name])}`
     }
   }
@@ -43,7 +52,9 @@ function write (plan: Plan, object: Plain, version?: string, isMetadata = false)
 /** Only `resourceVersion` inside the metadata is replaced: a custom resource may have another field of that name. */
 function versionedJson (field: PlannedField, value: unknown, version: string, inMetadata: boolean): string | undefined {
   if (inMetadata) return fieldJson(field, field.name === 'resourceVersion' ? version : value)
-  return field.name === 'metadata' ? write(field.plan, (value ?? NOTHING) as Plain, version, true) : fieldJson(field, value)
+  return field.name === 'metadata'
+    ? write(field.plan, (value ?? NOTHING) as Plain, version, true)
+    : fieldJson(field, value)
 }
 
 /** The JSON of a field's value; undefined when omitted. */
@@ -69,7 +80,9 @@ export function fieldJson (field: PlannedField, value: unknown): string | undefi
     }
     default:
       if (field.scalar !== undefined) {
-        if (unset) return field.written ? (field.pointer || field.scalar === 'bytes' ? 'null' : scalar(field.zero)) : undefined
+        if (unset) {
+          return field.written ? (field.pointer || field.scalar === 'bytes' ? 'null' : scalar(field.zero)) : undefined
+        }
         return value === field.zero && !field.pointer && !field.written ? undefined : scalar(value)
       }
       if (unset && (field.pointer || field.special?.nullable)) return field.written ? 'null' : undefined
@@ -105,8 +118,8 @@ export interface SplitJson {
 
 export function splitJson<T extends ApiObject> (message: Message<T>, object: T): SplitJson {
   const text = toJson(message, object, '')
-  // In metadata, resourceVersion precedes generation (if any) and creationTimestamp (always there). No earlier string can contain
-  // either key, because its quotes would be escaped.
+  // In metadata, resourceVersion precedes generation (if any) and creationTimestamp (always there). No earlier string
+  // can contain either key, because its quotes would be escaped.
   const created = text.indexOf('"creationTimestamp":')
   const generation = text.indexOf('"generation":')
   const at = generation !== -1 && generation < created ? generation : created
@@ -118,7 +131,9 @@ export function joinJson ({ head, tail }: SplitJson, resourceVersion: string): s
 }
 
 /** The JSON of a list before and after its comma-separated items. */
-export function listJson (resource: Pick<Representation, 'listKind' | 'apiVersion'>, metadata: ListMeta): { head: string, tail: string } {
+export function listJson (resource: Pick<Representation, 'listKind' | 'apiVersion'>, metadata: ListMeta): {
+  head: string, tail: string
+} {
   const type = `"kind":${quote(resource.listKind)},"apiVersion":${quote(resource.apiVersion)}`
   return { head: `{${type},"metadata":${toJson(ListMetaMessage, metadata)},"items":[`, tail: ']}' }
 }

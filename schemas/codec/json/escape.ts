@@ -28,7 +28,9 @@ export function rawJson (value: unknown): string {
 export function sortedJson (value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? quote(value) : rawJson(value)
-  return `{${sortedKeys(value).map(name => `${quote(name)}:${sortedJson((value as Record<string, unknown>)[name])}`).join(',')}}`
+  return `{${sortedKeys(value)
+    .map(name => `${quote(name)}:${sortedJson((value as Record<string, unknown>)[name])}`)
+    .join(',')}}`
 }
 
 /** Ascending by code point, which is UTF-8 byte order. */

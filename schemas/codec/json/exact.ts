@@ -1,6 +1,6 @@
 /**
- * JSON that keeps every digit of integers beyond ±9007199254740991, as bigints. Nearly all text has none; detecting that reads
- * every sixteenth byte, and JSON.parse does the rest.
+ * JSON that keeps every digit of integers beyond ±9007199254740991, as bigints. Nearly all text has none; detecting
+ * that reads every sixteenth byte, and JSON.parse does the rest.
  */
 import { randomBytes } from 'node:crypto'
 import { DocumentError } from '../../language/decode-error.js'
@@ -26,7 +26,10 @@ export function hasLongDigits (bytes: Uint8Array): boolean {
   return false
 }
 
-/* Marks strings that stand for bigints on their way through JSON.parse and JSON.stringify; random, so clients cannot forge it. */
+/*
+ * Marks strings that stand for bigints on their way through JSON.parse and JSON.stringify; random, so clients cannot
+ * forge it.
+ */
 const MARK = `${randomBytes(18).toString('base64')}:`
 const MARKED = new RegExp(`"${MARK.replaceAll('+', '\\+')}(-?\\d+)"`, 'g')
 
@@ -43,7 +46,10 @@ export function parseLong (text: string): unknown {
   return unmarked(JSON.parse(marked))
 }
 
-/** Not a JSON.parse reviver, which is called for every member: 6 KB take 87 µs so and 236 µs with one. The caller has bounded the depth. */
+/**
+ * Not a JSON.parse reviver, which is called for every member: 6 KB take 87 µs so and 236 µs with one. The caller has
+ * bounded the depth.
+ */
 function unmarked (value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
   if (typeof value !== 'object' || value === null) return value
@@ -87,6 +93,7 @@ export function stringify (value: unknown, indent?: number): string | undefined 
     return JSON.stringify(value, null, indent)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    return JSON.stringify(value, (_key, member: unknown) => typeof member === 'bigint' ? MARK + String(member) : member, indent)?.replace(MARKED, '$1')
+    return JSON.stringify(value, (_key, member: unknown) =>
+      typeof member === 'bigint' ? MARK + String(member) : member, indent)?.replace(MARKED, '$1')
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Parses JSON bytes. Unlike JSON.parse it refuses invalid UTF-8 and deep nesting, which could overflow the stack of later walks, and
- * reports duplicate keys, of which the last counts. Integers beyond ±9007199254740991 are bigints, see `exact.ts`.
+ * Parses JSON bytes. Unlike JSON.parse it refuses invalid UTF-8 and deep nesting, which could overflow the stack of
+ * later walks, and reports duplicate keys, of which the last counts. Integers beyond ±9007199254740991 are bigints, see
+ * `exact.ts`.
  *
  * Limits: object keys that look like array indexes come first, in ascending order; 1.0 and 1e3 become integers.
  */
@@ -36,14 +37,17 @@ export interface Parsed {
   readonly lines?: string[]
 }
 
-const [QUOTE, BACKSLASH, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x22, 0x5c, 0x3a, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d]
+const [QUOTE, BACKSLASH, COLON, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  0x22, 0x5c, 0x3a, 0x2c, 0x5b, 0x5d, 0x7b, 0x7d
+]
 
 /** The number of members of each open object; far below zero for lists. Shared, as `countValues` is not reentrant. */
 const open = new Int32Array(MAX_DEPTH + 2)
 const UNCOUNTED = -(2 ** 31)
 
 /**
- * Counts list items plus object members, and the members alone. Wrong for invalid JSON, which JSON.parse refuses afterwards.
+ * Counts list items plus object members, and the members alone. Wrong for invalid JSON, which JSON.parse refuses
+ * afterwards.
  * @throws DecodeError beyond the bounds
  */
 export function countValues (bytes: Uint8Array, most: ValueBounds): { values: number, members: number } {
@@ -63,7 +67,9 @@ export function countValues (bytes: Uint8Array, most: ValueBounds): { values: nu
         break
       case OPEN_LIST: case OPEN_OBJECT:
         // An empty collection is one value, counted at the comma beside it.
-        if (bytes[at + 1] !== CLOSE_LIST && bytes[at + 1] !== CLOSE_OBJECT && ++values > most.values) throw tooManyValues(most.values)
+        if (bytes[at + 1] !== CLOSE_LIST && bytes[at + 1] !== CLOSE_OBJECT && ++values > most.values) {
+          throw tooManyValues(most.values)
+        }
         open[depth] = entries
         if (++depth > MAX_DEPTH) throw new DocumentError(`nests more than ${MAX_DEPTH} levels deep`)
         entries = bytes[at] === OPEN_LIST ? UNCOUNTED : 0
@@ -76,7 +82,8 @@ export function countValues (bytes: Uint8Array, most: ValueBounds): { values: nu
 
 /**
  * Spares `findDuplicates`.
- * Benchmark: `npm run bench -- structured`, 'create / update of structured objects, 2.2 KB, embedded, warm': 1.17 to 1.28 times as much without it.
+ * Benchmark: `npm run bench -- structured`, 'create / update of structured objects, 2.2 KB, embedded, warm': 1.17 to
+ * 1.28 times as much without it.
  */
 function countKeys (value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0

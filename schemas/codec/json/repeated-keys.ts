@@ -18,10 +18,12 @@ export function findDuplicates (text: string): string[] {
 const MAX_PATH = 1000
 
 /**
- * Unknown and duplicate fields in text order: unknown ones at their first occurrence, duplicates at the repetition. Below an unknown
- * field nothing is reported, nor its repetition.
+ * Unknown and duplicate fields in text order: unknown ones at their first occurrence, duplicates at the repetition.
+ * Below an unknown field nothing is reported, nor its repetition.
  */
-export function inOrderOfText (text: string, unknown: readonly string[]): Array<readonly [finding: 'unknown' | 'duplicate', path: string]> {
+export function inOrderOfText (
+  text: string, unknown: readonly string[]
+): Array<readonly [finding: 'unknown' | 'duplicate', path: string]> {
   const left = new Set(unknown)
   const known = new Set(unknown)
   const lengths = new Set(unknown.map(({ length }) => length).filter(length => length <= MAX_PATH))

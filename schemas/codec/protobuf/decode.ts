@@ -1,6 +1,6 @@
 /**
- * Decodes protobuf. Unknown fields are skipped; truncated, overlong, mistyped or too deeply nested input is a DecodeError.
- * The result is canonical, as from JSON: see declare.ts.
+ * Decodes protobuf. Unknown fields are skipped; truncated, overlong, mistyped or too deeply nested input is a
+ * DecodeError. The result is canonical, as from JSON: see declare.ts.
  */
 import { Facts, type ScalarName, type Message, type Plain } from '../../language/types.js'
 import { DecodeError, DocumentError } from '../../language/decode-error.js'
@@ -28,7 +28,9 @@ export function openEnvelope (bytes: Uint8Array): Envelope {
   }
   const reader = new Reader(bytes.subarray(MAGIC.length))
   const { end } = reader
-  const found: { -readonly [K in keyof Envelope]: Envelope[K] } = { apiVersion: '', kind: '', raw: new Uint8Array(0), contentEncoding: '', contentType: '' }
+  const found: { -readonly [K in keyof Envelope]: Envelope[K] } = {
+    apiVersion: '', kind: '', raw: new Uint8Array(0), contentEncoding: '', contentType: ''
+  }
   while (reader.at < end) {
     const tag = reader.varint(end)
     switch (tag) {
@@ -69,23 +71,33 @@ export interface NamesInProtobuf<T> {
  * @param most bounds for request bodies; stored objects have none
  * @param names for bodies under other names than the message's
  */
-export function decodeProtobuf<T> (message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, names?: NamesInProtobuf<T>): DecodedProtobuf<T> {
+export function decodeProtobuf<T> (
+  message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, names?: NamesInProtobuf<T>
+): DecodedProtobuf<T> {
   const { apiVersion: sent, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
   const apiVersion = names?.apiVersion(sent) ?? sent
-  if (contentEncoding !== '') throw new DecodeError(`the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`)
+  if (contentEncoding !== '') {
+    throw new DecodeError(
+      `the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`
+    )
+  }
   if (contentType === 'application/json') {
     const { value, duplicates } = parseJson(raw, most)
     return { ...decode(message, names?.json(value) ?? value, most), duplicates }
   }
   if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
-    throw new DecodeError(`the envelope says contentType ${JSON.stringify(contentType.slice(0, 100))}, which is not supported`)
+    throw new DecodeError(
+      `the envelope says contentType ${JSON.stringify(contentType.slice(0, 100))}, which is not supported`
+    )
   }
   const object = decodeMessage(message, raw, checkType(message, apiVersion, kind), most)
   return { object: names?.object(object) ?? object, unknown: [], duplicates: [] }
 }
 
 /** Decodes a message without an envelope. `type` is the kind and apiVersion of the result. */
-export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?: Plain, most: ValueBounds = UNBOUNDED): T {
+export function decodeMessage<T> (
+  message: Message<T>, bytes: Uint8Array, type?: Plain, most: ValueBounds = UNBOUNDED
+): T {
   const { name, protobuf, special, alternatives, type: kind } = message[Facts]
   if (!protobuf) throw new DecodeError(`${kind?.kind ?? name} has no protobuf form`)
   const reader = new Reader(bytes)
@@ -95,7 +107,8 @@ export function decodeMessage<T> (message: Message<T>, bytes: Uint8Array, type?:
   const object = special === undefined
     ? read(reader, reader.end, planOf(message), type ?? {}, 0)
     : special.fromProtobuf(bytes, reader)
-  return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T // decoded by the declaration of T
+  // decoded by the declaration of T
+  return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T
 }
 
 function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: number): Plain {
@@ -113,7 +126,9 @@ function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: nu
   return fillRequired(plan, object)
 }
 
-function readField (reader: Reader, end: number, field: PlannedField, wireType: number, object: Plain, depth: number): void {
+function readField (
+  reader: Reader, end: number, field: PlannedField, wireType: number, object: Plain, depth: number
+): void {
   if (--reader.fieldsLeft < 0) throw tooManyValues(MAX_VALUES)
   if (field.shape !== 'one' || field.scalar === undefined) {
     if (--reader.valuesLeft < 0) throw tooManyValues(MAX_VALUES)
@@ -121,14 +136,17 @@ function readField (reader: Reader, end: number, field: PlannedField, wireType: 
   }
   const packed = field.shape === 'list' && wireType === BYTES && (field.tag & 7) !== BYTES
   if (wireType !== (field.tag & 7) && !packed) {
-    throw new DecodeError(`the protobuf message holds field ${field.number} (${field.name}) with the wire type ${wireType}, not ${field.tag & 7}`)
+    throw new DecodeError(`the protobuf message holds field ${field.number} (${field.name}) with the wire type ` +
+      `${wireType}, not ${field.tag & 7}`)
   }
   switch (field.shape) {
     case 'inline': read(reader, reader.limit(end), field.plan, object, depth + 1); return
     case 'list': {
       const items = (object[field.name] ??= []) as unknown[] // set only here
-      if (packed) for (const limit = reader.limit(end); reader.at < limit;) items.push(readValue(reader, limit, field, depth))
-      else items.push(readValue(reader, end, field, depth))
+      if (packed) {
+        for (const limit = reader
+          .limit(end); reader.at < limit;) items.push(readValue(reader, limit, field, depth))
+      } else items.push(readValue(reader, end, field, depth))
       return
     }
     case 'map': {
@@ -155,7 +173,9 @@ function readEntry (reader: Reader, end: number, field: PlannedField, map: Plain
     else if (tag === valueTag) value = readValue(reader, end, field, depth)
     else reader.skip(tag & 7, end)
   }
-  map[key] = value ?? (field.scalar === undefined && field.special === undefined && !field.alternatives ? fillRequired(field.plan, {}) : field.zero)
+  map[key] = value ?? (field.scalar === undefined && field.special === undefined && !field.alternatives
+    ? fillRequired(field.plan, {})
+    : field.zero)
 }
 
 function readValue (reader: Reader, end: number, field: PlannedField, depth: number): unknown {
@@ -168,8 +188,11 @@ function readValue (reader: Reader, end: number, field: PlannedField, depth: num
 /** The value of a union in memory. If several fields are set, a list wins over an object, and that over a boolean. */
 function chosenOf ({ fields }: Plan, object: Plain): unknown {
   const rank = ({ shape, scalar }: PlannedField): number => shape === 'list' ? 0 : scalar === undefined ? 1 : 2
-  const chosen = [...fields].sort((one, other) => rank(one) - rank(other)).find(({ name }) => object[name] !== undefined)
-  return chosen === undefined ? fields.find(({ scalar, shape }) => scalar !== undefined && shape === 'one')?.zero : object[chosen.name]
+  const chosen = [...fields].sort((one, other) => rank(one) - rank(other))
+    .find(({ name }) => object[name] !== undefined)
+  return chosen === undefined
+    ? fields.find(({ scalar, shape }) => scalar !== undefined && shape === 'one')?.zero
+    : object[chosen.name]
 }
 
 function readScalar (reader: Reader, end: number, scalar: ScalarName): unknown {

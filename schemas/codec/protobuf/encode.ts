@@ -1,6 +1,6 @@
 /**
- * Encodes protobuf: fields by ascending number, non-pointer scalars and messages always written, maps by ascending key. The writer
- * works backwards, so everything here runs from last to first.
+ * Encodes protobuf: fields by ascending number, non-pointer scalars and messages always written, maps by ascending key.
+ * The writer works backwards, so everything here runs from last to first.
  */
 import { Facts, type ScalarName, type Int64, type Message, type Plain } from '../../language/types.js'
 import { ListMeta as ListMetaMessage, type ListMeta } from '../../meta/object.js'
@@ -49,7 +49,10 @@ const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
  * A list in pieces, for streaming. Protobuf puts lengths first, so all item lengths must be known in advance; each item
  * (from `encodeMessage`) is needed only when it is sent. @throws Error if an item has another length
  */
-export function * protobufListParts ({ apiVersion, listKind }: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta, lengths: readonly number[], items: Iterable<Uint8Array>): Generator<Uint8Array> {
+export function * protobufListParts (
+  { apiVersion, listKind }: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta,
+  lengths: readonly number[], items: Iterable<Uint8Array>
+): Generator<Uint8Array> {
   const meta = new Writer()
   nested(meta, 1, encodeMessage(ListMetaMessage, metadata))
   let length = meta.length
@@ -71,7 +74,9 @@ export function * protobufListParts ({ apiVersion, listKind }: Pick<Representati
 }
 
 /** The whole list in one buffer. */
-export function encodeProtobufList (resource: Representation, metadata: ListMeta, items: readonly Uint8Array[]): Buffer {
+export function encodeProtobufList (
+  resource: Representation, metadata: ListMeta, items: readonly Uint8Array[]
+): Buffer {
   return Buffer.concat([...protobufListParts(resource, metadata, items.map(({ length }) => length), items)])
 }
 

@@ -1,18 +1,20 @@
 /**
- * YAML scalars as upstream's parser resolves them: YAML 1.1 without sexagesimal numbers. An unquoted scalar may be a boolean, null or
- * a number, whatever the type of its field. Dates stay strings.
+ * YAML scalars as upstream's parser resolves them: YAML 1.1 without sexagesimal numbers. An unquoted scalar may be a
+ * boolean, null or a number, whatever the type of its field. Dates stay strings.
  */
 import { DecodeError, DocumentError } from '../../language/decode-error.js'
 
 export type Scalar = string | number | bigint | boolean | null
 
 const WORDS = new Map<string, boolean | null>([
-  ...spelt(true, 'y', 'yes', 'true', 'on'), ...spelt(false, 'n', 'no', 'false', 'off'), ...spelt(null, 'null'), ['', null], ['~', null]
+  ...spelt(true, 'y', 'yes', 'true', 'on'), ...spelt(false, 'n', 'no', 'false', 'off'), ...spelt(null, 'null'),
+  ['', null], ['~', null]
 ])
 
 /** Each word in lower case, capitalized and in upper case. */
 function spelt (value: boolean | null, ...words: string[]): Array<[string, boolean | null]> {
-  return words.flatMap((word): Array<[string, boolean | null]> => [word, word.toUpperCase(), `${word.charAt(0).toUpperCase()}${word.slice(1)}`].map(form => [form, value]))
+  return words.flatMap((word): Array<[string, boolean | null]> =>
+    [word, word.toUpperCase(), `${word.charAt(0).toUpperCase()}${word.slice(1)}`].map(form => [form, value]))
 }
 
 /** Skips the table for longer text, and number patterns for text that starts with a letter. */

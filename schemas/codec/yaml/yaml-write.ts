@@ -1,6 +1,6 @@
 /**
- * Writes block-style YAML. Responses may have megabytes, and the library needs a second for each. Text that any YAML version would
- * resolve to another type is quoted as in JSON.
+ * Writes block-style YAML. Responses may have megabytes, and the library needs a second for each. Text that any YAML
+ * version would resolve to another type is quoted as in JSON.
  */
 
 const MAX_PLAIN = 500
@@ -44,7 +44,9 @@ function block (value: Collection, indent: string, first: string): string {
     if (member === undefined) continue
     const name = quoted(key)
     out += name.length > MAX_KEY ? `${begin}? ${name}\n${indent}:` : `${begin}${name}:`
-    out += isBlock(member) ? `\n${block(member, ...(Array.isArray(member) ? [indent, indent] as const : [deeper, deeper] as const))}` : ` ${text(member, deeper)}\n`
+    out += isBlock(member)
+      ? `\n${block(member, ...(Array.isArray(member) ? [indent, indent] as const : [deeper, deeper] as const))}`
+      : ` ${text(member, deeper)}\n`
     begin = indent
   }
   return out
@@ -66,5 +68,6 @@ function scalar (value: unknown): string {
 
 function quoted (value: string): string {
   if (value.length <= MAX_PLAIN && PLAIN.test(value) && !TAKEN.test(value)) return value
-  return JSON.stringify(value).replace(UNPRINTABLE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return JSON.stringify(value)
+    .replace(UNPRINTABLE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

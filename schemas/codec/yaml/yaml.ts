@@ -1,10 +1,12 @@
 /**
- * Parses YAML that JSON can represent. Scalars follow YAML 1.1 as upstream (`scalars.ts`), duplicate keys are reported as for JSON,
- * alias expansion is limited, and `<<` merges maps. The library is loaded at first use.
+ * Parses YAML that JSON can represent. Scalars follow YAML 1.1 as upstream (`scalars.ts`), duplicate keys are reported
+ * as for JSON, alias expansion is limited, and `<<` merges maps. The library is loaded at first use.
  */
 import type * as Yaml from 'yaml'
 import { DecodeError, DocumentError, TooManyError, isDecodeError } from '../../language/decode-error.js'
-import { decodeText, tooManyValues, parseJson, OF_BODIES, tooManyEntries, MAX_DEPTH, type Parsed, type ValueBounds } from '../json/parse.js'
+import {
+  decodeText, tooManyValues, parseJson, OF_BODIES, tooManyEntries, MAX_DEPTH, type Parsed, type ValueBounds
+} from '../json/parse.js'
 import { MAX_DUPLICATES, pathText } from '../json/repeated-keys.js'
 import { MAX_BODY_BYTES } from '../../limits.js'
 import { onDemand } from '../../on-demand.js'
@@ -28,7 +30,10 @@ const MAX_FLOW_DEPTH = 200
  */
 const TOKENS = 12
 
-/** Parses one document within the bounds. @throws DecodeError for anything JSON cannot represent, several documents, or deep nesting */
+/**
+ * Parses one document within the bounds.
+ * @throws DecodeError for anything JSON cannot represent, several documents, or deep nesting
+ */
 export function parseYaml (bytes: Uint8Array, most = OF_BODIES): Parsed {
   const text = decodeText(bytes)
   if (/^\s*[{[]/.test(text)) {
@@ -185,7 +190,8 @@ class Conversion {
     }
     if (this.#following === 0 && isNode(node) && node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     if (isScalar(node)) {
-      if (this.#following > 0 && typeof node.value === 'string' && (this.#copied += node.value.length) > MAX_BODY_BYTES) throw tooMuchRepeated()
+      if (this.#following > 0 && typeof node.value === 'string' &&
+        (this.#copied += node.value.length) > MAX_BODY_BYTES) throw tooMuchRepeated()
       return this.#scalar(node)
     }
     if (isMap(node) && node.items.length > this.#most.members) throw tooManyEntries(this.#most.members)
@@ -219,7 +225,10 @@ class Conversion {
       const again = Object.hasOwn(target, key) && this.#duplicates.length < MAX_DUPLICATES
       if (again) this.#duplicates.push(pathText(this.#path))
       setMember(target, key, this.#value(pair.value, depth + 1))
-      if (again) this.#lines.push(`line ${this.#lineOf(pair.value) ?? this.#lineOf(pair.key) ?? 1}: key ${typeof name === 'string' ? JSON.stringify(name) : key} already set in map`)
+      if (again) {
+        this.#lines.push(`line ${this.#lineOf(pair.value) ?? this.#lineOf(pair.key) ?? 1}: key ` +
+          `${typeof name === 'string' ? JSON.stringify(name) : key} already set in map`)
+      }
       this.#path.pop()
     }
     for (const other of merged.flat()) this.#mergeInto(target, other)

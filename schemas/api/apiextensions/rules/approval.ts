@@ -26,7 +26,8 @@ function stateOf (annotation: string): State {
   return /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(annotation) && URL.canParse(annotation) ? 'approved' : 'invalid'
 }
 
-const annotationOf = ({ metadata: { annotations = {} } }: CustomResourceDefinition): string => annotations[APPROVED] ?? ''
+const annotationOf = ({ metadata: { annotations = {} } }: CustomResourceDefinition): string =>
+  annotations[APPROVED] ?? ''
 
 export interface Approval {
   /** Undefined for groups that need no approval. */
@@ -48,5 +49,7 @@ export function validateApproval (
   const state = stateOf(annotation)
   if (old !== undefined && stateOf(annotationOf(old)) === state) return
   if (state === 'missing') required(report, AT, `${WANTED}, ${SEE}`)
-  if (state === 'invalid') invalid(report, AT, annotation, `${WANTED} with either a URL or a reason starting with "unapproved", ${SEE}`)
+  if (state === 'invalid') {
+    invalid(report, AT, annotation, `${WANTED} with either a URL or a reason starting with "unapproved", ${SEE}`)
+  }
 }

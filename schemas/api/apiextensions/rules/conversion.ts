@@ -1,4 +1,7 @@
-/** Validation of conversion settings. As upstream, paths lack `webhook`: `webhookClientConfig` and `conversionReviewVersions`. */
+/**
+ * Validation of conversion settings. As upstream, paths lack `webhook`: `webhookClientConfig` and
+ * `conversionReviewVersions`.
+ */
 import { forbidden, notSupported, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { validateClientConfig, validateReviewVersions } from '../../admissionregistration/rules/webhooks.js'
@@ -7,7 +10,9 @@ import type { CustomResourceConversion } from '../conversion.js'
 const STRATEGIES = ['None', 'Webhook']
 const UNWANTED = 'should not be set when strategy is not set to Webhook'
 
-export function validateConversion (conversion: CustomResourceConversion | undefined, at: string, knownReviews: boolean, report: Report): void {
+export function validateConversion (
+  conversion: CustomResourceConversion | undefined, at: string, knownReviews: boolean, report: Report
+): void {
   if (conversion === undefined) return
   const { strategy, webhook: { clientConfig, conversionReviewVersions: versions = [] } = {} } = conversion
   const [client, reviews] = [`${at}.webhookClientConfig`, `${at}.conversionReviewVersions`]

@@ -1,4 +1,7 @@
-/** Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec (`top-level-form.ts`). */
+/**
+ * Validation of CustomResourceDefinitions. What all versions share is validated once, in the spec
+ * (`top-level-form.ts`).
+ */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
 import type { Steps } from '../../../steps.js'
@@ -18,12 +21,16 @@ import { validateColumns, validateSubresources, validateWarning } from './versio
 import type { CustomResourceDefinition, CustomResourceDefinitionSpec } from '../customresourcedefinitions.js'
 
 /** Runs in steps, because each pass over a large schema takes milliseconds. @param old undefined on create */
-export function * validateDefinition (definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report, gates: Gates): Steps<void> {
+export function * validateDefinition (
+  definition: CustomResourceDefinition, old: CustomResourceDefinition | undefined, report: Report, gates: Gates
+): Steps<void> {
   const { metadata, spec, status } = definition
   if (old === undefined) {
     for (const field of ['generateName', 'name'] as const) {
       const name = metadata[field] ?? ''
-      if (name !== '' && name !== `${spec.names.plural}.${spec.group}`) invalid(report, `metadata.${field}`, name, 'must be spec.names.plural+"."+spec.group')
+      if (name !== '' && name !== `${spec.names.plural}.${spec.group}`) {
+        invalid(report, `metadata.${field}`, name, 'must be spec.names.plural+"."+spec.group')
+      }
     }
   }
   const ratchets = { ...ratchetsOf(spec, old?.spec), rules: areRulesOn(gates) }
@@ -35,7 +42,10 @@ export function * validateDefinition (definition: CustomResourceDefinition, old:
   validateStored(definition, report)
   validateApproval(definition, old, report, gates)
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
-    invalid(report, 'spec.preserveUnknownFields', true, 'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead')
+    invalid(
+      report, 'spec.preserveUnknownFields', true,
+      'cannot set to true, set x-preserve-unknown-fields to true in spec.versions[*].schema instead'
+    )
   }
 }
 
@@ -46,22 +56,29 @@ function * validateSpec (spec: CustomResourceDefinitionSpec, ratchets: Ratchets,
     invalid(report, 'spec.group', group, 'should be a domain with at least one dot')
   }
   if (scope === '') required(report, 'spec.scope')
-  else if (!['Cluster', 'Namespaced'].includes(scope)) notSupported(report, 'spec.scope', scope, ['Cluster', 'Namespaced'])
+  else if (!['Cluster', 'Namespaced'].includes(scope)) {
+    notSupported(report, 'spec.scope', scope, ['Cluster', 'Namespaced'])
+  }
   validateSchemasThere(spec, ratchets, report)
-  if (spec.preserveUnknownFields === true && schemasOf(spec).some(schema => someSchema(schema, part => part.default !== undefined))) {
+  if (spec.preserveUnknownFields === true &&
+    schemasOf(spec).some(schema => someSchema(schema, part => part.default !== undefined))) {
     invalid(report, 'spec.preserveUnknownFields', true, 'must be false in order to use defaults in the schema')
   }
   const [lifted, patterns] = [topLevelForm(spec), new Patterns()]
   yield
   yield * validateVersions(lifted, ratchets, patterns, report)
-  for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) if ((names[field] ?? '') === '') required(report, `spec.names.${field}`)
+  for (const field of ['plural', 'singular', 'kind', 'listKind'] as const) {
+    if ((names[field] ?? '') === '') required(report, `spec.names.${field}`)
+  }
   validateGivenNames(names, 'spec.names', report)
   yield * validateLifted(lifted, ratchets, patterns, report)
   validateConversions(spec, ratchets, report)
 }
 
 /** Every version needs a schema. If a stored version has none, only served versions do. */
-function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report): void {
+function validateSchemasThere (
+  { versions = [], preserveUnknownFields }: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report
+): void {
   for (const [index, { served, schema }] of versions.entries()) {
     if (schema?.openAPIV3Schema !== undefined) continue
     const at = `spec.versions[${index}].schema.openAPIV3Schema`
@@ -70,7 +87,9 @@ function validateSchemasThere ({ versions = [], preserveUnknownFields }: CustomR
   }
 }
 
-function * validateVersions (lifted: TopLevelForm, ratchets: Ratchets, patterns: Patterns, report: Report): Steps<void> {
+function * validateVersions (
+  lifted: TopLevelForm, ratchets: Ratchets, patterns: Patterns, report: Report
+): Steps<void> {
   const statuses = withStatus(lifted)
   for (const [index, version] of lifted.versions.entries()) {
     const { name, deprecated, deprecationWarning, schema, subresources, columns = [] } = version
@@ -99,15 +118,21 @@ function * validateLifted (lifted: TopLevelForm, ratchets: Ratchets, patterns: P
   validateColumns(lifted.columns ?? [], most, 'spec.additionalPrinterColumns', report)
 }
 
-function validateConversions ({ conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report): void {
+function validateConversions (
+  { conversion, preserveUnknownFields }: CustomResourceDefinitionSpec, ratchets: Ratchets, report: Report
+): void {
   if (conversion !== undefined && conversion.strategy !== 'None' && preserveUnknownFields === true) {
-    invalid(report, 'spec.conversion.strategy', conversion.strategy, 'must be None if spec.preserveUnknownFields is true')
+    invalid(
+      report, 'spec.conversion.strategy', conversion.strategy, 'must be None if spec.preserveUnknownFields is true'
+    )
   }
   validateConversion(conversion, 'spec.conversion', ratchets.knownReviews, report)
 }
 
 /** Group and plural are immutable; scope and kind are once the definition is established, because objects may exist. */
-function validateFixed ({ scope, group, names }: CustomResourceDefinitionSpec, { spec: old, status }: CustomResourceDefinition, report: Report): void {
+function validateFixed (
+  { scope, group, names }: CustomResourceDefinitionSpec, { spec: old, status }: CustomResourceDefinition, report: Report
+): void {
   const fixed = (field: string, value: unknown, before: unknown): void => {
     if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable')
   }
@@ -120,14 +145,20 @@ function validateFixed ({ scope, group, names }: CustomResourceDefinitionSpec, {
 }
 
 /** No version in which objects may be stored can be removed. */
-function validateStored ({ spec: { versions = [] }, status: { storedVersions = [] } }: CustomResourceDefinition, report: Report): void {
+function validateStored (
+  { spec: { versions = [] }, status: { storedVersions = [] } }: CustomResourceDefinition, report: Report
+): void {
   const at = 'status.storedVersions'
   if (storedVersions.length === 0) return invalid(report, at, [], 'must have at least one stored version')
   for (const { name, storage } of versions) {
-    if (storage && !storedVersions.includes(name)) invalid(report, at, storedVersions, `must have the storage version ${name}`)
+    if (storage && !storedVersions.includes(name)) {
+      invalid(report, at, storedVersions, `must have the storage version ${name}`)
+    }
   }
   const names = new Set(versions.map(({ name }) => name))
   for (const [index, stored] of storedVersions.entries()) {
-    if (!names.has(stored) && storedVersions.lastIndexOf(stored) === index) invalid(report, `${at}[${index}]`, stored, 'must appear in spec.versions')
+    if (!names.has(stored) && storedVersions.lastIndexOf(stored) === index) {
+      invalid(report, `${at}[${index}]`, stored, 'must appear in spec.versions')
+    }
   }
 }

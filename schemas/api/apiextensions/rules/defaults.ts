@@ -19,25 +19,39 @@ interface Place {
 }
 
 const inside = (name: string, { around }: Place) => (value: unknown) => around(Object.fromEntries([[name, value]]))
-const ofObject = (root: Schema): Place => ({ root, around: members => ({ ...AROUND, ...members as object }), inMeta: false })
+const ofObject = (root: Schema): Place =>
+  ({ root, around: members => ({ ...AROUND, ...members as object }), inMeta: false })
 
-export function validateDefaults (schema: Schema, at: string, pruned: boolean, patterns: Patterns, report: Report): void {
+export function validateDefaults (
+  schema: Schema, at: string, pruned: boolean, patterns: Patterns, report: Report
+): void {
   check(schema, at, ofObject(schema), pruned, new ValueValidator(patterns), report, true)
 }
 
 function check (
-  schema: Schema, at: string, outer: Place, pruned: boolean, validator: ValueValidator, report: Report, isObject = schema['x-orch-embedded-resource'] === true
+  schema: Schema, at: string, outer: Place, pruned: boolean, validator: ValueValidator, report: Report,
+  isObject = schema['x-orch-embedded-resource'] === true
 ): void {
   const place = isObject ? ofObject(schema) : outer
-  if (schema.default !== undefined) validateDefault(schema, schema.default, `${at}.default`, place, pruned, validator, report)
-  if (isSchema(schema.items)) check(schema.items, `${at}.items`, { ...place, around: value => place.around([value]) }, pruned, validator, report)
+  if (schema.default !== undefined) {
+    validateDefault(schema, schema.default, `${at}.default`, place, pruned, validator, report)
+  }
+  if (isSchema(schema.items)) {
+    check(schema.items, `${at}.items`, { ...place, around: value => place.around([value]) }, pruned, validator, report)
+  }
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const inMeta = place.inMeta || (isObject && OF_EVERY_KIND.has(name))
-    check(property, `${at}.properties[${name}]`, { ...place, around: inside(name, place), inMeta }, pruned, validator, report)
+    check(
+      property, `${at}.properties[${name}]`, { ...place, around: inside(name, place), inMeta }, pruned, validator,
+      report
+    )
   }
 }
 
-function validateDefault (schema: Schema, value: unknown, at: string, { root, around, inMeta }: Place, pruned: boolean, validator: ValueValidator, report: Report): void {
+function validateDefault (
+  schema: Schema, value: unknown, at: string, { root, around, inMeta }: Place, pruned: boolean,
+  validator: ValueValidator, report: Report
+): void {
   if (!inMeta && pruned && !isPruned(value, schema)) invalid(report, at, value, 'must not have unknown fields')
   const found = inMeta ? embeddedFindings(around(value), root, '', true) : embeddedFindings(value, schema, at)
   if (found.length === 0) return validator.validate(schema, value, at, report)

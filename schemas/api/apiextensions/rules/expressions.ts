@@ -1,7 +1,7 @@
 /**
- * CEL rules of schemas. Their feature gate (CustomResourceValidationExpressions, alpha) is off by default; writes then drop the rules, so
- * that no definition promises validation that does not happen. With the gate, a definition's rules have to compile, and may not cost
- * too much.
+ * CEL rules of schemas. Their feature gate (CustomResourceValidationExpressions, alpha) is off by default; writes then
+ * drop the rules, so that no definition promises validation that does not happen. With the gate, a definition's rules
+ * have to compile, and may not cost too much.
  */
 import type { Gates } from '../../../gates.js'
 import type { Report } from '../../../language/declare.js'
@@ -24,19 +24,24 @@ export const hasRules = (spec: CustomResourceDefinitionSpec): boolean => schemas
 
 /** Removes CEL rules in place. */
 export function withoutRules (spec: CustomResourceDefinitionSpec): void {
-  for (const schema of schemasOf(spec)) eachSchema(schema, part => { if (part[RULES] !== undefined) delete part[RULES] })
+  for (const schema of schemasOf(spec)) {
+    eachSchema(schema, part => { if (part[RULES] !== undefined) delete part[RULES] })
+  }
 }
 
 /** Upstream's limits of the estimated cost, of one rule and of all rules of a schema. */
 const MAX_COST = 10_000_000
 const MAX_TOTAL = 100_000_000
-const ADVICE = '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)'
+const ADVICE =
+  '(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are ' +
+    'declared)'
 /** The rules that an error of the total names. */
 const MOST_EXPENSIVE = 4
 
 function excess (what: string, cost: number, limit: number): string {
   const factor = cost / limit
-  return `${what} exceeds budget by factor of ${factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`} ${ADVICE}`
+  return `${what} exceeds budget by factor of ` +
+    `${factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`} ${ADVICE}`
 }
 
 interface Place {
@@ -64,12 +69,17 @@ class RuleChecks {
   * schema (schema: Schema, at: string, place: Place, isRoot = false): Steps<void> {
     const { items, additionalProperties, maxItems, maxProperties, properties = {} } = schema
     yield * this.#rules(schema, at, place, isRoot)
-    const times = (most: unknown): Pick<Place, 'times'> => ({ times: place.times === undefined || most === undefined ? undefined : place.times * Number(most) })
-    if (isSchema(additionalProperties)) yield * this.schema(additionalProperties, `${at}.additionalProperties`, { ...place, ...times(maxProperties) })
+    const times = (most: unknown): Pick<Place, 'times'> =>
+      ({ times: place.times === undefined || most === undefined ? undefined : place.times * Number(most) })
+    if (isSchema(additionalProperties)) {
+      yield * this.schema(additionalProperties, `${at}.additionalProperties`, { ...place, ...times(maxProperties) })
+    }
     for (const [name, part] of Object.entries(properties)) yield * this.schema(part, `${at}.properties[${name}]`, place)
     if (!isSchema(items)) return
     const within = `${at}.items`
-    yield * this.schema(items, within, { ...schema['x-orch-list-type'] === 'map' ? place : { uncorrelated: within, ...place }, ...times(maxItems) })
+    yield * this.schema(items, within, {
+      ...schema['x-orch-list-type'] === 'map' ? place : { uncorrelated: within, ...place }, ...times(maxItems)
+    })
   }
 
   * #rules (schema: Schema, at: string, { times, uncorrelated }: Place, isRoot: boolean): Steps<void> {
@@ -77,7 +87,11 @@ class RuleChecks {
     if (rules.length === 0) return
     const type = this.#types.of(schema, isRoot || schema['x-orch-embedded-resource'] === true)
     if (type === undefined) {
-      return invalid(this.#report, `${at}.${RULES}`, '', `rule declared on schema that does not support validation rules type: '${declared}' x-orch-preserve-unknown-fields: '${String(schema['x-orch-preserve-unknown-fields'] === true)}'`)
+      return invalid(
+        this.#report, `${at}.${RULES}`, '',
+        `rule declared on schema that does not support validation rules type: '${declared}' ` +
+          `x-orch-preserve-unknown-fields: '${String(schema['x-orch-preserve-unknown-fields'] === true)}'`
+      )
     }
     for (const [index, { rule = '' }] of rules.entries()) {
       if (rule.trim() === '') continue
@@ -88,10 +102,17 @@ class RuleChecks {
         const cost = most * (times ?? Math.floor(MAX_REQUEST / ((type.least ?? 0) + 1)))
         this.#costs.push({ at: field, cost })
         if (cost > MAX_COST) forbidden(this.#report, field, excess('estimated rule cost', cost, MAX_COST))
-        if (isTransition && uncorrelated !== undefined) invalid(this.#report, field, rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`)
+        if (isTransition && uncorrelated !== undefined) {
+          invalid(
+            this.#report, field, rule,
+            `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
+          )
+        }
       } catch (error) {
         if (!(error instanceof RuleProblem) && !(error instanceof NotBoolean)) throw error
-        invalid(this.#report, field, rule, error instanceof NotBoolean ? error.message : `compilation failed: ${error.message}`)
+        invalid(this.#report, field, rule, error instanceof NotBoolean
+          ? error.message
+          : `compilation failed: ${error.message}`)
       }
     }
   }
@@ -100,8 +121,16 @@ class RuleChecks {
   total (at: string): void {
     const total = this.#costs.reduce((sum, { cost }) => sum + cost, 0)
     if (total <= MAX_TOTAL) return
-    const expensive = this.#costs.filter(({ cost }) => cost >= MAX_TOTAL / 100).sort((one, other) => other.cost - one.cost).slice(0, MOST_EXPENSIVE)
-    for (const { at: field } of expensive) forbidden(this.#report, field, 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema')
-    forbidden(this.#report, at, excess(`${RULES} estimated rule cost total for entire OpenAPIv3 schema`, total, MAX_TOTAL))
+    const expensive = this.#costs.filter(({ cost }) => cost >= MAX_TOTAL / 100)
+      .sort((one, other) => other.cost - one.cost)
+      .slice(0, MOST_EXPENSIVE)
+    for (const { at: field } of expensive) {
+      forbidden(
+        this.#report, field, 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
+      )
+    }
+    forbidden(
+      this.#report, at, excess(`${RULES} estimated rule cost total for entire OpenAPIv3 schema`, total, MAX_TOTAL)
+    )
   }
 }

@@ -3,12 +3,14 @@ import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parseTime } from '../../../meta/time.js'
 
 const HEX = '[0-9a-f]'
-const uuid = (version: string, variant: string): RegExp => new RegExp(`^${HEX}{8}-?${HEX}{4}-?${version}${HEX}{3}-?${variant}${HEX}{3}-?${HEX}{12}$`, 'i')
+const uuid = (version: string, variant: string): RegExp =>
+  new RegExp(`^${HEX}{8}-?${HEX}{4}-?${version}${HEX}{3}-?${variant}${HEX}{3}-?${HEX}{12}$`, 'i')
 const matching = (pattern: RegExp) => (text: string): boolean => pattern.test(text)
 
 function isCidr (text: string): boolean {
   const [address = '', length = '', ...more] = text.split('/')
-  return more.length === 0 && isIP(address) !== 0 && /^\d{1,3}$/.test(length) && Number(length) <= (isIPv4(address) ? 32 : 128)
+  return more.length === 0 && isIP(address) !== 0 && /^\d{1,3}$/.test(length) &&
+    Number(length) <= (isIPv4(address) ? 32 : 128)
 }
 
 const isDateTime = (text: string): boolean => parseTime(text.toUpperCase()) !== undefined
@@ -20,11 +22,13 @@ function isUri (text: string): boolean {
   if (text.startsWith('/')) return true
   const [, rest] = /^[a-z][a-z0-9+.-]*:(.*)$/i.exec(text) ?? []
   if (rest === undefined) return false
-  return !rest.startsWith('//') || /^\/\/(?:[^/?#@]*@)?(?:\[[0-9a-f:.%]+\]|[^/?#[\]<>"\\^`{|}:]*)(?::\d*)?(?:[/?#]|$)/i.test(rest)
+  return !rest.startsWith('//') ||
+    /^\/\/(?:[^/?#@]*@)?(?:\[[0-9a-f:.%]+\]|[^/?#[\]<>"\\^`{|}:]*)(?::\d*)?(?:[/?#]|$)/i.test(rest)
 }
 
 const MAX_HOSTNAME = 255
-const isHostname = (text: string): boolean => text.length <= MAX_HOSTNAME && text.split('.').every(label => /^[\p{L}\p{S}\d](?:[\p{L}\p{S}\d-]{0,61}[\p{L}\p{S}\d])?$/u.test(label))
+const isHostname = (text: string): boolean => text.length <= MAX_HOSTNAME &&
+  text.split('.').every(label => /^[\p{L}\p{S}\d](?:[\p{L}\p{S}\d-]{0,61}[\p{L}\p{S}\d])?$/u.test(label))
 
 const ADDRESS = String.raw`[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+`
 const isEmail = matching(new RegExp(`^\\s*(?:${ADDRESS}|(?:"[^"]*"|[^<>@,;:"]*)\\s*<${ADDRESS}>)\\s*$`))
@@ -32,18 +36,25 @@ const isEmail = matching(new RegExp(`^\\s*(?:${ADDRESS}|(?:"[^"]*"|[^<>@,;:"]*)\
 const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/
 const UNITS = ['nano', 'ns', 'micro', 'us', '\u00b5s', 'milli', 'ms', 's', 'm', 'h', 'd', 'w']
 /** As Go writes them, or with longer units anywhere in the text: `3 days`. */
-const isDuration = (text: string): boolean => GO_DURATION.test(text) || [...text.matchAll(/\d+\s*([A-Za-z\u00b5]+)/g)].some(([, unit = '']) => UNITS.some(known => unit.toLowerCase().startsWith(known)))
+const isDuration = (text: string): boolean => GO_DURATION.test(text) || [...text.matchAll(/\d+\s*([A-Za-z\u00b5]+)/g)]
+  .some(([, unit = '']) => UNITS.some(known => unit.toLowerCase().startsWith(known)))
 
 const digitsOf = (text: string): number[] => [...text].map(digit => digit === 'X' ? 10 : Number(digit))
-const isIsbn10 = (text: string): boolean => /^\d{9}[\dX]$/.test(plain(text)) && digitsOf(plain(text)).reduce((sum, digit, at) => sum + (10 - at) * digit, 0) % 11 === 0
-const isIsbn13 = (text: string): boolean => /^\d{13}$/.test(plain(text)) && digitsOf(plain(text)).reduce((sum, digit, at) => sum + (at % 2 === 0 ? digit : 3 * digit), 0) % 10 === 0
+const isIsbn10 = (text: string): boolean => /^\d{9}[\dX]$/.test(plain(text)) &&
+  digitsOf(plain(text)).reduce((sum, digit, at) => sum + (10 - at) * digit, 0) % 11 === 0
+const isIsbn13 = (text: string): boolean => /^\d{13}$/.test(plain(text)) &&
+  digitsOf(plain(text)).reduce((sum, digit, at) => sum + (at % 2 === 0 ? digit : 3 * digit), 0) % 10 === 0
 const plain = (text: string): string => text.replace(/[\s-]+/g, '')
+
+const CARD = new RegExp('^(?:4\\d{12}(?:\\d{3})?|5[1-5]\\d{14}|6(?:011|5\\d\\d)\\d{12}|3[47]\\d{13}|' +
+  '3(?:0[0-5]|[68]\\d)\\d{11}|(?:2131|1800|35\\d{3})\\d{11})$')
 
 /** By the issuers' prefixes, and the check digit. */
 function isCreditCard (text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '')
-  if (!/^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/.test(digits)) return false
-  return digitsOf(digits).reverse().reduce((sum, digit, at) => sum + (at % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit), 0) % 10 === 0
+  if (!CARD.test(digits)) return false
+  return digitsOf(digits).reverse().reduce((sum, digit, at) =>
+    sum + (at % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit), 0) % 10 === 0
 }
 
 const BYTE = '(?:[01]?\\d{1,2}|2[0-4]\\d|25[0-5])'
@@ -56,7 +67,8 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['ipv4', isIPv4],
   ['ipv6', isIPv6],
   ['cidr', isCidr],
-  ['mac', (text: string) => /^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/i.test(text) || /^(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}$/i.test(text)],
+  ['mac', (text: string) => /^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/i.test(text) ||
+    /^(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}$/i.test(text)],
   ['uri', isUri],
   ['email', isEmail],
   ['hostname', isHostname],

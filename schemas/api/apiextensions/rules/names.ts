@@ -21,7 +21,13 @@ export function validateGivenNames (names: CustomResourceDefinitionNames, at: st
   if (singular !== '') validateOne(dns1035Label, singular, `${at}.singular`, report)
   if (kind !== '') validateOne(mixedCase, kind, `${at}.kind`, report, MIXED)
   if (listKind !== '') validateOne(mixedCase, listKind, `${at}.listKind`, report, MIXED)
-  for (const [index, name] of shortNames.entries()) validateOne(dns1035Label, name, `${at}.shortNames[${index}]`, report)
-  if (kind !== '' && kind === listKind) invalid(report, `${at}.listKind`, listKind, 'kind and listKind may not be the same')
-  for (const [index, name] of categories.entries()) validateOne(dns1035Label, name, `${at}.categories[${index}]`, report)
+  for (const [index, name] of shortNames.entries()) {
+    validateOne(dns1035Label, name, `${at}.shortNames[${index}]`, report)
+  }
+  if (kind !== '' && kind === listKind) {
+    invalid(report, `${at}.listKind`, listKind, 'kind and listKind may not be the same')
+  }
+  for (const [index, name] of categories.entries()) {
+    validateOne(dns1035Label, name, `${at}.categories[${index}]`, report)
+  }
 }

@@ -1,4 +1,7 @@
-/** Ratcheting: an update may violate a newer rule if the stored definition already does. `Ratchets` says which of these rules apply. */
+/**
+ * Ratcheting: an update may violate a newer rule if the stored definition already does. `Ratchets` says which of these
+ * rules apply.
+ */
 import { collect } from '../../../language/validation.js'
 import { REVIEWS } from '../../admissionregistration/rules/webhooks.js'
 import { eachSchema, schemasOf, someSchema } from './schema-walk.js'
@@ -40,11 +43,14 @@ const ALL: Omit<Ratchets, 'rules'> = {
 }
 
 function isStructural (schema: Schema): boolean {
-  return isConvertible(schema) && collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
+  return isConvertible(schema) &&
+    collect(report => { validateStructural(schema, '', new Patterns(0), report) }).length === 0
 }
 
 /** The rules for a new definition, or for one that replaces `old`. */
-export function ratchetsOf (spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined): Omit<Ratchets, 'rules'> {
+export function ratchetsOf (
+  spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec | undefined
+): Omit<Ratchets, 'rules'> {
   if (old === undefined) return ALL
   const schemas = schemasOf(old)
   const { conversionReviewVersions: reviews = [] } = old.conversion?.webhook ?? {}
@@ -80,5 +86,7 @@ function mustBeStructural (spec: CustomResourceDefinitionSpec): boolean {
 }
 
 const hasExtension = (part: Schema): boolean => part.default !== undefined ||
-  part['x-orch-embedded-resource'] === true || part['x-orch-int-or-string'] === true || part['x-orch-preserve-unknown-fields'] !== undefined ||
-  part['x-orch-list-type'] !== undefined || (part['x-orch-list-map-keys'] ?? []).length > 0 || (part['x-orch-validations'] ?? []).length > 0
+  part['x-orch-embedded-resource'] === true || part['x-orch-int-or-string'] === true ||
+    part['x-orch-preserve-unknown-fields'] !== undefined ||
+  part['x-orch-list-type'] !== undefined || (part['x-orch-list-map-keys'] ?? []).length > 0 ||
+    (part['x-orch-validations'] ?? []).length > 0

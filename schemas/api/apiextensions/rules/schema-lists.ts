@@ -41,7 +41,9 @@ export function validateListType (schema: Schema, at: string, ratchets: Ratchets
 }
 
 /** Items of sets and maps cannot be null, and map items must have their keys. */
-export function validateItemsPresent ({ items, [LIST]: kind, [KEYS]: keys = [] }: Schema, at: string, report: Report): void {
+export function validateItemsPresent (
+  { items, [LIST]: kind, [KEYS]: keys = [] }: Schema, at: string, report: Report
+): void {
   if (!isSchema(items) || (kind !== 'map' && kind !== 'set')) return
   if (items.nullable === true) forbidden(report, `${at}.items.nullable`, `cannot be nullable when ${LIST} is ${kind}`)
   if (kind === 'map') checkPresent(items, keys, `${at}.items`, report)
@@ -52,7 +54,9 @@ export function validateAtomicMembers ({ items, [LIST]: kind }: Schema, at: stri
   if (kind !== 'set' || !isSchema(items)) return
   const detail = `must be atomic as item of a list with ${LIST}=set`
   const inner = items[LIST]
-  if (items.type === 'array' && inner !== undefined && inner !== 'atomic') invalid(report, `${at}.items.${LIST}`, inner, detail)
+  if (items.type === 'array' && inner !== undefined && inner !== 'atomic') {
+    invalid(report, `${at}.items.${LIST}`, inner, detail)
+  }
   // As upstream, the value of this error is the list type.
   if (items.type === 'object' && items[MAP] !== 'atomic') invalid(report, `${at}.items.${MAP}`, inner ?? null, detail)
 }
@@ -65,19 +69,29 @@ function valueOf (keys: readonly string[]): string[] {
   return keys.filter(({ length: own }) => (length += own + 1) - own <= MAX_QUOTED).map(key => key.slice(0, MAX_QUOTED))
 }
 
-function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | undefined, at: string, report: Report): void {
+function checkKeyed (
+  schema: Schema, keys: readonly string[], items: Schema | undefined, at: string, report: Report
+): void {
   if (keys.length === 0) required(report, `${at}.${KEYS}`, `must not be empty if ${LIST} is map`)
   if (schema.items === undefined) required(report, `${at}.items`, `must have a schema if ${LIST} is map`)
-  else if (items === undefined) invalid(report, `${at}.items`, schema.items, `must only have a single schema if ${LIST} is map`)
-  else if (items.type !== 'object') invalid(report, `${at}.items.type`, items.type ?? '', `must be object if parent array's ${LIST} is map`)
+  else if (items ===
+    undefined) invalid(report, `${at}.items`, schema.items, `must only have a single schema if ${LIST} is map`)
+  else if (items.type !== 'object') {
+    invalid(report, `${at}.items.type`, items.type ?? '', `must be object if parent array's ${LIST} is map`)
+  }
   if (items?.type !== 'object') return
   const seen = new Set<string>()
   const value = valueOf(keys)
   for (const key of keys) {
-    const property = items.properties !== undefined && Object.hasOwn(items.properties, key) ? items.properties[key] : undefined
+    const property = items.properties !== undefined && Object.hasOwn(items.properties, key)
+      ? items.properties[key]
+      : undefined
     if (property === undefined) invalid(report, `${at}.${KEYS}`, value, 'entries must all be names of item properties')
     else if (property.type === 'array' || property.type === 'object') {
-      invalid(report, `${at}.items.properties[${key}].type`, items.type, `must be a scalar type if parent array's ${LIST} is map`)
+      invalid(
+        report, `${at}.items.properties[${key}].type`, items.type,
+        `must be a scalar type if parent array's ${LIST} is map`
+      )
     }
     if (seen.has(key)) invalid(report, `${at}.${KEYS}`, value, 'must not contain duplicate entries')
     seen.add(key)
@@ -85,14 +99,21 @@ function checkKeyed (schema: Schema, keys: readonly string[], items: Schema | un
 }
 
 /** Each key must be a required property or have a default. */
-function checkPresent ({ properties = {}, required: needed = [] }: Schema, keys: readonly string[], at: string, report: Report): void {
+function checkPresent (
+  { properties = {}, required: needed = [] }: Schema, keys: readonly string[], at: string, report: Report
+): void {
   const given = new Set(needed)
   for (const key of keys) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined
     if (property === undefined) continue
     if (!given.has(key) && property.default === undefined) {
-      required(report, `${at}.properties[${key}].default`, `this property is in ${KEYS}, so it must have a default or be a required property`)
+      required(
+        report, `${at}.properties[${key}].default`,
+        `this property is in ${KEYS}, so it must have a default or be a required property`
+      )
     }
-    if (property.nullable === true) forbidden(report, `${at}.properties[${key}].nullable`, `this property is in ${KEYS}, so it cannot be nullable`)
+    if (property.nullable === true) {
+      forbidden(report, `${at}.properties[${key}].nullable`, `this property is in ${KEYS}, so it cannot be nullable`)
+    }
   }
 }

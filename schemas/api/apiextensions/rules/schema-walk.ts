@@ -13,7 +13,9 @@ function eachOf (parts: readonly Schema[] | undefined, name: string, at: string,
   }
 }
 
-function eachNamed (parts: Readonly<Record<string, unknown>> | undefined, name: string, at: string, visit: Visit): void {
+function eachNamed (
+  parts: Readonly<Record<string, unknown>> | undefined, name: string, at: string, visit: Visit
+): void {
   if (parts === undefined) return
   for (const key of Object.keys(parts)) {
     const part = parts[key]
@@ -52,4 +54,5 @@ export function someSchema (schema: Schema, says: (part: Schema) => boolean): bo
   return said
 }
 
-export const schemasOf = ({ versions = [] }: CustomResourceDefinitionSpec): Schema[] => versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? [])
+export const schemasOf = ({ versions = [] }: CustomResourceDefinitionSpec): Schema[] =>
+  versions.flatMap(({ schema }) => schema?.openAPIV3Schema ?? [])

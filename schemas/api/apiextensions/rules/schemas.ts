@@ -28,23 +28,36 @@ const INNER: Place = {}
 export function validateSchema (schema: Schema, at: string, ratchets: Ratchets, report: Report, place = ROOT): void {
   const { additionalProperties, properties } = schema
   validateKeywords(schema, at, ratchets, place, report)
-  if (schema.uniqueItems === true) forbidden(report, `${at}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')
-  if (additionalProperties !== undefined && additionalProperties !== true && properties !== undefined && Object.keys(properties).length > 0) {
+  if (schema.uniqueItems === true) {
+    forbidden(
+      report, `${at}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
+    )
+  }
+  if (additionalProperties !== undefined && additionalProperties !== true && properties !== undefined &&
+    Object.keys(properties).length > 0) {
     forbidden(report, `${at}.additionalProperties`, 'additionalProperties and properties are mutual exclusive')
   }
   const inner = place.isRoot === true ? INNER : place
   eachWithin(schema, at, (part, path, property) => {
-    validateSchema(part, path, ratchets, report, property === undefined ? ofOther(part, schema, inner) : ofProperty(property, schema, place, inner))
+    validateSchema(part, path, ratchets, report, property === undefined
+      ? ofOther(part, schema, inner)
+      : ofProperty(property, schema, place, inner))
   })
-  if (schema['x-orch-preserve-unknown-fields'] === false) invalid(report, `${at}.x-orch-preserve-unknown-fields`, false, 'must be true or undefined')
+  if (schema['x-orch-preserve-unknown-fields'] === false) {
+    invalid(report, `${at}.x-orch-preserve-unknown-fields`, false, 'must be true or undefined')
+  }
   validateMapType(schema, at, report)
   validateListType(schema, at, ratchets, report)
-  schema['x-orch-validations']?.forEach((rule, index) => { validateRule(rule, `${at}.x-orch-validations[${index}]`, report) })
+  schema['x-orch-validations']?.forEach((rule, index) => {
+    validateRule(rule, `${at}.x-orch-validations[${index}]`, report)
+  })
 }
 
 /** In a map within metadata, pruning could not distinguish defaults from other values. */
 function ofOther (part: Schema, { additionalProperties }: Schema, inner: Place): Place {
-  return part === additionalProperties && inner.inMeta === true ? { ...inner, noDefault: 'inside additionalProperties applying to object metadata' } : inner
+  return part === additionalProperties && inner.inMeta === true
+    ? { ...inner, noDefault: 'inside additionalProperties applying to object metadata' }
+    : inner
 }
 
 function ofProperty (property: string, schema: Schema, { isRoot = false }: Place, inner: Place): Place {
@@ -52,23 +65,39 @@ function ofProperty (property: string, schema: Schema, { isRoot = false }: Place
   return { ...inner, inMeta: true, ...isRoot ? { noDefault: `in top-level ${property}` } : {} }
 }
 
-function validateKeywords (schema: Schema, at: string, ratchets: Ratchets, { noDefault, inMeta = false }: Place, report: Report): void {
+function validateKeywords (
+  schema: Schema, at: string, ratchets: Ratchets, { noDefault, inMeta = false }: Place, report: Report
+): void {
   const { type = '' } = schema
   if (ratchets.knownTypes && type !== '' && !TYPES.includes(type)) notSupported(report, `${at}.type`, type, TYPES)
-  if (schema.default !== undefined && noDefault !== undefined) forbidden(report, `${at}.default`, `must not be set ${noDefault}`)
-  for (const field of UNSUPPORTED) if (schema[field] !== undefined && isSaid(schema, field)) forbidden(report, `${at}.${field}`, `${field} is not supported`)
+  if (schema.default !== undefined && noDefault !== undefined) {
+    forbidden(report, `${at}.default`, `must not be set ${noDefault}`)
+  }
+  for (const field of UNSUPPORTED) {
+    if (schema[field] !== undefined &&
+    isSaid(schema, field)) forbidden(report, `${at}.${field}`, `${field} is not supported`)
+  }
   if (type === 'null') forbidden(report, `${at}.type`, 'type cannot be set to null, use nullable as an alternative')
-  if (Array.isArray(schema.items) && schema.items.length > 0) forbidden(report, `${at}.items`, 'items must be a schema object and not an array')
-  if (inMeta && schema['x-orch-embedded-resource'] === true) forbidden(report, `${at}.x-orch-embedded-resource`, 'must not be used inside of resource meta')
+  if (Array.isArray(schema.items) && schema.items.length > 0) {
+    forbidden(report, `${at}.items`, 'items must be a schema object and not an array')
+  }
+  if (inMeta && schema['x-orch-embedded-resource'] === true) {
+    forbidden(report, `${at}.x-orch-embedded-resource`, 'must not be used inside of resource meta')
+  }
 }
 
 const BREAK = /[\n\r]/
 
 /** `expressions.ts` compiles the rules, if their feature gate is on. */
-function validateRule ({ rule = '', message = '' }: NonNullable<Schema['x-orch-validations']>[number], at: string, report: Report): void {
+function validateRule (
+  { rule = '', message = '' }: NonNullable<Schema['x-orch-validations']>[number], at: string, report: Report
+): void {
   const [text, words] = [rule.trim(), message.trim()]
   if (text === '') required(report, `${at}.rule`, 'rule is not specified')
-  else if (message !== '' && words === '') invalid(report, `${at}.message`, message, 'message must be non-empty if specified')
+  else if (message !== '' &&
+    words === '') invalid(report, `${at}.message`, message, 'message must be non-empty if specified')
   else if (BREAK.test(words)) invalid(report, `${at}.message`, message, 'message must not contain line breaks')
-  else if (BREAK.test(text) && words === '') required(report, `${at}.message`, 'message must be specified if rule contains line breaks')
+  else if (BREAK.test(text) && words === '') {
+    required(report, `${at}.message`, 'message must be specified if rule contains line breaks')
+  }
 }

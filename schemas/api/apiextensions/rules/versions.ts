@@ -1,7 +1,9 @@
 /** Validation of a version besides its schema: warning, subresources and columns. */
 import type { Report } from '../../../language/declare.js'
 import { invalid, required } from '../../../rules/findings.js'
-import type { CustomResourceColumnDefinition, CustomResourceSubresourceScale, CustomResourceSubresources } from '../customresourcedefinitions.js'
+import type {
+  CustomResourceColumnDefinition, CustomResourceSubresourceScale, CustomResourceSubresources
+} from '../customresourcedefinitions.js'
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
@@ -13,24 +15,38 @@ const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
 export function validateWarning (deprecated: boolean, warning: string | undefined, at: string, report: Report): void {
   if (warning === undefined) return
   if (!deprecated) return invalid(report, at, warning, 'can only be set for deprecated versions')
-  if (Buffer.byteLength(warning) > MAX_WARNING) invalid(report, at, warning, `must be <= ${MAX_WARNING} characters long`)
+  if (Buffer.byteLength(warning) > MAX_WARNING) {
+    invalid(report, at, warning, `must be <= ${MAX_WARNING} characters long`)
+  }
   if (warning === '') invalid(report, at, warning, 'must not be an empty string')
   const odd = warning.search(UNPRINTABLE)
   if (odd < 0) return
   const index = Buffer.byteLength(warning.slice(0, odd))
-  invalid(report, at, warning, `must only contain printable UTF-8 characters; non-printable character found at index ${index}`)
+  invalid(
+    report, at, warning, `must only contain printable UTF-8 characters; non-printable character found at index ${index}`
+  )
 }
 
-export function validateSubresources (subresources: CustomResourceSubresources | undefined, at: string, report: Report): void {
+export function validateSubresources (
+  subresources: CustomResourceSubresources | undefined, at: string, report: Report
+): void {
   const scale = subresources?.scale
   if (scale !== undefined) validateScale(scale, `${at}.scale`, report)
 }
 
-function validateScale ({ specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale, at: string, report: Report): void {
+function validateScale (
+  { specReplicasPath, statusReplicasPath, labelSelectorPath = '' }: CustomResourceSubresourceScale, at: string,
+  report: Report
+): void {
   validateBelow(specReplicasPath, ['.spec.'], 'should be a json path under .spec', `${at}.specReplicasPath`, report)
-  validateBelow(statusReplicasPath, ['.status.'], 'should be a json path under .status', `${at}.statusReplicasPath`, report)
+  validateBelow(
+    statusReplicasPath, ['.status.'], 'should be a json path under .status', `${at}.statusReplicasPath`, report
+  )
   if (labelSelectorPath === '') return
-  validateBelow(labelSelectorPath, ['.spec.', '.status.'], 'should be a json path under either .spec or .status', `${at}.labelSelectorPath`, report)
+  validateBelow(
+    labelSelectorPath, ['.spec.', '.status.'], 'should be a json path under either .spec or .status',
+    `${at}.labelSelectorPath`, report
+  )
 }
 
 function validateBelow (path: string, places: readonly string[], detail: string, at: string, report: Report): void {
@@ -59,6 +75,8 @@ function validateColumn ({ name, type, format = '', jsonPath }: ColumnDefinition
   const types = `must be one of ${COLUMN_TYPES.join()}`
   if (type === '') required(report, `${at}.type`, types)
   else if (!COLUMN_TYPES.includes(type)) invalid(report, `${at}.type`, type, types)
-  if (format !== '' && !COLUMN_FORMATS.includes(format)) invalid(report, `${at}.format`, format, `must be one of ${COLUMN_FORMATS.join()}`)
+  if (format !== '' && !COLUMN_FORMATS.includes(format)) {
+    invalid(report, `${at}.format`, format, `must be one of ${COLUMN_FORMATS.join()}`)
+  }
   validatePath(jsonPath, `${at}.JSONPath`, report)
 }

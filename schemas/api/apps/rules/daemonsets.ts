@@ -39,11 +39,17 @@ function checkStrategy (strategy: DaemonSetUpdateStrategy, at: string, report: R
   }
   if (!isOn(report, 'DaemonSetUpdateSurge')) {
     if (isZero(maxUnavailable)) invalid(report, `${at}.rollingUpdate.maxUnavailable`, maxUnavailable, 'cannot be 0')
-  } else if (isZero(maxUnavailable) && isZero(maxSurge)) required(report, `${at}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
-  else if (!isZero(maxUnavailable) && !isZero(maxSurge)) invalid(report, `${at}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')
+  } else if (isZero(maxUnavailable) &&
+    isZero(maxSurge)) required(report, `${at}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')
+  else if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
+    invalid(report, `${at}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero')
+  }
 }
 
 export function validateDaemonSetStatus ({ status }: DaemonSet, { status: old }: DaemonSet, report: Report): void {
-  checkCounts(status, ['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable'], [], report)
+  checkCounts(status, [
+    'currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady', 'observedGeneration',
+    'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable'
+  ], [], report)
   checkCollisions(status.collisionCount, old.collisionCount, report)
 }

@@ -6,13 +6,20 @@ import { checkAtMostAll, checkIntOrPercent, isZero } from '../../../rules/int-or
 import type { Report } from '../../../language/declare.js'
 import { sameValue } from '../../../language/values.js'
 import { selects } from '../../../selectors/objects.js'
-import type { StatefulSet, StatefulSetPersistentVolumeClaimRetentionPolicy, StatefulSetSpec, StatefulSetUpdateStrategy } from '../statefulsets.js'
+import type {
+  StatefulSet, StatefulSetPersistentVolumeClaimRetentionPolicy, StatefulSetSpec, StatefulSetUpdateStrategy
+} from '../statefulsets.js'
 
 const MANAGEMENT: readonly string[] = ['OrderedReady', 'Parallel']
 
 export function validateStatefulSetSpec (spec: StatefulSetSpec, at: string, report: Report): void {
-  const { replicas, minReadySeconds, selector, template, podManagementPolicy = '', persistentVolumeClaimRetentionPolicy: retention } = spec
-  if (!MANAGEMENT.includes(podManagementPolicy)) invalid(report, `${at}.podManagementPolicy`, podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")
+  const {
+    replicas, minReadySeconds, selector, template, podManagementPolicy = '',
+    persistentVolumeClaimRetentionPolicy: retention
+  } = spec
+  if (!MANAGEMENT.includes(podManagementPolicy)) {
+    invalid(report, `${at}.podManagementPolicy`, podManagementPolicy, "must be 'OrderedReady' or 'Parallel'")
+  }
   checkStrategy(spec.updateStrategy, `${at}.updateStrategy`, report)
   if (retention !== undefined) checkRetention(retention, `${at}.persistentVolumeClaimRetentionPolicy`, report)
   notNegative(report, `${at}.replicas`, replicas)
@@ -32,7 +39,9 @@ function checkStrategy (strategy: StatefulSetUpdateStrategy, at: string, report:
   const { type, rollingUpdate } = strategy
   if (type === undefined) return required(report, at)
   if (type === 'OnDelete') {
-    if (rollingUpdate !== undefined) invalid(report, `${at}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")
+    if (rollingUpdate !== undefined) {
+      invalid(report, `${at}.rollingUpdate`, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")
+    }
     return
   }
   if (type !== 'RollingUpdate') return invalid(report, at, strategy, "must be 'RollingUpdate' or 'OnDelete'")
@@ -54,16 +63,29 @@ function checkRetention (policy: StatefulSetPersistentVolumeClaimRetentionPolicy
   }
 }
 
-const CHANGEABLE = ['replicas', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'] as const
+const CHANGEABLE =
+  ['replicas', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy', 'minReadySeconds'] as const
 
-export function validateStatefulSetUpdate (spec: StatefulSetSpec, old: StatefulSetSpec, at: string, report: Report): void {
+export function validateStatefulSetUpdate (
+  spec: StatefulSetSpec, old: StatefulSetSpec, at: string, report: Report
+): void {
   const kept = Object.fromEntries(CHANGEABLE.map(field => [field, old[field]]))
   if (!sameValue({ ...spec, ...kept }, old)) {
-    forbidden(report, at, `updates to statefulset spec for fields other than ${CHANGEABLE.slice(0, -1).map(field => `'${field}'`).join(', ')} and '${CHANGEABLE.at(-1)}' are forbidden`)
+    forbidden(
+      report, at,
+      'updates to statefulset spec for fields other than ' +
+        `${CHANGEABLE.slice(0, -1).map(field => `'${field}'`).join(', ')} and '${CHANGEABLE.at(-1)}' are forbidden`
+    )
   }
 }
 
-export function validateStatefulSetStatus ({ status }: StatefulSet, { status: old }: StatefulSet, report: Report): void {
-  checkCounts(status, ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration'], ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], report, 'status.readyReplicas')
+export function validateStatefulSetStatus (
+  { status }: StatefulSet, { status: old }: StatefulSet, report: Report
+): void {
+  checkCounts(
+    status,
+    ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas', 'observedGeneration'],
+    ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'], report, 'status.readyReplicas'
+  )
   checkCollisions(status.collisionCount, old.collisionCount, report)
 }

@@ -22,7 +22,9 @@ export function beginCount (metadata: ObjectMeta): void {
 }
 
 /** Restores the old count on update; replaces a malformed one on create. */
-export const keepCount = ({ metadata }: DaemonSet, old?: DaemonSet): void => { setCount(metadata, countOf(old?.metadata ?? metadata)) }
+export const keepCount = ({ metadata }: DaemonSet, old?: DaemonSet): void => {
+  setCount(metadata, countOf(old?.metadata ?? metadata))
+}
 
 export function countTemplate ({ metadata, spec }: DaemonSet, old: DaemonSet): void {
   const [template, before] = [spec.template, old.spec.template]

@@ -15,33 +15,55 @@ const SELECTIONS = ['Disabled', 'Max', 'Min']
 const POLICIES = ['Percent', 'Pods']
 
 /** @param old undefined on create */
-export function validateAutoscaler (stored: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, report: Report): void {
+export function validateAutoscaler (
+  stored: v1.HorizontalPodAutoscaler, old: v1.HorizontalPodAutoscaler | undefined, report: Report
+): void {
   const { spec } = fromV1(stored)
   validateReplicas(spec, isOn(report, 'HPAScaleToZero') || old?.spec.minReplicas === 0 ? 0 : 1, report)
   validateObjectReference(spec.scaleTargetRef, 'spec.scaleTargetRef', report)
   for (const [index, metric] of (spec.metrics ?? []).entries()) validateMetric(metric, `spec.metrics[${index}]`, report)
-  if (spec.minReplicas === 0 && !(spec.metrics ?? []).some(({ type }) => OF_NO_PODS.includes(type))) forbidden(report, 'spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas')
+  if (spec.minReplicas === 0 && !(spec.metrics ?? []).some(({ type }) => OF_NO_PODS.includes(type))) {
+    forbidden(
+      report, 'spec.metrics', 'must specify at least one Object or External metric to support scaling to zero replicas'
+    )
+  }
   const { scaleUp, scaleDown } = spec.behavior ?? {}
   if (scaleUp !== undefined) validateScaling(scaleUp, 'spec.behavior.scaleUp', report)
   if (scaleDown !== undefined) validateScaling(scaleDown, 'spec.behavior.scaleDown', report)
 }
 
-function validateReplicas ({ minReplicas, maxReplicas }: HorizontalPodAutoscalerSpec, least: number, report: Report): void {
-  if (minReplicas !== undefined && minReplicas < least) invalid(report, 'spec.minReplicas', minReplicas, `must be greater than or equal to ${least}`)
+function validateReplicas (
+  { minReplicas, maxReplicas }: HorizontalPodAutoscalerSpec, least: number, report: Report
+): void {
+  if (minReplicas !== undefined && minReplicas < least) {
+    invalid(report, 'spec.minReplicas', minReplicas, `must be greater than or equal to ${least}`)
+  }
   if (maxReplicas < 1) invalid(report, 'spec.maxReplicas', maxReplicas, 'must be greater than 0')
-  if (minReplicas !== undefined && maxReplicas < minReplicas) invalid(report, 'spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')
+  if (minReplicas !== undefined && maxReplicas < minReplicas) {
+    invalid(report, 'spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')
+  }
 }
 
-function validateScaling ({ stabilizationWindowSeconds: window, selectPolicy, policies = [] }: HPAScalingRules, at: string, report: Report): void {
-  if (window !== undefined && window < 0) invalid(report, `${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero')
-  if (window !== undefined && window > MAX_WINDOW) invalid(report, `${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW}`)
-  if (selectPolicy !== undefined && !SELECTIONS.includes(selectPolicy)) notSupported(report, `${at}.selectPolicy`, selectPolicy, SELECTIONS)
+function validateScaling (
+  { stabilizationWindowSeconds: window, selectPolicy, policies = [] }: HPAScalingRules, at: string, report: Report
+): void {
+  if (window !== undefined && window < 0) {
+    invalid(report, `${at}.stabilizationWindowSeconds`, window, 'must be greater than or equal to zero')
+  }
+  if (window !== undefined && window > MAX_WINDOW) {
+    invalid(report, `${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW}`)
+  }
+  if (selectPolicy !== undefined && !SELECTIONS.includes(selectPolicy)) {
+    notSupported(report, `${at}.selectPolicy`, selectPolicy, SELECTIONS)
+  }
   if (policies.length === 0) required(report, `${at}.policies`, 'must specify at least one Policy')
   for (const [index, { type, value, periodSeconds }] of policies.entries()) {
     const field = `${at}.policies[${index}]`
     if (!POLICIES.includes(type)) notSupported(report, `${field}.type`, type, POLICIES)
     if (value <= 0) invalid(report, `${field}.value`, value, 'must be greater than zero')
     if (periodSeconds <= 0) invalid(report, `${field}.periodSeconds`, periodSeconds, 'must be greater than zero')
-    if (periodSeconds > MAX_PERIOD) invalid(report, `${field}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD}`)
+    if (periodSeconds > MAX_PERIOD) {
+      invalid(report, `${field}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD}`)
+    }
   }
 }

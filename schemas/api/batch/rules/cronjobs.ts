@@ -18,7 +18,13 @@ export function validateCronJobUpdate ({ spec: { timeZone } }: CronJob, { spec: 
 
 function checkTimeZone (zone: string | undefined, report: Report): void {
   if (zone === undefined) return
-  const detail = zone === '' ? 'must not be empty' : zone.toLowerCase() === 'local' ? 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones' : isTimeZone(zone) ? undefined : `unknown time zone ${zone}`
+  const detail = zone === ''
+    ? 'must not be empty'
+    : zone.toLowerCase() === 'local'
+      ? 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones'
+      : isTimeZone(zone)
+        ? undefined
+        : `unknown time zone ${zone}`
   if (detail !== undefined) invalid(report, 'spec.timeZone', zone, detail)
 }
 
@@ -26,9 +32,15 @@ export function validateCronJobSpec (spec: CronJobSpec, at: string, report: Repo
   const { schedule, timeZone, jobTemplate: { spec: { selector, manualSelector } } } = spec
   const fault = schedule === '' ? undefined : scheduleFault(schedule)
   if (fault !== undefined) invalid(report, `${at}.schedule`, schedule, fault)
-  if (schedule.includes('TZ') && timeZone !== undefined) invalid(report, `${at}.schedule`, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule')
-  for (const field of ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const) notNegative(report, `${at}.${field}`, spec[field])
+  if (schedule.includes('TZ') && timeZone !== undefined) {
+    invalid(report, `${at}.schedule`, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule')
+  }
+  for (const field of ['startingDeadlineSeconds', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'] as const) {
+    notNegative(report, `${at}.${field}`, spec[field])
+  }
   // Each job gets its own selector.
-  if (selector !== undefined) invalid(report, `${at}.jobTemplate.spec.selector`, selector, '`selector` will be auto-generated')
+  if (selector !== undefined) {
+    invalid(report, `${at}.jobTemplate.spec.selector`, selector, '`selector` will be auto-generated')
+  }
   if (manualSelector === true) notSupported(report, `${at}.jobTemplate.spec.manualSelector`, true, ['false'])
 }

@@ -14,10 +14,13 @@ import type { Job, JobSpec, JobStatus } from '../jobs.js'
 const UID_LABEL = 'controller-uid'
 const NAME_LABEL = 'job-name'
 
-/** Marks jobs whose pods the controller tracks by finalizers, with their feature gate. Jobs that have the mark keep it. */
+/**
+ * Marks jobs whose pods the controller tracks by finalizers, with their feature gate. Jobs that have the mark keep it.
+ */
 const TRACKING = 'batch.orch.io/job-tracking'
 const TRACKING_GATE = 'JobTrackingWithFinalizers'
-const isTracked = ({ metadata: { annotations } }: Job): boolean => annotations !== undefined && Object.hasOwn(annotations, TRACKING)
+const isTracked = ({ metadata: { annotations } }: Job): boolean => annotations !== undefined &&
+  Object.hasOwn(annotations, TRACKING)
 
 /** Jobs that were sent without labels on the job and on its template. */
 const unlabelled = new WeakSet<Job>()
@@ -39,7 +42,8 @@ function untrack ({ metadata }: Job): void {
   metadata.annotations = annotations
 }
 
-const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean => Object.keys(labels ?? {}).length === 0
+const isEmpty = (labels: Readonly<Record<string, string>> | undefined): boolean =>
+  Object.keys(labels ?? {}).length === 0
 
 /** A job without labels shares the labels object of its template, so it gets the generated labels too, as upstream. */
 export function defaultLabels (job: Job): void {
@@ -53,7 +57,10 @@ export function labelJob (job: Job): void {
   defaultLabels(job)
 }
 
-/** Selects the pods by the uid of the job, unless manualSelector is set. Labels that the client set stay, for validation. */
+/**
+ * Selects the pods by the uid of the job, unless manualSelector is set. Labels that the client set stay, for
+ * validation.
+ */
 function generateSelector ({ metadata, spec }: Job): void {
   if (spec.manualSelector === true) return
   const [uid, name] = [metadata.uid ?? '', metadata.name ?? '']
@@ -76,11 +83,15 @@ export function validateJob (job: Job, report: Report): void {
   if (selects(selector, template.metadata.labels) === false) mismatch(template, 'spec.template', report)
   if (completionMode === 'Indexed' && completions > 0) {
     const last = `${name}-${completions - 1}`
-    if (dnsLabel(last).length > 0) invalid(report, 'metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)
+    if (dnsLabel(last).length > 0) {
+      invalid(report, 'metadata.name', name, `will not able to create pod with invalid DNS label: ${last}`)
+    }
   }
 }
 
-function checkGenerated ({ metadata: { uid = '', name = '' }, spec: { manualSelector, selector, template } }: Job, report: Report): void {
+function checkGenerated (
+  { metadata: { uid = '', name = '' }, spec: { manualSelector, selector, template } }: Job, report: Report
+): void {
   if (manualSelector === true || selector === undefined) return
   if (uid === '') required(report, 'metadata.uid')
   const labels = template.metadata.labels ?? {}
@@ -90,10 +101,13 @@ function checkGenerated ({ metadata: { uid = '', name = '' }, spec: { manualSele
     if (!Object.hasOwn(labels, label)) required(report, field, `must be '${value}'`)
     else if (labels[label] !== value) invalid(report, field, labels, `must be '${value}'`)
   }
-  if (selects(selector, generated) === false) invalid(report, 'spec.selector', selector, '`selector` not auto-generated')
+  if (selects(selector, generated) === false) {
+    invalid(report, 'spec.selector', selector, '`selector` not auto-generated')
+  }
 }
 
-const NUMBERS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'] as const
+const NUMBERS =
+  ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'] as const
 const MODES = ['NonIndexed', 'Indexed']
 const MAX_INDEXED = 100_000
 const POLICIES = ['OnFailure', 'Never']
@@ -103,15 +117,23 @@ export function validateJobSpec (spec: JobSpec, at: string, report: Report): voi
   const { completionMode, completions, parallelism = 0, template } = spec
   const { restartPolicy } = template.spec
   for (const field of NUMBERS) notNegative(report, `${at}.${field}`, spec[field])
-  if (completionMode !== undefined && !MODES.includes(completionMode)) notSupported(report, `${at}.completionMode`, completionMode, MODES)
+  if (completionMode !== undefined && !MODES.includes(completionMode)) {
+    notSupported(report, `${at}.completionMode`, completionMode, MODES)
+  }
   if (completionMode === 'Indexed') {
     if (completions === undefined) required(report, `${at}.completions`, 'when completion mode is Indexed')
-    if (parallelism > MAX_INDEXED) invalid(report, `${at}.parallelism`, parallelism, `must be less than or equal to ${MAX_INDEXED} when completion mode is Indexed`)
+    if (parallelism > MAX_INDEXED) {
+      invalid(
+        report, `${at}.parallelism`, parallelism,
+        `must be less than or equal to ${MAX_INDEXED} when completion mode is Indexed`
+      )
+    }
   }
   validatePart(PodTemplateSpec, template, `${at}.template`, report)
   const field = `${at}.template.spec.restartPolicy`
   // Always is the default, so it counts as unset.
-  if (restartPolicy === undefined || restartPolicy === 'Always') required(report, field, 'valid values: "OnFailure", "Never"')
+  if (restartPolicy === undefined ||
+    restartPolicy === 'Always') required(report, field, 'valid values: "OnFailure", "Never"')
   else if (!POLICIES.includes(restartPolicy)) notSupported(report, field, restartPolicy, POLICIES)
 }
 
@@ -119,22 +141,36 @@ const FIXED = ['completions', 'selector', 'template', 'completionMode'] as const
 
 export function validateJobUpdate ({ spec }: Job, before: Job, report: Report): void {
   const { spec: old, status } = before
-  const waits = isOn(report, 'JobMutableNodeSchedulingDirectives') && old.suspend === true && status.startTime === undefined
+  const waits = isOn(report, 'JobMutableNodeSchedulingDirectives') && old.suspend === true &&
+    status.startTime === undefined
   const template = waits ? withPlaceOf(spec.template, old.template) : spec.template
-  for (const field of FIXED) if (!sameValue(field === 'template' ? template : spec[field], old[field])) invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
-}
-
-/** The new template with old scheduling fields, which may change until a suspended job starts. */
-function withPlaceOf ({ metadata, spec }: PodTemplateSpec, { metadata: oldMetadata, spec: old }: PodTemplateSpec): PodTemplateSpec {
-  const affinity = { ...spec.affinity, nodeAffinity: old.affinity?.nodeAffinity }
-  return {
-    metadata: { ...metadata, labels: oldMetadata.labels, annotations: oldMetadata.annotations },
-    spec: { ...spec, affinity: Object.values(affinity).every(part => part === undefined) ? undefined : affinity, nodeSelector: old.nodeSelector, tolerations: old.tolerations }
+  for (const field of FIXED) {
+    if (!sameValue(field === 'template' ? template : spec[field], old[field])) {
+      invalid(report, `spec.${field}`, spec[field] ?? null, 'field is immutable')
+    }
   }
 }
 
-export function validateJobStatus ({ active, succeeded, failed, ready, uncountedTerminatedPods: uncounted }: JobStatus, report: Report): void {
-  for (const [field, count] of Object.entries({ active, succeeded, failed, ready })) notNegative(report, `status.${field}`, count)
+/** The new template with old scheduling fields, which may change until a suspended job starts. */
+function withPlaceOf (
+  { metadata, spec }: PodTemplateSpec, { metadata: oldMetadata, spec: old }: PodTemplateSpec
+): PodTemplateSpec {
+  const affinity = { ...spec.affinity, nodeAffinity: old.affinity?.nodeAffinity }
+  return {
+    metadata: { ...metadata, labels: oldMetadata.labels, annotations: oldMetadata.annotations },
+    spec: {
+      ...spec, affinity: Object.values(affinity).every(part => part === undefined) ? undefined : affinity,
+      nodeSelector: old.nodeSelector, tolerations: old.tolerations
+    }
+  }
+}
+
+export function validateJobStatus (
+  { active, succeeded, failed, ready, uncountedTerminatedPods: uncounted }: JobStatus, report: Report
+): void {
+  for (const [field, count] of Object.entries({ active, succeeded, failed, ready })) {
+    notNegative(report, `status.${field}`, count)
+  }
   const seen = new Set<string>()
   for (const field of ['succeeded', 'failed'] as const) {
     uncounted?.[field]?.forEach((uid, index) => {

@@ -22,11 +22,15 @@ export function checkPodAnnotations (annotations: Annotations, spec: PodSpec, at
   let containers: ReadonlySet<string> | undefined
   for (const [key, value] of Object.entries(annotations ?? {})) {
     if (key === MIRROR) {
-      if ((spec.nodeName ?? '') === '') invalid(report, `${at}[${key}]`, value, 'must set spec.nodeName if mirror pod annotation is set')
+      if ((spec.nodeName ?? '') === '') {
+        invalid(report, `${at}[${key}]`, value, 'must set spec.nodeName if mirror pod annotation is set')
+      }
     } else if (key === TOLERATIONS) {
       checkTolerationAnnotation(value, at, report)
     } else if (key === DELETION_COST) {
-      if (!isInt32(value) && isOn(report, 'PodDeletionCost')) invalid(report, `${at}[${key}]`, value, 'must be a 32bit integer')
+      if (!isInt32(value) && isOn(report, 'PodDeletionCost')) {
+        invalid(report, `${at}[${key}]`, value, 'must be a 32bit integer')
+      }
     } else if (key === SECCOMP_OF_POD || key.startsWith(SECCOMP_OF_CONTAINER)) {
       checkSeccompProfile(value, `${at}.${key}`, report)
     } else if (key.startsWith(APPARMOR)) {
@@ -45,7 +49,9 @@ function isInt32 (value: string): boolean {
 
 /** @param value of the error: the whole annotation if that lists several profiles */
 export function checkAppArmorProfile (profile: string, field: string, report: Report, value = profile): void {
-  if (profile !== '' && profile !== 'runtime/default' && profile !== 'unconfined' && !profile.startsWith(LOCALHOST)) invalid(report, field, value, `invalid AppArmor profile name: ${JSON.stringify(profile)}`)
+  if (profile !== '' && profile !== 'runtime/default' && profile !== 'unconfined' && !profile.startsWith(LOCALHOST)) {
+    invalid(report, field, value, `invalid AppArmor profile name: ${JSON.stringify(profile)}`)
+  }
 }
 
 export function checkSeccompProfile (profile: string, field: string, report: Report): void {
@@ -55,12 +61,16 @@ export function checkSeccompProfile (profile: string, field: string, report: Rep
 }
 
 /** Mirror pod and AppArmor annotations are immutable. */
-export function checkPodAnnotationChanges (annotations: Annotations = {}, old: Annotations = {}, at: string, report: Report): void {
+export function checkPodAnnotationChanges (
+  annotations: Annotations = {}, old: Annotations = {}, at: string, report: Report
+): void {
   for (const key of new Set([...Object.keys(annotations), ...Object.keys(old)])) {
     if (key !== MIRROR && !key.startsWith(APPARMOR)) continue
     const [value, before] = [annotations, old].map(all => Object.hasOwn(all, key) ? all[key] : undefined)
     const what = key === MIRROR ? 'mirror pod annotation' : 'AppArmor annotations'
-    if (value !== before) forbidden(report, `${at}[${key}]`, `may not ${before === undefined ? 'add' : 'remove or update'} ${what}`)
+    if (value !== before) {
+      forbidden(report, `${at}[${key}]`, `may not ${before === undefined ? 'add' : 'remove or update'} ${what}`)
+    }
   }
 }
 
@@ -68,16 +78,24 @@ export function checkPodAnnotationChanges (annotations: Annotations = {}, old: A
 export function checkSeccompMatches (annotations: Annotations, spec: PodSpec, at: string, report: Report): void {
   if (annotations === undefined) return
   const check = (key: string, profile: SeccompProfile | undefined, path: string) => {
-    if (profile !== undefined && Object.hasOwn(annotations, key)) checkSame(annotations[key] ?? '', profile, `${path}.securityContext.seccompProfile`, report)
+    if (profile !== undefined && Object.hasOwn(annotations, key)) {
+      checkSame(annotations[key] ?? '', profile, `${path}.securityContext.seccompProfile`, report)
+    }
   }
   check(SECCOMP_OF_POD, spec.securityContext?.seccompProfile, at)
-  for (const [{ name, securityContext }, path] of containersOf(spec, at)) check(SECCOMP_OF_CONTAINER + name, securityContext?.seccompProfile, path)
+  for (const [{ name, securityContext }, path] of containersOf(spec, at)) {
+    check(SECCOMP_OF_CONTAINER + name, securityContext?.seccompProfile, path)
+  }
 }
 
-const PROFILES: Readonly<Record<string, readonly string[]>> = { Unconfined: ['unconfined'], RuntimeDefault: ['runtime/default', 'docker/default'] }
+const PROFILES: Readonly<Record<string, readonly string[]>> = {
+  Unconfined: ['unconfined'], RuntimeDefault: ['runtime/default', 'docker/default']
+}
 
 function checkSame (annotation: string, { type, localhostProfile }: SeccompProfile, at: string, report: Report): void {
   const same = type === 'Localhost' ? annotation.startsWith(LOCALHOST) : PROFILES[type]?.includes(annotation) ?? true
   if (!same) forbidden(report, `${at}.type`, 'seccomp type in annotation and field must match')
-  else if (type === 'Localhost' && annotation.slice(LOCALHOST.length) !== localhostProfile) forbidden(report, `${at}.localhostProfile`, 'seccomp profile in annotation and field must match')
+  else if (type === 'Localhost' && annotation.slice(LOCALHOST.length) !== localhostProfile) {
+    forbidden(report, `${at}.localhostProfile`, 'seccomp profile in annotation and field must match')
+  }
 }

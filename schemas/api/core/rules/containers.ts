@@ -17,7 +17,9 @@ export function checkContainers (containers: readonly Container[], volumes: Volu
 }
 
 /** Init containers run one after another, so each may use the same host ports. */
-export function checkInitContainers (containers: readonly Container[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+export function checkInitContainers (
+  containers: readonly Container[], others: readonly Container[], volumes: Volumes, at: string, report: Report
+): void {
   checkEach(containers, volumes, at, report)
   const names = new Set(others.map(({ name }) => name))
   containers.forEach((container, index) => {
@@ -25,7 +27,9 @@ export function checkInitContainers (containers: readonly Container[], others: r
     checkHostPorts([container], at, report)
     if (names.has(container.name)) duplicate(report, `${path}.name`, container.name)
     for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
-      if (container[field] !== undefined) invalid(report, `${path}.${field}`, container[field], 'must not be set for init containers')
+      if (container[field] !== undefined) {
+        invalid(report, `${path}.${field}`, container[field], 'must not be set for init containers')
+      }
     }
   })
 }
@@ -46,7 +50,11 @@ function checkContainer (container: Container, volumes: Volumes, at: string, rep
   const { name, image = '', ports = [], envFrom = [], resources, terminationMessagePolicy = 'File' } = container
   if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
   if (image === '') required(report, `${at}.image`)
-  if (!POLICIES.includes(terminationMessagePolicy)) invalid(report, `${at}.terminationMessagePolicy`, terminationMessagePolicy, "must be 'File' or 'FallbackToLogsOnError'")
+  if (!POLICIES.includes(terminationMessagePolicy)) {
+    invalid(
+      report, `${at}.terminationMessagePolicy`, terminationMessagePolicy, "must be 'File' or 'FallbackToLogsOnError'"
+    )
+  }
   checkProbes(container, at, report)
   checkPortNames(ports, `${at}.ports`, report)
   checkEnvFrom(envFrom, `${at}.envFrom`, report)
@@ -57,13 +65,17 @@ function checkContainer (container: Container, volumes: Volumes, at: string, rep
 const NOT_EPHEMERAL = ['ports', 'resources', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
 
 /** Restricts ephemeral containers. Upstream validates each as a list of one, hence the path `[0]`. */
-export function checkEphemeralContainers (containers: readonly EphemeralContainer[], others: readonly Container[], volumes: Volumes, at: string, report: Report): void {
+export function checkEphemeralContainers (
+  containers: readonly EphemeralContainer[], others: readonly Container[], volumes: Volumes, at: string, report: Report
+): void {
   const names = new Set(others.map(({ name }) => name))
   const targets = new Set(names)
   containers.forEach((container, index) => {
     const path = `${at}[${index}]`
     const { name, image = '', targetContainerName = '', resources, volumeMounts = [] } = container
-    if (targetContainerName !== '' && !targets.has(targetContainerName)) notFound(report, `${path}.targetContainerName`, targetContainerName)
+    if (targetContainerName !== '' && !targets.has(targetContainerName)) {
+      notFound(report, `${path}.targetContainerName`, targetContainerName)
+    }
     if (name === '') return required(report, path, 'ephemeralContainer requires a name')
     validatePart(EphemeralContainerCommon, container, `${path}[0]`, report)
     checkContainer(container, volumes, `${path}[0]`, report)
@@ -72,7 +84,11 @@ export function checkEphemeralContainers (containers: readonly EphemeralContaine
     names.add(name)
     targets.add(name)
     const asksFor = resources.limits !== undefined || resources.requests !== undefined
-    for (const field of NOT_EPHEMERAL) if (field === 'resources' ? asksFor : container[field] !== undefined) forbidden(report, `${path}.${field}`, NOT_IN_EPHEMERAL)
+    for (const field of NOT_EPHEMERAL) {
+      if (field === 'resources' ? asksFor : container[field] !== undefined) {
+        forbidden(report, `${path}.${field}`, NOT_IN_EPHEMERAL)
+      }
+    }
     checkWholeVolumes(volumeMounts, `${path}.volumeMounts`, report)
   })
 }

@@ -11,12 +11,18 @@ export function validateEnvVar ({ name, value = '', valueFrom }: EnvVar, at: str
 }
 
 /** Exactly one source, and no literal value besides it. */
-function checkValueFrom ({ fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: EnvVarSource, value: string, at: string, report: Report): void {
+function checkValueFrom (
+  { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef }: EnvVarSource, value: string, at: string, report: Report
+): void {
   if (fieldRef !== undefined) checkFieldRef(fieldRef, FIELDS_OF_ENV, `${at}.fieldRef`, report)
   if (resourceFieldRef !== undefined) checkResourceFieldRef(resourceFieldRef, false, `${at}.resourceFieldRef`, report)
-  const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef].filter(source => source !== undefined).length
-  if (sources === 0) invalid(report, at, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`')
-  else if (value !== '') invalid(report, at, '', 'may not be specified when `value` is not empty')
+  const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef].filter(source =>
+    source !== undefined).length
+  if (sources === 0) {
+    invalid(
+      report, at, '', 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`'
+    )
+  } else if (value !== '') invalid(report, at, '', 'may not be specified when `value` is not empty')
   else if (sources > 1) invalid(report, at, '', 'may not have more than one field specified at a time')
 }
 
@@ -26,8 +32,11 @@ export function checkEnvFrom (sources: readonly EnvFromSource[], at: string, rep
     if (prefix !== '') checkName(report, `${at}[${index}].prefix`, prefix, envName)
     if (configMapRef !== undefined) checkSource(configMapRef.name, `${at}[${index}].configMapRef.name`, report)
     if (secretRef !== undefined) checkSource(secretRef.name, `${at}[${index}].secretRef.name`, report)
-    if (configMapRef === undefined && secretRef === undefined) invalid(report, at, '', 'must specify one of: `configMapRef` or `secretRef`')
-    else if (configMapRef !== undefined && secretRef !== undefined) invalid(report, at, '', 'may not have more than one field specified at a time')
+    if (configMapRef === undefined &&
+      secretRef === undefined) invalid(report, at, '', 'must specify one of: `configMapRef` or `secretRef`')
+    else if (configMapRef !== undefined && secretRef !== undefined) {
+      invalid(report, at, '', 'may not have more than one field specified at a time')
+    }
   })
 }
 

@@ -11,15 +11,24 @@ const MAX = 128
 const MAX_MESSAGE = 1024
 const TYPES: readonly (string | undefined)[] = ['Normal', 'Warning']
 
-/** For every version; `reporter` is its name of reportingController. Events with eventTime are of the new API, which requires reporter and action. */
+/**
+ * For every version; `reporter` is its name of reportingController. Events with eventTime are of the new API, which
+ * requires reporter and action.
+ */
 function validateEvent (event: Event, reporter: string, report: Report): void {
-  const { involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = '' } = event
+  const {
+    involvedObject, eventTime, action = '', reason = '', message = '', reportingComponent = '', reportingInstance = ''
+  } = event
   const { namespace: own = '' } = event.metadata
   const { namespace = '' } = involvedObject
-  const fits = namespace === '' ? own === 'default' || (eventTime !== undefined && own === 'orch-system') : eventTime !== undefined || namespace === own
+  const fits = namespace === ''
+    ? own === 'default' || (eventTime !== undefined && own === 'orch-system')
+    : eventTime !== undefined || namespace === own
   if (!fits) invalid(report, 'involvedObject.namespace', namespace, 'does not match event.namespace')
   if (eventTime !== undefined) {
-    const short = (field: string, value: string, most: number) => { if (Buffer.byteLength(value) > most) invalid(report, field, '', `can have at most ${most} characters`) }
+    const short = (field: string, value: string, most: number) => {
+      if (Buffer.byteLength(value) > most) invalid(report, field, '', `can have at most ${most} characters`)
+    }
     if (reportingComponent === '') required(report, reporter)
     checkName(report, reporter, reportingComponent, qualifiedName)
     for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
@@ -50,7 +59,10 @@ export const eventRules = (reporter: string): VersionRules<Event> => ({
   update: (event, _old, report) => { validateEvent(event, reporter, report) }
 })
 
-const FROZEN = ['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime', 'action', 'related'] as const
+const FROZEN = [
+  'involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type', 'eventTime',
+  'action', 'related'
+] as const
 
 /** events.orch.io/v1: requires all new fields on create, and only the series may change. */
 export const strictEventRules: VersionRules<Event> = {
@@ -60,15 +72,21 @@ export const strictEventRules: VersionRules<Event> = {
     validateSeries(event, report)
     if (event.eventTime === undefined) required(report, 'eventTime')
     if (!TYPES.includes(event.type)) invalid(report, 'type', '', `has invalid value: ${event.type ?? ''}`)
-    for (const field of ['firstTimestamp', 'lastTimestamp'] as const) if (event[field] !== undefined) invalid(report, field, '', 'needs to be unset')
+    for (const field of ['firstTimestamp', 'lastTimestamp'] as const) {
+      if (event[field] !== undefined) invalid(report, field, '', 'needs to be unset')
+    }
     if ((event.count ?? 0) !== 0) invalid(report, 'count', '', 'needs to be unset')
-    if (event.source.component !== undefined || event.source.host !== undefined) invalid(report, 'source', '', 'needs to be unset')
+    if (event.source.component !== undefined || event.source.host !== undefined) {
+      invalid(report, 'source', '', 'needs to be unset')
+    }
   },
   update: (event, old, report) => {
     validateEvent(event, 'reportingController', report)
     validateFinalizerDomains(event.metadata.finalizers, report)
     if (!sameValue(event.series, old.series)) validateSeries(event, report)
-    const frozen = (field: string, value: unknown, before: unknown) => { if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable') }
+    const frozen = (field: string, value: unknown, before: unknown) => {
+      if (!sameValue(value, before)) invalid(report, field, value, 'field is immutable')
+    }
     for (const field of FROZEN) frozen(field, event[field], old[field])
     frozen('reportingController', event.reportingComponent ?? '', old.reportingComponent ?? '')
     frozen('reportingInstance', event.reportingInstance ?? '', old.reportingInstance ?? '')

@@ -8,15 +8,20 @@ import { checkPort, checkPortNumber } from './ports.js'
 type Check = (at: string, report: Report) => void
 
 /** Exactly one handler. Further ones are forbidden and not validated. */
-export function validateHandler ({ exec, httpGet, tcpSocket, ...others }: ProbeHandler | LifecycleHandler, at: string, report: Report): void {
+export function validateHandler (
+  { exec, httpGet, tcpSocket, ...others }: ProbeHandler | LifecycleHandler, at: string, report: Report
+): void {
   const grpc = 'grpc' in others ? others.grpc : undefined
   const set: Array<[field: string, check: Check]> = []
   if (exec !== undefined) {
     set.push(['exec', (at, report) => { if ((exec.command ?? []).length === 0) required(report, `${at}.command`) }])
   }
   if (httpGet !== undefined) set.push(['httpGet', (at, report) => { checkHttpGet(httpGet, at, report) }])
-  if (tcpSocket !== undefined) set.push(['tcpSocket', (at, report) => { checkPort(tcpSocket.port, `${at}.port`, report) }])
-  if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }]) // upstream's path
+  if (tcpSocket !== undefined) {
+    set.push(['tcpSocket', (at, report) => { checkPort(tcpSocket.port, `${at}.port`, report) }])
+  }
+  // upstream's path
+  if (grpc !== undefined) set.push(['gRPC', (at, report) => { checkPortNumber(grpc.port, `${at}.port`, report) }])
   set.forEach(([field, check], index) => {
     if (index === 0) check(`${at}.${field}`, report)
     else forbidden(report, `${at}.${field}`, 'may not specify more than 1 handler type')
@@ -33,19 +38,32 @@ function checkHttpGet ({ port, scheme = '', httpHeaders = [] }: HTTPGetAction, a
 }
 
 export function validateProbe (probe: Probe, at: string, report: Report): void {
-  for (const field of ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'] as const) notNegative(report, `${at}.${field}`, probe[field])
+  for (const field of [
+    'initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'
+  ] as const) {
+    notNegative(report, `${at}.${field}`, probe[field])
+  }
   const { terminationGracePeriodSeconds: grace } = probe
-  if (grace !== undefined && grace <= 0) invalid(report, `${at}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')
+  if (grace !== undefined && grace <= 0) {
+    invalid(report, `${at}.terminationGracePeriodSeconds`, grace, 'must be greater than 0')
+  }
 }
 
-interface Probes { readonly livenessProbe?: Probe | undefined, readonly readinessProbe?: Probe | undefined, readonly startupProbe?: Probe | undefined }
+interface Probes {
+  readonly livenessProbe?: Probe | undefined, readonly readinessProbe?: Probe | undefined,
+  readonly startupProbe?: Probe | undefined
+}
 
 /** Liveness and startup probes need a success threshold of 1; a readiness probe has no grace period. */
 export function checkProbes (container: Probes, at: string, report: Report): void {
   for (const field of ['livenessProbe', 'startupProbe'] as const) {
     const probe = container[field]
-    if (probe !== undefined && probe.successThreshold !== 1) invalid(report, `${at}.${field}.successThreshold`, probe.successThreshold, 'must be 1')
+    if (probe !== undefined && probe.successThreshold !== 1) {
+      invalid(report, `${at}.${field}.successThreshold`, probe.successThreshold, 'must be 1')
+    }
   }
   const grace = container.readinessProbe?.terminationGracePeriodSeconds
-  if (grace !== undefined) invalid(report, `${at}.readinessProbe.terminationGracePeriodSeconds`, grace, 'must not be set for readinessProbes')
+  if (grace !== undefined) {
+    invalid(report, `${at}.readinessProbe.terminationGracePeriodSeconds`, grace, 'must not be set for readinessProbes')
+  }
 }

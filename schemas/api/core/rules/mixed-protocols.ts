@@ -6,7 +6,8 @@ import type { Service, ServiceSpec } from '../services.js'
 
 const GATE = 'MixedProtocolLBService'
 
-const isMixed = ({ type, ports = [] }: ServiceSpec): boolean => type === 'LoadBalancer' && new Set(ports.map(({ protocol }) => protocol)).size > 1
+const isMixed = ({ type, ports = [] }: ServiceSpec): boolean => type === 'LoadBalancer' &&
+  new Set(ports.map(({ protocol }) => protocol)).size > 1
 
 /** @param old undefined on create */
 export function refuseMixedProtocols (spec: ServiceSpec, old: ServiceSpec | undefined, report: Report): void {

@@ -2,7 +2,9 @@
 import { checkRange, invalid, checkName, required, tooLong } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, type NameRule } from '../../../names.js'
-import type { CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource } from '../network-volumes.js'
+import type {
+  CSIVolumeSource, FlexVolumeSource, ISCSIVolumeSource, ScaleIOVolumeSource, StorageOSVolumeSource
+} from '../network-volumes.js'
 import { LUN_MAX } from './disks.js'
 
 /** Any source with a secret reference that requires a name. */
@@ -12,7 +14,9 @@ export function validateSecretRef ({ secretRef }: WithSecret, at: string, report
   if (secretRef !== undefined && (secretRef.name ?? '') === '') required(report, `${at}.secretRef.name`)
 }
 
-export function validateMonitors ({ monitors = [] }: { monitors?: string[] | undefined }, at: string, report: Report): void {
+export function validateMonitors (
+  { monitors = [] }: { monitors?: string[] | undefined }, at: string, report: Report
+): void {
   if (monitors.length === 0) required(report, `${at}.monitors`)
 }
 
@@ -27,10 +31,15 @@ export const iscsiName: NameRule = name => {
   return form.test(name) ? [] : ['must be valid format']
 }
 
-export function validateISCSI ({ iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName }: ISCSIVolumeSource, at: string, report: Report): void {
+export function validateISCSI (
+  { iqn, lun, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName }: ISCSIVolumeSource, at: string,
+  report: Report
+): void {
   if (iqn !== '') checkName(report, `${at}.iqn`, iqn, iscsiName)
   checkRange(report, `${at}.lun`, lun, 0, LUN_MAX)
-  if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) required(report, `${at}.secretRef`)
+  if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) {
+    required(report, `${at}.secretRef`)
+  }
   if (initiatorName !== undefined) checkName(report, `${at}.initiatorname`, initiatorName, iscsiName)
 }
 
@@ -60,14 +69,19 @@ export function validateStorageOS (source: StorageOSVolumeSource, at: string, re
 
 const DRIVER_MAX = 63
 
-/** A CSI driver name, in any case. An empty name is reported here as invalid, and as required by the field's declaration. */
+/**
+ * A CSI driver name, in any case. An empty name is reported here as invalid, and as required by the field's
+ * declaration.
+ */
 export function checkDriverName (driver: string, field: string, report: Report): void {
   if (driver.length > DRIVER_MAX) tooLong(report, field, DRIVER_MAX)
   for (const detail of dnsSubdomain(driver.toLowerCase())) invalid(report, field, driver, detail)
 }
 
 /** Field paths are upstream's, including `name` for the secret. */
-export function validateCSIVolume ({ driver, nodePublishSecretRef: secret }: CSIVolumeSource, at: string, report: Report): void {
+export function validateCSIVolume (
+  { driver, nodePublishSecretRef: secret }: CSIVolumeSource, at: string, report: Report
+): void {
   checkDriverName(driver, `${at}.driver`, report)
   if (secret === undefined) return
   const { name = '' } = secret

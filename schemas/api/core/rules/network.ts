@@ -13,19 +13,37 @@ const SEARCHES = { most: 6, length: 256 }
 const MORE_SEARCHES = { most: 32, length: 2048 }
 const NO_ADDRESS = 'must be valid IP address'
 
-export function checkDNS (config: PodDNSConfig | undefined, policy: string | undefined, at: string, report: Report): void {
+export function checkDNS (
+  config: PodDNSConfig | undefined, policy: string | undefined, at: string, report: Report
+): void {
   if (policy === 'None') {
     if (config === undefined) return required(report, at, 'must provide `dnsConfig` when `dnsPolicy` is None')
-    if ((config.nameservers ?? []).length === 0) return required(report, `${at}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')
+    if ((config.nameservers ?? []).length === 0) {
+      return required(report, `${at}.nameservers`, 'must provide at least one DNS nameserver when `dnsPolicy` is None')
+    }
   }
   const { nameservers = [], searches = [], options = [] } = config ?? {}
-  if (nameservers.length > NAMESERVERS_MAX) invalid(report, `${at}.nameservers`, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`)
-  nameservers.forEach((address, index) => { if (parseAddress(address) === undefined) invalid(report, `${at}.nameservers[${index}]`, address, NO_ADDRESS) })
+  if (nameservers.length > NAMESERVERS_MAX) {
+    invalid(report, `${at}.nameservers`, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`)
+  }
+  nameservers.forEach((address, index) => {
+    if (parseAddress(address) === undefined) invalid(report, `${at}.nameservers[${index}]`, address, NO_ADDRESS)
+  })
   const { most, length } = isOn(report, 'ExpandedDNSConfig') ? MORE_SEARCHES : SEARCHES
-  if (searches.length > most) invalid(report, `${at}.searches`, searches, `must not have more than ${most} search paths`)
-  if (searches.join(' ').length > length) invalid(report, `${at}.searches`, searches, `must not have more than ${length} characters (including spaces) in the search list`)
-  searches.forEach((domain, index) => checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
-  options.forEach(({ name = '' }, index) => { if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty') })
+  if (searches.length > most) {
+    invalid(report, `${at}.searches`, searches, `must not have more than ${most} search paths`)
+  }
+  if (searches.join(' ').length > length) {
+    invalid(
+      report, `${at}.searches`, searches,
+      `must not have more than ${length} characters (including spaces) in the search list`
+    )
+  }
+  searches.forEach((domain, index) =>
+    checkName(report, `${at}.searches[${index}]`, domain.replace(/\.$/, ''), dnsSubdomain))
+  options.forEach(({ name = '' }, index) => {
+    if (name === '') required(report, `${at}.options[${index}]`, 'must not be empty')
+  })
 }
 
 /** As upstream, field paths have no index; the value identifies the alias. */

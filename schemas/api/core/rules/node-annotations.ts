@@ -21,13 +21,20 @@ function listOf (text: string, pick: (value: unknown) => unknown): Plain[] | und
 }
 
 /** @param validateTaints validates taints at a path */
-export function validateNodeAnnotations (annotations: Readonly<Record<string, string>> | undefined, validateTaints: (taints: readonly Taint[], at: string) => void, report: Report): void {
-  const valueOf = (key: string): string => annotations !== undefined && Object.hasOwn(annotations, key) ? annotations[key] ?? '' : ''
+export function validateNodeAnnotations (
+  annotations: Readonly<Record<string, string>> | undefined,
+  validateTaints: (taints: readonly Taint[], at: string) => void, report: Report
+): void {
+  const valueOf = (key: string): string =>
+    annotations !== undefined && Object.hasOwn(annotations, key) ? annotations[key] ?? '' : ''
   const [taints, avoided] = [valueOf(TAINTS), valueOf(AVOID)]
   if (taints !== '') {
     const list = listOf(taints, value => value)
     if (list === undefined) invalid(report, AT, TAINTS, 'must be a JSON list of taints')
-    else validateTaints(list.map(({ key, value, effect }) => ({ key: textOf(key), value: textOf(value), effect: textOf(effect) })), `${AT}.${TAINTS}`)
+    else {
+      validateTaints(list.map(({ key, value, effect }) =>
+        ({ key: textOf(key), value: textOf(value), effect: textOf(effect) })), `${AT}.${TAINTS}`)
+    }
   }
   if (avoided === '') return
   const entries = listOf(avoided, value => isPlain(value) ? value['preferAvoidPods'] : value)
@@ -36,6 +43,8 @@ export function validateNodeAnnotations (annotations: Readonly<Record<string, st
     const at = `${AT}.${AVOID}[${index}].PodSignature`
     const controller = isPlain(podSignature) ? podSignature['podController'] : undefined
     if (!isPlain(controller)) required(report, at)
-    else if (controller['controller'] !== true) invalid(report, `${at}.PodController.Controller`, controller['controller'] ?? false, 'must point to a controller')
+    else if (controller['controller'] !== true) {
+      invalid(report, `${at}.PodController.Controller`, controller['controller'] ?? false, 'must point to a controller')
+    }
   }
 }

@@ -1,7 +1,9 @@
 /** Validation of Nodes. As upstream, taint errors have paths below metadata. */
 import type { Report } from '../../../language/types.js'
 import { configKey, dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
-import { duplicate, forbidden, invalid, checkName, notSupported, required, requiredName } from '../../../rules/findings.js'
+import {
+  duplicate, forbidden, invalid, checkName, notSupported, required, requiredName
+} from '../../../rules/findings.js'
 import { areDualStack, parseRange } from '../../../rules/net.js'
 import { validateAmount } from '../../../rules/quantities.js'
 import { validateNodeAnnotations } from './node-annotations.js'
@@ -20,7 +22,9 @@ export function validateNode ({ metadata, spec }: Node, report: Report): void {
 
 export function validateNodeStatus (status: NodeStatus, at: string, report: Report): void {
   for (const field of ['capacity', 'allocatable'] as const) {
-    for (const [name, amount] of Object.entries(status[field] ?? {})) validateAmount(report, `${at}.${field}.${name}`, name, amount)
+    for (const [name, amount] of Object.entries(status[field] ?? {})) {
+      validateAmount(report, `${at}.${field}.${name}`, name, amount)
+    }
   }
 }
 
@@ -35,16 +39,22 @@ function validateTaints (taints: readonly Taint[], at: string, report: Report): 
     if (effect === '') required(report, `${field}.effect`)
     else if (!EFFECTS.includes(effect)) notSupported(report, `${field}.effect`, effect, EFFECTS)
     const taint = `${key}:${effect}`
-    if (seen.has(taint)) report({ type: 'FieldValueDuplicate', field, value: one, detail: 'taints must be unique by key and effect pair' })
+    if (seen.has(taint)) {
+      report({ type: 'FieldValueDuplicate', field, value: one, detail: 'taints must be unique by key and effect pair' })
+    }
     seen.add(taint)
   }
 }
 
 function validatePodRanges (texts: readonly string[], report: Report): void {
   const ranges = texts.map(parseRange)
-  for (const [index, range] of ranges.entries()) if (range === undefined) invalid(report, `${CIDRS}[${index}]`, texts, 'must be valid CIDR')
+  for (const [index, range] of ranges.entries()) {
+    if (range === undefined) invalid(report, `${CIDRS}[${index}]`, texts, 'must be valid CIDR')
+  }
   if (texts.length < 2) return
-  if (texts.length > 2 || !areDualStack(ranges.flatMap(range => range === undefined ? [] : [range.address]))) invalid(report, CIDRS, texts, 'may specify no more than one CIDR for each IP family')
+  if (texts.length > 2 || !areDualStack(ranges.flatMap(range => range === undefined ? [] : [range.address]))) {
+    invalid(report, CIDRS, texts, 'may specify no more than one CIDR for each IP family')
+  }
   const seen = new Set<string>()
   for (const [index, text] of texts.entries()) {
     if (seen.has(text)) duplicate(report, `${CIDRS}[${index}]`, text)
@@ -63,7 +73,9 @@ export function validateNodeUpdate ({ metadata, spec, status }: Node, { spec: ol
     if (seen.has(address)) duplicate(report, `status.addresses[${index}]`, one)
     seen.add(address)
   }
-  const fixed = (field: string, what: string): void => { forbidden(report, `spec.${field}`, `node updates may not change ${what} except from "" to valid`) }
+  const fixed = (field: string, what: string): void => {
+    forbidden(report, `spec.${field}`, `node updates may not change ${what} except from "" to valid`)
+  }
   const [ranges, before] = [spec.podCIDRs ?? [], old.podCIDRs ?? []]
   if (before.length > 0 && ranges.length !== before.length) fixed('podCIDRs', 'podCIDR')
   else before.forEach((range, index) => { if (ranges[index] !== range) fixed('podCIDRs', 'podCIDR') })
@@ -85,7 +97,9 @@ function validateConfigSource ({ configMap }: NodeConfigSource, at: string, isSt
   }
   requiredName(report, `${at}.configMap.namespace`, configMap.namespace, dnsLabel, 'namespace must be set')
   requiredName(report, `${at}.configMap.name`, configMap.name, dnsSubdomain, 'name must be set')
-  requiredName(report, `${at}.configMap.kubeletConfigKey`, configMap.kubeletConfigKey, configKey, 'kubeletConfigKey must be set')
+  requiredName(
+    report, `${at}.configMap.kubeletConfigKey`, configMap.kubeletConfigKey, configKey, 'kubeletConfigKey must be set'
+  )
 }
 
 /** Makes podCIDR and the first of podCIDRs agree; podCIDR takes precedence. */

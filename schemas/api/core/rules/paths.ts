@@ -20,5 +20,7 @@ export function checkFilePath (path: string, field: string, report: Report): voi
 const MAX_PERMISSIONS = 0o777
 
 export function checkMode (mode: number | undefined, field: string, report: Report): void {
-  if (mode !== undefined && (mode < 0 || mode > MAX_PERMISSIONS)) invalid(report, field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
+  if (mode !== undefined && (mode < 0 || mode > MAX_PERMISSIONS)) {
+    invalid(report, field, mode, 'must be a number between 0 and 0777 (octal), both inclusive')
+  }
 }

@@ -3,7 +3,9 @@ import type { Report } from '../../../language/types.js'
 import { dnsLabel, type NameRule } from '../../../names.js'
 import { invalid, checkName, required, requiredName } from '../../../rules/findings.js'
 import { checkDriverName, iscsiName } from './network-volumes.js'
-import type { CSIPersistentVolumeSource, ISCSIPersistentVolumeSource, LocalVolumeSource, StorageOSPersistentVolumeSource } from '../persistent-network-volumes.js'
+import type {
+  CSIPersistentVolumeSource, ISCSIPersistentVolumeSource, LocalVolumeSource, StorageOSPersistentVolumeSource
+} from '../persistent-network-volumes.js'
 
 const MAX_LUN = 255
 
@@ -13,7 +15,8 @@ export function validateSome (values: readonly unknown[] | undefined, field: str
 
 /** Namespace of the Glusterfs endpoints; by default that of the claim. */
 export function validateEndpointsNamespace (namespace: string | undefined, field: string, report: Report): void {
-  if (namespace === '') invalid(report, field, namespace, 'if the endpointnamespace is set, it must be a valid namespace name')
+  if (namespace ===
+    '') invalid(report, field, namespace, 'if the endpointnamespace is set, it must be a valid namespace name')
   else if (namespace !== undefined) checkName(report, field, namespace, dnsLabel)
 }
 
@@ -39,16 +42,22 @@ export function validateIscsiVolume (volume: ISCSIPersistentVolumeSource, at: st
   const { iqn, lun, initiatorName, secretRef, chapAuthDiscovery, chapAuthSession } = volume
   if (iqn !== '') checkName(report, `${at}.iqn`, iqn, wellFormed)
   if (lun < 0 || lun > MAX_LUN) invalid(report, `${at}.lun`, lun, `must be between 0 and ${MAX_LUN}, inclusive`)
-  if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) required(report, `${at}.secretRef`)
+  if ((chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined) {
+    required(report, `${at}.secretRef`)
+  }
   if (secretRef !== undefined && !secretRef.name) required(report, `${at}.secretRef.name`)
   if (initiatorName !== undefined) checkName(report, `${at}.initiatorname`, initiatorName, wellFormed)
 }
 
 /** Any source with a namespaced secret reference. */
-interface WithSecret { readonly secretRef?: { readonly name?: string | undefined, readonly namespace?: string | undefined } | undefined }
+interface WithSecret {
+  readonly secretRef?: { readonly name?: string | undefined, readonly namespace?: string | undefined } | undefined
+}
 
 export function validateSecretPlace ({ secretRef }: WithSecret, at: string, report: Report): void {
-  if (secretRef !== undefined) for (const part of ['name', 'namespace'] as const) if (!secretRef[part]) required(report, `${at}.secretRef.${part}`)
+  if (secretRef !== undefined) {
+    for (const part of ['name', 'namespace'] as const) if (!secretRef[part]) required(report, `${at}.secretRef.${part}`)
+  }
 }
 
 export function validateStorageOSVolume (volume: StorageOSPersistentVolumeSource, at: string, report: Report): void {

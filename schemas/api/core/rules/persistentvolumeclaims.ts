@@ -25,15 +25,21 @@ export function validateClaimSpec (spec: PersistentVolumeClaimSpec, at: string, 
   if (spec.storageClassName) checkName(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
   for (const field of ['dataSource', 'dataSourceRef'] as const) {
     const source = spec[field]
-    if (source !== undefined && !source.apiGroup && source.kind !== 'PersistentVolumeClaim') invalid(report, `${at}.${field}`, source.kind, '')
+    if (source !== undefined && !source.apiGroup && source.kind !== 'PersistentVolumeClaim') {
+      invalid(report, `${at}.${field}`, source.kind, '')
+    }
   }
-  if (spec.dataSource !== undefined && spec.dataSourceRef !== undefined && !sameValue(spec.dataSource, spec.dataSourceRef)) invalid(report, at, `${at}.dataSource`, 'must match dataSourceRef')
+  if (spec.dataSource !== undefined && spec.dataSourceRef !== undefined &&
+    !sameValue(spec.dataSource, spec.dataSourceRef)) invalid(report, at, `${at}.dataSource`, 'must match dataSourceRef')
 }
 
 const isCopyOrSnapshot = ({ apiGroup, kind }: TypedLocalObjectReference): boolean =>
   (kind === 'PersistentVolumeClaim' && !apiGroup) || (kind === 'VolumeSnapshot' && apiGroup === SNAPSHOT_GROUP)
 
-/** Normalizes dataSource and dataSourceRef on create. dataSource allows only claims and snapshots, otherwise it is dropped; each field defaults to the other. */
+/**
+ * Normalizes dataSource and dataSourceRef on create. dataSource allows only claims and snapshots, otherwise it is
+ * dropped; each field defaults to the other.
+ */
 export function prepareClaim ({ spec }: PersistentVolumeClaim, gates: Gates): void {
   if (spec.dataSource !== undefined && !isCopyOrSnapshot(spec.dataSource)) delete spec.dataSource
   if (!gates.enabled(ANY_SOURCE)) return
@@ -42,10 +48,15 @@ export function prepareClaim ({ spec }: PersistentVolumeClaim, gates: Gates): vo
 }
 
 /** Keeps an update valid from a client that knows only one of dataSource and dataSourceRef. */
-export function prepareClaimUpdate ({ spec }: PersistentVolumeClaim, { spec: old }: PersistentVolumeClaim, gates: Gates): void {
+export function prepareClaimUpdate (
+  { spec }: PersistentVolumeClaim, { spec: old }: PersistentVolumeClaim, gates: Gates
+): void {
   if (!gates.enabled(ANY_SOURCE)) return
-  if (spec.dataSource !== undefined && spec.dataSourceRef === undefined && sameValue(spec.dataSource, old.dataSource)) spec.dataSourceRef = { ...spec.dataSource }
-  if (spec.dataSourceRef !== undefined && spec.dataSource === undefined && old.dataSource !== undefined && sameValue(spec.dataSourceRef, old.dataSourceRef)) spec.dataSource = { ...old.dataSource }
+  if (spec.dataSource !== undefined && spec.dataSourceRef === undefined && sameValue(spec.dataSource, old.dataSource)) {
+    spec.dataSourceRef = { ...spec.dataSource }
+  }
+  if (spec.dataSourceRef !== undefined && spec.dataSource === undefined && old.dataSource !== undefined &&
+    sameValue(spec.dataSourceRef, old.dataSourceRef)) spec.dataSource = { ...old.dataSource }
 }
 
 /** The spec is immutable, except volumeName once and the requested storage of a bound claim. */
@@ -60,22 +71,36 @@ export function validateClaimUpdate (claim: PersistentVolumeClaim, old: Persiste
     invalid(report, `metadata.annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION], 'field is immutable')
   }
   const bound = claim.status.phase === 'Bound' && spec.resources.requests !== undefined && before !== undefined
-  const compared = bound ? { ...spec, resources: { ...spec.resources, requests: { ...spec.resources.requests, storage: before } } } : spec
-  if (!sameValue(compared, allowed)) forbidden(report, 'spec', 'spec is immutable after creation except resources.requests for bound claims')
+  const compared = bound
+    ? { ...spec, resources: { ...spec.resources, requests: { ...spec.resources.requests, storage: before } } }
+    : spec
+  if (!sameValue(compared, allowed)) {
+    forbidden(report, 'spec', 'spec is immutable after creation except resources.requests for bound claims')
+  }
   // With its gate, a claim whose expansion failed may ask for less again, but for more than it has.
-  const mayShrink = isOn(report, 'RecoverVolumeExpansionFailure') && compareQuantities(size, old.status.capacity?.['storage']) > 0
-  if (compareQuantities(size, before) < 0 && !mayShrink) forbidden(report, 'spec.resources.requests.storage', 'field can not be less than previous value')
-  if (!sameValue(spec.volumeMode, old.spec.volumeMode)) invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
+  const mayShrink = isOn(report, 'RecoverVolumeExpansionFailure') &&
+    compareQuantities(size, old.status.capacity?.['storage']) > 0
+  if (compareQuantities(size, before) < 0 && !mayShrink) {
+    forbidden(report, 'spec.resources.requests.storage', 'field can not be less than previous value')
+  }
+  if (!sameValue(spec.volumeMode, old.spec.volumeMode)) {
+    invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
+  }
 }
 
 /** The storage class, if the update moves it from the annotation to the field. */
 function upgradedClass ({ spec, metadata }: PersistentVolumeClaim, old: PersistentVolumeClaim): string | undefined {
   const annotated = old.metadata.annotations?.[CLASS_ANNOTATION]
   const now = metadata.annotations?.[CLASS_ANNOTATION]
-  const moved = annotated !== undefined && old.spec.storageClassName === undefined && spec.storageClassName === annotated
+  const moved = annotated !== undefined && old.spec.storageClassName === undefined &&
+    spec.storageClassName === annotated
   return moved && (now === undefined || now === annotated) ? annotated : undefined
 }
 
-export function validateClaimStatus ({ capacity = {} }: { capacity?: Record<string, string> | undefined }, at: string, report: Report): void {
-  for (const [name, amount] of Object.entries(capacity)) if (isNegative(amount)) invalid(report, `${at}.capacity[${name}]`, amount, 'must be a valid resource quantity')
+export function validateClaimStatus (
+  { capacity = {} }: { capacity?: Record<string, string> | undefined }, at: string, report: Report
+): void {
+  for (const [name, amount] of Object.entries(capacity)) {
+    if (isNegative(amount)) invalid(report, `${at}.capacity[${name}]`, amount, 'must be a valid resource quantity')
+  }
 }

@@ -17,32 +17,48 @@ const VOLUME_MODES = ['Block', 'Filesystem']
 const INITIATOR_AND_PORTAL_MAX = 64
 const INLINE = 'may not be specified in the context of inline volumes'
 const SOURCES = [
-  'hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'flocker', 'nfs', 'rbd', 'quobyte', 'cephfs', 'iscsi', 'cinder', 'fc', 'flexVolume', 'azureFile',
-  'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'scaleIO', 'local', 'storageos', 'csi'
+  'hostPath', 'gcePersistentDisk', 'awsElasticBlockStore', 'glusterfs', 'flocker', 'nfs', 'rbd', 'quobyte', 'cephfs',
+  'iscsi', 'cinder', 'fc', 'flexVolume', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume',
+  'azureDisk', 'scaleIO', 'local', 'storageos', 'csi'
 ] as const
 
 /** At least one known mode; ReadWriteOncePod excludes others. */
 export function validateAccessModes (modes: readonly string[], field: string, report: Report, none = ''): void {
   if (modes.length === 0) required(report, field, none)
-  for (const mode of modes) if (!ACCESS_MODES.includes(mode) && mode !== ALONE) notSupported(report, field, mode, ACCESS_MODES)
-  if (modes.includes(ALONE) && modes.some(mode => mode !== ALONE && ACCESS_MODES.includes(mode))) forbidden(report, field, `may not use ${ALONE} with other access modes`)
+  for (const mode of modes) {
+    if (!ACCESS_MODES.includes(mode) && mode !== ALONE) notSupported(report, field, mode, ACCESS_MODES)
+  }
+  if (modes.includes(ALONE) && modes.some(mode => mode !== ALONE && ACCESS_MODES.includes(mode))) {
+    forbidden(report, field, `may not use ${ALONE} with other access modes`)
+  }
 }
 
 /** While the feature gate ReadWriteOncePod is off, only objects that already have this access mode may keep it. */
-export function refuseAlone (modes: readonly string[] = [], old: readonly string[] = [], report: Report, field = 'spec.accessModes'): void {
-  if (modes.includes(ALONE) && !old.includes(ALONE) && !isOn(report, 'ReadWriteOncePod')) notSupported(report, field, ALONE, ACCESS_MODES)
+export function refuseAlone (
+  modes: readonly string[] = [], old: readonly string[] = [], report: Report, field = 'spec.accessModes'
+): void {
+  if (modes.includes(ALONE) && !old.includes(ALONE) && !isOn(report, 'ReadWriteOncePod')) {
+    notSupported(report, field, ALONE, ACCESS_MODES)
+  }
 }
 
 export function validateVolumeSpec (spec: PersistentVolumeSpec, name: string, at: string, report: Report): void {
   const { persistentVolumeReclaimPolicy: policy, nodeAffinity, volumeMode } = spec
   validateAccessModes(spec.accessModes ?? [], `${at}.accessModes`, report)
   validateCapacity(spec, at, report)
-  if (policy !== undefined && !RECLAIM_POLICIES.includes(policy)) notSupported(report, `${at}.persistentVolumeReclaimPolicy`, policy, RECLAIM_POLICIES)
-  if (nodeAffinity?.required !== undefined) validatePart(NodeSelector, nodeAffinity.required, `${at}.nodeAffinity.required`, report)
-  else if (nodeAffinity !== undefined) required(report, `${at}.nodeAffinity.required`, 'must specify required node constraints')
+  if (policy !== undefined && !RECLAIM_POLICIES.includes(policy)) {
+    notSupported(report, `${at}.persistentVolumeReclaimPolicy`, policy, RECLAIM_POLICIES)
+  }
+  if (nodeAffinity?.required !==
+    undefined) validatePart(NodeSelector, nodeAffinity.required, `${at}.nodeAffinity.required`, report)
+  else if (nodeAffinity !== undefined) {
+    required(report, `${at}.nodeAffinity.required`, 'must specify required node constraints')
+  }
   validateSources(spec, name, at, report)
   if (spec.storageClassName) checkName(report, `${at}.storageClassName`, spec.storageClassName, dnsSubdomain)
-  if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) notSupported(report, `${at}.volumeMode`, volumeMode, VOLUME_MODES)
+  if (volumeMode !== undefined && !VOLUME_MODES.includes(volumeMode)) {
+    notSupported(report, `${at}.volumeMode`, volumeMode, VOLUME_MODES)
+  }
 }
 
 /** An inline volume of a VolumeAttachment. */
@@ -51,11 +67,17 @@ export function validateInlineVolumeSpec (spec: PersistentVolumeSpec, at: string
   if (Object.keys(spec.capacity ?? {}).length > 0) forbidden(report, `${at}.capacity`, INLINE)
   if (spec.csi === undefined) required(report, `${at}.csi`, 'has to be specified in the context of inline volumes')
   validateAccessModes(spec.accessModes ?? [], `${at}.accessModes`, report)
-  if ((spec.persistentVolumeReclaimPolicy ?? 'Retain') !== 'Retain') forbidden(report, `${at}.persistentVolumeReclaimPolicy`, 'may only be Retain in the context of inline volumes')
+  if ((spec.persistentVolumeReclaimPolicy ?? 'Retain') !== 'Retain') {
+    forbidden(report, `${at}.persistentVolumeReclaimPolicy`, 'may only be Retain in the context of inline volumes')
+  }
   if (spec.nodeAffinity !== undefined) forbidden(report, `${at}.nodeAffinity`, INLINE)
   validateSources(spec, '', at, report)
   if (spec.storageClassName) forbidden(report, `${at}.storageClassName`, INLINE)
-  if ((spec.volumeMode ?? 'Filesystem') !== 'Filesystem') forbidden(report, `${at}.volumeMode`, 'may not specify volumeMode other than Filesystem in the context of inline volumes')
+  if ((spec.volumeMode ?? 'Filesystem') !== 'Filesystem') {
+    forbidden(
+      report, `${at}.volumeMode`, 'may not specify volumeMode other than Filesystem in the context of inline volumes'
+    )
+  }
 }
 
 function validateCapacity ({ capacity = {} }: PersistentVolumeSpec, at: string, report: Report): void {
@@ -74,8 +96,13 @@ function validateSources (spec: PersistentVolumeSpec, name: string, at: string, 
   for (const source of SOURCES) {
     const value = spec[source]
     if (value === undefined) continue
-    if (found && source !== 'flexVolume') forbidden(report, `${at}.${source === 'cephfs' ? 'cephFS' : source}`, 'may not specify more than 1 volume type')
-    else validateSource(spec, source, value, name, at, report)
+    if (found &&
+      source !==
+        'flexVolume') {
+      forbidden(
+        report, `${at}.${source === 'cephfs' ? 'cephFS' : source}`, 'may not specify more than 1 volume type'
+      )
+    } else validateSource(spec, source, value, name, at, report)
     found = true
   }
   if (!found) required(report, at, 'must specify a volume type')
@@ -84,19 +111,33 @@ function validateSources (spec: PersistentVolumeSpec, name: string, at: string, 
   }
 }
 
-function validateSource (spec: PersistentVolumeSpec, source: typeof SOURCES[number], value: object, name: string, at: string, report: Report): void {
+function validateSource (
+  spec: PersistentVolumeSpec, source: typeof SOURCES[number], value: object, name: string, at: string, report: Report
+): void {
   // Every source field is a message. The path `persistentDisk` is upstream's.
-  validatePart(PersistentVolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${source === 'gcePersistentDisk' ? 'persistentDisk' : source}`, report)
-  if (source === 'iscsi' && spec.iscsi?.initiatorName !== undefined && `${name}:${spec.iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
-    invalid(report, `${at}.iscsi.targetportal`, spec.iscsi.targetPortal, 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.')
+  validatePart(
+    PersistentVolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value,
+    `${at}.${source === 'gcePersistentDisk' ? 'persistentDisk' : source}`, report
+  )
+  if (source === 'iscsi' && spec.iscsi?.initiatorName !== undefined &&
+    `${name}:${spec.iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
+    invalid(
+      report, `${at}.iscsi.targetportal`, spec.iscsi.targetPortal,
+      'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is ' +
+        'specified.'
+    )
   }
-  if (source === 'local' && spec.nodeAffinity === undefined) required(report, `${at}.nodeAffinity`, 'Local volume requires node affinity')
+  if (source === 'local' && spec.nodeAffinity === undefined) {
+    required(report, `${at}.nodeAffinity`, 'Local volume requires node affinity')
+  }
 }
 
 /** Whether the path is the root. `..` is reported elsewhere, but resolved here. */
 function isRoot (path: string): boolean {
   let depth = 0
-  for (const part of path.split('/')) if (part === '..') depth = Math.max(0, depth - 1); else if (part !== '' && part !== '.') depth++
+  for (const part of path.split('/')) {
+    if (part === '..') depth = Math.max(0, depth - 1); else if (part !== '' && part !== '.') depth++
+  }
   return depth === 0 && path.startsWith('/')
 }
 
@@ -105,11 +146,16 @@ const sourceOf = (spec: PersistentVolumeSpec): unknown => SOURCES.map(source => 
 /** The source is immutable, except that controllerExpandSecretRef may be added. */
 export function validateVolumeUpdate (spec: PersistentVolumeSpec, old: PersistentVolumeSpec, report: Report): void {
   let compared = spec
-  if (spec.csi?.controllerExpandSecretRef !== undefined && old.csi !== undefined && old.csi.controllerExpandSecretRef === undefined) {
+  if (spec.csi?.controllerExpandSecretRef !== undefined && old.csi !== undefined &&
+    old.csi.controllerExpandSecretRef === undefined) {
     const { controllerExpandSecretRef: _, ...csi } = spec.csi
     compared = { ...spec, csi }
   }
-  if (!sameValue(sourceOf(compared), sourceOf(old))) forbidden(report, 'spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')
+  if (!sameValue(sourceOf(compared), sourceOf(old))) {
+    forbidden(report, 'spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')
+  }
   if (!sameValue(spec.volumeMode, old.volumeMode)) invalid(report, 'volumeMode', spec.volumeMode, 'field is immutable')
-  if (old.nodeAffinity !== undefined && !sameValue(spec.nodeAffinity, old.nodeAffinity)) invalid(report, 'nodeAffinity', spec.nodeAffinity, 'field is immutable')
+  if (old.nodeAffinity !== undefined && !sameValue(spec.nodeAffinity, old.nodeAffinity)) {
+    invalid(report, 'nodeAffinity', spec.nodeAffinity, 'field is immutable')
+  }
 }

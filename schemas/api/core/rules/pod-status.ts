@@ -15,17 +15,30 @@ export function validatePodStatusUpdate (pod: Pod, old: Pod, report: Report): vo
   checkPodAnnotationChanges(metadata.annotations, old.metadata.annotations, 'metadata.annotations', report)
   checkPodAnnotations(metadata.annotations, spec, 'metadata.annotations', report)
   // Upstream's path is below metadata.
-  status.conditions?.forEach(({ type }, index) => { if (!OWN_CONDITIONS.includes(type)) checkName(report, `metadata.conditions[${index}].Type`, type, qualifiedName) })
+  status.conditions?.forEach(({ type }, index) => {
+    if (!OWN_CONDITIONS.includes(type)) checkName(report, `metadata.conditions[${index}].Type`, type, qualifiedName)
+  })
   const { nominatedNodeName: node = '' } = status
-  if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) checkName(report, 'status.nominatedNodeName', node, dnsSubdomain)
+  if (node !== '' && node !== (old.status.nominatedNodeName ?? '')) {
+    checkName(report, 'status.nominatedNodeName', node, dnsSubdomain)
+  }
   checkEnded(status.containerStatuses, old.status.containerStatuses, restartPolicy, 'status.containerStatuses', report)
-  checkEnded(status.initContainerStatuses, old.status.initContainerStatuses, restartPolicy, 'status.initContainerStatuses', report)
-  checkEnded(status.ephemeralContainerStatuses, old.status.ephemeralContainerStatuses, 'Never', 'status.ephemeralContainerStatuses', report)
+  checkEnded(
+    status.initContainerStatuses, old.status.initContainerStatuses, restartPolicy, 'status.initContainerStatuses',
+    report
+  )
+  checkEnded(
+    status.ephemeralContainerStatuses, old.status.ephemeralContainerStatuses, 'Never',
+    'status.ephemeralContainerStatuses', report
+  )
   checkAddresses(status, 'status.podIPs', report)
 }
 
 /** A terminated container that is not to be restarted must stay terminated. */
-function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly ContainerStatus[] = [], restartPolicy: string | undefined, at: string, report: Report): void {
+function checkEnded (
+  statuses: readonly ContainerStatus[] = [], old: readonly ContainerStatus[] = [], restartPolicy: string | undefined,
+  at: string, report: Report
+): void {
   if (restartPolicy === 'Always') return
   const running = new Set(statuses.filter(({ state }) => state.terminated === undefined).map(({ name }) => name))
   old.forEach(({ name, state: { terminated } }, index) => {
@@ -36,9 +49,15 @@ function checkEnded (statuses: readonly ContainerStatus[] = [], old: readonly Co
 
 /** At most one address of each family. */
 function checkAddresses ({ podIPs = [] }: PodStatus, at: string, report: Report): void {
-  podIPs.forEach(({ ip = '' }, index) => { if (parseAddress(ip) === undefined) invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)') })
+  podIPs.forEach(({ ip = '' }, index) => {
+    if (parseAddress(ip) === undefined) {
+      invalid(report, `${at}[${index}]`, ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')
+    }
+  })
   const families = podIPs.map(({ ip = '' }) => parseAddress(ip)?.length)
-  if (podIPs.length > 2 || (podIPs.length === 2 && families[0] === families[1])) invalid(report, at, podIPs, 'may specify no more than one IP for each IP family')
+  if (podIPs.length > 2 || (podIPs.length === 2 && families[0] === families[1])) {
+    invalid(report, at, podIPs, 'may specify no more than one IP for each IP family')
+  }
   const seen = new Set<string>()
   podIPs.forEach((address, index) => {
     const { ip = '' } = address

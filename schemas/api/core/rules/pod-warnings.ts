@@ -36,18 +36,29 @@ type Warn = (text: string) => void
 type Amounts = Readonly<Record<string, string>> | undefined
 
 /** @param at path of the template; '' for a pod */
-export function podWarnings ({ metadata, spec }: { metadata: Pick<ObjectMeta, 'annotations'>, spec: PodSpec }, at: string): string[] {
+export function podWarnings (
+  { metadata, spec }: { metadata: Pick<ObjectMeta, 'annotations'>, spec: PodSpec }, at: string
+): string[] {
   const found: string[] = []
   const warn: Warn = text => { found.push(text) }
-  const [specPath, annotationsPath] = at === '' ? ['spec', 'metadata.annotations'] : [`${at}.spec`, `${at}.metadata.annotations`]
+  const [specPath, annotationsPath] = at === ''
+    ? ['spec', 'metadata.annotations']
+    : [`${at}.spec`, `${at}.metadata.annotations`]
   warnOfNodeLabels(spec, specPath, warn)
   warnOfAnnotations(metadata.annotations, spec, annotationsPath, warn)
   for (const [index, volume] of (spec.volumes ?? []).entries()) {
-    for (const [source, text] of VOLUMES) if (volume[source] !== undefined) warn(`${specPath}.volumes[${index}].${source === 'storageos' ? 'storageOS' : source}: ${text}`) // upstream's spelling
+    // upstream's spelling
+    for (const [source, text] of VOLUMES) {
+      if (volume[source] !== undefined) {
+        warn(`${specPath}.volumes[${index}].${source === 'storageos' ? 'storageOS' : source}: ${text}`)
+      }
+    }
   }
   repeated(spec.hostAliases, 'ip', `${specPath}.hostAliases`, warn)
   repeated(spec.imagePullSecrets, 'name', `${specPath}.imagePullSecrets`, warn)
-  for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries()) if ((name ?? '') === '') warn(`${specPath}.imagePullSecrets[${index}].name: invalid empty name ""`)
+  for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries()) {
+    if ((name ?? '') === '') warn(`${specPath}.imagePullSecrets[${index}].name: invalid empty name ""`)
+  }
   fractional(spec.overhead, `${specPath}.overhead`, warn)
   for (const [{ resources, env }, path] of containersOf(spec, specPath)) {
     fractional(resources.limits, `${path}.resources.limits`, warn)
@@ -57,7 +68,9 @@ export function podWarnings ({ metadata, spec }: { metadata: Pick<ObjectMeta, 'a
   return found
 }
 
-function warnOfNodeLabels ({ nodeSelector, affinity, topologySpreadConstraints }: PodSpec, at: string, warn: Warn): void {
+function warnOfNodeLabels (
+  { nodeSelector, affinity, topologySpreadConstraints }: PodSpec, at: string, warn: Warn
+): void {
   const label = (key: string, path: string): void => {
     const text = NODE_LABELS.get(key)
     if (text !== undefined) warn(`${path}: ${key} is ${text}`)
@@ -66,26 +79,40 @@ function warnOfNodeLabels ({ nodeSelector, affinity, topologySpreadConstraints }
     const text = NODE_LABELS.get(key)
     if (text !== undefined) warn(`${at}.nodeSelector[${key}]: ${text}`)
   }
-  const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity?.nodeAffinity ?? {}
+  const {
+    requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred
+  } = affinity?.nodeAffinity ?? {}
   const terms = [
-    ...(required?.nodeSelectorTerms ?? []).map((term, index) => [term, `requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`] as const),
-    ...(preferred ?? []).map(({ preference }, index) => [preference, `preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`] as const)
+    ...(required?.nodeSelectorTerms ?? []).map((term, index) =>
+      [term, `requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[${index}]`] as const),
+    ...(preferred ?? []).map(({ preference }, index) =>
+      [preference, `preferredDuringSchedulingIgnoredDuringExecution[${index}].preference`] as const)
   ]
   for (const [{ matchExpressions = [] }, path] of terms) {
-    for (const [index, { key }] of matchExpressions.entries()) label(key, `${at}.affinity.nodeAffinity.${path}.matchExpressions[${index}].key`)
+    for (const [index, { key }] of matchExpressions.entries()) {
+      label(key, `${at}.affinity.nodeAffinity.${path}.matchExpressions[${index}].key`)
+    }
   }
-  for (const [index, { topologyKey }] of (topologySpreadConstraints ?? []).entries()) label(topologyKey, `${at}.topologySpreadConstraints[${index}].topologyKey`)
+  for (const [index, { topologyKey }] of (topologySpreadConstraints ?? []).entries()) {
+    label(topologyKey, `${at}.topologySpreadConstraints[${index}].topologyKey`)
+  }
 }
 
 function warnOfAnnotations (annotations: ObjectMeta['annotations'], spec: PodSpec, at: string, warn: Warn): void {
   if (annotations === undefined) return
-  const annotated = (key: string, text: string): void => { if (Object.hasOwn(annotations, key)) warn(`${at}[${key}]: ${text}`) }
+  const annotated = (key: string, text: string): void => {
+    if (Object.hasOwn(annotations, key)) warn(`${at}[${key}]: ${text}`)
+  }
   for (const [key, text] of ANNOTATIONS) annotated(key, text)
   if (spec.securityContext?.seccompProfile === undefined) annotated(SECCOMP_OF_POD, SECCOMP)
-  for (const [{ name, securityContext }] of containersOf(spec, '')) if (securityContext?.seccompProfile === undefined) annotated(SECCOMP_OF_CONTAINER + name, SECCOMP)
+  for (const [{ name, securityContext }] of containersOf(spec, '')) {
+    if (securityContext?.seccompProfile === undefined) annotated(SECCOMP_OF_CONTAINER + name, SECCOMP)
+  }
 }
 
-function repeated<K extends string> (items: ReadonlyArray<{ readonly [key in K]?: string | undefined }> | undefined, key: K, at: string, warn: Warn): void {
+function repeated<K extends string> (
+  items: ReadonlyArray<{ readonly [key in K]?: string | undefined }> | undefined, key: K, at: string, warn: Warn
+): void {
   const seen = new Set<string>()
   for (const [index, item] of (items ?? []).entries()) {
     const value = item[key] ?? ''
@@ -97,14 +124,20 @@ function repeated<K extends string> (items: ReadonlyArray<{ readonly [key in K]?
 function fractional (amounts: Amounts, at: string, warn: Warn): void {
   for (const name of BYTES) {
     const amount = amounts?.[name]
-    if (amount !== undefined && !isWhole(amount)) warn(`${at}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`)
+    if (amount !== undefined && !isWhole(amount)) {
+      warn(`${at}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`)
+    }
   }
 }
 
 interface Generated { readonly metadata: Pick<ObjectMeta, 'generation'> }
 
 /** Warnings for workloads: on create and when the generation changes. @param at path of the template */
-export const templateWarnings = <T extends Generated>(at: string, templateOf: (object: T) => PodTemplateSpec | undefined) => (object: T, old: T | undefined): string[] => {
-  const template = templateOf(object)
-  return template === undefined || (old !== undefined && object.metadata.generation === old.metadata.generation) ? [] : podWarnings(template, at)
-}
+export const templateWarnings = <T extends Generated>(
+  at: string, templateOf: (object: T) => PodTemplateSpec | undefined
+) => (object: T, old: T | undefined): string[] => {
+    const template = templateOf(object)
+    return template === undefined || (old !== undefined && object.metadata.generation === old.metadata.generation)
+      ? []
+      : podWarnings(template, at)
+  }

@@ -17,7 +17,9 @@ export function checkPort (port: IntOrStringValue = 0, field: string, report: Re
   else checkName(report, field, port, portName)
 }
 
-export function validateContainerPort ({ name = '', containerPort, hostPort = 0 }: ContainerPort, at: string, report: Report): void {
+export function validateContainerPort (
+  { name = '', containerPort, hostPort = 0 }: ContainerPort, at: string, report: Report
+): void {
   if (name !== '') checkName(report, `${at}.name`, name, portName)
   if (containerPort === 0) required(report, `${at}.containerPort`)
   else checkPortNumber(containerPort, `${at}.containerPort`, report)
@@ -33,18 +35,26 @@ export function checkPortNames (ports: readonly ContainerPort[], at: string, rep
 }
 
 /** Containers that run simultaneously cannot share a host port. */
-export function checkHostPorts (containers: readonly Container[], at: string, report: Report, taken = new Set<string>()): void {
-  containers.forEach(({ ports = [] }, number) => ports.forEach(({ protocol = '', hostIP = '', hostPort = 0 }, index) => {
-    if (hostPort === 0) return
-    const place = `${protocol}/${hostIP}/${hostPort}`
-    if (taken.has(place)) duplicate(report, `${at}[${number}].ports[${index}].hostPort`, place)
-    taken.add(place)
-  }))
+export function checkHostPorts (
+  containers: readonly Container[], at: string, report: Report, taken = new Set<string>()
+): void {
+  containers.forEach(({ ports = [] }, number) =>
+    ports.forEach(({ protocol = '', hostIP = '', hostPort = 0 }, index) => {
+      if (hostPort === 0) return
+      const place = `${protocol}/${hostIP}/${hostPort}`
+      if (taken.has(place)) duplicate(report, `${at}[${number}].ports[${index}].hostPort`, place)
+      taken.add(place)
+    }))
 }
 
 /** With hostNetwork, container ports are host ports. */
 export function checkPortsOfHost (containers: readonly Container[], at: string, report: Report): void {
   containers.forEach(({ ports = [] }, number) => ports.forEach(({ containerPort, hostPort = 0 }, index) => {
-    if (hostPort !== containerPort) invalid(report, `${at}[${number}].ports[${index}].containerPort`, containerPort, 'must match `hostPort` when `hostNetwork` is true')
+    if (hostPort !== containerPort) {
+      invalid(
+        report, `${at}[${number}].ports[${index}].containerPort`, containerPort,
+        'must match `hostPort` when `hostNetwork` is true'
+      )
+    }
   }))
 }

@@ -1,22 +1,31 @@
 /** Validation of volumes that project data as files. */
 import { forbidden, invalid, required } from '../../../rules/findings.js'
 import type { Report } from '../../../language/declare.js'
-import type { ConfigMapVolumeSource, DownwardAPIVolumeFile, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource, ServiceAccountTokenProjection } from '../pod-volumes.js'
+import type {
+  ConfigMapVolumeSource, DownwardAPIVolumeFile, DownwardAPIVolumeSource, ProjectedVolumeSource, SecretVolumeSource,
+  ServiceAccountTokenProjection
+} from '../pod-volumes.js'
 import { checkFieldRef, checkResourceFieldRef, FIELDS_OF_FILES } from './data-references.js'
 import { checkFilePath, checkMode } from './paths.js'
 
-export function validateSecretVolume ({ secretName = '', defaultMode }: SecretVolumeSource, at: string, report: Report): void {
+export function validateSecretVolume (
+  { secretName = '', defaultMode }: SecretVolumeSource, at: string, report: Report
+): void {
   if (secretName === '') required(report, `${at}.secretName`)
   checkMode(defaultMode, `${at}.defaultMode`, report)
 }
 
-export function validateConfigMapVolume ({ name = '', defaultMode }: ConfigMapVolumeSource, at: string, report: Report): void {
+export function validateConfigMapVolume (
+  { name = '', defaultMode }: ConfigMapVolumeSource, at: string, report: Report
+): void {
   if (name === '') required(report, `${at}.name`)
   checkMode(defaultMode, `${at}.defaultMode`, report)
 }
 
 /** As upstream, errors about files have paths of the volume. */
-export function validateDownwardAPIVolume ({ items = [], defaultMode }: DownwardAPIVolumeSource, at: string, report: Report): void {
+export function validateDownwardAPIVolume (
+  { items = [], defaultMode }: DownwardAPIVolumeSource, at: string, report: Report
+): void {
   checkMode(defaultMode, `${at}.defaultMode`, report)
   for (const file of items) checkFile(file, at, report)
 }
@@ -26,14 +35,19 @@ function checkFile (file: DownwardAPIVolumeFile, at: string, report: Report): vo
   if (path === '') required(report, `${at}.path`)
   checkFilePath(path, `${at}.path`, report)
   if (fieldRef !== undefined) checkFieldRef(fieldRef, FIELDS_OF_FILES, `${at}.fieldRef`, report)
-  else if (resourceFieldRef !== undefined) checkResourceFieldRef(resourceFieldRef, true, `${at}.resourceFieldRef`, report)
+  else if (resourceFieldRef !==
+    undefined) checkResourceFieldRef(resourceFieldRef, true, `${at}.resourceFieldRef`, report)
   else required(report, at, 'one of fieldRef and resourceFieldRef is required')
-  if (fieldRef !== undefined && resourceFieldRef !== undefined) invalid(report, at, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')
+  if (fieldRef !== undefined && resourceFieldRef !== undefined) {
+    invalid(report, at, 'resource', 'fieldRef and resourceFieldRef can not be specified simultaneously')
+  }
   checkMode(mode, `${at}.mode`, report)
 }
 
 /** The sources share one directory, so their paths must be unique. */
-export function validateProjectedVolume ({ sources = [], defaultMode }: ProjectedVolumeSource, at: string, report: Report): void {
+export function validateProjectedVolume (
+  { sources = [], defaultMode }: ProjectedVolumeSource, at: string, report: Report
+): void {
   checkMode(defaultMode, `${at}.defaultMode`, report)
   const taken = new Set<string>()
   const take = (path: string, given: string | undefined) => {
@@ -55,7 +69,9 @@ export function validateProjectedVolume ({ sources = [], defaultMode }: Projecte
       checkToken(serviceAccountToken, `${path}.serviceAccountToken`, report)
       if (serviceAccountToken.path === '') required(report, `${at}.path`)
     }
-    if ([secret, configMap, downwardAPI, serviceAccountToken].filter(source => source !== undefined).length > 1) forbidden(report, path, 'may not specify more than 1 volume type')
+    if ([secret, configMap, downwardAPI, serviceAccountToken].filter(source => source !== undefined).length > 1) {
+      forbidden(report, path, 'may not specify more than 1 volume type')
+    }
   })
 }
 
@@ -63,6 +79,10 @@ const SHORTEST = 600
 const LONGEST = 2 ** 32
 
 function checkToken ({ expirationSeconds = 0 }: ServiceAccountTokenProjection, at: string, report: Report): void {
-  if (expirationSeconds < SHORTEST) invalid(report, `${at}.expirationSeconds`, expirationSeconds, 'may not specify a duration less than 10 minutes')
-  if (expirationSeconds > LONGEST) invalid(report, `${at}.expirationSeconds`, expirationSeconds, 'may not specify a duration larger than 2^32 seconds')
+  if (expirationSeconds < SHORTEST) {
+    invalid(report, `${at}.expirationSeconds`, expirationSeconds, 'may not specify a duration less than 10 minutes')
+  }
+  if (expirationSeconds > LONGEST) {
+    invalid(report, `${at}.expirationSeconds`, expirationSeconds, 'may not specify a duration larger than 2^32 seconds')
+  }
 }

@@ -9,7 +9,9 @@ function amount (amounts: Amounts, name: string): string {
 }
 
 /** Guaranteed: every container has equal cpu and memory requests and limits. BestEffort: no container has any. */
-export function qosClass ({ containers = [], initContainers = [] }: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+export function qosClass (
+  { containers = [], initContainers = [] }: PodSpec
+): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   let guaranteed = true
   let anything = false
   for (const { resources: { limits, requests } } of [...containers, ...initContainers]) {

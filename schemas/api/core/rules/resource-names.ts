@@ -5,9 +5,13 @@ import { qualifiedName } from '../../../names.js'
 import { isExtendedResource, isHugePages, isNative } from '../../../rules/quantities.js'
 
 const OF_CONTAINERS: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
-const OBJECTS: readonly string[] = ['pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets', 'configmaps', 'persistentvolumeclaims', 'services.nodeports', 'services.loadbalancers']
+const OBJECTS: readonly string[] = [
+  'pods', 'services', 'replicationcontrollers', 'resourcequotas', 'secrets', 'configmaps', 'persistentvolumeclaims',
+  'services.nodeports', 'services.loadbalancers'
+]
 const STANDARD: ReadonlySet<string> = new Set([
-  ...OF_CONTAINERS, ...OF_CONTAINERS.flatMap(name => [`requests.${name}`, `limits.${name}`]), 'storage', 'requests.storage', ...OBJECTS
+  ...OF_CONTAINERS, ...OF_CONTAINERS.flatMap(name => [`requests.${name}`, `limits.${name}`]), 'storage',
+  'requests.storage', ...OBJECTS
 ])
 
 export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name) || isExtendedResource(name)
@@ -15,7 +19,8 @@ export const isWholeNumbered = (name: string): boolean => OBJECTS.includes(name)
 function checkResourceName (name: string, field: string, report: Report): void {
   const valid = qualifiedName(name).length === 0
   if (!valid) checkName(report, field, name, qualifiedName)
-  else if (!name.includes('/') && !STANDARD.has(name) && !isHugePages(name) && !name.startsWith('requests.hugepages-')) {
+  else if (!name.includes('/') && !STANDARD.has(name) && !isHugePages(name) &&
+    !name.startsWith('requests.hugepages-')) {
     invalid(report, field, name, 'must be a standard resource type or fully qualified')
   }
 }

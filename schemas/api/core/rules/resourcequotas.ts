@@ -4,7 +4,9 @@ import { invalid, required } from '../../../rules/findings.js'
 import { isQuotaResource, validateAmount, validateQuotaResourceName } from '../../../rules/quantities.js'
 import type { ResourceQuotaSpec, ScopedResourceSelectorRequirement } from '../resourcequotas.js'
 
-export const SCOPES = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity']
+export const SCOPES = [
+  'Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'PriorityClass', 'CrossNamespacePodAffinity'
+]
 const CONFLICTS = [['BestEffort', 'NotBestEffort'], ['Terminating', 'NotTerminating']]
 /** Scopes that take no values. */
 const VALUELESS = SCOPES.filter(scope => scope !== 'PriorityClass')
@@ -27,10 +29,14 @@ export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: 
   const { hard = {}, scopes = [], scopeSelector } = spec
   const names = Object.keys(hard).filter(isQuotaResource)
   const validateScope = (scope: string, field: string, all: unknown): void => {
-    for (const name of names) if (!isCounted(scope, name)) invalid(report, field, all, 'unsupported scope applied to resource')
+    for (const name of names) {
+      if (!isCounted(scope, name)) invalid(report, field, all, 'unsupported scope applied to resource')
+    }
   }
   const validateTogether = (list: readonly string[], field: string): void => {
-    for (const pair of CONFLICTS) if (pair.every(scope => list.includes(scope))) invalid(report, field, scopes, 'conflicting scopes')
+    for (const pair of CONFLICTS) {
+      if (pair.every(scope => list.includes(scope))) invalid(report, field, scopes, 'conflicting scopes')
+    }
   }
   validateHard(hard, `${at}.hard`, report)
   for (const scope of scopes) {
@@ -42,23 +48,46 @@ export function validateQuotaSpec (spec: ResourceQuotaSpec, at: string, report: 
   const field = `${at}.scopeSelector.matchExpressions`
   const requirements = scopeSelector.matchExpressions ?? []
   for (const requirement of requirements) {
-    if (!SCOPES.includes(requirement.scopeName)) invalid(report, `${field}.scopeName`, requirement.scopeName, 'unsupported scope')
+    if (!SCOPES.includes(requirement.scopeName)) {
+      invalid(report, `${field}.scopeName`, requirement.scopeName, 'unsupported scope')
+    }
     validateScope(requirement.scopeName, field, scopeSelector)
     validateOperator(requirement, field, report)
   }
   validateTogether(requirements.map(({ scopeName }) => scopeName), field)
 }
 
-function validateOperator ({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement, at: string, report: Report): void {
-  if (VALUELESS.includes(scopeName) && operator !== 'Exists') invalid(report, `${at}.operator`, operator, "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity")
+function validateOperator (
+  { scopeName, operator, values = [] }: ScopedResourceSelectorRequirement, at: string, report: Report
+): void {
+  if (VALUELESS.includes(scopeName) && operator !== 'Exists') {
+    invalid(
+      report, `${at}.operator`, operator,
+      "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, " +
+        'ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity'
+    )
+  }
   if (operator === 'In' || operator === 'NotIn') {
-    if (values.length === 0) required(report, `${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
+    if (values.length === 0) {
+      required(
+        report, `${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+      )
+    }
   } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (values.length > 0) invalid(report, `${at}.values`, values, "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector")
+    if (values.length > 0) {
+      invalid(
+        report, `${at}.values`, values,
+        "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+      )
+    }
   } else invalid(report, `${at}.operator`, operator, 'not a valid selector operator')
 }
 
-export function validateQuotaUpdate ({ scopes = [] }: ResourceQuotaSpec, { scopes: old = [] }: ResourceQuotaSpec, at: string, report: Report): void {
+export function validateQuotaUpdate (
+  { scopes = [] }: ResourceQuotaSpec, { scopes: old = [] }: ResourceQuotaSpec, at: string, report: Report
+): void {
   const [now, before] = [new Set(scopes), new Set(old)]
-  if (now.size !== before.size || !scopes.every(scope => before.has(scope))) invalid(report, `${at}.scopes`, scopes, 'field is immutable')
+  if (now.size !== before.size || !scopes.every(scope => before.has(scope))) {
+    invalid(report, `${at}.scopes`, scopes, 'field is immutable')
+  }
 }

@@ -16,23 +16,33 @@ function checkAmount (name: string, quantity: string, field: string, report: Rep
   checkQuantity(name, quantity, field, report)
   if (!isHugePages(name)) return
   const page = wholeUnits(name.slice(HUGE_PAGES.length))
-  if (page <= 0n || wholeUnits(quantity) % page !== 0n) invalid(report, field, quantity, `${quantity} is not positive integer multiple of ${name}`)
+  if (page <= 0n || wholeUnits(quantity) % page !== 0n) {
+    invalid(report, field, quantity, `${quantity} is not positive integer multiple of ${name}`)
+  }
 }
 
 /** As upstream, errors about a request that exceeds its limit have the path of all requests. */
-export function checkResources ({ limits = {}, requests = {} }: ResourceRequirements, at: string, report: Report): void {
+export function checkResources (
+  { limits = {}, requests = {} }: ResourceRequirements, at: string, report: Report
+): void {
   for (const [name, limit] of Object.entries(limits)) checkAmount(name, limit, `${at}.limits[${name}]`, report)
   for (const [name, request] of Object.entries(requests)) {
     checkAmount(name, request, `${at}.requests[${name}]`, report)
     const limit = Object.hasOwn(limits, name) ? limits[name] : undefined
     if (limit === undefined) {
-      if (!isOvercommittable(name)) required(report, `${at}.limits`, 'Limit must be set for non overcommitable resources')
+      if (!isOvercommittable(name)) {
+        required(report, `${at}.limits`, 'Limit must be set for non overcommitable resources')
+      }
     } else if (!isOvercommittable(name)) {
-      if (compareQuantities(request, limit) !== 0) invalid(report, `${at}.requests`, request, `must be equal to ${name} limit`)
+      if (compareQuantities(request, limit) !== 0) {
+        invalid(report, `${at}.requests`, request, `must be equal to ${name} limit`)
+      }
     } else if (compareQuantities(request, limit) > 0) {
       invalid(report, `${at}.requests`, request, `must be less than or equal to ${name} limit`)
     }
   }
   const names = Object.keys({ ...limits, ...requests })
-  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) forbidden(report, at, 'HugePages require cpu or memory')
+  if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
+    forbidden(report, at, 'HugePages require cpu or memory')
+  }
 }

@@ -3,15 +3,21 @@ import { duplicate, forbidden, invalid, checkName, notSupported, required } from
 import type { Report } from '../../../language/declare.js'
 import { dnsLabel, dnsSubdomain, labelValue, qualifiedName } from '../../../names.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
-import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinityTerm, Toleration, TopologySpreadConstraint } from '../affinity.js'
+import type {
+  NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodAffinityTerm, Toleration, TopologySpreadConstraint
+} from '../affinity.js'
 
 const NO_OPERATOR = 'not a valid selector operator'
 
 export function validateNodeSelector ({ nodeSelectorTerms = [] }: NodeSelector, at: string, report: Report): void {
-  if (nodeSelectorTerms.length === 0) required(report, `${at}.nodeSelectorTerms`, 'must have at least one node selector term')
+  if (nodeSelectorTerms.length === 0) {
+    required(report, `${at}.nodeSelectorTerms`, 'must have at least one node selector term')
+  }
 }
 
-export function validateNodeSelectorTerm ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, at: string, report: Report): void {
+export function validateNodeSelectorTerm (
+  { matchExpressions = [], matchFields = [] }: NodeSelectorTerm, at: string, report: Report
+): void {
   matchExpressions.forEach((requirement, index) => checkLabels(requirement, `${at}.matchExpressions[${index}]`, report))
   matchFields.forEach((requirement, index) => checkFields(requirement, `${at}.matchFields[${index}]`, report))
 }
@@ -19,13 +25,19 @@ export function validateNodeSelectorTerm ({ matchExpressions = [], matchFields =
 function checkLabels ({ key, operator, values = [] }: NodeSelectorRequirement, at: string, report: Report): void {
   switch (operator) {
     case 'In': case 'NotIn':
-      if (values.length === 0) required(report, `${at}.values`, 'must be specified when `operator` is \'In\' or \'NotIn\'')
+      if (values.length === 0) {
+        required(report, `${at}.values`, 'must be specified when `operator` is \'In\' or \'NotIn\'')
+      }
       break
     case 'Exists': case 'DoesNotExist':
-      if (values.length > 0) forbidden(report, `${at}.values`, 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')
+      if (values.length > 0) {
+        forbidden(report, `${at}.values`, 'may not be specified when `operator` is \'Exists\' or \'DoesNotExist\'')
+      }
       break
     case 'Gt': case 'Lt':
-      if (values.length !== 1) required(report, `${at}.values`, 'must be specified single value when `operator` is \'Lt\' or \'Gt\'')
+      if (values.length !== 1) {
+        required(report, `${at}.values`, 'must be specified single value when `operator` is \'Lt\' or \'Gt\'')
+      }
       break
     default: invalid(report, `${at}.operator`, operator, NO_OPERATOR)
   }
@@ -35,7 +47,11 @@ function checkLabels ({ key, operator, values = [] }: NodeSelectorRequirement, a
 /** Nodes can be selected by name only. */
 function checkFields ({ key, operator, values = [] }: NodeSelectorRequirement, at: string, report: Report): void {
   if (operator !== 'In' && operator !== 'NotIn') invalid(report, `${at}.operator`, operator, NO_OPERATOR)
-  else if (values.length !== 1) required(report, `${at}.values`, 'must be only one value when `operator` is \'In\' or \'NotIn\' for node field selector')
+  else if (values.length !== 1) {
+    required(
+      report, `${at}.values`, 'must be only one value when `operator` is \'In\' or \'NotIn\' for node field selector'
+    )
+  }
   if (key !== 'metadata.name') return invalid(report, `${at}.key`, key, 'not a valid field selector key')
   values.forEach((name, index) => checkName(report, `${at}.values[${index}]`, name, dnsSubdomain))
 }
@@ -44,7 +60,9 @@ export function validateWeight ({ weight }: { readonly weight: number }, at: str
   if (weight < 1 || weight > 100) invalid(report, `${at}.weight`, weight, 'must be in the range 1-100')
 }
 
-export function validatePodAffinityTerm ({ labelSelector, namespaceSelector, namespaces = [], topologyKey }: PodAffinityTerm, at: string, report: Report): void {
+export function validatePodAffinityTerm (
+  { labelSelector, namespaceSelector, namespaces = [], topologyKey }: PodAffinityTerm, at: string, report: Report
+): void {
   if (labelSelector !== undefined) validateLabelSelector(labelSelector, `${at}.labelSelector`, report)
   if (namespaceSelector !== undefined) validateLabelSelector(namespaceSelector, `${at}.namespaceSelector`, report)
   for (const name of namespaces) checkName(report, `${at}.namespace`, name, dnsLabel)
@@ -57,8 +75,15 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 export function validateToleration (toleration: Toleration, at: string, report: Report): void {
   const { key = '', operator = '', value = '', effect = '', tolerationSeconds } = toleration
   if (key !== '') checkName(report, `${at}.key`, key, qualifiedName)
-  if (key === '' && operator !== 'Exists') invalid(report, `${at}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"')
-  if (tolerationSeconds !== undefined && effect !== 'NoExecute') invalid(report, `${at}.effect`, effect, 'effect must be \'NoExecute\' when `tolerationSeconds` is set')
+  if (key === '' && operator !== 'Exists') {
+    invalid(
+      report, `${at}.operator`, operator,
+      'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+    )
+  }
+  if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+    invalid(report, `${at}.effect`, effect, 'effect must be \'NoExecute\' when `tolerationSeconds` is set')
+  }
   if (operator === 'Exists') {
     if (value !== '') invalid(report, `${at}.operator`, toleration, 'value must be empty when `operator` is \'Exists\'')
   } else if (operator === 'Equal' || operator === '') {
@@ -70,7 +95,9 @@ export function validateToleration (toleration: Toleration, at: string, report: 
 
 const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway']
 
-export function validateSpread ({ maxSkew, whenUnsatisfiable }: TopologySpreadConstraint, at: string, report: Report): void {
+export function validateSpread (
+  { maxSkew, whenUnsatisfiable }: TopologySpreadConstraint, at: string, report: Report
+): void {
   if (maxSkew <= 0) invalid(report, `${at}.maxSkew`, maxSkew, 'must be greater than zero')
   if (!ACTIONS.includes(whenUnsatisfiable)) notSupported(report, `${at}.whenUnsatisfiable`, whenUnsatisfiable, ACTIONS)
 }
@@ -78,10 +105,13 @@ export function validateSpread ({ maxSkew, whenUnsatisfiable }: TopologySpreadCo
 /** Topology key and action must be unique. All but the last of equal constraints are reported. */
 export function checkSpreads (constraints: readonly TopologySpreadConstraint[], at: string, report: Report): void {
   const last = new Map<string, number>()
-  const pair = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint) => `{${topologyKey}, ${whenUnsatisfiable}}`
+  const pair = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint) =>
+    `{${topologyKey}, ${whenUnsatisfiable}}`
   constraints.forEach((constraint, index) => { last.set(pair(constraint), index) })
   constraints.forEach((constraint, index) => {
     const constrained = pair(constraint)
-    if (last.get(constrained) !== index) duplicate(report, `${at}[${index}].{topologyKey, whenUnsatisfiable}`, constrained)
+    if (last.get(constrained) !== index) {
+      duplicate(report, `${at}[${index}].{topologyKey, whenUnsatisfiable}`, constrained)
+    }
   })
 }

@@ -18,7 +18,9 @@ function annotationOf ({ type, localhostProfile }: SeccompProfile): string | und
 function profileOf (annotation: string): SeccompProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' }
-  return annotation.startsWith(LOCALHOST) && annotation !== LOCALHOST ? { type: 'Localhost', localhostProfile: annotation.slice(LOCALHOST.length) } : undefined
+  return annotation.startsWith(LOCALHOST) && annotation !== LOCALHOST
+    ? { type: 'Localhost', localhostProfile: annotation.slice(LOCALHOST.length) }
+    : undefined
 }
 
 interface Holder { securityContext?: { seccompProfile?: SeccompProfile | undefined } | undefined }

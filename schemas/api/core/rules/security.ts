@@ -14,7 +14,9 @@ export function validateSeccompProfile (profile: SeccompProfile, at: string, rep
   const { type, localhostProfile } = profile
   const field = `${at}.localhostProfile`
   if (type !== 'Localhost') {
-    if (localhostProfile !== undefined) invalid(report, field, profile, 'can only be set when seccomp type is Localhost')
+    if (localhostProfile !== undefined) {
+      invalid(report, field, profile, 'can only be set when seccomp type is Localhost')
+    }
   } else if (localhostProfile === undefined) {
     required(report, field, 'must be set when seccomp type is Localhost')
   } else {
@@ -27,8 +29,12 @@ export function validateSecurityContext (context: SecurityContext, at: string, r
   checkId(runAsUser, `${at}.runAsUser`, report)
   checkId(runAsGroup, `${at}.runAsGroup`, report)
   if (allowPrivilegeEscalation !== false) return
-  if (privileged === true) invalid(report, at, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true')
-  if (capabilities?.add?.includes('CAP_SYS_ADMIN') === true) invalid(report, at, context, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN')
+  if (privileged === true) {
+    invalid(report, at, context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true')
+  }
+  if (capabilities?.add?.includes('CAP_SYS_ADMIN') === true) {
+    invalid(report, at, context, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN')
+  }
 }
 
 export function validatePodSecurityContext (context: PodSecurityContext, at: string, report: Report): void {
@@ -47,7 +53,8 @@ function checkSysctls (sysctls: readonly Sysctl[], at: string, report: Report): 
   sysctls.forEach(({ name }, index) => {
     const field = `${at}[${index}].name`
     if (name === '') return
-    if (name.length > SYSCTL_MAX || !WHOLE_SYSCTL.test(name)) invalid(report, field, name, `must have at most ${SYSCTL_MAX} characters and match regex ${SYSCTL}`)
+    if (name.length > SYSCTL_MAX || !WHOLE_SYSCTL
+      .test(name)) invalid(report, field, name, `must have at most ${SYSCTL_MAX} characters and match regex ${SYSCTL}`)
     else if (names.has(name)) duplicate(report, field, name)
     names.add(name)
   })

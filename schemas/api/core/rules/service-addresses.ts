@@ -9,7 +9,8 @@ const POLICIES = ['SingleStack', 'PreferDualStack', 'RequireDualStack']
 const NONE = 'None'
 const AT = 'spec.clusterIPs'
 
-export const isHeadless = ({ clusterIPs, clusterIP }: ServiceSpec): boolean => clusterIPs?.length === 1 ? clusterIPs[0] === NONE : clusterIP === NONE
+export const isHeadless = ({ clusterIPs, clusterIP }: ServiceSpec): boolean =>
+  clusterIPs?.length === 1 ? clusterIPs[0] === NONE : clusterIP === NONE
 
 export function validateServiceAddresses (spec: ServiceSpec, report: Report): void {
   if (spec.type === 'ExternalName') return // validated by services.ts
@@ -26,7 +27,9 @@ export function validateServiceAddresses (spec: ServiceSpec, report: Report): vo
     if (seen.has(family)) duplicate(report, field, family)
     seen.add(family)
   }
-  if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) notSupported(report, 'spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES)
+  if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy)) {
+    notSupported(report, 'spec.ipFamilyPolicy', ipFamilyPolicy, POLICIES)
+  }
   if (validateEach(clusterIPs, report)) validateFamilies(spec, report)
 }
 
@@ -51,11 +54,18 @@ function validateFamilies (spec: ServiceSpec, report: Report): void {
   const { clusterIPs = [], ipFamilies = [] } = spec
   if (isHeadless(spec)) return
   const addresses = clusterIPs.map(ip => parseAddress(ip) ?? [])
-  if (addresses.length > 1 && !areDualStack(addresses)) invalid(report, AT, clusterIPs, 'may specify no more than one IP for each IP family')
+  if (addresses.length > 1 && !areDualStack(addresses)) {
+    invalid(report, AT, clusterIPs, 'may specify no more than one IP for each IP family')
+  }
   for (const [index, address] of addresses.entries()) {
     const family = ipFamilies[index]
     if (family === undefined) return
-    if (isIPv6(address) ? family === 'IPv4' : family === 'IPv6') invalid(report, `${AT}[${index}]`, clusterIPs[index], `expected an ${family} value as indicated by \`ipFamilies[${index}]\``)
+    if (isIPv6(address) ? family === 'IPv4' : family === 'IPv6') {
+      invalid(
+        report, `${AT}[${index}]`, clusterIPs[index],
+        `expected an ${family} value as indicated by \`ipFamilies[${index}]\``
+      )
+    }
   }
 }
 
@@ -67,15 +77,25 @@ export function validateServiceAddressUpdate (spec: ServiceSpec, old: ServiceSpe
   if (!headless && !wasHeadless) validateKept(spec, spec.ipFamilies, old.ipFamilies, 'ipFamilies', 'ipFamily', report)
 }
 
-function validateKept ({ ipFamilyPolicy, clusterIPs = [] }: ServiceSpec, values: readonly string[] = [], before: readonly string[] = [], list: string, one: string, report: Report): void {
-  const changed = (index: number, value = values): void => { invalid(report, `spec.${list}[${index}]`, value, 'may not change once set') }
+function validateKept (
+  { ipFamilyPolicy, clusterIPs = [] }: ServiceSpec, values: readonly string[] = [], before: readonly string[] = [],
+  list: string, one: string, report: Report
+): void {
+  const changed = (index: number, value = values): void => {
+    invalid(report, `spec.${list}[${index}]`, value, 'may not change once set')
+  }
   if (values.length === before.length) {
     before.forEach((value, index) => { if (value !== values[index]) changed(list === 'ipFamilies' ? 0 : index) })
     return
   }
-  if (values.length < before.length && clusterIPs.length === 0) invalid(report, `spec.${list}[0]`, values, `primary ${one} can not be unset`)
-  if (values.length > 0 && before.length > 0 && values[0] !== before[0]) changed(0, clusterIPs) // as upstream, for families too
+  if (values.length < before.length && clusterIPs.length === 0) {
+    invalid(report, `spec.${list}[0]`, values, `primary ${one} can not be unset`)
+  }
+  // as upstream, for families too
+  if (values.length > 0 && before.length > 0 && values[0] !== before[0]) changed(0, clusterIPs)
   if (values.length === 1 && before.length > 1 && ipFamilyPolicy !== 'SingleStack') {
-    invalid(report, 'spec.ipFamilyPolicy', ipFamilyPolicy, `must be set to 'SingleStack' when releasing the secondary ${one}`)
+    invalid(
+      report, 'spec.ipFamilyPolicy', ipFamilyPolicy, `must be set to 'SingleStack' when releasing the secondary ${one}`
+    )
   }
 }

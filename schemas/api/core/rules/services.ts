@@ -2,7 +2,9 @@
 import type { Report } from '../../../language/types.js'
 import { validateLabels } from '../../../meta/metadata.js'
 import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../names.js'
-import { duplicate, forbidden, invalid, checkName, notSupported, required, requiredName } from '../../../rules/findings.js'
+import {
+  duplicate, forbidden, invalid, checkName, notSupported, required, requiredName
+} from '../../../rules/findings.js'
 import { ipAddress, parseAddress, parseRange, validateNonSpecialAddress } from '../../../rules/net.js'
 import { validatePort, validatePortNumber } from '../../../rules/ports.js'
 import { isHeadless, validateServiceAddresses } from './service-addresses.js'
@@ -44,10 +46,17 @@ function validateByType (spec: ServiceSpec, report: Report): void {
   if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') required(report, 'spec.ports')
   if (type === 'LoadBalancer') {
     for (const [index, { port }] of ports.entries()) {
-      if (port === NODE_AGENT_PORT) invalid(report, `spec.ports[${index}]`, port, `may not expose port ${NODE_AGENT_PORT} externally since it is used by the node agent`)
+      if (port === NODE_AGENT_PORT) {
+        invalid(
+          report, `spec.ports[${index}]`, port,
+          `may not expose port ${NODE_AGENT_PORT} externally since it is used by the node agent`
+        )
+      }
     }
   }
-  if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec)) invalid(report, 'spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`)
+  if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec)) {
+    invalid(report, 'spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`)
+  }
   if (type !== 'ExternalName') return
   for (const field of ['clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const) {
     if ((spec[field]?.length ?? 0) > 0) forbidden(report, `spec.${field}`, 'may not be set for ExternalName services')
@@ -83,7 +92,10 @@ function once (seen: Set<string>, key: string, otherwise: () => void): void {
   seen.add(key)
 }
 
-function validatePortItself ({ name = '', port, protocol = '', targetPort, appProtocol }: ServicePort, hasOthers: boolean, names: Set<string>, at: string, report: Report): void {
+function validatePortItself (
+  { name = '', port, protocol = '', targetPort, appProtocol }: ServicePort, hasOthers: boolean, names: Set<string>,
+  at: string, report: Report
+): void {
   if (name !== '') {
     checkName(report, `${at}.name`, name, dnsLabel)
     once(names, name, () => { duplicate(report, `${at}.name`, name) })
@@ -97,14 +109,20 @@ function validatePortItself ({ name = '', port, protocol = '', targetPort, appPr
 function validateAffinity ({ sessionAffinity, sessionAffinityConfig: config }: ServiceSpec, report: Report): void {
   const at = 'spec.sessionAffinityConfig'
   validateKnown(report, 'spec.sessionAffinity', sessionAffinity ?? '', AFFINITIES)
-  if (sessionAffinity === 'None' && config !== undefined) forbidden(report, at, 'must not be set when session affinity is None')
+  if (sessionAffinity === 'None' && config !== undefined) {
+    forbidden(report, at, 'must not be set when session affinity is None')
+  }
   if (sessionAffinity !== 'ClientIP') return
   const why = 'when session affinity type is ClientIP'
   if (config === undefined) return required(report, at, why)
   if (config.clientIP === undefined) return required(report, `${at}.clientIP`, why)
   const { timeoutSeconds: seconds } = config.clientIP
   if (seconds === undefined) return required(report, `${at}.clientIP.timeoutSeconds`, why)
-  if (seconds <= 0 || seconds > MAX_AFFINITY_SECONDS) invalid(report, `${at}.clientIP.timeoutSeconds`, seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`)
+  if (seconds <= 0 || seconds > MAX_AFFINITY_SECONDS) {
+    invalid(
+      report, `${at}.clientIP.timeoutSeconds`, seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`
+    )
+  }
 }
 
 /** The field takes precedence over the annotation. Upstream's path begins with a capital letter. */
@@ -116,13 +134,17 @@ function validateSourceRanges ({ metadata: { annotations = {} }, spec }: Service
     ? ['spec.LoadBalancerSourceRanges', `[${ranges.join(' ')}]`, ranges]
     : [`metadata.annotations[${SOURCE_RANGES}]`, annotated, annotated?.trim() === '' ? [] : annotated?.split(',') ?? []]
   if (spec.type !== 'LoadBalancer') forbidden(report, field, "may only be used when `type` is 'LoadBalancer'")
-  if (!wanted.every(range => parseRange(range.trim()) !== undefined)) invalid(report, field, value, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')
+  if (!wanted.every(range => parseRange(range.trim()) !== undefined)) {
+    invalid(report, field, value, 'must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ')
+  }
 }
 
 const ELSEWHERE = "may only be used when `type` is 'LoadBalancer'"
 
 function validateLoadBalancer (spec: ServiceSpec, report: Report): void {
-  if (spec.type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) forbidden(report, 'spec.allocateLoadBalancerNodePorts', ELSEWHERE)
+  if (spec.type !== 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== undefined) {
+    forbidden(report, 'spec.allocateLoadBalancerNodePorts', ELSEWHERE)
+  }
   const { type, loadBalancerClass } = spec
   if (loadBalancerClass === undefined) return
   if (type === 'LoadBalancer') checkName(report, 'spec.loadBalancerClass', loadBalancerClass, qualifiedName)
@@ -132,10 +154,20 @@ function validateLoadBalancer (spec: ServiceSpec, report: Report): void {
 function validateExternalTraffic (spec: ServiceSpec, report: Report): void {
   const { type, externalTrafficPolicy = '', healthCheckNodePort = 0 } = spec
   if (type !== 'LoadBalancer' && type !== 'NodePort') {
-    if (externalTrafficPolicy !== '') invalid(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, "may only be set when `type` is 'NodePort' or 'LoadBalancer'")
+    if (externalTrafficPolicy !== '') {
+      invalid(
+        report, 'spec.externalTrafficPolicy', externalTrafficPolicy,
+        "may only be set when `type` is 'NodePort' or 'LoadBalancer'"
+      )
+    }
   } else if (externalTrafficPolicy === '') required(report, 'spec.externalTrafficPolicy')
   else validateKnown(report, 'spec.externalTrafficPolicy', externalTrafficPolicy, POLICIES)
   if (healthCheckNodePort === 0) return // allocated later if needed
   if (needsHealthCheckPort(spec)) validatePortNumber(report, 'spec.healthCheckNodePort', healthCheckNodePort)
-  else invalid(report, 'spec.healthCheckNodePort', healthCheckNodePort, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'")
+  else {
+    invalid(
+      report, 'spec.healthCheckNodePort', healthCheckNodePort,
+      "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+    )
+  }
 }

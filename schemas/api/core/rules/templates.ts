@@ -15,13 +15,17 @@ export function checkTemplateMetadata ({ metadata, spec }: PodTemplateSpec, at: 
 export function validatePodTemplate (template: PodTemplateSpec, at: string, report: Report): void {
   checkTemplateMetadata(template, at, report)
   checkSeccompMatches(template.metadata.annotations, template.spec, `${at}.spec`, report)
-  if ((template.spec.ephemeralContainers ?? []).length > 0) forbidden(report, `${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
+  if ((template.spec.ephemeralContainers ?? []).length > 0) {
+    forbidden(report, `${at}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template')
+  }
 }
 
 /** Pods of a controller must always restart. */
 export function checkRunsOn ({ spec }: PodTemplateSpec, controller: string, at: string, report: Report): void {
   if (spec.restartPolicy !== 'Always') notSupported(report, `${at}.spec.restartPolicy`, spec.restartPolicy, ['Always'])
-  if (spec.activeDeadlineSeconds !== undefined) forbidden(report, `${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${controller} is not Supported`)
+  if (spec.activeDeadlineSeconds !== undefined) {
+    forbidden(report, `${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${controller} is not Supported`)
+  }
 }
 
 export function mismatch ({ metadata }: PodTemplateSpec, at: string, report: Report): void {

@@ -2,7 +2,9 @@ import type { Container, EphemeralContainer } from '../containers.js'
 import type { PodSpec } from '../pod-spec.js'
 
 /** Containers of all three kinds, each with its path. */
-export function containersOf ({ initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec, at: string): Array<[container: Container | EphemeralContainer, path: string]> {
+export function containersOf (
+  { initContainers = [], containers = [], ephemeralContainers = [] }: PodSpec, at: string
+): Array<[container: Container | EphemeralContainer, path: string]> {
   const found: Array<[Container | EphemeralContainer, string]> = []
   initContainers.forEach((container, index) => found.push([container, `${at}.initContainers[${index}]`]))
   containers.forEach((container, index) => found.push([container, `${at}.containers[${index}]`]))

@@ -10,10 +10,14 @@ type Source = keyof VolumeSource
 
 /** In upstream's order: of several sources, the first is validated and the others are forbidden. */
 const SOURCES: readonly Source[] = [
-  'emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi', 'glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte',
-  'downwardAPI', 'fc', 'flexVolume', 'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral'
+  'emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi', 'glusterfs',
+  'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc', 'flexVolume',
+  'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk', 'portworxVolume', 'azureDisk', 'storageos',
+  'projected', 'scaleIO', 'csi', 'ephemeral'
 ]
-/** Upstream's path segments where they differ from field names: in errors within a source, and for a superfluous source. */
+/**
+ * Upstream's path segments where they differ from field names: in errors within a source, and for a superfluous source.
+ */
 const TOLD: Partial<Record<Source, string>> = { gcePersistentDisk: 'persistentDisk' }
 const TOLD_TOO_MANY: Partial<Record<Source, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
@@ -45,13 +49,22 @@ function checkSource (volume: Volume, at: string, report: Report): void {
     if (value === undefined) continue
     if (found) forbidden(report, `${at}.${TOLD_TOO_MANY[source] ?? source}`, 'may not specify more than 1 volume type')
     // Every source field is a message.
-    else validatePart(VolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${TOLD[source] ?? source}`, report)
+    else {
+      validatePart(
+        VolumeSource[Facts].fields[source]?.[Facts].of as Message<object>, value, `${at}.${TOLD[source] ?? source}`,
+        report
+      )
+    }
     found = true
   }
   if (!found) required(report, at, 'must specify a volume type')
   const { name, iscsi } = volume
   if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > INITIATOR_AND_PORTAL_MAX) {
-    invalid(report, `${at}.name`, name, 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.')
+    invalid(
+      report, `${at}.name`, name,
+      'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is ' +
+        'specified.'
+    )
   }
 }
 
@@ -61,15 +74,29 @@ export function checkClaims (volumes: readonly Volume[], pod: string, at: string
   const made = new Set(volumes.flatMap(({ name, ephemeral }) => ephemeral === undefined ? [] : [`${pod}-${name}`]))
   volumes.forEach(({ name, ephemeral, persistentVolumeClaim }, index) => {
     const path = `${at}[${index}]`
-    if (ephemeral !== undefined && name !== '') for (const detail of dnsSubdomain(`${pod}-${name}`)) invalid(report, `${path}.name`, name, `PVC name ${JSON.stringify(`${pod}-${name}`)}: ${detail}`)
+    if (ephemeral !== undefined && name !== '') {
+      for (const detail of dnsSubdomain(`${pod}-${name}`)) {
+        invalid(report, `${path}.name`, name, `PVC name ${JSON.stringify(`${pod}-${name}`)}: ${detail}`)
+      }
+    }
     const claim = persistentVolumeClaim?.claimName
-    if (claim !== undefined && made.has(claim)) invalid(report, `${path}.persistentVolumeClaim.claimName`, claim, 'must not reference a PVC that gets created for an ephemeral volume')
+    if (claim !== undefined && made.has(claim)) {
+      invalid(
+        report, `${path}.persistentVolumeClaim.claimName`, claim,
+        'must not reference a PVC that gets created for an ephemeral volume'
+      )
+    }
   })
 }
 
 /** A persistent disk cannot be attached to several nodes for writing. */
 export function checkSharedDisks (volumes: readonly Volume[], at: string, report: Report): void {
   volumes.forEach(({ gcePersistentDisk: disk }, index) => {
-    if (disk !== undefined && disk.readOnly !== true) invalid(report, `${at}[${index}].gcePersistentDisk.readOnly`, false, 'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only')
+    if (disk !== undefined && disk.readOnly !== true) {
+      invalid(
+        report, `${at}[${index}].gcePersistentDisk.readOnly`, false,
+        'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only'
+      )
+    }
   })
 }

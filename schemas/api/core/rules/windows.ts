@@ -13,10 +13,15 @@ const USER_MAX = 104
 const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
 const DNS = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
 
-export function validateWindowsOptions ({ gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUserName }: WindowsSecurityContextOptions, at: string, report: Report): void {
+export function validateWindowsOptions (
+  { gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUserName }: WindowsSecurityContextOptions, at: string,
+  report: Report
+): void {
   if (name !== undefined) checkName(report, `${at}.gmsaCredentialSpecName`, name, dnsSubdomain)
   if (spec === '') invalid(report, `${at}.gmsaCredentialSpec`, spec, 'gmsaCredentialSpec cannot be an empty string')
-  else if (spec !== undefined && Buffer.byteLength(spec) > SPEC_MAX) invalid(report, `${at}.gmsaCredentialSpec`, spec, 'gmsaCredentialSpec size must be under 64 KiB')
+  else if (spec !== undefined && Buffer.byteLength(spec) > SPEC_MAX) {
+    invalid(report, `${at}.gmsaCredentialSpec`, spec, 'gmsaCredentialSpec size must be under 64 KiB')
+  }
   if (runAsUserName !== undefined) checkName(report, `${at}.runAsUserName`, runAsUserName, userName)
 }
 
@@ -30,12 +35,18 @@ function userName (name: string): readonly string[] {
   const user = parts.at(-1) ?? ''
   const domain = parts.length === 2 ? parts[0] : undefined
   const found: string[] = []
-  if (domain !== undefined && domain.length > DOMAIN_MAX) found.push(`runAsUserName's Domain length must be under ${DOMAIN_MAX + 1} characters`)
-  if (domain !== undefined && !NETBIOS.test(domain) && !DNS.test(domain)) found.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+  if (domain !== undefined && domain.length > DOMAIN_MAX) {
+    found.push(`runAsUserName's Domain length must be under ${DOMAIN_MAX + 1} characters`)
+  }
+  if (domain !== undefined && !NETBIOS.test(domain) && !DNS.test(domain)) {
+    found.push("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+  }
   if (user === '') found.push("runAsUserName's User cannot be empty")
   if (user.length > USER_MAX) found.push(`runAsUserName's User length must not be longer than ${USER_MAX} characters`)
   if (/^[. ]+$/.test(user)) found.push("runAsUserName's User cannot contain only periods or spaces")
-  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) found.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]')
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) {
+    found.push('runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]')
+  }
   return found
 }
 
@@ -46,35 +57,65 @@ export function checkHostProcess (spec: PodSpec, at: string, report: Report): vo
   let onHost = 0
   for (const [{ securityContext }, path] of containersOf(spec, at)) {
     const own = securityContext?.windowsOptions?.hostProcess
-    if (ofPod !== undefined && own !== undefined && own !== ofPod) invalid(report, `${path}.securityContext.windowsOptions.hostProcess`, own, `pod hostProcess value must be identical if both are specified, was ${ofPod}`)
+    if (ofPod !== undefined && own !== undefined && own !== ofPod) {
+      invalid(
+        report, `${path}.securityContext.windowsOptions.hostProcess`, own,
+        `pod hostProcess value must be identical if both are specified, was ${ofPod}`
+      )
+    }
     all++
     if (own ?? ofPod === true) onHost++
   }
   if (onHost === 0) return
-  if (!isOn(report, 'WindowsHostProcessContainers')) return forbidden(report, at, "pod must not contain Windows hostProcess containers when feature gate 'WindowsHostProcessContainers' is not enabled")
-  if (onHost !== all) invalid(report, at, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers')
-  if (spec.hostNetwork !== true) invalid(report, `${at}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers')
+  if (!isOn(report, 'WindowsHostProcessContainers')) {
+    return forbidden(
+      report, at,
+      "pod must not contain Windows hostProcess containers when feature gate 'WindowsHostProcessContainers' is not " +
+        'enabled'
+    )
+  }
+  if (onHost !== all) {
+    invalid(
+      report, at, '', 'If pod contains any hostProcess containers then all containers must be HostProcess containers'
+    )
+  }
+  if (spec.hostNetwork !== true) {
+    invalid(report, `${at}.hostNetwork`, false, 'hostNetwork must be true if pod contains any hostProcess containers')
+  }
 }
 
 const SYSTEMS = ['linux', 'windows']
-const NOT_ON_WINDOWS_PODS = ['seLinuxOptions', 'seccompProfile', 'fsGroup', 'fsGroupChangePolicy', 'sysctls', 'runAsUser', 'runAsGroup', 'supplementalGroups'] as const
-const NOT_ON_WINDOWS = ['seLinuxOptions', 'seccompProfile', 'capabilities', 'readOnlyRootFilesystem', 'privileged', 'allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'] as const
+const NOT_ON_WINDOWS_PODS = [
+  'seLinuxOptions', 'seccompProfile', 'fsGroup', 'fsGroupChangePolicy', 'sysctls', 'runAsUser', 'runAsGroup',
+  'supplementalGroups'
+] as const
+const NOT_ON_WINDOWS = [
+  'seLinuxOptions', 'seccompProfile', 'capabilities', 'readOnlyRootFilesystem', 'privileged',
+  'allowPrivilegeEscalation', 'procMount', 'runAsUser', 'runAsGroup'
+] as const
 
 export function checkSystem (spec: PodSpec, at: string, report: Report): void {
   const system = spec.os?.name ?? ''
   if (system === '') return
   if (!SYSTEMS.includes(system)) return notSupported(report, `${at}.os`, system, SYSTEMS)
   if (system === 'linux') {
-    const refuse = (path: string) => forbidden(report, `${path}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod')
+    const refuse = (path: string) =>
+      forbidden(report, `${path}.securityContext.windowsOptions`, 'windows options cannot be set for a linux pod')
     if (spec.securityContext?.windowsOptions !== undefined) refuse(at)
-    for (const [{ securityContext }, path] of containersOf(spec, at)) if (securityContext?.windowsOptions !== undefined) refuse(path)
+    for (const [{ securityContext }, path] of containersOf(spec, at)) {
+      if (securityContext?.windowsOptions !== undefined) refuse(path)
+    }
     return
   }
   const refuse = (field: string) => forbidden(report, field, 'cannot be set for a windows pod')
   for (const field of ['hostPID', 'hostIPC'] as const) if (spec[field] === true) refuse(`${at}.${field}`)
   if (spec.shareProcessNamespace !== undefined) refuse(`${at}.shareProcessNamespace`)
-  for (const field of NOT_ON_WINDOWS_PODS) if (spec.securityContext?.[field] !== undefined) refuse(`${at}.securityContext.${field}`)
+  for (const field of NOT_ON_WINDOWS_PODS) {
+    if (spec.securityContext?.[field] !== undefined) refuse(`${at}.securityContext.${field}`)
+  }
   for (const [{ securityContext }, path] of containersOf(spec, at)) {
-    for (const field of NOT_ON_WINDOWS) if (securityContext?.[field] !== undefined) refuse(`${path}.securityContext.${field}`)
+    for (const field of NOT_ON_WINDOWS) {
+      if (securityContext?.[field] !== undefined) refuse(`${path}.securityContext.${field}`)
+    }
   }
 }

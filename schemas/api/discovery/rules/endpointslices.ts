@@ -11,7 +11,9 @@ export const ZONE = 'topology.orch.io/zone'
 export const HOSTNAME = 'orch.io/hostname'
 
 /** The topology without what v1 has in fields. */
-export function otherTopology ({ topology, nodeName }: Pick<Endpoint, 'topology' | 'nodeName'>): Record<string, string> {
+export function otherTopology (
+  { topology, nodeName }: Pick<Endpoint, 'topology' | 'nodeName'>
+): Record<string, string> {
   const { [ZONE]: _, ...rest } = topology ?? {}
   if (nodeName !== undefined && rest[HOSTNAME] === nodeName) delete rest[HOSTNAME]
   return rest
@@ -29,10 +31,16 @@ const MAX_HINTS = 8
 export function validateSlice ({ addressType, endpoints = [], ports = [] }: EndpointSlice, report: Report): void {
   if (addressType !== '' && !TYPES.includes(addressType)) notSupported(report, 'addressType', addressType, TYPES)
   const tooMany = (field: string, list: readonly unknown[], most: number): boolean => {
-    if (list.length > most) report({ type: 'FieldValueTooMany', field, value: list.length, detail: `must have at most ${most} items` })
+    if (list.length > most) {
+      report({ type: 'FieldValueTooMany', field, value: list.length, detail: `must have at most ${most} items` })
+    }
     return list.length > most
   }
-  if (!tooMany('endpoints', endpoints, MAX_ENDPOINTS)) endpoints.forEach((endpoint, index) => { validateEndpoint(endpoint, addressType, `endpoints[${index}]`, tooMany, report) })
+  if (!tooMany('endpoints', endpoints, MAX_ENDPOINTS)) {
+    endpoints.forEach((endpoint, index) => {
+      validateEndpoint(endpoint, addressType, `endpoints[${index}]`, tooMany, report)
+    })
+  }
   if (tooMany('ports', ports, MAX_PORTS)) return
   const names = new Set<string>()
   ports.forEach((port, index) => {
@@ -42,7 +50,10 @@ export function validateSlice ({ addressType, endpoints = [], ports = [] }: Endp
   })
 }
 
-function validateEndpoint (endpoint: Endpoint, type: string, at: string, tooMany: (field: string, list: readonly unknown[], most: number) => boolean, report: Report): void {
+function validateEndpoint (
+  endpoint: Endpoint, type: string, at: string,
+  tooMany: (field: string, list: readonly unknown[], most: number) => boolean, report: Report
+): void {
   const { addresses = [], hostname, nodeName, hints } = endpoint
   const topology = otherTopology(endpoint)
   if (addresses.length === 0) required(report, `${at}.addresses`, 'must contain at least 1 address')
@@ -83,12 +94,16 @@ function validateDomainName (address: string, at: string, report: Report): void 
   const wrong = dnsSubdomain(name)
   if (wrong.length > 0) return invalid(report, at, name, wrong.join(','))
   const labels = name.split('.')
-  if (labels.length < 2) return invalid(report, at, name, 'should be a domain with at least two segments separated by dots')
+  if (labels.length < 2) {
+    return invalid(report, at, name, 'should be a domain with at least two segments separated by dots')
+  }
   const bad = labels.find(label => dnsLabel(label).length > 0)
   if (bad !== undefined) invalid(report, at, bad, dnsLabel(bad).join(','))
 }
 
-function validateSlicePort ({ name = '', protocol, appProtocol }: EndpointPort, isTaken: boolean, at: string, report: Report): void {
+function validateSlicePort (
+  { name = '', protocol, appProtocol }: EndpointPort, isTaken: boolean, at: string, report: Report
+): void {
   if (name !== '') checkName(report, `${at}.name`, name, dnsLabel)
   if (isTaken) duplicate(report, `${at}.name`, name)
   if (protocol === undefined) required(report, `${at}.protocol`)

@@ -15,7 +15,9 @@ const isWildcard = ({ host = '' }: IngressRule): boolean => host.includes('*')
 
 export function validateIngressSpec (spec: IngressSpec, at: string, report: Report): void {
   const { rules = [], tls = [], defaultBackend, ingressClassName } = spec
-  if (rules.length === 0 && defaultBackend === undefined) invalid(report, at, rules, 'either `defaultBackend` or `rules` must be specified')
+  if (rules.length === 0 && defaultBackend === undefined) {
+    invalid(report, at, rules, 'either `defaultBackend` or `rules` must be specified')
+  }
   if (defaultBackend !== undefined) validateBackend(defaultBackend, `${at}.defaultBackend`, report)
   for (const [index, { host = '' }] of rules.entries()) {
     const field = `${at}.rules[${index}].host`
@@ -24,24 +26,35 @@ export function validateIngressSpec (spec: IngressSpec, at: string, report: Repo
     checkName(report, field, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
   }
   for (const [index, { hosts = [] }] of tls.entries()) {
-    for (const [nth, host] of hosts.entries()) checkName(report, `${at}.tls[${index}].hosts[${nth}]`, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain)
+    for (const [nth, host] of hosts.entries()) {
+      checkName(
+        report, `${at}.tls[${index}].hosts[${nth}]`, host, host.includes('*') ? wildcardSubdomain : dnsSubdomain
+      )
+    }
   }
   if (ingressClassName !== undefined) checkName(report, `${at}.ingressClassName`, ingressClassName, dnsSubdomain)
 }
 
 export function newIngressWarnings ({ metadata: { annotations = {} }, spec }: Ingress): string[] {
-  return Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName === undefined ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`] : []
+  return Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName === undefined
+    ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
+    : []
 }
 
 export function validateIngressCreate ({ metadata: { annotations = {} }, spec }: Ingress, report: Report): void {
   if (Object.hasOwn(annotations, CLASS_ANNOTATION) && spec.ingressClassName !== undefined) {
-    invalid(report, `annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION], 'can not be set when the class field is also set')
+    invalid(
+      report, `annotations.${CLASS_ANNOTATION}`, annotations[CLASS_ANNOTATION],
+      'can not be set when the class field is also set'
+    )
   }
   validateRules(spec, () => true, report)
   validateSecretNames(spec, report)
 }
 
-/** Secret names and wildcard hosts' paths stay valid if the old object has invalid ones, which older servers accepted. */
+/**
+ * Secret names and wildcard hosts' paths stay valid if the old object has invalid ones, which older servers accepted.
+ */
 export function validateIngressUpdate (spec: IngressSpec, old: IngressSpec, report: Report): void {
   const wrong = (run: (found: Report) => void): boolean => {
     let found = false
@@ -73,16 +86,24 @@ function validatePath ({ path = '', pathType, backend }: HTTPIngressPath, at: st
   if (pathType === undefined) return // reported as required by the declaration
   if (!PATH_TYPES.includes(pathType)) notSupported(report, `${at}.pathType`, pathType, PATH_TYPES)
   const exact = pathType === 'Exact' || pathType === 'Prefix'
-  if ((exact || (pathType === 'ImplementationSpecific' && path !== '')) && !path.startsWith('/')) invalid(report, `${at}.path`, path, 'must be an absolute path')
+  if ((exact || (pathType === 'ImplementationSpecific' && path !== '')) && !path.startsWith('/')) {
+    invalid(report, `${at}.path`, path, 'must be an absolute path')
+  }
   if (exact) {
-    for (const part of NEVER_WITHIN) if (path.includes(part)) invalid(report, `${at}.path`, path, `must not contain '${part}'`)
-    for (const part of NEVER_LAST) if (path.endsWith(part)) invalid(report, `${at}.path`, path, `cannot end with '${part}'`)
+    for (const part of NEVER_WITHIN) {
+      if (path.includes(part)) invalid(report, `${at}.path`, path, `must not contain '${part}'`)
+    }
+    for (const part of NEVER_LAST) {
+      if (path.endsWith(part)) invalid(report, `${at}.path`, path, `cannot end with '${part}'`)
+    }
   }
   validateBackend(backend, `${at}.backend`, report)
 }
 
 function validateBackend ({ service, resource }: IngressBackend, at: string, report: Report): void {
-  if (service !== undefined && resource !== undefined) return invalid(report, at, '', 'cannot set both resource and service backends')
+  if (service !== undefined && resource !== undefined) {
+    return invalid(report, at, '', 'cannot set both resource and service backends')
+  }
   if (resource !== undefined) return validateResource(resource, `${at}.resource`, report)
   if (service === undefined) return invalid(report, at, '', 'resource or service backend is required')
   requiredName(report, `${at}.service.name`, service.name, dns1035Label)
@@ -98,7 +119,9 @@ interface TypedReference { readonly apiGroup?: string | undefined, readonly kind
 /** Also reports an empty kind and name, which no declaration does for a backend. */
 function validateResource (reference: TypedReference, at: string, report: Report): void {
   validateTypedReference(reference, at, report)
-  for (const field of ['kind', 'name'] as const) if (reference[field] === '') required(report, `${at}.${field}`, `${field} is required`)
+  for (const field of ['kind', 'name'] as const) {
+    if (reference[field] === '') required(report, `${at}.${field}`, `${field} is required`)
+  }
 }
 
 /** The declarations report an empty kind and name. */
@@ -115,13 +138,19 @@ const WHOLE_PATH = new RegExp(`^${CONTROLLER_PATH}$`)
 export function validateController (name: string | undefined, at: string, report: Report): void {
   if (name === undefined || name === '') return required(report, at)
   const slash = name.indexOf('/')
-  if (slash < 1 || slash === name.length - 1) return invalid(report, at, name, 'must be a domain-prefixed path (such as "acme.io/foo")')
+  if (slash < 1 || slash === name.length - 1) {
+    return invalid(report, at, name, 'must be a domain-prefixed path (such as "acme.io/foo")')
+  }
   const [domain, path] = [name.slice(0, slash), name.slice(slash + 1)]
   checkName(report, at, domain, dnsSubdomain)
-  if (!WHOLE_PATH.test(path)) invalid(report, at, path, `Invalid path (regex used for validation is '${CONTROLLER_PATH}')`)
+  if (!WHOLE_PATH.test(path)) {
+    invalid(report, at, path, `Invalid path (regex used for validation is '${CONTROLLER_PATH}')`)
+  }
 }
 
-interface Parameters extends TypedReference { readonly scope?: string | undefined, readonly namespace?: string | undefined }
+interface Parameters extends TypedReference {
+  readonly scope?: string | undefined, readonly namespace?: string | undefined
+}
 
 /** Parameters of an IngressClass: a reference to a cluster-scoped or namespaced object. */
 export function validateParameters (parameters: Parameters, at: string, report: Report): void {

@@ -7,11 +7,16 @@ import { invalid, notNegative } from '../../../rules/findings.js'
 import { validateLabelSelector } from '../../../selectors/objects.js'
 import type { PodDisruptionBudget } from '../v1.js'
 
-interface Spec { readonly minAvailable?: number | string | undefined, readonly maxUnavailable?: number | string | undefined, readonly selector?: LabelSelector | undefined }
+interface Spec {
+  readonly minAvailable?: number | string | undefined, readonly maxUnavailable?: number | string | undefined,
+  readonly selector?: LabelSelector | undefined
+}
 
 export function validateBudget (spec: Spec, at: string, report: Report): void {
   const { minAvailable, maxUnavailable, selector } = spec
-  if (minAvailable !== undefined && maxUnavailable !== undefined) invalid(report, at, spec, 'minAvailable and maxUnavailable cannot be both set')
+  if (minAvailable !== undefined && maxUnavailable !== undefined) {
+    invalid(report, at, spec, 'minAvailable and maxUnavailable cannot be both set')
+  }
   for (const [field, value] of Object.entries({ minAvailable, maxUnavailable })) {
     checkIntOrPercent(report, `${at}.${field}`, value)
     checkAtMostAll(report, `${at}.${field}`, value)
@@ -21,7 +26,9 @@ export function validateBudget (spec: Spec, at: string, report: Report): void {
 
 /** For v1 only: v1beta1 never validated this. */
 export function validateBudgetStatus ({ status }: PodDisruptionBudget, report: Report): void {
-  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) notNegative(report, `status.${field}`, status[field])
+  for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) {
+    notNegative(report, `status.${field}`, status[field])
+  }
 }
 
 export function validateBudgetConditions ({ status }: PodDisruptionBudget, report: Report): void {

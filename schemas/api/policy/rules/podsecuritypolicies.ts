@@ -4,7 +4,10 @@ import { dnsSubdomain } from '../../../names.js'
 import { duplicate, invalid, checkName, notSupported, required } from '../../../rules/findings.js'
 import { checkDriverName } from '../../core/rules/network-volumes.js'
 import { checkProfileAnnotations } from './profile-annotations.js'
-import type { AllowedHostPath, IDRange, PodSecurityPolicy, PodSecurityPolicySpec, RunAsGroupStrategyOptions, RuntimeClassStrategyOptions } from '../podsecuritypolicies.js'
+import type {
+  AllowedHostPath, IDRange, PodSecurityPolicy, PodSecurityPolicySpec, RunAsGroupStrategyOptions,
+  RuntimeClassStrategyOptions
+} from '../podsecuritypolicies.js'
 import { checkSysctlOverlaps, checkSysctlPatterns } from './sysctls.js'
 
 export const USER_RULES = ['MustRunAs', 'MustRunAsNonRoot', 'RunAsAny']
@@ -12,9 +15,10 @@ export const GROUP_RULES = ['MayRunAs', 'MustRunAs', 'RunAsAny']
 export const SELINUX_RULES = ['MustRunAs', 'RunAsAny']
 export const PROC_MOUNTS = ['Default', 'Unmasked']
 export const FS_TYPES = [
-  'azureFile', 'flocker', 'flexVolume', 'hostPath', 'emptyDir', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'secret', 'nfs', 'iscsi', 'glusterfs',
-  'persistentVolumeClaim', 'rbd', 'cinder', 'cephFS', 'downwardAPI', 'fc', 'configMap', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'storageos',
-  'projected', 'portworxVolume', 'scaleIO', 'csi', 'ephemeral', '*'
+  'azureFile', 'flocker', 'flexVolume', 'hostPath', 'emptyDir', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo',
+  'secret', 'nfs', 'iscsi', 'glusterfs', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephFS', 'downwardAPI', 'fc',
+  'configMap', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk', 'storageos', 'projected',
+  'portworxVolume', 'scaleIO', 'csi', 'ephemeral', '*'
 ]
 
 const ALL = '*'
@@ -22,15 +26,24 @@ const ALL = '*'
 export function validateSecurityPolicy ({ metadata, spec }: PodSecurityPolicy, report: Report): void {
   checkProfileAnnotations(metadata.annotations ?? {}, 'metadata.annotations', report)
   checkIdentities(spec, 'spec', report)
-  for (const type of spec.volumes ?? []) if (!FS_TYPES.includes(type)) notSupported(report, 'spec.volumes', type, [...FS_TYPES].sort())
+  for (const type of spec.volumes ?? []) {
+    if (!FS_TYPES.includes(type)) notSupported(report, 'spec.volumes', type, [...FS_TYPES].sort())
+  }
   checkCapabilities(spec, report)
   if (spec.defaultAllowPrivilegeEscalation === true && spec.allowPrivilegeEscalation === false) {
-    invalid(report, 'spec.defaultAllowPrivilegeEscalation', true, 'Cannot set DefaultAllowPrivilegeEscalation to true without also setting AllowPrivilegeEscalation to true')
+    invalid(
+      report, 'spec.defaultAllowPrivilegeEscalation', true,
+      'Cannot set DefaultAllowPrivilegeEscalation to true without also setting AllowPrivilegeEscalation to true'
+    )
   }
-  spec.allowedProcMountTypes?.forEach((type, index) => { oneOf(report, `spec.allowedProcMountTypes[${index}]`, type, PROC_MOUNTS) })
+  spec.allowedProcMountTypes?.forEach((type, index) => {
+    oneOf(report, `spec.allowedProcMountTypes[${index}]`, type, PROC_MOUNTS)
+  })
   checkHostPaths(spec.allowedHostPaths ?? [], 'spec.allowedHostPaths', report)
   spec.allowedFlexVolumes?.forEach(({ driver }, index) => {
-    if (driver === '') required(report, `spec.allowedFlexVolumes.allowedFlexVolumes[${index}].driver`, 'must specify a driver')
+    if (driver === '') {
+      required(report, `spec.allowedFlexVolumes.allowedFlexVolumes[${index}].driver`, 'must specify a driver')
+    }
   })
   spec.allowedCSIDrivers?.forEach(({ name }, index) => {
     const field = `spec.allowedCSIDrivers.allowedCSIDriver[${index}].name`
@@ -80,11 +93,17 @@ function checkGroupOfContainers ({ rule, ranges = [] }: RunAsGroupStrategyOption
 
 function checkCapabilities (spec: PodSecurityPolicySpec, report: Report): void {
   const { requiredDropCapabilities: dropped = [], allowedCapabilities = [] } = spec
-  if (dropped.length > 0 && allowedCapabilities.includes(ALL)) invalid(report, 'requiredDropCapabilities', dropped, 'must be empty when all capabilities are allowed by a wildcard')
+  if (dropped.length > 0 && allowedCapabilities.includes(ALL)) {
+    invalid(
+      report, 'requiredDropCapabilities', dropped, 'must be empty when all capabilities are allowed by a wildcard'
+    )
+  }
   const drops = new Set(dropped)
   for (const field of ['defaultAddCapabilities', 'allowedCapabilities'] as const) {
     for (const capability of spec[field] ?? []) {
-      if (drops.has(capability)) invalid(report, field, capability, `capability is listed in ${field} and requiredDropCapabilities`)
+      if (drops.has(capability)) {
+        invalid(report, field, capability, `capability is listed in ${field} and requiredDropCapabilities`)
+      }
     }
   }
 }
@@ -97,7 +116,10 @@ function checkHostPaths (paths: readonly AllowedHostPath[], at: string, report: 
   }
 }
 
-function checkRuntimeClasses ({ allowedRuntimeClassNames: names = [], defaultRuntimeClassName: preset }: RuntimeClassStrategyOptions, at: string, report: Report): void {
+function checkRuntimeClasses (
+  { allowedRuntimeClassNames: names = [], defaultRuntimeClassName: preset }: RuntimeClassStrategyOptions, at: string,
+  report: Report
+): void {
   const field = `${at}.allowedRuntimeClassNames`
   const allowed = new Set<string>()
   for (const [index, name] of names.entries()) {
@@ -107,7 +129,11 @@ function checkRuntimeClasses ({ allowedRuntimeClassNames: names = [], defaultRun
   }
   if (preset !== undefined) {
     checkName(report, `${at}.defaultRuntimeClassName`, preset, dnsSubdomain)
-    if (!allowed.has(preset) && !allowed.has(ALL)) required(report, field, `default ${JSON.stringify(preset)} must be allowed`)
+    if (!allowed.has(preset) && !allowed.has(ALL)) {
+      required(report, field, `default ${JSON.stringify(preset)} must be allowed`)
+    }
   }
-  if (allowed.has(ALL) && names.length > 1) invalid(report, field, names, "if '*' is present, must not specify other RuntimeClass names")
+  if (allowed.has(ALL) && names.length > 1) {
+    invalid(report, field, names, "if '*' is present, must not specify other RuntimeClass names")
+  }
 }

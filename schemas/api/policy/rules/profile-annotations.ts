@@ -6,8 +6,12 @@ const ANY = '*'
 const [APPARMOR, SECCOMP] = ['apparmor.security.beta.orch.io', 'seccomp.security.alpha.orch.io']
 
 /** Empty annotations count as unset. */
-export function checkProfileAnnotations (annotations: Readonly<Record<string, string>>, at: string, report: Report): void {
-  const check = (key: string, profiles: (value: string) => readonly string[], checkProfile: typeof checkAppArmorProfile): void => {
+export function checkProfileAnnotations (
+  annotations: Readonly<Record<string, string>>, at: string, report: Report
+): void {
+  const check = (
+    key: string, profiles: (value: string) => readonly string[], checkProfile: typeof checkAppArmorProfile
+  ): void => {
     const value = Object.hasOwn(annotations, key) ? annotations[key] ?? '' : ''
     if (value !== '') for (const profile of profiles(value)) checkProfile(profile, `${at}[${key}]`, report, value)
   }

@@ -12,8 +12,12 @@ export function checkSysctlPatterns (patterns: readonly string[], at: string, re
   for (const [index, pattern] of patterns.entries()) {
     const field = `${at}[${index}]`
     if (pattern === '') invalid(report, field, pattern, 'empty sysctl not allowed')
-    else if (pattern.length > SYSCTL_MAX || !WHOLE.test(pattern)) invalid(report, field, pattern, `must have at most ${SYSCTL_MAX} characters and match regex ${PATTERN}`)
-    else if (pattern.startsWith('*')) all = true
+    else if (pattern.length > SYSCTL_MAX ||
+      !WHOLE.test(pattern)) {
+      invalid(
+        report, field, pattern, `must have at most ${SYSCTL_MAX} characters and match regex ${PATTERN}`
+      )
+    } else if (pattern.startsWith('*')) all = true
   }
   if (all && patterns.length > 1) forbidden(report, `${at}.items`, "if '*' is present, must not specify other sysctls")
 }
@@ -27,13 +31,18 @@ function covers (pattern: string, other: string): boolean {
   return prefix === undefined ? pattern === other : (prefixOf(other) ?? other).startsWith(prefix)
 }
 
-/** A predicate: whether a pattern covers one of `patterns` or is covered by one. Sorted search, because lists may have thousands. */
+/**
+ * A predicate: whether a pattern covers one of `patterns` or is covered by one. Sorted search, because lists may have
+ * thousands.
+ */
 function overlapping (patterns: readonly string[]): (one: string) => boolean {
   const known = new Set(patterns)
   const beginnings = patterns.map(pattern => prefixOf(pattern) ?? pattern).sort()
   // Omits prefixes that extend another one, so that only the last one sorted before a text can be a prefix of it.
   const prefixes: string[] = []
-  for (const prefix of patterns.flatMap(pattern => prefixOf(pattern) ?? []).sort()) if (prefixes.length === 0 || !prefix.startsWith(prefixes.at(-1) ?? '')) prefixes.push(prefix)
+  for (const prefix of patterns.flatMap(pattern => prefixOf(pattern) ?? []).sort()) {
+    if (prefixes.length === 0 || !prefix.startsWith(prefixes.at(-1) ?? '')) prefixes.push(prefix)
+  }
   return one => {
     const prefix = prefixOf(one)
     const beginning = prefix ?? one
@@ -45,13 +54,19 @@ function overlapping (patterns: readonly string[]): (one: string) => boolean {
 }
 
 /** Reports the narrower of two overlapping patterns; of two equal ones, the allowed one. */
-export function checkSysctlOverlaps (allowed: readonly string[], prohibited: readonly string[], at: string, report: Report): void {
+export function checkSysctlOverlaps (
+  allowed: readonly string[], prohibited: readonly string[], at: string, report: Report
+): void {
   const overlaps = overlapping(prohibited)
   for (const [index, one] of allowed.entries()) {
     if (!overlaps(one)) continue
     for (const [other, pattern] of prohibited.entries()) {
-      if (covers(pattern, one)) invalid(report, `${at}.allowedUnsafeSysctls[${index}]`, one, `sysctl overlaps with ${pattern}`)
-      else if (covers(one, pattern)) invalid(report, `${at}.forbiddenSysctls[${other}]`, pattern, `sysctl overlaps with ${one}`)
+      if (covers(
+        pattern, one
+      )) invalid(report, `${at}.allowedUnsafeSysctls[${index}]`, one, `sysctl overlaps with ${pattern}`)
+      else if (covers(one, pattern)) {
+        invalid(report, `${at}.forbiddenSysctls[${other}]`, pattern, `sysctl overlaps with ${one}`)
+      }
     }
   }
 }

@@ -16,10 +16,16 @@ const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 const MAX_NODE_ID = 256
 
-export function validateDriverSpec ({ fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [] }: CSIDriverSpec, at: string, report: Report): void {
-  if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy)) notSupported(report, `${at}.fsGroupPolicy`, fsGroupPolicy, GROUP_POLICIES)
+export function validateDriverSpec (
+  { fsGroupPolicy, volumeLifecycleModes = [], tokenRequests = [] }: CSIDriverSpec, at: string, report: Report
+): void {
+  if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy)) {
+    notSupported(report, `${at}.fsGroupPolicy`, fsGroupPolicy, GROUP_POLICIES)
+  }
   validateTokenRequests(tokenRequests, `${at}.tokenRequests`, report)
-  for (const mode of volumeLifecycleModes) if (!MODES.includes(mode)) notSupported(report, `${at}.volumeLifecycleModes`, mode, MODES)
+  for (const mode of volumeLifecycleModes) {
+    if (!MODES.includes(mode)) notSupported(report, `${at}.volumeLifecycleModes`, mode, MODES)
+  }
 }
 
 function validateTokenRequests (tokenRequests: readonly TokenRequest[], at: string, report: Report): void {
@@ -27,16 +33,27 @@ function validateTokenRequests (tokenRequests: readonly TokenRequest[], at: stri
   for (const [index, { audience, expirationSeconds: seconds }] of tokenRequests.entries()) {
     const field = `${at}[${index}]`
     if (audiences.has(audience)) duplicate(report, `${field}.audience`, audience)
-    else if (seconds !== undefined && seconds < MIN_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes')
-    else if (seconds !== undefined && seconds > MAX_SECONDS) invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
+    else if (seconds !== undefined &&
+      seconds <
+        MIN_SECONDS) {
+      invalid(
+        report, `${field}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes'
+      )
+    } else if (seconds !== undefined && seconds > MAX_SECONDS) {
+      invalid(report, `${field}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds')
+    }
     audiences.add(audience)
   }
 }
 
 /** `attachedRequired` is upstream's spelling. */
 export function validateDriverUpdate (spec: CSIDriverSpec, old: CSIDriverSpec, at: string, report: Report): void {
-  if (spec.attachRequired !== old.attachRequired) invalid(report, `${at}.attachedRequired`, spec.attachRequired, 'field is immutable')
-  for (const field of ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const) if (!sameValue(spec[field], old[field])) invalid(report, `${at}.${field}`, spec[field], 'field is immutable')
+  if (spec.attachRequired !== old.attachRequired) {
+    invalid(report, `${at}.attachedRequired`, spec.attachRequired, 'field is immutable')
+  }
+  for (const field of ['fsGroupPolicy', 'podInfoOnMount', 'volumeLifecycleModes'] as const) {
+    if (!sameValue(spec[field], old[field])) invalid(report, `${at}.${field}`, spec[field], 'field is immutable')
+  }
 }
 
 export function validateNodeDrivers ({ drivers = [] }: CSINodeSpec, at: string, report: Report): void {
@@ -47,10 +64,14 @@ export function validateNodeDrivers ({ drivers = [] }: CSINodeSpec, at: string, 
   }
 }
 
-function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: CSINodeDriver, isTaken: boolean, at: string, report: Report): void {
+function validateNodeDriver (
+  { name, nodeID, allocatable, topologyKeys = [] }: CSINodeDriver, isTaken: boolean, at: string, report: Report
+): void {
   checkDriverName(name, `${at}.name`, report)
   if (nodeID === '') required(report, `${at}.nodeID`)
-  if (Buffer.byteLength(nodeID) > MAX_NODE_ID) invalid(report, `${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`)
+  if (Buffer.byteLength(nodeID) > MAX_NODE_ID) {
+    invalid(report, `${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID} characters or less`)
+  }
   notNegative(report, `${at}.allocatable.count`, allocatable?.count)
   if (isTaken) duplicate(report, `${at}.name`, name)
   const keys = new Set<string>()
@@ -63,7 +84,9 @@ function validateNodeDriver ({ name, nodeID, allocatable, topologyKeys = [] }: C
 }
 
 /** Drivers may be added and removed, but not changed. */
-export function validateNodeDriversUpdate ({ drivers = [] }: CSINodeSpec, { drivers: before = [] }: CSINodeSpec, report: Report): void {
+export function validateNodeDriversUpdate (
+  { drivers = [] }: CSINodeSpec, { drivers: before = [] }: CSINodeSpec, report: Report
+): void {
   const installed = new Map(before.map(driver => [driver.name, driver]))
   for (const driver of drivers) {
     const old = installed.get(driver.name)
@@ -71,11 +94,16 @@ export function validateNodeDriversUpdate ({ drivers = [] }: CSINodeSpec, { driv
   }
 }
 
-interface Capacity { readonly storageClassName: string, readonly capacity?: string | undefined, readonly nodeTopology?: LabelSelector | undefined }
+interface Capacity {
+  readonly storageClassName: string, readonly capacity?: string | undefined,
+  readonly nodeTopology?: LabelSelector | undefined
+}
 
 export function validateStorageCapacity (object: Capacity, report: Report): void {
   const { nodeTopology, storageClassName, capacity } = object
   if (nodeTopology !== undefined) validateLabelSelector(nodeTopology, 'nodeTopology', report)
   checkName(report, 'storageClassName', storageClassName, dnsSubdomain)
-  if (capacity !== undefined && isNegative(capacity)) invalid(report, 'capacity', capacity, 'must be greater than or equal to 0')
+  if (capacity !== undefined && isNegative(capacity)) {
+    invalid(report, 'capacity', capacity, 'must be greater than or equal to 0')
+  }
 }

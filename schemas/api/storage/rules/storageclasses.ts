@@ -15,7 +15,9 @@ export function validateStorageClass (object: StorageClass, report: Report): voi
   if (provisioner !== '') checkName(report, 'provisioner', provisioner.toLowerCase(), qualifiedName)
   validateClassParameters(parameters, report)
   const policy: string = reclaimPolicy ?? '' // empty counts as unset
-  if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)
+  if (policy !== '' && !RECLAIM_POLICIES.includes(policy)) {
+    notSupported(report, 'reclaimPolicy', policy, RECLAIM_POLICIES)
+  }
   // As upstream, a term without expressions is reported as a duplicate.
   const seen = new Set([raw([])])
   for (const [index, { matchLabelExpressions: terms = [] }] of allowedTopologies.entries()) {
@@ -41,7 +43,8 @@ function validateClassParameters (parameters: Readonly<Record<string, string>>, 
 
 /** Limits the total bytes of keys and values. */
 export function validateSize (entries: Readonly<Record<string, string>>, field: string, report: Report): void {
-  const size = Object.entries(entries).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
+  const size = Object.entries(entries)
+    .reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   if (size > MAX_SIZE) tooLong(report, field, MAX_SIZE)
 }
 
@@ -67,5 +70,7 @@ export function validateStorageClassUpdate (object: StorageClass, old: StorageCl
   for (const field of ['parameters', 'provisioner', 'reclaimPolicy'] as const) {
     if (!sameValueAndPresence(object[field], old[field])) forbidden(report, field, `updates to ${field} are forbidden.`)
   }
-  if (object.volumeBindingMode !== old.volumeBindingMode) invalid(report, 'volumeBindingMode', object.volumeBindingMode, 'field is immutable')
+  if (object.volumeBindingMode !== old.volumeBindingMode) {
+    invalid(report, 'volumeBindingMode', object.volumeBindingMode, 'field is immutable')
+  }
 }

@@ -9,7 +9,9 @@ import type { VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStat
 
 const MAX_MESSAGE = 1024
 
-export function validateAttachmentSource ({ persistentVolumeName: name, inlineVolumeSpec: inline }: VolumeAttachmentSource, at: string, report: Report): void {
+export function validateAttachmentSource (
+  { persistentVolumeName: name, inlineVolumeSpec: inline }: VolumeAttachmentSource, at: string, report: Report
+): void {
   const exactlyOne = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'
   if (name === undefined && inline === undefined) required(report, at, exactlyOne)
   else if (name !== undefined && inline !== undefined) forbidden(report, at, exactlyOne)
@@ -20,10 +22,14 @@ export function validateAttachmentSource ({ persistentVolumeName: name, inlineVo
 /** Names are validated on create only. */
 export function validateNewAttachment ({ attacher, source }: VolumeAttachmentSpec, report: Report): void {
   checkDriverName(attacher, 'spec.attacher', report)
-  if (source.persistentVolumeName !== undefined) checkName(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
+  if (source.persistentVolumeName !== undefined) {
+    checkName(report, 'spec.source.persistentVolumeName', source.persistentVolumeName, dnsSubdomain)
+  }
 }
 
-export function validateAttachmentStatus ({ attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus, at: string, report: Report): void {
+export function validateAttachmentStatus (
+  { attachmentMetadata = {}, attachError, detachError }: VolumeAttachmentStatus, at: string, report: Report
+): void {
   validateSize(attachmentMetadata, `${at}.attachmentMetadata`, report)
   for (const [field, error] of Object.entries({ attachError, detachError })) {
     // Upstream's error states this other limit.
