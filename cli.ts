@@ -47,6 +47,9 @@ async function main (args: readonly string[]): Promise<void> {
     process.exit(1)
   }
   process.on('uncaughtException', fail)
+  // Node 20 may spin for ever when it closes what is left at its natural end, as that of a command; process.exit()
+  // closes nothing. https://github.com/nodejs/node/issues/47748
+  process.once('beforeExit', () => process.exit())
   if (process.env[FREEZE] === '1') freezeShared('everything')
   const role = process.env[ROLE]
   delete process.env[ROLE] // of what this process starts

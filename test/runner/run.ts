@@ -4,7 +4,7 @@
  *
  *     npm test                 everything
  *     npm test -- routes/list  some of it
- *     npm test -- --changed    what imports a changed file
+ *     npm test -- --changed    what imports a changed file, nearest first, until something fails
  *     npm test -- --coverage   everything, then the coverage of lines by room
  *     npm test -- --quick      a part of every room, without other programs
  *
@@ -13,13 +13,14 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, posix, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { batchesOf, FILES, QUICK, silentOf, type Batch } from './batches.js'
 import { reportCoverage } from './coverage.js'
 import { changedFiles, importGraph, testsOf } from './changed.js'
 import { watchIdle } from './idle-cores.js'
+import { explain } from './failures.js'
 import { FREEZE } from '../../storage/cache/shared.js'
 import { count as countRunning, runNode, type Cost } from './process-groups.js'
 import { scratchFolder } from './scratch.js'
@@ -44,16 +45,19 @@ const GRACE = 30
 
 const option = { type: 'boolean', default: false } as const
 const { values: { quick, changed, coverage }, positionals: chosen } = parseArgs({ options: { quick: option, changed: option, coverage: option }, allowPositionals: true })
+const sourceOf = (file: string): string => relative('dist', file).replace(/js$/, 'ts')
 const all = !quick && !changed && chosen.length === 0
-const affected = changed ? new Set(testsOf(changedFiles(root), importGraph(root))) : undefined
+/** Tests by their distance from the changed files. */
+const waves = changed ? testsOf(changedFiles(root), importGraph(root)) : undefined
+const affected = waves === undefined ? undefined : new Set(waves.flat())
 const files = readdirSync(join(root, 'dist/test'), { recursive: true, withFileTypes: true }) // so it follows no link
   .map(({ parentPath, name }) => relative(join(root, 'dist/test'), join(parentPath, name)))
   // Build output of a deleted file is not a test.
   .filter(file => file.endsWith('.test.js') && existsSync(join(root, 'test', file.replace(/js$/, 'ts'))))
   .filter(file => chosen.length === 0 || chosen.some(part => file.includes(part)))
-  .filter(file => affected === undefined || affected.has(posix.join('test', file.replace(/js$/, 'ts'))))
   .filter(file => !quick || QUICK.some(part => file.startsWith(part)))
   .map(file => join('dist/test', file))
+  .filter(file => affected === undefined || affected.has(sourceOf(file)))
   .sort()
 if (files.length === 0) {
   console.error(changed ? 'no test imports a changed file' : `no test file matches ${chosen.join(', ')}`)
@@ -69,18 +73,18 @@ if (!quick) {
   ensureTools()
 }
 
-interface Outcome extends Cost { readonly title: string, readonly passed: number, readonly failed: number, readonly skipped: number, readonly ok: boolean, readonly output: string }
+interface Outcome extends Cost { readonly title: string, readonly files: readonly string[], readonly env: Readonly<Record<string, string>>, readonly passed: number, readonly failed: number, readonly skipped: number, readonly ok: boolean, readonly output: string }
 
 /** As `npm run lint`, with its cache. With an empty cache it takes one core for a minute, so tests run beside it. */
 async function runLint (): Promise<Outcome> {
   const { code, output, ...cost } = await runNode(['build/lint.js'], root, {}, TIMEOUT)
-  return { title: 'lint', passed: 0, failed: code === 0 ? 0 : 1, skipped: 0, ok: code === 0, output, ...cost }
+  return { title: 'lint', files: [], env: {}, passed: 0, failed: code === 0 ? 0 : 1, skipped: 0, ok: code === 0, output, ...cost }
 }
 
 /** A file is a program that writes TAP. Node itself runs it, so that its children inherit nothing from a runner. */
 async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
   const timeout = TIMEOUT + TIMEOUT_MORE * (files.length - 1)
-  const { code, output: printed, ...cost } = await runNode(files.length === 1 ? files : ['dist/test/runner/together.js'], root, {
+  const { code, output: printed, ...cost } = await runNode(['dist/test/runner/together.js'], root, {
     ...env, [FREEZE]: '1', ...(coverage ? { NODE_V8_COVERAGE: covered } : {}), [FILES]: files.join(' '), TMPDIR: scratch, TAP_TIMEOUT: String(timeout)
   }, timeout + GRACE)
   let output = printed
@@ -89,33 +93,24 @@ async function runBatch ({ title, files, env }: Batch): Promise<Outcome> {
   const silent = code === 0 ? silentOf(files, output) : [] // a file that asserts nothing has not tested anything
   for (const file of silent) output += `\nnot ok - ${file} asserted nothing\n`
   const failed = count('fail') + (code !== 0 && count('fail') === 0 ? 1 : 0) + silent.length
-  return { title, passed: count('pass'), failed, skipped: count('skip') + count('todo'), ok: failed === 0, output, ...cost }
-}
-
-/** Each failed assertion with its explanation. */
-function explain (output: string): string {
-  const shown: string[] = []
-  let showing = false
-  for (const line of output.split('\n')) {
-    if (/^\s*not ok/.test(line)) showing = true
-    else if (/^\s*(ok \d|# Subtest|1\.\.|# \{ total)/.test(line)) showing = false
-    if (showing) shown.push(line)
-  }
-  return shown.length > 0 ? shown.join('\n') : output.split('\n').slice(-40).join('\n')
+  return { title, files, env, passed: count('pass'), failed, skipped: count('skip') + count('todo'), ok: failed === 0, output, ...cost }
 }
 
 console.log(`running ${files.length} test files`)
 const started = Date.now()
 const outcomes: Outcome[] = []
-const queue = [...(all ? [runLint] : []), ...batchesOf(files).map(batch => async () => await runBatch(batch))].values()
+const isIn = (wave: readonly string[]) => (file: string): boolean => wave.includes(sourceOf(file))
+const batches = waves === undefined ? batchesOf(files) : waves.flatMap(wave => batchesOf(files.filter(isIn(wave))))
+const queue = [...(all ? [runLint] : []), ...batches.map(batch => async () => await runBatch(batch))].values()
 
 async function runNext (): Promise<boolean> {
+  if (changed && outcomes.some(({ ok }) => !ok)) return false
   const { value: next } = queue.next()
   if (next === undefined) return false
   const outcome = await next()
   outcomes.push(outcome)
   console.log(`${outcome.ok ? 'ok    ' : 'FAILED'} ${outcome.title} (${outcome.seconds.toFixed(1)} s, ${outcome.cpu.toFixed(1)} s of CPU, ${outcome.passed} passed${outcome.failed > 0 ? `, ${outcome.failed} failed` : ''})`)
-  if (!outcome.ok) console.log(explain(outcome.output))
+  if (!outcome.ok) console.log(outcome.files.length === 0 ? outcome.output : explain(root, outcome.output, outcome.files, outcome.env))
   return true
 }
 
