@@ -140,7 +140,7 @@ const ENDED = new Error('the request has ended')
 
 class Context implements RequestContext {
   readonly auditId: string
-  readonly trace = new Trace()
+  readonly trace: Trace
   user: UserInfo | undefined = undefined
   impersonator: UserInfo | undefined = undefined
   dryRun = false
@@ -174,6 +174,7 @@ class Context implements RequestContext {
     this.publicNames = publicNames
     this.#received = received
     this.auditId = auditId
+    this.trace = new Trace(auditId)
     this.#search = search
     this.#raw = raw
   }

@@ -2,6 +2,7 @@
  * Traces a request: its steps, and spans with their own steps. The log of slow requests and exported spans are derived from this record after the request, so
  * tracing costs little where neither is enabled. Times are milliseconds of `performance.now()`.
  */
+import { blame } from '../event-loop/blamed.js'
 import { workFor } from '../event-loop/worked-for.js'
 
 export type Fields = Readonly<Record<string, string | number | boolean>>
@@ -54,6 +55,7 @@ export class Span {
   end (error?: unknown): void {
     this.endedAt = performance.now()
     this.failure = error
+    if (error !== undefined) blame(error, this.trace.auditId)
   }
 
   /** The W3C Trace Context header for outgoing calls. Undefined if traces are not propagated. */
@@ -64,6 +66,7 @@ export class Span {
 export class Trace extends Span {
   /** When the handler was called, after reading, authentication and authorization. */
   handledAt: number | undefined = undefined
+  auditId: string
   /** Its number in `event-loop/worked-for.ts`, 0 for none. */
   request = 0
   /** Steps and spans so far, dropped ones included. */
@@ -75,7 +78,10 @@ export class Trace extends Span {
   /** Creates `traceparent`; set where traces are exported or propagated. */
   propagate: ((span: Span) => string | undefined) | undefined = undefined
 
-  constructor () { super('') }
+  constructor (auditId = '') {
+    super('')
+    this.auditId = auditId
+  }
 
   /** The event loop works for this request, now and when its next steps begin. */
   workFor (request: number): void {

@@ -26,7 +26,7 @@ import { runtimeWarnings } from './runtime.js'
 import { reportReadiness, whenReady } from './service-manager.js'
 import { withServiceAccountKey } from './service-accounts.js'
 import { endOnSignals, reportOnSignals } from './signals.js'
-import { logUncaughtErrors } from './uncaught-errors.js'
+import { endOnUncaughtErrors } from './uncaught-errors.js'
 import { tlsSetup } from './tls.js'
 import { startTimeouts } from './wire/start-timeouts.js'
 
@@ -128,13 +128,16 @@ export async function start (
   const running: Running = { root, scope, listener, log }
   // Before it listens: a client that gets an answer may send a signal at once.
   if (child === undefined) {
-    endOnSignals({ end: signal => { end(running, signal) }, now: () => process.exit(1) })
+    endOnSignals({ end: signal => { end(running, { signal }) }, now: () => process.exit(1) })
     reportOnSignals(log, () => { logReport(running) })
     await listenOn(listener.server, {
       host: listenHost(values['bind-address']), port: values['secure-port'], reusePort: values['permit-port-sharing']
     })
   } else serveFor(child, running, verbosity)
-  logUncaughtErrors(log)
+  endOnUncaughtErrors(log, () => {
+    supervisor?.send({ kind: 'failing' })
+    end(running, { code: 1 })
+  })
   const { server } = listener
   const reloads = certificateReloads(scope)
   const followed = await followCertificates({
@@ -284,12 +287,12 @@ function logReport ({ scope, log }: Running): void {
 }
 
 /** Shuts down gracefully and exits. */
-function end (running: Running, signal?: string): void {
+function end (running: Running, { signal, code = 0 }: { signal?: string, code?: number } = {}): void {
   const { log } = running
   if (signal !== undefined) log.info(`${signal}: shutting down`)
   shutDown(running).then(() => {
     if (signal !== undefined) log.info('shutdown complete')
-    process.exit(0)
+    process.exit(code)
   }, (error: unknown) => {
     log.error({ err: error }, 'shutdown failed')
     process.exit(1)

@@ -61,6 +61,8 @@ export type Report =
   | { readonly kind: 'ended', readonly connections: number }
   /** The shutdown no longer accepts new connections. */
   | { readonly kind: 'stopped' }
+  /** The process ends because of an error of its own: others get the new connections. */
+  | { readonly kind: 'failing' }
   | { readonly kind: 'verbosity', readonly v: number }
   /** Asks for the metrics of the other processes. `text` contains those of the sender. */
   | { readonly kind: 'collect', readonly request: number, readonly text: Uint8Array }

@@ -5,7 +5,7 @@ import { createLog } from '../../config/logging.js'
 import { embeddedOptions } from '../../config/store.js'
 import { Verbosity } from '../../config/verbosity.js'
 import { heldDirectory, serveEmbedded } from '../../storage/open.js'
-import { logUncaughtErrors } from '../uncaught-errors.js'
+import { endOnUncaughtErrors } from '../uncaught-errors.js'
 import type { SupervisorChannel } from './supervisor-channel.js'
 import { STORE } from './messages.js'
 
@@ -20,7 +20,7 @@ export async function runStore ({ values }: Parsed, supervisor: SupervisorChanne
     log.error({ err: error }, 'the revision of the store cannot be shared')
     process.exit(1)
   })
-  logUncaughtErrors(log)
+  endOnUncaughtErrors(log, () => { end(served, log, 1) })
   supervisor.serve({
     connection: socket => { socket.destroy() },
     end: () => { end(served, log) },
@@ -31,8 +31,8 @@ export async function runStore ({ values }: Parsed, supervisor: SupervisorChanne
   })
 }
 
-function end (served: { readonly close: () => Promise<void> }, log: FastifyBaseLogger): void {
-  served.close().then(() => process.exit(0), (error: unknown) => {
+function end (served: { readonly close: () => Promise<void> }, log: FastifyBaseLogger, code = 0): void {
+  served.close().then(() => process.exit(code), (error: unknown) => {
     log.error({ err: error }, 'the store could not be closed')
     process.exit(1)
   })

@@ -17,7 +17,7 @@ import { holdDirectory } from '../../storage/open.js'
 import { listenOn } from '../listen-on.js'
 import { reportReadiness } from '../service-manager.js'
 import { endOnSignals, reportOnSignals } from '../signals.js'
-import { logUncaughtErrors } from '../uncaught-errors.js'
+import { endOnUncaughtErrors } from '../uncaught-errors.js'
 import { Collections } from './collections.js'
 import { Connections, type ServingProcess } from './connections.js'
 import { Heartbeats } from './heartbeats.js'
@@ -124,7 +124,10 @@ class Supervisor {
     })
     this.#server.on('error', error => { this.#log.error({ err: error }, 'connections cannot be accepted') })
     process.stdout.on('error', () => {}) // the reader of the audit log may have closed
-    logUncaughtErrors(this.#log)
+    endOnUncaughtErrors(this.#log, () => {
+      this.#exitCode = 1
+      this.#end()
+    })
     endOnSignals({ end: signal => { this.#end(signal) }, now: () => { this.#abort(1) } })
     reportOnSignals(this.#log, () => { for (const one of this.#serving.values()) one.send({ kind: 'report' }) })
     process.on('exit', () => { for (const one of this.#all) one.kill() })
@@ -208,7 +211,10 @@ class Supervisor {
         this.#connections.ended(from as ServingChild, report.connections)
         return
       case 'stopped':
-        this.#server.close()
+        if (this.#leaving.signal.aborted) this.#server.close()
+        return
+      case 'failing':
+        if (from instanceof ServingChild) this.#connections.remove(from)
         return
       case 'verbosity':
         this.#verbosity.set(report.v)
@@ -289,8 +295,8 @@ class Supervisor {
     this.#log.warn(`requests like it, ${textOf(like)}, are refused for ${REFUSED_FOR / 60_000} minutes`)
   }
 
-  #end (signal: string): void {
-    this.#log.info(`${signal}: shutting down`)
+  #end (signal?: string): void {
+    if (signal !== undefined) this.#log.info(`${signal}: shutting down`)
     this.#leaving.abort()
     for (const one of this.#serving.values()) one.send({ kind: 'end' })
     this.#endIfDone()
