@@ -33,7 +33,7 @@ import negotiation from './plugins/negotiation.js'
 import operations from './plugins/operations/index.js'
 import profiling from './plugins/profiling/index.js'
 import requestBodies from './plugins/request-bodies.js'
-import requestInfo from './plugins/request-info.js'
+import requestInfo from './plugins/request-info/index.js'
 import requestLog from './plugins/request-log.js'
 import securityHeaders from './plugins/security-headers.js'
 import type { OrchServer } from './plugins/server.js'
@@ -76,7 +76,6 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
       disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
       externalHostname: api.externalHostname,
       advertiseAddress: api.advertiseAddress,
-      sharedRoutes: api.sharedRoutes ?? false,
       publicNames: options.compatNames ?? false
     },
     report: () => stateFields(stateOf(fastify.orch.resources))

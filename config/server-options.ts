@@ -62,11 +62,6 @@ export interface ApiOptions {
   readonly externalHostname?: string
   /** `host:port` or host for discovery. */
   readonly advertiseAddress?: string
-  /**
-   * All resources share a few routes instead of several for each: a server starts in a third of the time, but
-   * `fastify.printRoutes()` lists no resource and `request.routeOptions.url` names none. Default false.
-   */
-  readonly sharedRoutes?: boolean
 }
 
 export interface ServerOptions {

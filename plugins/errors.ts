@@ -126,7 +126,7 @@ export default fp(async fastify => {
 
   fastify.setNotFoundHandler((request, reply) => {
     const { info } = request.orch
-    const known = info.isResourceRequest ? fastify.orch.knowsPath(info) : paths.has(fastify.prefix + info.path)
+    const known = info.isResourceRequest ? fastify.orch.resources.serves(info) : paths.has(fastify.prefix + info.path)
     const failure = known ? methodNotAllowed() : noSuchPath()
     request.orch.failure = failure
     return render(failure, request, reply)

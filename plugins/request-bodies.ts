@@ -161,7 +161,7 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
   fastify.addContentTypeParser('*', (request, payload, done: Done) => {
     const { info, user } = request.orch
     // The response does not depend on the body, or the path belongs to an extension server, to which the body is streamed.
-    if (request.is404 || (info.isResourceRequest ? !fastify.orch.knowsPath(info) : API_PATH.test(info.path))) return done(null)
+    if (request.is404 || (info.isResourceRequest ? !fastify.orch.resources.serves(info) : API_PATH.test(info.path))) return done(null)
     if (isConnection(info)) return done(null) // proxied bodies are streamed
     const { 'content-encoding': encoding, 'content-length': length } = request.headers
     if (encoding !== undefined && encoding !== 'identity') {

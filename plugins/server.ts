@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import type { Authenticator } from '../auth/authenticator.js'
 import type { Attributes, Authorizer } from '../auth/authorizer.js'
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.js'
-import type { RequestInfo } from '../auth/request-info.js'
 import type { PublishedAuthentication } from '../controllers/published-authentication.js'
 import type { StorageVersions } from '../controllers/storage-versions.js'
 import type { RbacAuthorizer } from '../auth/rbac/authorizer.js'
@@ -64,8 +63,6 @@ export interface OrchServer {
   connections: Connections
   /** `plugins/aggregation/`: group versions that other servers serve. */
   aggregation: Aggregation
-  /** `plugins/errors.ts`: true if the path is served with any method. */
-  knowsPath: (info: RequestInfo) => boolean
   /** Returns the server's state as fields of log lines. Set by `app.ts`. */
   report: () => Array<Record<string, unknown>>
   /** The time that clients see. Set by `app.ts`. */
@@ -87,8 +84,6 @@ export interface RouteSettings {
   readonly externalHostname: string | undefined
   /** `host:port` for discovery. */
   readonly advertiseAddress: string | undefined
-  /** True if `routes/dispatch.ts` serves every resource. */
-  readonly sharedRoutes: boolean
   /** `--compat-names`: webhooks and extension servers are called under the public project's names. */
   readonly publicNames: boolean
 }

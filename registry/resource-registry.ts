@@ -2,6 +2,7 @@
 import { compareVersions, compareGroups, type Subresource, type Representation, type ApiObject, type ResourceType, type Message } from '../schemas/index.js'
 import { ResourceStore, type ResourceStoreOptions, type Siblings } from './resource-store.js'
 import { isServed } from '../schemas/resource.js'
+import type { RequestInfo } from '../auth/request-info.js'
 import type { Backend } from '../storage/backend.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
 import type { Allocation } from './operations/allocation.js'
@@ -167,8 +168,7 @@ export class ResourceRegistry {
 
   #settle (plural: string): void {
     const all = this.#own.get(plural) ?? []
-    for (const store of all) store.delegated = this.#delegated.has(store.representation.apiVersion)
-    const served = all.filter(({ delegated }) => !delegated)
+    const served = all.filter(({ representation }) => !this.#delegated.has(representation.apiVersion))
     if (served.length > 0) this.#served.set(plural, served)
     else this.#served.delete(plural)
   }
@@ -176,6 +176,13 @@ export class ResourceRegistry {
   /** The store for a resource as a request names it; undefined if it is not served. */
   lookup ({ group, version, resource }: ResourceName): ResourceStore | undefined {
     return this.#served.get(resource)?.find(({ representation }) => representation.version === version && representation.group === group)
+  }
+
+  /** True if a request's resource or subresource is served, with whatever verb. */
+  serves (info: RequestInfo): boolean {
+    const store = info.deeper === undefined ? this.lookup(info) : undefined
+    if (store === undefined || (!store.type.namespaced && info.namespace !== '' && info.namespace !== info.name)) return false
+    return info.subresource === '' || store.representation.subresources.some(one => one.name === info.subresource && isServed(one, store.gates))
   }
 
   /** Registers what creating a virtual object, or posting to a subresource, does. Call it before the type is served. */

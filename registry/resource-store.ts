@@ -83,8 +83,6 @@ export class ResourceStore {
   readonly stored: Representation
   /** The representation that clients of this store use. */
   readonly representation: Representation
-  /** An APIService names another server for this representation; set by the registry. */
-  delegated = false
   readonly strategy: Strategy
   /** Default treatment of dependents on deletion; `left` without a garbage collector, where finalizers stay untouched. */
   readonly dependents: Strategy['dependents'] | 'left'

@@ -1,32 +1,30 @@
-/**
- * Serves URLs without a route of their own: custom types, which change at run time, group versions of extension servers, the deprecated
- * `/watch/` paths, HEAD and OPTIONS, names longer than the router's `maxParamLength`, and with `api.sharedRoutes` everything.
- */
+/** Finds what serves a request: a type of this server, built in or defined at run time, or the extension server of its group version. */
 import type { FastifyInstance } from 'fastify'
 import { methodNotAllowed } from '../schemas/status.js'
-import type { ResourceStore } from '../registry/resource-store.js'
-import { extensionServerHandler, type Handler } from './handlers.js'
+import { deprecations } from './deprecation.js'
+import { handlerTables, type Handler } from './handlers.js'
+import { unknownPath } from './unknown-path.js'
 
-export interface DispatchOptions { readonly handlerOf: (store: ResourceStore) => Handler }
+/** Only proxied paths have these methods. */
+const isProbe = (method: string): boolean => method === 'HEAD' || method === 'OPTIONS'
 
-export default async function dispatch (fastify: FastifyInstance, { handlerOf }: DispatchOptions): Promise<void> {
-  const { resources } = fastify.orch
-  const proxyToExtensionServer = extensionServerHandler(fastify)
-  const handle: Handler = (request, reply) => {
+/** The handler of all routes of the API. It reads the request info alone, as authorization does. */
+export function dispatcher (fastify: FastifyInstance): Handler {
+  const { resources, aggregation, metrics } = fastify.orch
+  const tableOf = handlerTables(fastify)
+  const noteDeprecation = deprecations(metrics.gauge)
+  return (request, reply) => {
     const { info } = request.orch
-    const store = info.isResourceRequest && info.deeper === undefined ? resources.lookup(info) : undefined
-    return store === undefined ? proxyToExtensionServer(request, reply) : handlerOf(store)(request, reply)
-  }
-  /** HEAD and OPTIONS are valid only for proxied paths. */
-  const handleProxied: Handler = (request, reply) => {
-    const { info } = request.orch
-    if (info.rest !== undefined) return handle(request, reply)
-    if (fastify.orch.knowsPath(info)) throw methodNotAllowed()
-    return proxyToExtensionServer(request, reply)
-  }
-  for (const url of ['/api/:version/watch/*', '/apis/:group/:version/watch/*']) fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler: handle })
-  for (const url of ['/api/*', '/apis/*']) {
-    fastify.route({ method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], url, exposeHeadRoute: false, handler: handle })
-    fastify.route({ method: ['HEAD', 'OPTIONS'], url, exposeHeadRoute: false, handler: handleProxied })
+    const store = info.deeper === undefined ? resources.lookup(info) : undefined
+    if (store !== undefined && (info.rest !== undefined || !isProbe(request.method))) {
+      const handler = tableOf(store).of(info)
+      if (store.representation.deprecation !== undefined) noteDeprecation(request, store.representation)
+      request.orch.trace.handledAt = performance.now()
+      return handler(request, reply)
+    }
+    if (resources.serves(info)) throw methodNotAllowed()
+    const service = aggregation.find(info.path)
+    if (service === undefined) throw unknownPath(info)
+    return aggregation.proxy(service, request, reply)
   }
 }

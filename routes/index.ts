@@ -2,24 +2,20 @@
 import type { FastifyInstance } from 'fastify'
 import { representations, types } from '../schemas/index.js'
 import discovery from './discovery.js'
-import dispatch from './dispatch.js'
-import { resourceHandlers } from './handlers.js'
+import { dispatcher } from './dispatch.js'
 import issuerDiscovery from './issuer-discovery.js'
 import openapi from './openapi.js'
-import { resourceRoutes } from './resource.js'
+import { apiRoutes } from './table.js'
 
 export default async function routes (fastify: FastifyInstance): Promise<void> {
-  const { resources, settings } = fastify.orch
-  const handlerOf = resourceHandlers(fastify)
+  const { resources, settings: { disabledApis } } = fastify.orch
   for (const type of types) resources.add(type)
   for (const representation of representations) {
     const { apiVersion, plural } = representation
-    if (settings.disabledApis.has(apiVersion) || settings.disabledApis.has(`${apiVersion}/${plural}`)) continue
-    const store = resources.serve(representation)
-    if (!settings.sharedRoutes) fastify.register(resourceRoutes(store, handlerOf(store)))
+    if (!disabledApis.has(apiVersion) && !disabledApis.has(`${apiVersion}/${plural}`)) resources.serve(representation)
   }
+  apiRoutes(fastify, dispatcher(fastify))
   await fastify.register(discovery)
   await fastify.register(issuerDiscovery)
   await fastify.register(openapi)
-  await fastify.register(dispatch, { handlerOf })
 }

@@ -67,8 +67,7 @@ export async function build (t: Test, options: ServerOptions = {}): Promise<Clie
   t.teardown(() => app.close())
   await app.register(orch, {
     ...options,
-    ...(process.env['ORCH_TEST_ADMISSION'] === 'none' ? { admission: { disabled: DEFAULT_PLUGINS, ...options.admission } } : {}),
-    ...(process.env['ORCH_TEST_ROUTES'] === 'shared' ? { api: { sharedRoutes: true, ...options.api } } : {})
+    ...(process.env['ORCH_TEST_ADMISSION'] === 'none' ? { admission: { disabled: DEFAULT_PLUGINS, ...options.admission } } : {})
   })
   await app.ready()
   const made = client(app)

@@ -146,11 +146,10 @@ async function start (options: TestServerOptions): Promise<Server> {
 }
 
 function serverOptions ({ user = ADMINISTRATOR, server = {} }: TestServerOptions): ServerOptions {
-  const { authentication: { authenticators = [], serviceAccounts, ...authentication } = {}, api } = server
+  const { authentication: { authenticators = [], serviceAccounts, ...authentication } = {} } = server
   const hasKey = serviceAccounts?.signingKey !== undefined || serviceAccounts?.verificationKeys !== undefined
   return {
     ...server,
-    api: { sharedRoutes: true, ...api },
     authentication: {
       ...authentication,
       authenticators: [...authenticators, testUsers(user === false ? undefined : user)],

@@ -28,7 +28,7 @@ export function readOlder (
   const { info, query } = request.orch
   if (!info.isResourceRequest || (info.verb !== 'list' && info.verb !== 'get')) return false
   const store = resources.lookup(info)
-  if (store === undefined || store.delegated || store.type.virtual) return false
+  if (store === undefined || store.type.virtual) return false
   const revision = olderRevision(query, store, staleness)
   if (revision === undefined) return false
   if (info.verb === 'list') {

@@ -129,7 +129,7 @@ const OPTIONS: Table<ServerOptions> = {
   }),
   api: members<Group<'api'>>({
     disabled: each(string(apiProblem)), externalHostname: string(hostnameProblem),
-    advertiseAddress: string(hostnameProblem), sharedRoutes: boolean
+    advertiseAddress: string(hostnameProblem)
   }),
   compatNames: fromFlag(features['compat-names']),
   health: members<Group<'health'>>({ livezGracePeriod: fromFlag(health['livez-grace-period']) }),

@@ -91,7 +91,7 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   buildInfo(own)
 
   /** Only served paths get labels of their own, to bound the number of series. */
-  const isServed = (request: FastifyRequest): boolean => !request.is404 && (!request.orch.info.isResourceRequest || fastify.orch.knowsPath(request.orch.info))
+  const isServed = (request: FastifyRequest): boolean => !request.is404 && (!request.orch.info.isResourceRequest || fastify.orch.resources.serves(request.orch.info))
   const requests = requestMetrics(own, isServed)
   fastify.addHook('onRequest', (request, reply, done) => {
     requests.begin(request, reply)

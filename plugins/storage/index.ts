@@ -7,7 +7,6 @@ import fp from 'fastify-plugin'
 import { withoutBrackets } from '../../clients/tunnel.js'
 import type { EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
-import { isServed } from '../../schemas/resource.js'
 import { loadPlugins } from '../../admission/catalogue.js'
 import { AdmissionChain } from '../../admission/chain.js'
 import type { AdmissionOptions } from '../../admission/options.js'
@@ -150,11 +149,6 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   fastify.orch.resources = resources
   fastify.orch.services = allocation
   fastify.orch.conversionCaller = (await callers.webhooks(undefined)).caller
-  fastify.orch.knowsPath = info => {
-    const store = info.isResourceRequest && info.deeper === undefined ? resources.lookup(info) : undefined
-    return store !== undefined && (store.type.namespaced || info.namespace === '' || info.namespace === info.name) &&
-      (info.subresource === '' || store.representation.subresources.some(one => one.name === info.subresource && isServed(one, store.gates)))
-  }
 
   const { health, metrics } = fastify.orch
   stores.all.forEach(({ backend, name, endpoint }, at) => {

@@ -2,11 +2,11 @@ import t from 'tap'
 import { chain } from '../../plugins/authorization/index.js'
 import { refusal } from '../../auth/refusal.js'
 import type { Authorizer, Decision } from '../../auth/authorizer.js'
-import { parseRequest } from '../../plugins/request-info.js'
+import { parseRequest } from '../request-info.js'
 import { BINDINGS, build } from '../build.js'
 
 const user = { username: 'ann', uid: '', groups: [], extra: {} }
-const about = (method: string, path: string) => ({ user, info: parseRequest(method, path, '') })
+const about = (method: string, path: string) => ({ user, info: parseRequest(method, path) })
 const says = (decision: Decision, reason?: string): Authorizer => ({ name: decision, authorize: () => ({ decision, ...(reason ? { reason } : {}) }) })
 const slowly = (authorizer: Authorizer): Authorizer => ({ ...authorizer, authorize: async attributes => await authorizer.authorize(attributes) })
 

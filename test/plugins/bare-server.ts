@@ -35,7 +35,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   const { log } = options
   const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // pino writes objects
   const fastify = Fastify({ return503OnClosing: false, logger })
-  const orch: Partial<OrchServer> = { clock: systemClock, knowsPath: () => true, egress: { relay: async () => { throw new Error('no proxy') } }, aggregation: { find: () => undefined } as unknown as OrchServer['aggregation'], ...options.orch }
+  const orch: Partial<OrchServer> = { clock: systemClock, resources: { serves: () => true } as unknown as OrchServer['resources'], egress: { relay: async () => { throw new Error('no proxy') } }, aggregation: { find: () => undefined } as unknown as OrchServer['aggregation'], ...options.orch }
   fastify.decorate('orch', orch as OrchServer) // the plugins under test add their own members
   let requests = 0
   await fastify.register(fp(async instance => {

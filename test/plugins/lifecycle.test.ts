@@ -4,7 +4,7 @@ import orch, { type Authenticator, type Authorizer, type ServerOptions } from '.
 import type { OrchServer } from '../../plugins/server.js'
 import { runParts } from '../../plugins/lifecycle.js'
 import { tokenCredentials } from '../../auth/authenticator.js'
-import { parseRequest } from '../../plugins/request-info.js'
+import { parseRequest } from '../request-info.js'
 
 type Test = Pick<typeof t, 'teardown'>
 
@@ -24,7 +24,7 @@ async function offered (t: Test, options: ServerOptions): Promise<{ server: Orch
 
 const UNAUTHORIZED = { name: 'StatusError', message: 'Unauthorized' }
 const BOB = { username: 'bob', uid: '7', groups: ['dev'], extra: {} }
-const list = (username: string) => ({ user: { ...BOB, username }, info: parseRequest('GET', '/api/v1/namespaces/x/secrets', '') })
+const list = (username: string) => ({ user: { ...BOB, username }, info: parseRequest('GET', '/api/v1/namespaces/x/secrets') })
 
 t.test('token reviews use the authenticators of the server', async t => {
   const late: Authenticator = { name: 'late', authenticate: async ({ headers }) => headers.authorization === 'Bearer late' ? BOB : undefined }

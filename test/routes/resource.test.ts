@@ -3,23 +3,25 @@ import Fastify from 'fastify'
 import orch from '../../app.js'
 import { build } from '../build.js'
 
-t.test('printRoutes lists the API, a path and its methods for each resource', async t => {
+t.test('printRoutes shows the patterns of the API', async t => {
   const { app: fastify } = await build(t)
   const routes = fastify.printRoutes({ commonPrefix: false })
-  for (const path of ['/api/v1/namespaces/:namespace/pods', '/apis/rbac.authorization.orch.io/v1/clusterrolebindings']) t.ok(fastify.hasRoute({ method: 'GET', url: path }), path)
-  t.ok(fastify.hasRoute({ method: 'PATCH', url: '/apis/apps/v1/namespaces/:namespace/deployments/:name/scale' }))
-  t.ok(fastify.hasRoute({ method: 'GET', url: '/apis/apps/v1/deployments' }), 'the form for all namespaces')
-  t.notOk(fastify.hasRoute({ method: 'DELETE', url: '/apis/apps/v1/deployments' }))
-  t.notOk(fastify.hasRoute({ method: 'GET', url: '/apis/authorization.orch.io/v1/subjectaccessreviews' }), 'reviews are only created')
-  t.match(routes, /clusterrolebindings \(GET, POST, DELETE\)/)
+  for (const url of ['/api/:version/namespaces/:namespace/:resource/:name', '/apis/:group/:version/:resource/:name/:subresource', '/api/:version/namespaces/:name/finalize']) {
+    t.ok(fastify.hasRoute({ method: 'PATCH', url }), url)
+  }
+  t.notOk(fastify.hasRoute({ method: 'POST', url: '/api/:version/watch/:resource' }), 'watches are read')
+  t.match(routes, /:subresource \(GET, POST, PUT, PATCH, DELETE\)/)
 })
 
-t.test('a subresource whose feature gate is off has no route', async t => {
-  const url = '/api/v1/namespaces/:namespace/pods/:name/ephemeralcontainers'
-  const on = await build(t)
-  t.ok(on.app.hasRoute({ method: 'PATCH', url }))
-  const off = await build(t, { featureGates: { EphemeralContainers: false } })
-  t.notOk(off.app.hasRoute({ method: 'PATCH', url }))
+t.test('a host\'s generators of documents learn of the routes that they are hidden', async t => {
+  const host = Fastify()
+  t.teardown(() => host.close())
+  const routes: Array<{ readonly url: string, readonly schema?: unknown }> = []
+  host.addHook('onRoute', route => { routes.push(route) })
+  await host.register(orch, { prefix: '/cluster' })
+  await host.ready()
+  t.ok(routes.length > 40)
+  t.same(routes.filter(({ schema }) => (schema as { hide?: boolean } | undefined)?.hide !== true).map(({ url }) => url), [])
 })
 
 t.test('hooks of a host learn the route by its URL', async t => {
@@ -28,24 +30,28 @@ t.test('hooks of a host learn the route by its URL', async t => {
   const seen: Array<string | undefined> = []
   host.addHook('onResponse', async request => { seen.push(request.routeOptions.url) })
   await host.register(orch, { prefix: '/cluster' })
-  const paths = ['/api/v1/namespaces/default/configmaps', '/api/v1/namespaces/default/configmaps/none', '/api/v1/watch/nothings', '/apis/no.such/v1/things']
+  const paths = ['/api/v1/namespaces/default/configmaps', '/api/v1/namespaces/default/configmaps/none', '/api/v1/watch/nothings', '/apis/no.such/v1/things', '/apis/no.such/v1/things/a/b/c']
   for (const path of paths) await host.inject(`/cluster${path}`)
-  t.same(seen, ['/cluster/api/v1/namespaces/:namespace/configmaps', '/cluster/api/v1/namespaces/:namespace/configmaps/:name', '/cluster/api/:version/watch/*', '/cluster/apis/*'])
+  t.same(seen, [
+    '/cluster/api/:version/namespaces/:namespace/:resource', '/cluster/api/:version/namespaces/:namespace/:resource/:name',
+    '/cluster/api/:version/watch/:resource', '/cluster/apis/:group/:version/:resource', '/cluster/apis/*'
+  ])
 })
 
-t.test('with shared routes the same paths are served, with the same answers', async t => {
-  const [shared, own] = [await build(t, { api: { sharedRoutes: true } }), await build(t)]
-  t.notOk(shared.app.hasRoute({ method: 'GET', url: '/api/v1/namespaces/:namespace/pods' }))
+t.test('a subresource whose feature gate is off is not served', async t => {
+  const url = '/api/v1/namespaces/default/pods/none/ephemeralcontainers'
+  const [on, off] = [await build(t), await build(t, { featureGates: { EphemeralContainers: false } })]
+  t.match((await on.get(url)).json, { message: 'pods "none" not found' })
+  t.match((await off.get(url)).json, { code: 404, message: 'the server could not find the requested resource' })
+})
+
+t.test('verbs that a resource does not have are answered with 405', async t => {
+  const { call } = await build(t)
   const configs = '/api/v1/namespaces/default/configmaps'
-  for (const { post } of [shared, own]) t.equal((await post(configs, { metadata: { name: 'a' } })).code, 201)
-  for (const [method, path] of [
-    ['GET', configs], ['GET', `${configs}/a`], ['GET', `${configs}/none`], ['GET', `${configs}/a/status`], ['GET', '/api/v1/nothings'], ['GET', '/apis/apps/v1/deployments'], ['DELETE', '/apis/apps/v1/deployments'],
-    ['GET', '/apis/authorization.orch.io/v1/selfsubjectaccessreviews'], ['HEAD', configs], ['PATCH', `${configs}/a`], ['POST', `${configs}/a`], ['GET', '/api/v1/namespaces/default/pods/a/log'], ['OPTIONS', configs], ['GET', '/api/v1'], ['GET', `/api/v1/watch/namespaces/default/${'x'.repeat(300)}`]
-  ] as const) {
-    const [one, other] = [await shared.call(method, path), await own.call(method, path)]
-    t.strictSame([one.code, one.json['reason'], one.json['message']], [other.code, other.json['reason'], other.json['message']], `${method} ${path}`)
-  }
-  t.equal((await shared.call('DELETE', `${configs}/a`)).code, 200)
+  for (const [method, path, code] of [
+    ['DELETE', '/apis/apps/v1/deployments', 405], ['PATCH', configs, 405], ['POST', `${configs}/a`, 405], ['HEAD', configs, 405], ['OPTIONS', configs, 405],
+    ['GET', '/apis/authorization.orch.io/v1/selfsubjectaccessreviews', 405], ['GET', `${configs}/a/status`, 404], ['HEAD', '/api/v1/nothings', 404], ['GET', '/api/v1/configmaps/a', 404]
+  ] as const) t.equal((await call(method, path)).code, code, `${method} ${path}`)
 })
 
 t.test('names longer than a parameter of the host may be are served', async t => {

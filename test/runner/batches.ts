@@ -25,10 +25,6 @@ const MAX_FILES = 14
 /** Batches that start in these folders begin first: they wait for other programs most of the time, so others run beside them, and none is left alone at the end. */
 const FIRST = ['etcd-outage', 'soak', 'storage/']
 
-/** Servers of batches that start in these folders, and of the second run of conformance/, share the routes of all resources: a start takes a third of the CPU. */
-const SHARED_ROUTES = ['admission/', 'auth/abac', 'auth/rbac', 'bad-input/', 'config/', 'controllers/', 'plugins/', 'registry/', 'storage/']
-const SHARE_ROUTES = { ORCH_TEST_ROUTES: 'shared' }
-
 /** Some tests of every room, in less than a minute on two cores, without etcd, kubectl or a browser. */
 export const QUICK = [
   'answers/', 'admission/plugins/limit', 'admission/plugins/node', 'admission/plugins/other', 'admission/plugins/pod', 'admission/plugins/s', 'auth/abac', 'auth/rbac', 'clients/answer-cache', 'clients/client-certificate', 'clients/kubeconfig', 'clients/outgoing', 'clients/tls-files', 'clients/watched-files', 'config/command-line', 'config/flags', 'config/logging', 'config/refusals', 'controllers/informer', 'controllers/work-queue', 'controllers/services/repair',
@@ -48,8 +44,8 @@ export interface Batch { readonly title: string, readonly files: readonly string
 export function batchesOf (files: readonly string[]): Batch[] {
   const isFirst = ({ files: [file] }: Batch): boolean => FIRST.some(place => file?.startsWith(`dist/test/${place}`))
   return [
-    ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none', ...SHARE_ROUTES } })),
-    ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: SHARED_ROUTES.some(folder => batch[0]?.startsWith(`dist/test/${folder}`)) ? SHARE_ROUTES : {} }))
+    ...grouped(files.filter(file => file.startsWith('dist/test/conformance/'))).map(batch => ({ title: `${titleOf(batch)} without admission plugins`, files: batch, env: { ORCH_TEST_ADMISSION: 'none' } })),
+    ...grouped(files).map(batch => ({ title: titleOf(batch), files: batch, env: {} }))
   ].sort((one, other) => Number(isFirst(other)) - Number(isFirst(one)))
 }
 

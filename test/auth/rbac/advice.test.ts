@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { advice } from '../../../auth/rbac/advice.js'
-import { parseRequest } from '../../../plugins/request-info.js'
+import { parseRequest } from '../../request-info.js'
 import type { Authorizer } from '../../../app.js'
 import { build, type Answer, type Client, type Json } from '../../build.js'
 
@@ -96,7 +96,7 @@ t.test('advice to an impersonator depends on the rights of the impersonated user
 })
 
 t.test('a bounded number of roles is examined, and few are named', async t => {
-  const info = parseRequest('GET', PODS, '')
+  const info = parseRequest('GET', PODS)
   let taken = 0
   function * endless (rules: Json[]): Generator<[string, Json[]]> { for (;;) yield [`role-${taken++}`, rules] }
   t.equal(advice(info, [{ kind: 'Role', roles: endless([{ verbs: ['get'], apiGroups: ['x'], resources: ['y'] }]) }]), 'it would be allowed by the rule {apiGroups: [""], resources: ["pods"], verbs: ["list"]}')

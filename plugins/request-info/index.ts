@@ -1,0 +1,76 @@
+/**
+ * Says verb, group, version, resource, subresource, namespace and name, once per request, from the matched route and its parameters.
+ * Authorization and routing use the same result, so they cannot disagree. Registered first; creates `request.orch`.
+ */
+import type { ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
+import fp from 'fastify-plugin'
+import type { FastifyRequest } from 'fastify'
+import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
+import { translateQuery, usesPublicNames } from '../../schemas/compat/requests.js'
+import { badRequest, StatusError } from '../../schemas/status.js'
+import { auditIdOf } from '../audit-id.js'
+import { hostFault } from '../host-header.js'
+import { closeWithConnection } from '../queued-responses.js'
+import { resetAfterResponse } from '../unread-bodies.js'
+import { infoOfPath, RoutePattern, type Sent } from './paths.js'
+import { Context } from './request-context.js'
+
+/** Rejects a wrong HTTP version in the request line of HTTP/1. */
+const unsupportedVersion = (major: number): StatusError => major < 1
+  ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: { connection: 'close' } })
+  : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', { code: 505, headers: { connection: 'close' } })
+
+/** HTTP/2 responses, and HTTP/1.1 responses that wait behind others, do not report that they are closed. */
+function isClosed ({ raw }: FastifyRequest, response: ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>): boolean {
+  return response.destroyed || (response.stream ?? raw.socket).destroyed
+}
+
+export interface RequestInfoOptions {
+  /** Serve clients that use the public project's names. Default false. */
+  readonly publicNames?: boolean | undefined
+}
+
+export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = false }) => {
+  const mount = fastify.prefix
+  const { clock } = fastify.orch
+  fastify.decorateRequest('orch')
+
+  const patterns = new Map<string, RoutePattern>()
+  fastify.addHook('onRoute', route => {
+    patterns.set(route.url, new RoutePattern(route.url.slice(mount.length) || '/'))
+    route.schema = Object.assign({ hide: true }, route.schema) // from the documents of a host's @fastify/swagger
+  })
+  const infoOf = ({ params, routeOptions: { url = '' } }: FastifyRequest, sent: Sent): RequestInfo =>
+    patterns.get(url)?.infoOf(params as Record<string, string>, sent) ?? infoOfPath(sent) // none if no route matched
+
+  fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
+    if (isClosed(request, reply.raw)) return // the client disconnected while a hook of the host waited; the request's place would never be released
+    closeWithConnection(reply.raw)
+    resetAfterResponse(reply.raw)
+    const url = request.raw.url ?? '/'
+    const at = url.indexOf('?')
+    const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
+    const sent = at < 0 ? '' : url.slice(at + 1)
+    const publicNames = serves && usesPublicNames(path, request.headers)
+    const search = publicNames ? translateQuery(sent, path) : sent
+    const auditId = auditIdOf(request.headers)
+    const received = clock.wall()
+    try {
+      if (!('stream' in request.raw)) {
+        if (request.raw.httpVersionMajor !== 1) throw unsupportedVersion(request.raw.httpVersionMajor)
+        const fault = hostFault(request.raw)
+        if (fault !== undefined) throw fault
+      }
+      if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
+      const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, publicNames })
+      request.orch = new Context(info, search, publicNames, auditId, received, reply.raw)
+    } catch (error) {
+      const info = pathRequest(path, request.method.toLowerCase())
+      request.orch = new Context(info, search, publicNames, auditId, received, reply.raw)
+      return done(error as Error) // only StatusErrors are thrown
+    }
+    reply.header('audit-id', auditId)
+    done()
+  })
+}, { name: 'orch/request-info', fastify: '5.x' })

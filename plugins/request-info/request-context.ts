@@ -1,0 +1,108 @@
+/** The state of one request, `request.orch`. */
+import type { EventEmitter } from 'node:events'
+import type { RequestInfo } from '../../auth/request-info.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import type { StatusError } from '../../schemas/status.js'
+import { Trace } from '../../registry/trace.js'
+import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from '../context.js'
+
+/** Shared by all requests without a query; must not be modified. */
+const NO_QUERY = new URLSearchParams()
+
+const NO_ANNOTATIONS = Object.freeze({})
+
+/** Abort reason of ended requests; shared, because most requests with a signal end with it. */
+const ENDED = new Error('the request has ended')
+
+export class Context implements RequestContext {
+  readonly auditId: string
+  readonly trace: Trace
+  user: UserInfo | undefined = undefined
+  impersonator: UserInfo | undefined = undefined
+  dryRun = false
+  accept: Negotiated | undefined = undefined
+  readonly warnings: string[] = []
+  annotations: Readonly<Record<string, string>> = NO_ANNOTATIONS
+  failure: StatusError | undefined = undefined
+  defect = false
+  waited = 0
+  waitedTogether = 0
+  filterSince = 0
+  audited = false
+  recorder: ObjectRecorder | undefined = undefined
+  onEnd: (() => void) | undefined = undefined
+  readonly info: RequestInfo
+  readonly publicNames: boolean
+  #search: string
+  #query: URLSearchParams | undefined
+  #controller: AbortController | undefined
+  #ended = false
+  readonly #received: number
+  readonly #raw: EventEmitter
+  /** Emptied on close to release references to the request. */
+  #closed: Array<() => void> | undefined
+  #released = false
+  #place: LimitPlace | undefined
+
+  /** @param received milliseconds since 1970 */
+  constructor (info: RequestInfo, search: string, publicNames: boolean, auditId: string, received: number, raw: EventEmitter) {
+    this.info = info
+    this.publicNames = publicNames
+    this.#received = received
+    this.auditId = auditId
+    this.trace = new Trace(auditId)
+    this.#search = search
+    this.#raw = raw
+  }
+
+  occupy (place: LimitPlace): void {
+    this.#place = place
+    this.onClosed(() => { place.closed() })
+  }
+
+  handedOver (bytes: number): void { this.#place?.handedOver(bytes) }
+
+  onClosed (then: () => void): void {
+    if (this.#released) {
+      then()
+      return
+    }
+    if (this.#closed !== undefined) {
+      this.#closed.push(then)
+      return
+    }
+    const closed = this.#closed = [then]
+    this.#raw.on('close', () => {
+      this.#released = true
+      for (const one of closed.splice(0)) one()
+    })
+  }
+
+  get receivedAt (): Date { return new Date(this.#received) }
+
+  get query (): URLSearchParams {
+    this.#query ??= this.#search === '' ? NO_QUERY : new URLSearchParams(this.#search)
+    return this.#query
+  }
+
+  dropQuery (): void {
+    this.#search = ''
+    this.#query = undefined
+  }
+
+  /** Created lazily: most requests never need it. */
+  get signal (): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#ended) this.#controller.abort(ENDED)
+      else this.onClosed(() => { this.end() })
+    }
+    return this.#controller.signal
+  }
+
+  end (): void {
+    this.#ended = true
+    this.onEnd?.()
+    this.#controller?.abort(ENDED)
+  }
+}

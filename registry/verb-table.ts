@@ -1,0 +1,41 @@
+/** The handlers of a served resource. It knows which requests the resource can have at all, and answers the others: 404 and 405. */
+import type { RequestInfo } from '../auth/request-info.js'
+import { dnsLabel } from '../schemas/names.js'
+import { methodNotAllowed, noSuchPath, notFound } from '../schemas/status.js'
+import type { ResourceStore } from './resource-store.js'
+
+const COLLECTION_VERBS = new Set(['list', 'watch', 'create', 'deletecollection'])
+
+export class VerbTable<Handler> {
+  readonly #store: ResourceStore
+  readonly #handlers: ReadonlyMap<string, Partial<Record<string, Handler>>>
+
+  /** @param handlers by subresource, '' for the object itself, then by verb */
+  constructor (store: ResourceStore, handlers: ReadonlyMap<string, Partial<Record<string, Handler>>>) {
+    this.#store = store
+    this.#handlers = handlers
+  }
+
+  /** @throws StatusError 404 for a path that the resource does not have, 405 for a verb */
+  of (info: RequestInfo): Handler {
+    const { namespace, name, selected, subresource, verb } = info
+    const { namespaced } = this.#store.type
+    // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in one namespace would reach beyond it.
+    if (!namespaced && namespace !== '' && namespace !== name) throw noSuchPath()
+    if (namespaced && namespace === '' && name !== '' && selected !== true) throw noSuchPath()
+    if (namespaced && namespace !== '' && dnsLabel(namespace).length > 0) throw notFound({ group: '', resource: 'namespaces' }, namespace)
+    const handlers = this.#handlers.get(subresource)
+    if (handlers === undefined) throw noSuchPath()
+    const handler = handlers[verb === 'options' ? 'get' : verb]
+    if (handler === undefined || !this.#allows(info)) throw methodNotAllowed()
+    return handler
+  }
+
+  /** Collections and objects take different verbs, except watch. Across namespaces, namespaced resources can only be listed and watched. */
+  #allows ({ verb, namespace, name, selected, subresource }: RequestInfo): boolean {
+    const { type, representation } = this.#store
+    if (subresource !== '') return name !== ''
+    if ((name === '' || selected === true) !== COLLECTION_VERBS.has(verb) && verb !== 'watch') return false
+    return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && representation.verbs.includes('create'))
+  }
+}
