@@ -25,7 +25,14 @@ export interface ObjectAnswer {
   readonly object: object
   readonly code: number
   /** What clients may ask for in its place, beside the object: a Table too, or its metadata alone. Default neither. */
-  readonly forms?: { readonly tabular: Tabular, readonly bytes: number } | 'metadata' | undefined
+  readonly forms?: TabularForm | 'metadata'
+}
+
+export interface TabularForm {
+  readonly store: ResourceStore
+  readonly tabular: Tabular
+  /** Of the JSON of its object. */
+  readonly bytes: number
 }
 
 /** A list result; virtual lists have no revision. */

@@ -45,7 +45,7 @@ const MAY_IMPORT = {
   ],
   // the last three for `orch-apiserver dev`
   testing: [
-    'app', ...UP_TO_REGISTRY, 'routes/respond', 'routes/deprecation', 'serving/certify', 'config/command-line',
+    'app', ...UP_TO_REGISTRY, 'answers', 'routes/deprecation', 'serving/certify', 'config/command-line',
     'config/commands/dev', 'config/flag'
   ],
   app: ['config/checks/index', 'config/server-options', 'plugins', 'routes', ...UP_TO_REGISTRY],

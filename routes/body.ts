@@ -4,7 +4,7 @@ import { translateDecoded, translateJson } from '../schemas/compat/objects.js'
 import { translateGroup } from '../schemas/compat/text.js'
 import type { NamesInProtobuf } from '../schemas/codec/protobuf/decode.js'
 import {
-  type Asker, parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults,
+  parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults,
   findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message
 } from '../schemas/index.js'
 import { Facts } from '../schemas/language/types.js'
@@ -12,6 +12,7 @@ import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
 import { withSpan } from '../registry/trace.js'
 import { yieldToStarted, isLarge, nextTurn } from '../event-loop/turns.js'
+import { askerOf } from '../answers/formats/format.js'
 import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
 
@@ -31,12 +32,9 @@ export function bodyOf (request: FastifyRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array()
 }
 
-/** For whom a thread works. */
-export const askerOf = ({ orch: { user, signal } }: FastifyRequest): Asker => ({ tenant: user?.username ?? '', signal })
-
 /** Parses JSON or YAML into a plain value. @throws StatusError 415; DecodeError */
 export async function parseText (type: string, body: Uint8Array, request: FastifyRequest): Promise<Parsed> {
-  return type === YAML_TYPE ? await parseYamlBody(body, askerOf(request)) : parseJson(body)
+  return type === YAML_TYPE ? await parseYamlBody(body, askerOf(request.orch)) : parseJson(body)
 }
 
 /**

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { acceptsGzip, LARGE_BYTES } from './stream.js'
+import { acceptsGzip, LARGE_BYTES } from '../answers/heads.js'
 
 const compress = promisify(gzip)
 

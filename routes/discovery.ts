@@ -1,13 +1,12 @@
 /** Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Subresource } from '../schemas/index.js'
-import { translateDocument } from '../schemas/compat/objects.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
-import { sendValue } from './respond.js'
+import { sendValue } from '../answers/send.js'
 import { versionInfo } from './version.js'
 import { withSlash } from './with-slash.js'
 
@@ -51,7 +50,10 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>): void => {
     for (const path of withSlash(fastify, url)) fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
   }
-  const send = (request: FastifyRequest, reply: FastifyReply, document: object): FastifyReply => sendValue(request, reply, request.orch.publicNames ? translateDocument(document) as object : document)
+  const send = (request: FastifyRequest, reply: FastifyReply, document: object): FastifyReply => {
+    sendValue(request, reply, document)
+    return reply
+  }
   const get = (url: string, make: (request: FastifyRequest) => object): void => { route(url, (request, reply) => send(request, reply, make(request))) }
 
   get('/version', () => versionInfo())

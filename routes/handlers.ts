@@ -6,7 +6,7 @@ import type { Subresource } from '../schemas/index.js'
 import { isServed } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
 import type { Verb } from '../answers/answer.js'
-import { answering } from './respond.js'
+import { answering } from '../answers/send.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
 import { deleteCollectionVerb, deleteVerb } from './verbs/delete.js'
 import { getSourceVerb, getVerb } from './verbs/get.js'
@@ -15,7 +15,7 @@ import { operationVerb } from './verbs/operate.js'
 import { patchViewVerb, readViewVerb, updateViewVerb } from './verbs/view.js'
 import { watchVerb } from './verbs/watch.js'
 import { createVerb, patchVerb, updateVerb } from './verbs/write.js'
-import { observeWatches } from './watch-metrics.js'
+import { observeWatches } from '../answers/watch/metrics.js'
 
 /** Returns undefined if the handler sends the response itself. */
 export type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined

@@ -4,7 +4,8 @@ import { list } from '../registry/operations/list.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { deprecationWarning } from '../routes/deprecation.js'
-import { sendEntry } from '../routes/respond.js'
+import { entryAnswer } from '../answers/answer.js'
+import { sendAnswer } from '../answers/send.js'
 import { NO_LABELS, parseFieldSelector } from '../schemas/index.js'
 import { notFound } from '../schemas/status.js'
 import type { Revision } from '../storage/backend.js'
@@ -85,5 +86,5 @@ async function objectAt (
   if (entry === undefined) throw notFound(store.resource, name)
   const warning = deprecationWarning(store.representation)
   if (warning !== undefined) warnings.push(warning)
-  sendEntry(request, reply, store, entry)
+  await sendAnswer(request, reply, entryAnswer(store, entry))
 }

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HTML_TYPE } from '../../schemas/media-types.js'
-import { sendBytes } from '../stream.js'
+import { sendWhole } from '../../answers/send-bytes.js'
 import { eventSection } from './events.js'
 import { healthSection } from './health.js'
 import { linkSection, page } from './page.js'
@@ -31,7 +31,9 @@ export function frontPage (fastify: FastifyInstance): (request: FastifyRequest, 
       await resourceSection(orch.resources, rights, base, signal),
       await linkSection(rights, base, isServed)
     ]
-    return sendBytes(request, reply.header('content-security-policy', POLICY), `${HTML_TYPE}; charset=utf-8`, Buffer.from(await page(user, rights, sections)))
+    const html = Buffer.from(await page(user, rights, sections))
+    sendWhole(request, reply.header('content-security-policy', POLICY), `${HTML_TYPE}; charset=utf-8`, html)
+    return reply
   }
 }
 

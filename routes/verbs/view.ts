@@ -40,7 +40,7 @@ function withView (store: ResourceStore, view: SubresourceView, entry: Entry, ol
 
 export function viewAnswer (store: ResourceStore, view: SubresourceView, entry: Entry): ObjectAnswer {
   const object = viewOf(store, view, entry)
-  return { kind: 'object', message: view.message, object, code: 200, forms: { tabular: view, bytes: entry.json.length } }
+  return { kind: 'object', message: view.message, object, code: 200, forms: { store, tabular: view, bytes: entry.json.length } }
 }
 
 /** @throws StatusError 404 that names the view; as upstream, a view in the core group is reported with the group of its message */

@@ -28,7 +28,7 @@ const TIME_LIMIT = 15_000
 const KEEP_FOR = 10_000
 const MEMORY_LIMIT = { maxOldGenerationSizeMb: 512 }
 
-/** The output format. `item`: one item of a list, as `indented` and `yaml` in routes/verbs/list.ts need it. */
+/** The output format. `item`: one item of a list, as `listing` in answers/formats/ needs it. */
 export interface TextForm { readonly format: 'yaml' | 'indented', readonly item: boolean }
 
 /** A request to a thread: parse YAML, or convert the server's JSON to another format. */

@@ -1,7 +1,7 @@
 /** The common part of both bare servers: the bytes they send, and how they split a large response. */
 import { readFileSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
-import { CHUNK_BYTES } from '../../routes/chunks.js'
+import { CHUNK_BYTES } from '../../answers/chunks.js'
 
 const [one = '{}', list = '', certificate = '', key = ''] = process.argv.slice(2)
 

@@ -3,10 +3,10 @@ import t, { type Test } from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from '../fastify.js'
 import orch, { type ServerOptions } from '../../app.js'
-import { openWatches } from '../../routes/watch-turns.js'
+import { openWatches } from '../../answers/watch/turns.js'
 import { BINDINGS, binding, client, TABLE, Watch, type Client, type Json } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
-import { HeldTime } from './held-time.js'
+import { HeldTime } from '../answers/watch/held-time.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'
 

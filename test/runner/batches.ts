@@ -13,7 +13,7 @@ const SHARED = [
   ['examples/', 'interop/'],
   ['plugins/'],
   ['files/', 'registry/', 'storage/', 'serving/'],
-  ['routes/'],
+  ['answers/', 'routes/'],
   ['schemas/']
 ]
 /** Exceptions: they measure their process or change something of it, or take as long as others together. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
-import { openWatches, OpenWatches, type OpenWatch } from '../../routes/watch-turns.js'
+import { openWatches, OpenWatches, type OpenWatch } from '../../../answers/watch/turns.js'
 import { HeldTime } from './held-time.js'
 
 class Fake implements OpenWatch {

@@ -1,21 +1,22 @@
 /**
- * One open watch: the initial state, then events, with bookmarks at intervals, until its time is over, the client disconnects or the server shuts down. It
- * writes at the pace of the client. A stalled client costs a cursor and at most one chunk; it is ended when its next event has been dropped or its connection
- * accepts no bytes for too long. (Interface: Watch, Events.)
+ * One open watch: the initial state, then events, with bookmarks at intervals, until its time is over, the client
+ * disconnects or the server shuts down. It writes at the pace of the client. A stalled client costs a cursor and at
+ * most one chunk; it is ended when its next event has been dropped or its connection accepts no bytes for too long.
+ * (Interface: Watch, Events.)
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { ServerResponse } from 'node:http'
-import { expired, internalError } from '../schemas/status.js'
-import type { Entry } from '../storage/cache/entry.js'
-import type { Feed } from '../storage/cache/feed.js'
-import type { Snapshot } from '../storage/cache/watch-cache.js'
-import { isStorageError } from '../storage/errors.js'
-import { TOO_OLD, type ObjectWatch } from '../registry/operations/watch.js'
-import { isLarge, turnIsOver } from '../event-loop/turns.js'
-import type { WatchEncoder } from './watch-encoder.js'
-import type { WatchObserver } from './watch-metrics.js'
-import { Sink } from './watch-sink.js'
-import type { OpenWatch, OpenWatches } from './watch-turns.js'
+import { expired, internalError } from '../../schemas/status.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { Feed } from '../../storage/cache/feed.js'
+import type { Snapshot } from '../../storage/cache/watch-cache.js'
+import { isStorageError } from '../../storage/errors.js'
+import { TOO_OLD, type ObjectWatch } from '../../registry/operations/watch.js'
+import { isLarge, turnIsOver } from '../../event-loop/turns.js'
+import type { WatchEncoder } from './encoder.js'
+import type { WatchObserver } from './metrics.js'
+import { Sink } from './sink.js'
+import type { OpenWatch, OpenWatches } from './turns.js'
 
 /** Maximum time between bookmarks, with a random spread. */
 const BOOKMARK_MS = 60_000
@@ -37,6 +38,7 @@ export interface StreamOptions {
   /** Resolves when the watch has reached the store's newest revision; undefined if it already has. */
   readonly fresh: () => Promise<void> | undefined
   readonly log: FastifyBaseLogger
+  readonly auditId: string
   /** Rate limit; 0 for none. */
   readonly bytesPerSecond: number
   readonly observer: WatchObserver
@@ -45,7 +47,8 @@ export interface StreamOptions {
 export class WatchStream implements OpenWatch {
   due = 0
   queued = false
-  // Separate fields instead of the options: a thousand watches wake at once, and each object visited is a CPU cache miss.
+  // Separate fields instead of the options: a thousand watches wake at once, and each object visited is a CPU cache
+  // miss.
   readonly #sink: Sink
   readonly #encoder: WatchEncoder
   readonly #open: OpenWatches
@@ -55,6 +58,7 @@ export class WatchStream implements OpenWatch {
   readonly #bookmarks: boolean
   readonly #fresh: StreamOptions['fresh']
   readonly #log: FastifyBaseLogger
+  readonly #auditId: string
   readonly #observer: WatchObserver
   readonly #chunkBytes: number
   /** When the watch times out. */
@@ -79,11 +83,13 @@ export class WatchStream implements OpenWatch {
     this.#bookmarks = options.bookmarks
     this.#fresh = options.fresh
     this.#log = options.log
+    this.#auditId = options.auditId
     this.#observer = options.observer
     this.#chunkBytes = options.bytesPerSecond === 0 ? CHUNK_BYTES : Math.min(CHUNK_BYTES, options.bytesPerSecond)
     this.#initial = initial === undefined ? undefined : { range, matches, map: initial.map }
     this.#from = range.start
-    this.#sink = new Sink(raw, { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }, undefined, options.bytesPerSecond)
+    const listener = { drained: () => { open.wake(this) }, closed: () => { this.#end(false) } }
+    this.#sink = new Sink(raw, listener, undefined, options.bytesPerSecond)
     this.#encoder = options.encoder(this.#sink.chunked)
     this.#until = open.now() + seconds * 1000
     open.add(this, this.#untilNextTick())
@@ -194,8 +200,11 @@ export class WatchStream implements OpenWatch {
     const lost = isStorageError(error, 'Compacted')
     const closed = isStorageError(error, 'Closed')
     if (lost) this.#observer.terminated()
-    if (!lost && !closed) this.#log.error({ err: error }, 'a watch failed')
-    if (!closed && !this.#sink.blocked) this.#sink.write(this.#encoder.failure((lost ? expired(TOO_OLD) : internalError(error)).status))
+    if (!lost && !closed) this.#log.error({ err: error, auditId: this.#auditId }, 'a watch failed')
+    if (!closed && !this.#sink.blocked) {
+      const { status } = lost ? expired(TOO_OLD) : internalError(error)
+      this.#sink.write(this.#encoder.failure(status))
+    }
     if (!closed) this.#bookmarked = Infinity // a bookmark would cover the unsent event
     this.#end(true)
   }

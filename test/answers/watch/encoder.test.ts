@@ -1,13 +1,12 @@
 /** Rows of Tables in watches: made once for each change and kind of row, and shared. */
 import t, { type Test } from 'tap'
-import type { FastifyRequest } from 'fastify'
-import { watchForm, type WatchEncoder } from '../../routes/watch-encoder.js'
-import { chunkContent } from '../../routes/watch-sink.js'
-import { Entry } from '../../storage/cache/entry.js'
-import { CacheEvent } from '../../storage/cache/event.js'
-import { systemClock } from '../../event-loop/clock.js'
-import type { ResourceStore } from '../../registry/resource-store.js'
-import { configMaps } from '../stored.js'
+import { watchForm, type WatchEncoder } from '../../../answers/watch/encoder.js'
+import { chunkContent } from '../../../answers/watch/framing.js'
+import { Entry } from '../../../storage/cache/entry.js'
+import { CacheEvent } from '../../../storage/cache/event.js'
+import { systemClock } from '../../../event-loop/clock.js'
+import type { ResourceStore } from '../../../registry/resource-store.js'
+import { configMaps } from '../../stored.js'
 
 const TYPE = 'application/json'
 
@@ -23,8 +22,8 @@ function counted (): { made: () => number, open: (include: string, chunked?: boo
   const columns = [{ ...configMaps.columns?.[0], cell: ({ metadata }: { metadata: { name?: string } }) => { count++; return metadata.name ?? '' } }]
   const store = { representation: { ...configMaps, columns }, toVersion: (entry: Entry) => entry, clock: systemClock } as unknown as ResourceStore // the members that are read
   const open = (include: string, chunked = false): WatchEncoder => {
-    const request = { orch: { publicNames: false, accept: { format: 'json', as: 'Table', asVersion: 'meta.orch.io/v1', pretty: false }, query: new URLSearchParams({ includeObject: include }) } } as unknown as FastifyRequest
-    const form = watchForm(request, store)
+    const accept = { format: 'json', as: 'Table', asVersion: 'meta.orch.io/v1', pretty: false } as const
+    const form = watchForm({ publicNames: false, accept, query: new URLSearchParams({ includeObject: include }) }, store)
     if (form.type !== TYPE) throw new Error(form.type)
     return form.encoder(chunked)
   }

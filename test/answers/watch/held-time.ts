@@ -1,4 +1,4 @@
-import type { Clock } from '../../event-loop/clock.js'
+import type { Clock } from '../../../event-loop/clock.js'
 
 /** Time that stands still until the test moves it. */
 export class HeldTime implements Clock {

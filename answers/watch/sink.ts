@@ -1,14 +1,15 @@
 /**
- * Sends the bytes of a watch with as little overhead as possible: over HTTP/2 to the core stream, over HTTP/1.1 to the socket with chunk framing shared by
- * all watchers. If neither is available (a response behind another one on its connection, an injected request), it writes to the response.
- * Benchmark: `npm run bench -- watch`, 'one event to 1,000 watches, HTTP/1.1, per delivery': 1.1 to 1.2 times as much without it.
+ * Sends the bytes of a watch with as little overhead as possible: over HTTP/2 to the core stream, over HTTP/1.1 to the
+ * socket with chunk framing shared by all watchers. If neither is available (a response behind another one on its
+ * connection, an injected request), it writes to the response. Benchmark: `npm run bench -- watch`, 'one event to 1,000
+ * watches, HTTP/1.1, per delivery': 1.1 to 1.2 times as much without it.
  */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse, ServerHttp2Stream } from 'node:http2'
 import { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { ByteRate } from '../serving/wire/byte-rate.js'
-import { endRawChunks, startRawChunks } from '../serving/wire/raw-bodies.js'
+import { ByteRate } from '../../serving/wire/byte-rate.js'
+import { endRawChunks, startRawChunks } from '../../serving/wire/raw-bodies.js'
 
 /** A connection that accepts no bytes for this long while some are pending is closed, at most twice this time later. */
 const STALLED_MS = 60_000
@@ -98,7 +99,10 @@ export class Sink {
     return false
   }
 
-  /** Uses write callbacks, because Node also emits a response's 'drain' when a later one on the connection buffers bytes. */
+  /**
+   * Uses write callbacks, because Node also emits a response's 'drain' when a later one on the connection buffers
+   * bytes.
+   */
   #writeToResponse (chunk: Uint8Array): boolean {
     this.#unsent++
     if (this.#raw.write(chunk, this.#sent)) return true
@@ -139,7 +143,8 @@ export class Sink {
   #arm (): void {
     if (this.#armed) return
     const timeoutSource = this.#stream ?? this.#raw
-    if (this.#stream === undefined && !(this.#raw.socket instanceof Socket)) return // no connection yet, or an injected request
+    // no connection yet, or an injected request
+    if (this.#stream === undefined && !(this.#raw.socket instanceof Socket)) return
     this.#armed = true
     if (!this.#listening) {
       this.#listening = true
@@ -157,22 +162,4 @@ export class Sink {
     const timeoutSource = this.#stream ?? this.#raw
     timeoutSource.setTimeout(0)
   }
-}
-
-/** The HTTP/1.1 framing of a chunk of that length. */
-export const chunkEnds = (length: number): readonly [head: string, tail: string] => [`${length.toString(16)}\r\n`, '\r\n']
-
-/** Frames a chunk in a separate allocation, because it is cached for other watchers. */
-export function chunk (bytes: Uint8Array): Buffer {
-  const [head, tail] = chunkEnds(bytes.length)
-  const framed = Buffer.allocUnsafeSlow(head.length + bytes.length + tail.length)
-  framed.write(head, 0, 'latin1')
-  framed.set(bytes, head.length)
-  framed.write(tail, head.length + bytes.length, 'latin1')
-  return framed
-}
-
-/** The contents of a framed chunk, without copying. */
-export function chunkContent (framed: Buffer): Buffer {
-  return framed.subarray(framed.indexOf('\n') + 1, -2)
 }

@@ -1,6 +1,10 @@
-/** The JSON of a list: head, items and tail, copied into chunks. Each item's stored bytes end in a newline, which a comma replaces. */
+/**
+ * The JSON of a list: head, items and tail, copied into chunks. Each item's stored bytes end in a newline, which a
+ * comma replaces.
+ */
 import type { Entry } from '../storage/cache/entry.js'
 import { nextTurn } from '../event-loop/turns.js'
+import { makeChunk } from './chunks.js'
 
 const COMMA = 0x2c
 /** Visiting this many entries, which may not be in the CPU cache, takes a millisecond or two. */
@@ -10,7 +14,7 @@ const MAX_SUMMED_PER_TURN = 16_384
 export interface LeafJson { readonly at: number, readonly count: number, readonly bytes: Buffer }
 
 /** Total JSON bytes, with one separator per entry. Yields to the event loop. */
-export async function bytesOf (entries: readonly Entry[], ready: readonly LeafJson[] = []): Promise<number> {
+export async function sizeOf (entries: readonly Entry[], ready: readonly LeafJson[] = []): Promise<number> {
   let bytes = 0
   let next = 0
   let seen = 0
@@ -44,13 +48,36 @@ export class ListBytes {
   /** Index of the next leaf in `#ready`. */
   #nextLeaf = 0
 
-  /** `size` is the result of `bytesOf`; `ready` is in order. */
+  /** `size` is the result of `sizeOf`; `ready` is in order. */
   constructor (head: string, entries: readonly Entry[], size: number, tail: string, ready: readonly LeafJson[] = []) {
     this.#ready = ready
     this.#head = Buffer.from(head)
     this.#tail = Buffer.from(tail)
     this.#entries = entries
     this.length = this.#head.length + size - (entries.length > 0 ? 1 : 0) + this.#tail.length
+  }
+
+  /** All of it, for a short list. */
+  whole (): Buffer {
+    const whole = Buffer.allocUnsafe(this.length)
+    for (let used = 0; used < whole.length;) {
+      const ready = this.next()
+      used += ready === undefined ? this.fill(whole.subarray(used)) : ready.copy(whole, used)
+    }
+    return whole
+  }
+
+  * pieces (): Generator<Uint8Array> {
+    for (let remaining = this.length; remaining > 0;) {
+      const piece = this.next() ?? this.#filled()
+      remaining -= piece.length
+      yield piece
+    }
+  }
+
+  #filled (): Buffer {
+    const chunk = makeChunk()
+    return chunk.subarray(0, this.fill(chunk))
   }
 
   /** Returns the bytes of the leaf at the current position, if any. Shared: send them unchanged. */

@@ -2,8 +2,8 @@
  * Shared by all open watches of a server: one coarse clock instead of a timer each, but for those whose time is near,
  * one shutdown listener, and one queue that spreads their writes over event loop turns.
  */
-import { systemClock, type Clock } from '../event-loop/clock.js'
-import { TURN_MS } from '../event-loop/turns.js'
+import { systemClock, type Clock } from '../../event-loop/clock.js'
+import { TURN_MS } from '../../event-loop/turns.js'
 
 /** The clock's resolution. Watches whose time comes within two ticks get timers of their own. */
 const TICK_MS = 500
@@ -69,8 +69,8 @@ export class OpenWatches {
   }
 
   /**
-   * Schedules a watch with pending events: calls its `pump` at once if this turn has time and the queue is empty, else in order. Under load each write
-   * carries more events.
+   * Schedules a watch with pending events: calls its `pump` at once if this turn has time and the queue is empty, else
+   * in order. Under load each write carries more events.
    */
   wake (watch: OpenWatch): void {
     if (watch.queued) return
@@ -144,7 +144,8 @@ export class OpenWatches {
 
   #currentTick (): number { return Math.floor(this.#clock.elapsed() / TICK_MS) }
 
-  #bucketAt (tick: number): Set<OpenWatch> { return this.#wheel[tick % SLOTS] as Set<OpenWatch> } // a remainder is a valid index
+  // a remainder is a valid index
+  #bucketAt (tick: number): Set<OpenWatch> { return this.#wheel[tick % SLOTS] as Set<OpenWatch> }
   #bucketOf ({ due }: OpenWatch): Set<OpenWatch> { return this.#bucketAt(lastTickBefore(due)) }
 
   #place (watch: OpenWatch, milliseconds: number): void {

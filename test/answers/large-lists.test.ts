@@ -3,7 +3,7 @@ import t from 'tap'
 import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { encodeMessage, encodeProtobufList, findResource, toYaml } from '../../schemas/index.js'
-import { CHUNK_BYTES } from '../../routes/chunks.js'
+import { CHUNK_BYTES } from '../../answers/chunks.js'
 import { TABLE, listen, PROTOBUF, type Json, type Listening } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'

@@ -8,9 +8,10 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createListener } from '../../serving/listener.js'
-import { chunk, chunkContent, Sink } from '../../routes/watch-sink.js'
-import { authority } from '../serving/authority.js'
+import { createListener } from '../../../serving/listener.js'
+import { chunk, chunkContent } from '../../../answers/watch/framing.js'
+import { Sink } from '../../../answers/watch/sink.js'
+import { authority } from '../../serving/authority.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 const MB = 1024 * 1024

@@ -1,5 +1,6 @@
 /** Sends large responses in chunks. */
-import type { ServerResponse } from 'node:http'
+import type { Writable } from 'node:stream'
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 
 /** Smaller chunks would cost a TLS record and a system call each. */
 export const CHUNK_BYTES = 128 * 1024
@@ -8,8 +9,8 @@ export const CHUNK_BYTES = 128 * 1024
 export const makeChunk = (): Buffer => Buffer.allocUnsafeSlow(CHUNK_BYTES)
 
 /**
- * Writes the chunks of one response and reports back-pressure and disconnects. A response's `drain` proves nothing, as Node also emits it when
- * a later response on the connection buffers bytes.
+ * Writes the chunks of one response and reports back-pressure and disconnects. A response's `drain` proves nothing, as
+ * Node also emits it when a later response on the connection buffers bytes.
  */
 export class ChunkWriter {
   /** True once the connection is closed. */
@@ -22,7 +23,7 @@ export class ChunkWriter {
   #proceed: (() => void) | undefined
 
   /** @param out the stream for the bytes of the response `raw` */
-  constructor (raw: ServerResponse, out: NodeJS.WritableStream) {
+  constructor (raw: Pick<Writable, 'once' | 'on'>, out: NodeJS.WritableStream) {
     this.#out = out
     const close = (): void => {
       this.closed = true
@@ -52,34 +53,23 @@ export class ChunkWriter {
   }
 }
 
-/** Collects small buffers into chunks. */
-export class Chunks {
-  readonly #writer: ChunkWriter
-  #chunk: Buffer | undefined
-  #used = 0
-
-  constructor (writer: ChunkWriter) { this.#writer = writer }
-
-  /** Copies `bytes`; returns false if the receiver is behind. */
-  add (bytes: Uint8Array): boolean {
-    const { length } = bytes
-    if (length > CHUNK_BYTES / 2) {
-      const flushed = this.flush()
-      return this.#writer.write(Buffer.from(bytes)) && flushed
+/** The parts in chunks, each its own memory. Yields to the event loop. */
+export async function * chunked (parts: Iterable<Uint8Array | Promise<Uint8Array>>): AsyncGenerator<Uint8Array> {
+  let chunk = makeChunk()
+  let used = 0
+  for (const made of parts) {
+    const part = made instanceof Promise ? await made : made
+    if (used > 0 && used + part.length > CHUNK_BYTES) {
+      yield chunk.subarray(0, used)
+      chunk = makeChunk()
+      used = 0
     }
-    let open = true
-    if (this.#used + length > CHUNK_BYTES) open = this.flush()
-    const chunk = this.#chunk ??= makeChunk()
-    chunk.set(bytes, this.#used)
-    this.#used += length
-    return open
+    if (part.length > CHUNK_BYTES) yield Buffer.from(part)
+    else {
+      chunk.set(part, used)
+      used += part.length
+    }
+    if (turnIsOver()) await nextTurn() // a part takes far longer than reading the clock
   }
-
-  flush (): boolean {
-    if (this.#chunk === undefined) return true
-    const full = this.#chunk.subarray(0, this.#used)
-    this.#chunk = undefined
-    this.#used = 0
-    return this.#writer.write(full)
-  }
+  if (used > 0) yield chunk.subarray(0, used)
 }

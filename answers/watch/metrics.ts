@@ -1,5 +1,5 @@
 /** Metrics of watches by group, version and kind, with upstream's names. */
-import type { Representation } from '../schemas/index.js'
+import type { Representation } from '../../schemas/index.js'
 
 const SIZE_BUCKETS = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
 
@@ -13,21 +13,40 @@ export interface WatchObserver {
 
 /** The part of `fastify.orch.metrics` that is used here. */
 interface Metrics {
-  readonly counter: (name: string, help: string, labels: readonly string[]) => { with: (...values: string[]) => { add: (by?: number) => void } }
-  readonly histogram: (name: string, help: string, bounds: readonly number[], labels: readonly string[]) => { with: (...values: string[]) => { observe: (value: number, times?: number) => void } }
+  readonly counter: (name: string, help: string, labels: readonly string[]) => {
+    with: (...values: string[]) => { add: (by?: number) => void }
+  }
+  readonly histogram: (name: string, help: string, bounds: readonly number[], labels: readonly string[]) => {
+    with: (...values: string[]) => { observe: (value: number, times?: number) => void }
+  }
 }
 
 export function observeWatches ({ counter, histogram }: Metrics): (representation: Representation) => WatchObserver {
   const kind = ['group', 'version', 'kind']
   const events = counter('apiserver_watch_events_total', 'Events sent to watches, by group, version and kind.', kind)
-  const sizes = histogram('apiserver_watch_events_sizes', 'Bytes of events sent to watches, those sent together by their mean, by group, version and kind.', SIZE_BUCKETS, kind)
-  const initials = counter('apiserver_init_events_total', 'Events of the state that watches begin with, by resource.', ['resource'])
-  const terminated = counter('apiserver_terminated_watchers_total', 'Watches that were ended as their clients were too slow, by resource.', ['resource'])
+  const sizes = histogram(
+    'apiserver_watch_events_sizes',
+    'Bytes of events sent to watches, those sent together by their mean, by group, version and kind.',
+    SIZE_BUCKETS,
+    kind
+  )
+  const initials = counter(
+    'apiserver_init_events_total', 'Events of the state that watches begin with, by resource.', ['resource']
+  )
+  const terminated = counter(
+    'apiserver_terminated_watchers_total',
+    'Watches that were ended as their clients were too slow, by resource.',
+    ['resource']
+  )
   const observers = new WeakMap<Representation, WatchObserver>()
   const observerOf = ({ group, version, kind, type }: Representation): WatchObserver => {
     const resource = type.group === '' ? type.plural : `${type.plural}.${type.group}`
     let series: ReturnType<typeof make> | undefined
-    const make = () => ({ events: events.with(group, version, kind), sizes: sizes.with(group, version, kind), initials: initials.with(resource) })
+    const make = () => ({
+      events: events.with(group, version, kind),
+      sizes: sizes.with(group, version, kind),
+      initials: initials.with(resource)
+    })
     return {
       sent: (count, bytes, initial) => {
         if (count === 0) return

@@ -1,0 +1,175 @@
+/**
+ * Bodies that are sent in pieces: at the pace of the client, so that a slow one holds a chunk instead of the whole
+ * answer, and no turn of the event loop is spent on one answer alone.
+ *
+ * A body is a Readable, so that hooks of hosts may read or transform it. Fastify pipes it into the response after all
+ * hooks; it then takes the response over, and writes with as little overhead as possible.
+ */
+import type { ServerResponse } from 'node:http'
+import { pipeline, Readable, Writable } from 'node:stream'
+import { constants, createGzip } from 'node:zlib'
+import type { FastifyReply } from 'fastify'
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
+import { unframedSocket } from '../serving/wire/raw-bodies.js'
+import { CHUNK_BYTES, ChunkWriter } from './chunks.js'
+
+export interface Content {
+  /** Its bytes, if they are known beforehand. */
+  readonly length?: number | string | undefined
+  /** Writes all of it, and ends or destroys `out`. Called at most once. */
+  readonly writeTo: (out: ServerResponse) => void
+  /** It will not be sent: the client has gone, or a hook sent something else. */
+  readonly abandon?: () => void
+}
+
+export class Body extends Readable {
+  readonly #reply: FastifyReply
+  readonly #length: Content['length']
+  /** Undefined once it is written or abandoned, so that nothing of it is held. */
+  #content: Content | undefined
+  #relay: Relay | undefined
+
+  constructor (reply: FastifyReply, content: Content) {
+    super({ emitClose: false, highWaterMark: CHUNK_BYTES })
+    this.#reply = reply
+    this.#length = content.length
+    this.#content = content
+    if (content.abandon !== undefined) reply.request.orch.onClosed(() => { this.#abandon() })
+  }
+
+  override pipe<T extends NodeJS.WritableStream> (destination: T, options?: { end?: boolean }): T {
+    const { raw } = this.#reply
+    if (destination as unknown !== raw) return super.pipe(destination, options)
+    const isAnswered = raw.headersSent // such as with the deadline's 504 while a hook of the host waited
+    if (!isAnswered) {
+      this.#reply.hijack() // only now: hooks of deadlines and hosts must see that it is sent
+      // only now: hooks may have put another body in its place
+      if (this.#length !== undefined) raw.setHeader('content-length', this.#length)
+    }
+    // A hook listens to the data, or sends trailers.
+    const isOrdinary = this.readableFlowing !== null || options?.end === false
+    if (isOrdinary && !isAnswered) return super.pipe(destination, options)
+    this.emit('end') // Fastify need not follow it any longer
+    if (isAnswered) this.destroy()
+    else this.#start(raw)
+    return destination
+  }
+
+  override _read (): void {
+    if (this.#relay !== undefined) return this.#relay.proceed()
+    this.#relay = new Relay(this)
+    this.#start(this.#relay as unknown as ServerResponse) // it has the members that bodies use
+  }
+
+  override _destroy (error: Error | null, done: (error?: Error | null) => void): void {
+    this.#abandon()
+    this.#relay?.destroy()
+    done(error)
+  }
+
+  #start (out: ServerResponse): void {
+    const content = this.#content
+    this.#content = undefined
+    content?.writeTo(out)
+  }
+
+  #abandon (): void {
+    const content = this.#content
+    this.#content = undefined
+    content?.abandon?.()
+  }
+}
+
+/** What a body is written to where not the response but a hook of a host reads it. */
+class Relay extends Writable {
+  readonly #body: Body
+  #proceed: (() => void) | undefined
+
+  constructor (body: Body) {
+    super({ highWaterMark: CHUNK_BYTES })
+    this.#body = body
+  }
+
+  flushHeaders (): void {}
+
+  /** The body has been read. */
+  proceed (): void {
+    const proceed = this.#proceed
+    this.#proceed = undefined
+    proceed?.()
+  }
+
+  override _write (chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (this.#body.push(chunk)) done()
+    else this.#proceed = done
+  }
+
+  override _final (done: () => void): void {
+    this.#body.push(null)
+    done()
+  }
+
+  override _destroy (error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.writableFinished) this.#body.destroy(error ?? new Error('the answer could not be finished'))
+    done()
+  }
+}
+
+export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+
+/**
+ * Immutable pieces. If the client disconnects or a piece fails, only the connection ends. @param ended called once,
+ * whatever happens
+ */
+export function pieced (reply: FastifyReply, pieces: Pieces, length?: number, ended: () => void = () => {}): Content {
+  return {
+    length,
+    writeTo: out => { write(reply, pieces, length, out).finally(ended).catch(() => {}) },
+    abandon: ended
+  }
+}
+
+async function write (
+  { request }: FastifyReply, pieces: Pieces, length: number | undefined, out: ServerResponse
+): Promise<void> {
+  const writer = new ChunkWriter(out, length === undefined ? out : destinationOf(out))
+  const iterator = Symbol.iterator in pieces ? pieces[Symbol.iterator]() : pieces[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const next = iterator.next()
+      const { done, value } = next instanceof Promise ? await next : next // a promise costs a turn of microtasks
+      if (done === true) break
+      if (!writer.write(value)) {
+        request.orch.handedOver(writer.unsent) // its seat is free while it waits for its client
+        await writer.drained()
+      }
+      if (turnIsOver()) await nextTurn()
+      if (writer.closed) {
+        await iterator.return?.()
+        out.destroy()
+        return
+      }
+    }
+    out.end()
+    request.orch.handedOver(Math.max(out.writableLength, writer.unsent))
+  } catch (error) {
+    const { log, orch: { auditId } } = request
+    if (!writer.closed) log.error({ err: error, auditId }, 'an answer could not be finished')
+    out.destroy()
+  }
+}
+
+/**
+ * The stream for a body of known length. It needs no framing, so it may bypass the response and write to the socket,
+ * unless the response waits behind another one.
+ */
+function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
+  raw.flushHeaders()
+  return unframedSocket(raw) ?? raw
+}
+
+export async function * gzipped (pieces: Pieces): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES })
+  pipeline(pieces, gzip, () => {}) // who reads from it gets the error
+  yield * gzip as AsyncIterable<Uint8Array>
+}

@@ -1,0 +1,93 @@
+/** What the formats of answers have in common. */
+import type { ApiObject, Asker, Message, TextForm } from '../../schemas/index.js'
+import type { Status } from '../../schemas/status.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import type { RequestContext } from '../../plugins/context.js'
+import type { ObjectList } from '../answer.js'
+import type { Names } from '../names.js'
+
+/** Writes objects and lists; events are functions of their own. */
+export interface Format {
+  readonly type: string
+  /** A stored object, under its client's names; a promise if a worker thread writes it. */
+  readonly entry: (store: ResourceStore, entry: Entry, asker: () => Asker) => Buffer | Promise<Buffer>
+  /** An object that is not stored. */
+  readonly object: <T extends object>(names: Names, message: Message<T>, own: T) => Buffer
+  readonly status: (status: Omit<Status, 'code'>) => Buffer
+  readonly list: (shown: ShownList) => Iterable<Part>
+}
+
+/** A list in the version that is asked for; under the client's names already where `Format` writes it. */
+export interface ShownList {
+  readonly store: ResourceStore
+  readonly list: ObjectList
+  readonly names: Names
+  /** Whether what is made of an item is kept with it. */
+  readonly keep: boolean
+  readonly asker: () => Asker
+}
+
+/** A format of any value, not of declared messages alone. */
+export interface TextFormat extends Format {
+  /** The form in which worker threads write large values; undefined if writing is quick. */
+  readonly slow: TextForm['format'] | undefined
+  readonly document: (value: object) => Buffer
+  /** The members of `head`, then a list named `name`, as one document. */
+  readonly listing: (head: object, name: string, items: Iterable<Part>) => Generator<Part>
+  /** An item of `listing`. */
+  readonly item: (value: object) => Uint8Array
+}
+
+export const isText = (format: Format): format is TextFormat => 'listing' in format
+
+/** A part of a list: bytes, which are copied before the next part is made, or a worker thread's promise of them. */
+export type Part = Uint8Array | Promise<Uint8Array>
+
+/** Between two steps of an item. */
+export const NOTHING = new Uint8Array(0)
+
+export const bytesOf = (text: string): Uint8Array => Buffer.from(text)
+
+/** The items with the text before each. @returns whether there are any */
+export function * preceded (items: Iterable<Part>, before: (first: boolean) => string): Generator<Part, boolean> {
+  let first = true
+  for (const item of items) {
+    if (item !== NOTHING) {
+      const text = before(first)
+      if (text !== '') yield bytesOf(text)
+      first = false
+    }
+    yield item
+  }
+  return !first
+}
+
+export function * mapped<T, Made> (all: readonly T[], make: (one: T) => Made): Generator<Made> {
+  for (const one of all) yield make(one)
+}
+
+/** Writes the events of a watch. */
+export interface Events {
+  /** @param entry as stored, before it is of the version that is asked for */
+  readonly event: (type: string, entry: Entry) => Buffer
+  /** The initial state. @param chunked whether the bytes are framed for HTTP/1.1 */
+  readonly added: (entries: readonly Entry[], chunked: boolean) => Buffer
+  readonly bookmark: (revision: number) => Buffer
+  readonly failure: (status: Status) => Buffer
+}
+
+/** The object of a bookmark: kind and resourceVersion. */
+export const bookmarkObject = ({ representation }: ResourceStore, revision: number, names: Names) => ({
+  kind: representation.kind,
+  apiVersion: names.apiVersion(representation.apiVersion),
+  metadata: { resourceVersion: String(revision) }
+})
+
+/** The object of an entry of a list. */
+export const objectIn = ({ keep }: ShownList): (entry: Entry) => ApiObject =>
+  keep ? entry => entry.object : entry => entry.read()
+
+/** For whom a thread works. */
+export const askerOf = ({ user, signal }: Pick<RequestContext, 'user' | 'signal'>): Asker =>
+  ({ tenant: user?.username ?? '', signal })

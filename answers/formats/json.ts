@@ -1,0 +1,116 @@
+/** JSON: an object and an event are the stored bytes, a list joins them. Indented where a client asks for that. */
+import { indentedItem, listJson, stringify, toJson } from '../../schemas/index.js'
+import { JSON_TYPE } from '../../schemas/media-types.js'
+import { nextTurn, isLarge, turnIsOver } from '../../event-loop/turns.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { leafJson } from '../../storage/cache/leaf-json.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import type { ObjectList } from '../answer.js'
+import { ListBytes, sizeOf, type LeafJson } from '../list-bytes.js'
+import { metadataOf } from '../list-metadata.js'
+import type { Names } from '../names.js'
+import { chunk, chunkEnds } from '../watch/framing.js'
+import { bookmarkObject, bytesOf, preceded, type Events, type TextFormat } from './format.js'
+import { textList, writtenByThread } from './text.js'
+
+export const COMPACT: TextFormat = {
+  type: JSON_TYPE,
+  slow: undefined,
+  entry: (_store, entry) => entry.json,
+  object: (names, message, own) => Buffer.from(`${names.json(message, toJson(message, own))}\n`),
+  status: status => COMPACT.document(status),
+  document: value => Buffer.from(`${stringify(value)}\n`),
+  item: value => bytesOf(stringify(value) ?? 'null'),
+  list: shown => textList(COMPACT, shown),
+  * listing (head, name, items) {
+    yield bytesOf(`${JSON.stringify(head).slice(0, -1)},"${name}":[`)
+    yield * preceded(items, first => first ? '' : ',')
+    yield bytesOf(']}\n')
+  }
+}
+
+export const INDENTED: TextFormat = {
+  ...COMPACT,
+  slow: 'indented',
+  entry: (_store, entry, asker) => isLarge(entry.json.length)
+    ? writtenByThread(entry.json, 'indented', asker)
+    : INDENTED.document(entry.object),
+  object: (names, message, own) => INDENTED.document(JSON.parse(names.json(message, toJson(message, own))) as object),
+  status: status => INDENTED.document(status),
+  document: value => Buffer.from(stringify(value, 2) ?? ''),
+  item: value => bytesOf(indentedItem(value)),
+  list: shown => textList(INDENTED, shown),
+  * listing (head, name, items) {
+    yield bytesOf(`${JSON.stringify(head, null, 2).slice(0, -2)},\n  "${name}": [`)
+    const some = yield * preceded(items, first => `${first ? '' : ','}\n    `)
+    yield bytesOf(`${some ? '\n  ' : ''}]\n}`)
+  }
+}
+
+/** The stored bytes between head and tail; whole leaves of the cache are shared with other lists. */
+export async function joinedList (store: ResourceStore, list: ObjectList, names: Names): Promise<ListBytes> {
+  const { listKind, apiVersion } = store.representation
+  const { head, tail } = listJson({ listKind, apiVersion: names.apiVersion(apiVersion) }, metadataOf(list, store))
+  const ready = await leavesOf(list)
+  return new ListBytes(head, list.entries, await sizeOf(list.entries, ready), `${tail}\n`, ready)
+}
+
+/** The bytes of whole cache leaves, cached for later lists. Yields to the event loop. */
+async function leavesOf ({ leaves = [] }: ObjectList): Promise<LeafJson[]> {
+  const ready: LeafJson[] = []
+  for (const { at, entries } of leaves) {
+    if (turnIsOver()) await nextTurn()
+    const bytes = leafJson(entries)
+    if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
+  }
+  return ready
+}
+
+export const jsonEvents = (store: ResourceStore, names: Names): Events => ({
+  event: jsonEvent,
+  added: jsonAdded,
+  bookmark: revision => jsonLine('BOOKMARK', bookmarkObject(store, revision, names)),
+  failure: status => jsonLine('ERROR', names.status(status))
+})
+
+export const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${stringify({ type, object })}\n`)
+
+const NEWLINE_LENGTH = 1
+const JSON_END = Buffer.from('}\n')
+const ADDED = Buffer.from('{"type":"ADDED","object":')
+const heads = new Map<string, Buffer>([['ADDED', ADDED]])
+
+/** Wraps the stored bytes in an event, without parsing. */
+function jsonEvent (type: string, { json }: Entry): Buffer {
+  let head = heads.get(type)
+  if (head === undefined) heads.set(type, head = Buffer.from(`{"type":"${type}","object":`))
+  const bytes = Buffer.allocUnsafeSlow(head.length + json.length - NEWLINE_LENGTH + JSON_END.length)
+  head.copy(bytes)
+  json.copy(bytes, head.length, 0, json.length - NEWLINE_LENGTH)
+  JSON_END.copy(bytes, bytes.length - JSON_END.length)
+  return bytes
+}
+
+/** Many objects in one chunk: the initial state is by far the most that a watch sends, and is not shared. */
+function jsonAdded (entries: readonly Entry[], chunked: boolean): Buffer {
+  let length = 0
+  for (const { json } of entries) length += ADDED.length + json.length - NEWLINE_LENGTH + JSON_END.length
+  const [head, tail] = chunked ? chunkEnds(length) : ['', '']
+  const bytes = Buffer.allocUnsafe(head.length + length + tail.length)
+  bytes.write(head, 0, 'latin1')
+  bytes.write(tail, head.length + length, 'latin1')
+  let at = head.length
+  for (const { json } of entries) {
+    bytes.set(ADDED, at)
+    bytes.set(json, at += ADDED.length)
+    bytes.set(JSON_END, at += json.length - NEWLINE_LENGTH) // overwrites the newline: cheaper than a view without it
+    at += JSON_END.length
+  }
+  return bytes
+}
+
+/** The initial state where each object is an event of its own. */
+export const addedOneByOne = (event: Events['event']): Events['added'] => (entries, chunked) => {
+  const bytes = Buffer.concat(entries.map(entry => event('ADDED', entry)))
+  return chunked ? chunk(bytes) : bytes
+}

@@ -1,0 +1,35 @@
+/** What JSON and YAML have in common. */
+import { stringify, writeText, type Asker } from '../../schemas/index.js'
+import { isLarge } from '../../event-loop/turns.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { metadataOf } from '../list-metadata.js'
+import { mapped, objectIn, type Part, type ShownList, type TextFormat } from './format.js'
+
+/** One large object, written by a worker thread. @param json compact */
+export async function writtenByThread (
+  json: Uint8Array, format: NonNullable<TextFormat['slow']>, asker: () => Asker
+): Promise<Buffer> {
+  const { buffer, byteOffset, byteLength } = await writeText(json, { format, item: false }, asker())
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+export function textList (format: TextFormat, shown: ShownList): Iterable<Part> {
+  const { store, list, names, asker } = shown
+  const { listKind, apiVersion } = store.representation
+  const objectOf = objectIn(shown)
+  const head = { kind: listKind, apiVersion: names.apiVersion(apiVersion), metadata: metadataOf(list, store) }
+  const item = (entry: Entry): Part => byThread(format, entry, asker, () => entry.json) ?? format.item(objectOf(entry))
+  return format.listing(head, 'items', mapped(list.entries, item))
+}
+
+/** Writes what is made of an entry as an item. */
+export function textItem (format: TextFormat, entry: Entry, made: object, asker: () => Asker): Part {
+  return byThread(format, entry, asker, () => Buffer.from(stringify(made) ?? 'null')) ?? format.item(made)
+}
+
+/** Large items are written by a worker thread, if the format is slow. @param json compact */
+function byThread (
+  { slow }: TextFormat, { json: { length } }: Entry, asker: () => Asker, json: () => Uint8Array
+): Part | undefined {
+  return slow !== undefined && isLarge(length) ? writeText(json(), { format: slow, item: true }, asker()) : undefined
+}

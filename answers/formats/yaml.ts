@@ -1,0 +1,24 @@
+/** YAML. Watches are JSON. */
+import { toJson, toYaml } from '../../schemas/index.js'
+import { YAML_TYPE } from '../../schemas/media-types.js'
+import { isLarge } from '../../event-loop/turns.js'
+import { bytesOf, preceded, type TextFormat } from './format.js'
+import { textList, writtenByThread } from './text.js'
+
+export const YAML: TextFormat = {
+  type: YAML_TYPE,
+  slow: 'yaml',
+  entry: (_store, entry, asker) => isLarge(entry.json.length)
+    ? writtenByThread(entry.json, 'yaml', asker)
+    : YAML.document(entry.object),
+  object: (names, message, own) => YAML.document(JSON.parse(names.json(message, toJson(message, own))) as object),
+  status: status => YAML.document(status),
+  document: value => Buffer.from(toYaml(value)),
+  item: value => bytesOf(toYaml([value])),
+  list: shown => textList(YAML, shown),
+  * listing (head, name, items) {
+    yield bytesOf(toYaml(head))
+    const some = yield * preceded(items, first => first ? `${name}:\n` : '')
+    if (!some) yield bytesOf(`${name}: []\n`)
+  }
+}

@@ -1,0 +1,28 @@
+/** Headers of answers. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { warningHeaders } from '../schemas/warnings.js'
+import { namesOf } from './names.js'
+
+/** Smaller answers are sent whole and uncompressed. */
+export const LARGE_BYTES = 128 * 1024
+
+/** Sets Warning headers (RFC 7234, code 299). */
+export function warn ({ orch }: FastifyRequest, reply: FastifyReply): void {
+  if (orch.warnings.length > 0) reply.header('warning', warningHeaders(orch.warnings.map(namesOf(orch).words)))
+}
+
+export function acceptsGzip (request: FastifyRequest): boolean {
+  const header = request.headers['accept-encoding']
+  if (header === undefined || !request.server.orch.settings.featureGates.enabled('APIResponseCompression')) return false
+  return String(header).split(',').some(part => {
+    const [name = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
+    return (name === 'gzip' || name === '*') && !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter))
+  })
+}
+
+/** The body is compressed, because the client accepts that. */
+export function gzipHeads (reply: FastifyReply): void {
+  const vary = reply.getHeader('vary')
+  const varies = vary === undefined ? 'accept-encoding' : `${String(vary)}, accept-encoding`
+  reply.headers({ 'content-encoding': 'gzip', vary: varies })
+}

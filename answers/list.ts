@@ -1,0 +1,106 @@
+/** Sends lists: short ones whole, others in pieces, each made when it is sent. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { nextTurn, turnIsOver } from '../event-loop/turns.js'
+import type { Entry } from '../storage/cache/entry.js'
+import type { ResourceStore } from '../registry/resource-store.js'
+import { withSpan } from '../registry/trace.js'
+import type { ListAnswer, ObjectList } from './answer.js'
+import { chunked } from './chunks.js'
+import { formatOf } from './formats/choice.js'
+import { askerOf, isText, type Format, type Part, type ShownList } from './formats/format.js'
+import { COMPACT, joinedList } from './formats/json.js'
+import { metadataList } from './formats/metadata.js'
+import { includeObject, tableList } from './formats/table.js'
+import { LARGE_BYTES } from './heads.js'
+import { sizeOf } from './list-bytes.js'
+import { namesOf, OWN, type Names } from './names.js'
+import { recordList } from './record.js'
+import { sendPieces, sendWhole } from './send-bytes.js'
+
+/** Each item allows this many extra milliseconds before a list counts as slow. */
+const ALLOWANCE_PER_ITEM_MS = 0.1
+/**
+ * Up to this many JSON bytes, encoded items are cached for the next list. Larger lists would evict everything else and
+ * exceed the memory limit of a list.
+ */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024
+
+/** Resolves when it is written. */
+export async function sendList (
+  request: FastifyRequest, reply: FastifyReply, { store, list: found }: ListAnswer
+): Promise<void> {
+  const { trace, accept } = request.orch
+  const list = accept?.as === 'Table' ? await sortedByRank(store, found) : found
+  const count = list.entries.length
+  trace.allowance = count * ALLOWANCE_PER_ITEM_MS
+  await withSpan(trace, 'SerializeObject', () => writeList(request, reply, store, list), { count })
+}
+
+async function writeList (
+  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, found: ObjectList
+): Promise<void> {
+  const { orch } = request
+  const { accept } = orch
+  const names = namesOf(orch)
+  const own = await shownAs(store, found, OWN)
+  const isTransformed = accept?.as !== undefined
+  const asked: ShownList = { store, list: own, names: OWN, keep: false, asker: () => askerOf(orch) }
+  await recordList(orch, store, own, isTransformed ? () => transformed(request, COMPACT, asked) : undefined)
+  const list = isTransformed ? own : await shownAs(store, own, names) // rows and metadata are translated one by one
+  const format = formatOf(accept)
+  if (format === COMPACT && !isTransformed) {
+    const joined = await joinedList(store, list, names)
+    if (joined.length < LARGE_BYTES) sendWhole(request, reply, format.type, joined.whole())
+    else await sendPieces(request, reply, format.type, joined.pieces(), joined.length)
+    return
+  }
+  const size = await sizeOf(list.entries)
+  const shown = { ...asked, list, names, keep: size <= MAX_KEPT_BYTES }
+  const parts = isTransformed ? transformed(request, format, shown) : format.list(shown)
+  if (size < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
+  else await sendPieces(request, reply, format.type, chunked(parts))
+}
+
+/** @throws StatusError 400 */
+function transformed ({ orch: { accept, query } }: FastifyRequest, format: Format, shown: ShownList): Iterable<Part> {
+  const { as, asVersion = '' } = accept ?? {}
+  return as === 'Table'
+    ? tableList(isText(format) ? format : COMPACT, shown, asVersion, includeObject(query))
+    : metadataList(format, shown, asVersion)
+}
+
+async function joinedParts (parts: Iterable<Part>): Promise<Buffer> {
+  const whole: Uint8Array[] = []
+  for (const part of parts) {
+    whole.push(Buffer.from(part instanceof Promise ? await part : part)) // copy: the next part may reuse the memory
+    if (turnIsOver()) await nextTurn()
+  }
+  return Buffer.concat(whole)
+}
+
+/** The entries in the version that is asked for, under these names. Yields to the event loop. */
+async function shownAs (store: ResourceStore, list: ObjectList, names: Names): Promise<ObjectList> {
+  if (names === OWN && store.representation.conversion === undefined) return list
+  const show = names === OWN ? (entry: Entry) => store.toVersion(entry) : (entry: Entry) => names.entry(store, entry)
+  const { leaves: _, ...rest } = list
+  const entries: Entry[] = []
+  for (const entry of list.entries) {
+    entries.push(show(entry))
+    if (turnIsOver()) await nextTurn()
+  }
+  return { ...rest, entries }
+}
+
+/** Sorts entries for a Table, if its order differs from that of lists. Yields to the event loop. */
+async function sortedByRank (store: ResourceStore, list: ObjectList): Promise<ObjectList> {
+  const { tableRank } = store.type
+  if (tableRank === undefined) return list
+  const { leaves: _, ...rest } = list
+  const ranks = new Map<Entry, number>()
+  for (const entry of list.entries) {
+    ranks.set(entry, tableRank(entry.read()))
+    if (turnIsOver()) await nextTurn()
+  }
+  // A stable sort keeps lists, which are in name order, when ranks are equal.
+  return { ...rest, entries: [...list.entries].sort((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0)) }
+}

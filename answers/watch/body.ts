@@ -1,0 +1,72 @@
+/** The body of a watch. */
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Representation } from '../../schemas/index.js'
+import type { WatchAnswer } from '../answer.js'
+import { Body } from '../body.js'
+import { warn } from '../heads.js'
+import { watchForm } from './encoder.js'
+import type { WatchObserver } from './metrics.js'
+import { WatchStream } from './stream.js'
+import { openWatches } from './turns.js'
+
+export interface WatchTools {
+  readonly closing: () => AbortSignal
+  readonly bytesPerSecond: number
+  readonly observerOf: (representation: Representation) => WatchObserver
+}
+
+/** @throws StatusError 400 for an invalid `includeObject` */
+export function sendWatch (
+  request: FastifyRequest, reply: FastifyReply, answer: WatchAnswer, tools: WatchTools
+): undefined {
+  const { store, watch, seconds, bookmarks, subscriber } = answer
+  const { closing, bytesPerSecond, observerOf } = tools
+  const abandon = (): void => { watch.feed.close() }
+  try {
+    const { type, encoder } = watchForm(request.orch, store)
+    if (reply.raw.destroyed) return abandon() as undefined
+    warn(request, reply)
+    reply.header('content-type', type)
+    const writeTo = (raw: ServerResponse): void => {
+      releaseHeaders(request)
+      const open = openWatches(closing(), store.clock)
+      const stream = subscriber.stream = new WatchStream({
+        raw,
+        watch,
+        encoder,
+        seconds,
+        bookmarks,
+        open,
+        fresh: () => store.cache?.fresh(),
+        log: request.log,
+        auditId: request.orch.auditId,
+        bytesPerSecond,
+        observer: observerOf(store.representation)
+      })
+      if (subscriber.ended !== undefined) stream.fail(subscriber.ended)
+      if (closing().aborted) stream.finish()
+      open.wake(stream)
+      request.orch.handedOver(0)
+    }
+    void reply.send(new Body(reply, { writeTo, abandon }))
+  } catch (error) {
+    abandon()
+    throw error
+  }
+}
+
+const KEPT = new Set([':method', ':path'])
+
+/**
+ * Frees the query and the headers of a watch, which a client may make large. Over HTTP/2 Fastify reads method and URL
+ * of a request from the headers that are kept.
+ */
+function releaseHeaders (request: FastifyRequest): void {
+  const { raw, orch } = request
+  orch.dropQuery()
+  request.query = {} // Fastify's copy
+  raw.url = (raw.url ?? '').split('?', 1)[0]
+  raw.rawHeaders.length = 0
+  for (const name of Object.keys(raw.headers)) if (!KEPT.has(name)) delete raw.headers[name]
+}

@@ -1,0 +1,169 @@
+/**
+ * Encodes watch events in the negotiated format. Each event is encoded once for all watchers, and a run of events is
+ * joined once for all watchers that take it in the same turn.
+ */
+import { JSON_TYPE } from '../../schemas/media-types.js'
+import type { Status } from '../../schemas/status.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { CacheEvent } from '../../storage/cache/event.js'
+import type { VersionedEvent } from '../../registry/operations/watch.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import type { RequestContext } from '../../plugins/context.js'
+import type { Events } from '../formats/format.js'
+import { jsonEvents } from '../formats/json.js'
+import { metadataEvents } from '../formats/metadata.js'
+import { PROTOBUF_WATCH, protobufEvents } from '../formats/protobuf.js'
+import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/table.js'
+import { namesOf, OWN, type Names } from '../names.js'
+import { chunk, chunkContent } from './framing.js'
+
+export interface WatchEncoder {
+  /** Maximum number of objects to encode in one call, if each takes long. */
+  readonly most?: number
+  /** Encodes objects of the initial state, for one watch. */
+  added: (entries: readonly Entry[]) => Buffer
+  /** Encodes unchanged events; equal ids mean equal events. */
+  batch: (events: readonly CacheEvent[], id: string) => Buffer
+  /** Encodes events as one watch sees them, leaving out those it does not select. */
+  encodeVersioned: (events: readonly CacheEvent[], show: (event: CacheEvent) => VersionedEvent | undefined) => Buffer
+  bookmark: (revision: number) => Buffer
+  failure: (status: Status) => Buffer
+}
+
+/** The media type and encoder of a watch, before the transport is known. */
+export interface WatchForm {
+  readonly type: string
+  /** @param chunked adds HTTP/1.1 chunk framing to each event, see `chunk` */
+  readonly encoder: (chunked: boolean) => WatchEncoder
+}
+
+/** Each row of a Table may take a millisecond. */
+const MOST_ROWS = 8
+
+/** Shared by all watches of a store with the same format. */
+const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
+
+/** @throws StatusError 400 */
+export function watchForm (
+  orch: Pick<RequestContext, 'accept' | 'query' | 'publicNames'>, store: ResourceStore
+): WatchForm {
+  const names = namesOf(orch)
+  const { format = 'json', as, asVersion = '' } = orch.accept ?? {}
+  const include = as === 'Table' ? includeObject(orch.query) : undefined // validated before the response begins
+  const protobuf = format === 'protobuf' && include === undefined
+  const makeEvents = (): Events =>
+    include !== undefined
+      ? tableEvents(store, names, asVersion, include)
+      : shownEvents(store, names, as !== undefined
+        ? metadataEvents(store, names, asVersion, protobuf)
+        : protobuf ? protobufEvents(store, names) : jsonEvents(store, names))
+  return {
+    type: names.mediaType(protobuf ? PROTOBUF_WATCH : JSON_TYPE),
+    encoder (chunked) {
+      const form = as === undefined ? '' : `${as} ${asVersion} ${include ?? ''}`
+      const name = `${store.representation.apiVersion} ${protobuf ? 'protobuf' : 'json'} ${form}${names.key}`
+      let byName = encoders.get(store)
+      if (byName === undefined) encoders.set(store, byName = new Map())
+      const key = chunked ? `${name} chunked` : name
+      let encoder = byName.get(key)
+      if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, makeEvents(), chunked))
+      return include === undefined ? encoder : withColumns({ ...encoder, most: MOST_ROWS }, store, chunked)
+    }
+  }
+}
+
+/** For entries as stored: converts them to the version and the names that are asked for. */
+function shownEvents (store: ResourceStore, names: Names, { event, added, bookmark, failure }: Events): Events {
+  if (store.representation.conversion === undefined && names === OWN) return { event, added, bookmark, failure }
+  const shown = (entry: Entry): Entry => names.entry(store, store.toVersion(entry))
+  return {
+    event: (type, entry) => event(type, shown(entry)),
+    added: (entries, chunked) => added(entries.map(shown), chunked),
+    bookmark,
+    failure
+  }
+}
+
+type Encode = (event: CacheEvent) => Buffer
+
+/** Watchers in one turn are at one position, or at a few. */
+const MAX_CACHED_RUNS = 4
+
+function sharedEncoder (
+  store: ResourceStore, encoding: string, { event: one, added, bookmark, failure }: Events, chunked: boolean
+): WatchEncoder {
+  const framed = (bytes: Buffer): Buffer => chunked ? chunk(bytes) : bytes
+  // Caches the event with chunk framing and serves the unframed bytes as a view of it, because both protocols are in
+  // use.
+  const cached = (name: string, make: Encode): Encode => {
+    const chunkName = `${name} chunk`
+    const whole: Encode = event => chunk(make(event))
+    const content: Encode = event => chunkContent(event.encoded(chunkName, whole))
+    return chunked ? event => event.encoded(chunkName, whole) : event => event.encoded(name, content)
+  }
+  const plain = cached(encoding, ({ type, entry }) => one(type, entry))
+  const asType = {
+    ADDED: cached(`${encoding} ADDED`, ({ entry }) => one('ADDED', entry)),
+    MODIFIED: cached(`${encoding} MODIFIED`, ({ entry }) => one('MODIFIED', entry)),
+    DELETED: cached(`${encoding} DELETED`, ({ entry }) => one('DELETED', entry))
+  }
+  const last = cached(`${encoding} last`, ({ previous, entry, revision }) =>
+    one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
+  const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
+  let lastBookmark: { readonly revision: number, readonly bytes: Buffer } | undefined
+  return {
+    added: entries => added(entries, chunked),
+    bookmark (revision) {
+      if (lastBookmark?.revision !== revision) lastBookmark = { revision, bytes: framed(bookmark(revision)) }
+      return lastBookmark.bytes
+    },
+    failure: status => framed(failure(status)),
+    batch (events, id) {
+      if (events.length === 1) return plain(events[0] as CacheEvent) // exactly one event
+      for (const run of runs) if (run.id === id) return run.bytes
+      const bytes = Buffer.concat(events.map(plain))
+      runs.unshift({ id, bytes })
+      if (runs.length > MAX_CACHED_RUNS) runs.pop()
+      return bytes
+    },
+    encodeVersioned (events, show) {
+      const pieces: Buffer[] = []
+      for (const event of events) {
+        const found = show(event)
+        if (found === undefined) continue
+        pieces.push(found.last ? last(event) : found.type === event.type ? plain(event) : asType[found.type](event))
+      }
+      return pieces.length === 1 ? pieces[0] as Buffer : Buffer.concat(pieces)
+    }
+  }
+}
+
+/** The encoder of one watch, whose first event has the columns, beside that of all watches of its kind. */
+function withColumns (shared: WatchEncoder, { representation }: ResourceStore, chunked: boolean): WatchEncoder {
+  let first = true
+  const once = (bytes: Buffer): Buffer => {
+    if (!first || bytes.length === 0) return bytes
+    first = false
+    return addColumns(bytes, columnsJson(representation), chunked)
+  }
+  return {
+    ...shared,
+    added: entries => once(shared.added(entries)),
+    batch: (events, id) => once(shared.batch(events, id)),
+    encodeVersioned: (events, show) => once(shared.encodeVersioned(events, show))
+  }
+}
+
+const CHUNK_TAIL = 2
+
+/** Adds columns to the first of some events. No text of a client precedes the member that is replaced. */
+function addColumns (bytes: Buffer, columns: Buffer, chunked: boolean): Buffer {
+  if (chunked) {
+    const start = bytes.indexOf('\n') + 1
+    const end = start + Number.parseInt(bytes.toString('latin1', 0, start), 16)
+    const changed = chunk(addColumns(bytes.subarray(start, end), columns, false))
+    return Buffer.concat([changed, bytes.subarray(end + CHUNK_TAIL)])
+  }
+  const at = bytes.indexOf(NO_COLUMNS)
+  return Buffer.concat([bytes.subarray(0, at), columns, bytes.subarray(at + NO_COLUMNS.length)])
+}

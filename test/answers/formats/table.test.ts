@@ -1,0 +1,20 @@
+import t from 'tap'
+import { tableOf } from '../../../answers/formats/table.js'
+import { OWN } from '../../../answers/names.js'
+import { CellBudget } from '../../../schemas/cell-budget.js'
+import { decode } from '../../../schemas/index.js'
+import { scaleColumns } from '../../../schemas/api/autoscaling/columns.js'
+import { Scale } from '../../../schemas/api/autoscaling/scale.js'
+import { finish } from '../../../schemas/steps.js'
+
+t.test('a subresource that is another message than its object is a row of its own columns', async t => {
+  const metadata = { name: 'web', namespace: 'shop', resourceVersion: '7' }
+  const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
+  const form = { include: 'Metadata', version: 'meta.orch.io/v1', names: OWN, now: Date.now(), budget: new CellBudget() } as const
+  t.match(finish(tableOf({ columns: scaleColumns as never }, object, form)), {
+    kind: 'Table',
+    metadata: { resourceVersion: '7' },
+    columnDefinitions: [{ name: 'Name', format: '' }, { name: 'Desired' }, { name: 'Available' }, { name: 'Age' }],
+    rows: [{ cells: ['web', 4, 3, '<unknown>'], object: { kind: 'PartialObjectMetadata', metadata } }]
+  })
+})
