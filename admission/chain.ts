@@ -1,8 +1,9 @@
 /** Runs admission plugins in order: first all mutating ones, after validation all validating ones. */
 import { badRequest } from '../schemas/status.js'
 import { stringify } from '../schemas/index.js'
-import { withSpan } from '../registry/trace.js'
-import type { Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass } from '../registry/admission.js'
+import type {
+  Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass, Precondition
+} from '../registry/admission.js'
 
 const matches = <T>(wanted: readonly T[] | '*', value: T): boolean => wanted === '*' || wanted.includes(value) ||
   wanted.includes('*' as T)
@@ -60,13 +61,12 @@ export class AdmissionChain implements Admission {
    * @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects
    */
   async mutate (request: AdmissionRequest): Promise<void> {
-    await traced('Mutating admission', request, () => this.#observed('', 'admit', request, () => this.#mutate(request)))
+    await this.#observed({ plugin: '', phase: 'admit', request }, () => this.#mutate(request))
   }
 
-  /** @throws StatusError of the plugin that refuses */
-  async validate (request: AdmissionRequest): Promise<void> {
-    await traced('Validating admission', request, () =>
-      this.#observed('', 'validate', request, () => this.#validate(request)))
+  /** @returns the precondition of the last plugin that has one @throws StatusError of the plugin that refuses */
+  async validate (request: AdmissionRequest): Promise<Precondition | undefined> {
+    return await this.#observed({ plugin: '', phase: 'validate', request }, () => this.#validate(request))
   }
 
   /** The plugins for a request, in order. */
@@ -117,57 +117,55 @@ export class AdmissionChain implements Admission {
 
   #mutateWith (plugin: AdmissionPlugin, request: AdmissionRequest, pass: Pass): void | Promise<void> {
     const done = this.#ofHost.has(plugin) ? request.trackOwnership?.() : undefined
-    const pending = this.#observed(plugin.name, 'admit', request, () => plugin.mutate?.(request, pass))
+    const call = { plugin: plugin.name, phase: 'admit', request } as const
+    const pending = this.#observed(call, () => plugin.mutate?.(request, pass))
     if (done === undefined) return pending
     return pending === undefined ? done() : pending.then(done)
   }
 
-  async #validate (request: AdmissionRequest): Promise<void> {
+  async #validate (request: AdmissionRequest): Promise<Precondition | undefined> {
+    let precondition: Precondition | undefined
     for (const plugin of this.#pluginsFor(request)) {
       if (plugin.validate !== undefined && matchesPredicate(plugin, request)) {
-        const pending = this.#observed(plugin.name, 'validate', request, () => plugin.validate?.(request))
-        if (pending !== undefined) await pending
+        const call = { plugin: plugin.name, phase: 'validate', request } as const
+        const returned = this.#observed(call, () => plugin.validate?.(request))
+        precondition = (returned instanceof Promise ? await returned : returned) ?? precondition
       }
     }
+    return precondition
   }
 
   /** Returns a promise only if the plugin does: most are synchronous. */
-  #observed (
-    plugin: string, phase: Phase, request: AdmissionRequest, ask: () => void | Promise<void>
-  ): void | Promise<void> {
+  #observed<T> ({ plugin, phase, request }: Call, ask: () => T | Promise<T>): T | Promise<T> {
     const observe = this.#observe
     if (observe === undefined) return ask()
     const since = performance.now()
     const report = (rejected: boolean): void => {
       observe(plugin, phase, request, rejected, (performance.now() - since) / 1000)
     }
-    let pending: void | Promise<void>
+    let returned: T | Promise<T>
     try {
-      pending = ask()
+      returned = ask()
     } catch (error) {
       report(true)
       throw error
     }
-    if (pending === undefined) return report(false)
-    return pending.then(() => { report(false) }, (error: unknown) => {
-      report(true)
-      throw error
-    })
+    if (returned instanceof Promise) {
+      return returned.then(value => {
+        report(false)
+        return value
+      }, (error: unknown) => {
+        report(true)
+        throw error
+      })
+    }
+    report(false)
+    return returned
   }
 }
 
-/** Runs a phase in its own span. */
-async function traced (phase: string, request: AdmissionRequest, ask: () => void | Promise<void>): Promise<void> {
-  const { trace } = request
-  await withSpan(trace, phase, async part => {
-    request.trace = part
-    try {
-      await ask()
-    } finally {
-      request.trace = trace
-    }
-  })
-}
+/** Of a plugin, or with an empty name of a phase as a whole. */
+interface Call { readonly plugin: string, readonly phase: Phase, readonly request: AdmissionRequest }
 
 class MutatingPass implements Pass {
   round: 0 | 1 = 0

@@ -13,7 +13,7 @@ import { serverContext, type WriteContext } from '../registry/operations/context
 import { create } from '../registry/operations/create.js'
 import { remove } from '../registry/operations/delete.js'
 import { list } from '../registry/operations/list.js'
-import { change } from '../registry/operations/update.js'
+import { change } from '../registry/operations/change.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 

@@ -11,7 +11,7 @@ import { now, serverContext, type WriteContext } from '../registry/operations/co
 import { remove } from '../registry/operations/delete.js'
 import { list } from '../registry/operations/list.js'
 import { current, removable } from '../registry/operations/rewrite.js'
-import { change } from '../registry/operations/update.js'
+import { change } from '../registry/operations/change.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'

@@ -10,7 +10,7 @@ import { isStatusError } from '../schemas/status.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
 import { create } from '../registry/operations/create.js'
 import { current } from '../registry/operations/rewrite.js'
-import { change } from '../registry/operations/update.js'
+import { change } from '../registry/operations/change.js'
 import { serverContext } from '../registry/operations/context.js'
 import type { Controller, ControllerOptions } from './controller.js'
 

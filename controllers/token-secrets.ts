@@ -14,7 +14,7 @@ import { serverContext, type WriteContext } from '../registry/operations/context
 import { remove } from '../registry/operations/delete.js'
 import { list } from '../registry/operations/list.js'
 import { current } from '../registry/operations/rewrite.js'
-import { change } from '../registry/operations/update.js'
+import { change } from '../registry/operations/change.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Controller, ControllerOptions } from './controller.js'
 import { Informer, type ObjectName } from './informer.js'

@@ -86,6 +86,8 @@ export interface RequestContext {
   audited: boolean
   /** Undefined if no objects are recorded. */
   recorder: ObjectRecorder | undefined
+  /** Whether the client has disconnected or the deadline has passed; costs less than `signal`. */
+  readonly isGone: boolean
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
   /** Calls `onEnd`, then aborts `signal`. */

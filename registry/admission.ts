@@ -42,7 +42,7 @@ export interface AdmissionRequest {
   readonly user: UserInfo | undefined
   readonly dryRun: boolean
   /** The current span, for plugins that call other servers. Undefined for requests that the server makes itself. */
-  trace?: Span | undefined
+  readonly trace?: Span | undefined
   /** Options that the client sent, such as `fieldManager` or `propagationPolicy`. */
   readonly options: Readonly<Record<string, unknown>>
   /** The object to write, in its stored form; mutating plugins change it in place. Undefined on DELETE. */
@@ -61,11 +61,6 @@ export interface AdmissionRequest {
    * @param level the lowest audit level that records it. Default Metadata; use Request for annotations that contain a part of the object.
    */
   readonly annotate: (key: string, value: string, level?: 'Metadata' | 'Request') => void
-  /**
-   * On CREATE, for the server's own plugins: the write succeeds only while the precondition holds; otherwise admission validates again. Only the last
-   * precondition of a run counts.
-   */
-  readonly precondition: ((basis: Precondition) => void) | undefined
   /**
    * On CREATE, for the server's own plugins: call it before foreign code changes the object, and call the function it returns afterwards. The creator owns
    * the difference. Nobody owns the other changes that plugins make to a new object.
@@ -95,8 +90,8 @@ export interface Pass {
 export interface Admission {
   /** @throws StatusError of the plugin that refuses; 400 when a dry run would have side effects */
   mutate: (request: AdmissionRequest) => Promise<void>
-  /** @throws StatusError of the plugin that refuses */
-  validate: (request: AdmissionRequest) => Promise<void>
+  /** @returns the precondition of the last plugin that has one @throws StatusError of the plugin that refuses */
+  validate: (request: AdmissionRequest) => Promise<Precondition | undefined>
 }
 
 export interface AdmissionPlugin {
@@ -112,8 +107,12 @@ export interface AdmissionPlugin {
    * changed the object.
    */
   mutate?: (request: AdmissionRequest, pass: Pass) => void | Promise<void>
-  /** Runs after validation; must not change anything. Throws a StatusError to refuse. */
-  validate?: (request: AdmissionRequest) => void | Promise<void>
+  /**
+   * Runs after validation; must not change anything. Throws a StatusError to refuse.
+   * @returns on CREATE, what the decision depends on: the object is created only while that holds, and is validated
+   * again otherwise
+   */
+  validate?: (request: AdmissionRequest) => Precondition | void | Promise<Precondition | void>
 }
 
 /** A request for objects of one type. */
@@ -130,7 +129,7 @@ export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 
   /** '' is the object itself, which is the default. */
   readonly subresources?: readonly string[]
   mutate?: (request: TypedRequest<T>, pass: Pass) => void | Promise<void>
-  validate?: (request: TypedRequest<T>) => void | Promise<void>
+  validate?: (request: TypedRequest<T>) => Precondition | void | Promise<Precondition | void>
 }
 
 /** A plugin for one resource type, with statically typed objects: `pluginFor<Lease>({ group: 'coordination.orch.io', plural: 'leases' }, …)`. */

@@ -12,3 +12,11 @@ export function finish<T> (steps: WaitingSteps<T>): T {
     if (value !== undefined) throw new TypeError('a step waits, but its caller cannot')
   }
 }
+
+/** Waits for a promise within steps; returns other values at once. */
+export function * waitFor<T> (pending: T | Promise<T>): WaitingSteps<T> {
+  if (!(pending instanceof Promise)) return pending
+  const results: T[] = []
+  yield pending.then(result => { results.push(result) })
+  return results[0] as T // the steps go on when it is there
+}

@@ -29,15 +29,15 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
       if (found.metadata.deletionTimestamp !== undefined) throw terminating(request)
     },
     async validate (request) {
-      if (request.operation === 'DELETE') return
+      if (request.operation === 'DELETE') return undefined
       const store = resources().find('', 'namespaces')
-      if (store === undefined) return
+      if (store === undefined) return undefined
       const key = store.key('', request.namespace)
       const found = await current(store, key)
       if (found === undefined) throw notFound(NAMESPACES, request.namespace)
       const { uid, deletionTimestamp } = found.object.metadata
       if (deletionTimestamp !== undefined) throw terminating(request)
-      request.precondition?.({
+      return {
         backend: store.backend,
         key,
         revision: found.revision,
@@ -46,7 +46,7 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
             (await current(store, key))?.object.metadata ?? {}
           return currentUid === uid && currentDeletion === undefined
         }
-      })
+      }
     }
   }
 }

@@ -12,7 +12,7 @@ import { serverContext, type WriteContext } from '../../registry/operations/cont
 import { create } from '../../registry/operations/create.js'
 import { remove } from '../../registry/operations/delete.js'
 import { current } from '../../registry/operations/rewrite.js'
-import { change } from '../../registry/operations/update.js'
+import { change } from '../../registry/operations/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { Controller, ControllerOptions } from '../controller.js'
 import { Informer } from '../informer.js'

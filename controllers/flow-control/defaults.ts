@@ -13,7 +13,7 @@ import { isStorageError } from '../../storage/errors.js'
 import { create } from '../../registry/operations/create.js'
 import { remove } from '../../registry/operations/delete.js'
 import { current } from '../../registry/operations/rewrite.js'
-import { change } from '../../registry/operations/update.js'
+import { change } from '../../registry/operations/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import {
   GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS

@@ -8,7 +8,7 @@ import type { Controller, ControllerOptions } from '../controller.js'
 import { Informer } from '../informer.js'
 import { WorkQueue } from '../work-queue.js'
 import { isStorageError } from '../../storage/errors.js'
-import { change } from '../../registry/operations/update.js'
+import { change } from '../../registry/operations/change.js'
 import type { Rule } from '../../auth/rbac/rules.js'
 
 const GROUP = 'rbac.authorization.orch.io'

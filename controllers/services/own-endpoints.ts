@@ -3,7 +3,7 @@ import { sameValue, type ApiObject } from '../../schemas/index.js'
 import type { WriteContext } from '../../registry/operations/context.js'
 import { create } from '../../registry/operations/create.js'
 import { current } from '../../registry/operations/rewrite.js'
-import { change } from '../../registry/operations/update.js'
+import { change } from '../../registry/operations/change.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { ignoring } from '../races.js'
 

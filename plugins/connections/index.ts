@@ -10,8 +10,9 @@ import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptio
 import type { ApiObject, Message } from '../../schemas/index.js'
 import { Facts } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'
-import { admissionRequest } from '../../registry/operations/admission-request.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
+import { admit } from '../../registry/stages/admit.js'
+import { Write } from '../../registry/stages/write.js'
 import { runParts } from '../lifecycle.js'
 import { locateNode, locatePod, locateService, type Locate } from './destinations.js'
 import { readLog } from './log.js'
@@ -51,10 +52,9 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
   }
   // Options are not a stored object; admission accesses their members by name.
   const requested = { group, version, kind, plural: store.representation.plural }
-  const request = admissionRequest(store, context, info, 'CONNECT', options as unknown as ApiObject, undefined, { kind, requested })
-  await store.admission.mutate(request)
-  await store.admission.validate(request)
-  return options
+  const write = Write.ofOther({ store, target: info, context }, 'CONNECT', options as unknown as ApiObject, kind)
+  write.requested = requested
+  return await admit(write, () => options)
 }
 
 export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {

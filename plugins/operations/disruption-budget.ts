@@ -6,7 +6,7 @@ import { selects } from '../../schemas/selectors/objects.js'
 import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
 import { now, serverContext, type WriteContext } from '../../registry/operations/context.js'
 import { list } from '../../registry/operations/list.js'
-import { change } from '../../registry/operations/update.js'
+import { change } from '../../registry/operations/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
 const BUDGET = { group: 'policy', resource: 'poddisruptionbudget' }

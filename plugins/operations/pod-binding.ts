@@ -5,8 +5,10 @@ import { now } from '../../registry/operations/context.js'
 import { sameValue, type FieldError } from '../../schemas/index.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
-import { admissionRequest } from '../../registry/operations/admission-request.js'
-import { change, requireUid } from '../../registry/operations/update.js'
+import { changeUnowned } from '../../registry/operations/change.js'
+import { requireUid } from '../../registry/operations/identity.js'
+import { admit } from '../../registry/stages/admit.js'
+import { Write } from '../../registry/stages/write.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 
 const BINDING = { group: '', resource: 'pods/binding' }
@@ -20,23 +22,29 @@ export const podBinding = (resources: ResourceRegistry): VirtualOperation => ({
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound({ group: '', resource: 'pods' }, name)
     // A binding posted to a pod was already admitted by the route.
-    const admission = subresource === '' ? undefined : admissionRequest(store, context, { namespace, name, subresource }, 'CREATE', binding, undefined, { kind: binding.kind })
-    if (admission !== undefined) await store.admission.mutate(admission)
-    if ((binding.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Binding object')
-    const errors = findings(binding)
-    if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors)
-    if (admission !== undefined) await store.admission.validate(admission)
+    if (subresource === '') check(binding, name)
+    else {
+      const write = { store, target: { namespace, name, subresource }, context }
+      await admit(Write.ofOther(write, 'CREATE', binding, binding.kind), () => { check(binding, name) })
+    }
     if (name === '') throw noName()
     const target = { namespace, name, subresource: 'binding' }
-    await change(store, target, context, (base, old) => {
-      requireUid(store, binding, old, target)
+    await changeUnowned(store, target, context, (base, old) => {
+      requireUid(binding, old, target, store.resource)
       const pod = base.copy() as Pod // from the store of pods
       bind(pod, binding, now(store))
       return pod
-    }, function * () {}) // no managed fields: a binding owns none
+    })
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })
+
+/** @throws StatusError 400, 422 */
+function check (binding: Binding, name: string): void {
+  if ((binding.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Binding object')
+  const errors = findings(binding)
+  if (errors.length > 0) throw invalid({ group: '', kind: 'Binding' }, name, errors)
+}
 
 function findings ({ target: { kind = '', name = '' } }: Binding): FieldError[] {
   const found: FieldError[] = []

@@ -10,12 +10,13 @@ import { Status } from '../../schemas/meta/v1.js'
 import type { DeleteOptions } from '../../schemas/meta/options.js'
 import { badRequest, isStatusError, notFound, StatusError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { admissionRequest } from '../../registry/operations/admission-request.js'
-import type { Target, WriteContext } from '../../registry/operations/context.js'
+import type { ObjectWrite, Target, WriteContext } from '../../registry/operations/context.js'
 import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/operations/delete.js'
 import { current } from '../../registry/operations/rewrite.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
+import { admit } from '../../registry/stages/admit.js'
+import { Write } from '../../registry/stages/write.js'
 import { budgetsOf, isMet, stillProcessed, takeDisruption } from './disruption-budget.js'
 
 const PODS = { group: '', resource: 'pods' }
@@ -31,23 +32,31 @@ export const podEviction = (resources: ResourceRegistry): VirtualOperation => ({
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
     const evictionContext = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
-    const admission = admissionRequest(store, evictionContext, { namespace, name, subresource }, 'CREATE', eviction, undefined, { kind: eviction.kind })
-    await store.admission.mutate(admission)
-    if ((eviction.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Eviction object')
-    const deleteOptions: Partial<DeleteOptions> = eviction.deleteOptions ?? {}
-    const request = {
-      preconditions: deleteOptions.preconditions,
-      propagationPolicy: propagationOf(deleteOptions.propagationPolicy, deleteOptions.orphanDependents),
-      gracePeriodSeconds: gracePeriodOf(deleteOptions.gracePeriodSeconds),
-      admitted: true as const // admitted as an eviction
-    }
-    await store.admission.validate(admission)
-    await evict(store, resources.find('policy', 'poddisruptionbudgets'), { namespace, name }, request, evictionContext)
+    const write = { store, target: { namespace, name, subresource }, context: evictionContext }
+    const request = await admit(Write.ofOther(write, 'CREATE', eviction, eviction.kind), () => {
+      if ((eviction.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Eviction object')
+      return deletionOf(eviction)
+    })
+    const pod = { store, target: { namespace, name }, context: evictionContext }
+    await evict(pod, request, resources.find('policy', 'poddisruptionbudgets'))
     return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }
   }
 })
 
-async function evict (pods: ResourceStore, budgets: ResourceStore | undefined, target: Target, request: DeleteRequest, context: WriteContext): Promise<void> {
+/** @throws StatusError 422 */
+function deletionOf ({ deleteOptions }: v1.Eviction): DeleteRequest {
+  const options: Partial<DeleteOptions> = deleteOptions ?? {}
+  const { preconditions, propagationPolicy, orphanDependents, gracePeriodSeconds } = options
+  return {
+    preconditions,
+    propagationPolicy: propagationOf(propagationPolicy, orphanDependents),
+    gracePeriodSeconds: gracePeriodOf(gracePeriodSeconds),
+    admitted: true // as an eviction
+  }
+}
+
+async function evict (write: ObjectWrite, request: DeleteRequest, budgets: ResourceStore | undefined): Promise<void> {
+  const { store: pods, target, context } = write
   const entry = await removeUnprotected(pods, target, request, context)
   if (entry === undefined) return
   const pod = pods.readStored(entry) as Pod // from the store of pods

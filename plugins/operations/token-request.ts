@@ -7,9 +7,10 @@ import { TokenRequest, type BoundObjectReference } from '../../schemas/api/authe
 import type { NamedObject, ServiceAccountTokens } from '../../auth/service-account-tokens.js'
 import { timestamp, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
-import { admissionRequest } from '../../registry/operations/admission-request.js'
 import { current } from '../../registry/operations/rewrite.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
+import { admit } from '../../registry/stages/admit.js'
+import { Write } from '../../registry/stages/write.js'
 
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
@@ -36,15 +37,16 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     const { signer, maxExpirationSeconds, extendExpiration } = tokens
     const store = resources.find('', 'serviceaccounts')
     if (store === undefined) throw notFound(ACCOUNTS, name)
-    const admission = admissionRequest(store, context, target, 'CREATE', request, undefined, { kind: REQUEST.kind })
-    await store.admission.mutate(admission)
-    refuse(name, mismatches(request, name))
-    const account = await find(resources, ACCOUNTS.resource, namespace, name)
-    if (signer === undefined) throw serviceUnavailable('this server has no key to sign tokens with; start it with --service-account-signing-key-file')
-    const audiences = request.spec.audiences?.length ? request.spec.audiences : [...tokens.audiences]
+    const admitted = await admit(Write.ofOther({ store, target, context }, 'CREATE', request, REQUEST.kind), async () => {
+      refuse(name, mismatches(request, name))
+      const account = await find(resources, ACCOUNTS.resource, namespace, name)
+      if (signer === undefined) throw serviceUnavailable('this server has no key to sign tokens with; start it with --service-account-signing-key-file')
+      const audiences = request.spec.audiences?.length ? request.spec.audiences : [...tokens.audiences]
+      refuse('', findings(audiences, Number(request.spec.expirationSeconds)))
+      return { account, audiences, signer }
+    })
+    const { account, audiences } = admitted
     let seconds = Number(request.spec.expirationSeconds)
-    refuse('', findings(audiences, seconds))
-    await store.admission.validate(admission)
     const bound = await boundTo(resources, request.spec.boundObjectRef, namespace, name)
     if (maxExpirationSeconds > 0 && seconds > maxExpirationSeconds) {
       context.warn(`requested expiration of ${seconds} seconds shortened to ${maxExpirationSeconds} seconds`)
@@ -53,7 +55,7 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     // Programs that never reload their token keep working for a year; their uses are counted as stale.
     const extended = extendExpiration && bound.pod !== undefined && seconds === INJECTED && audiences.every(audience => tokens.audiences.includes(audience))
     const milliseconds = now()
-    const token = await signer.issue({
+    const token = await admitted.signer.issue({
       namespace, account: { name, uid: account.metadata.uid ?? '' }, audiences, issuedAt: Math.floor(milliseconds / 1000), ...bound, ...(extended ? { expirationSeconds: A_YEAR, warnAfterSeconds: seconds } : { expirationSeconds: seconds })
     })
     return {

@@ -100,6 +100,8 @@ export class Context implements RequestContext {
     return this.#controller.signal
   }
 
+  get isGone (): boolean { return this.#ended || this.#released }
+
   end (): void {
     this.#ended = true
     this.onEnd?.()

@@ -4,7 +4,6 @@
  * owner until the repair controller frees it.
  */
 import type { ApiObject } from '../../schemas/index.js'
-import { isStorageError } from '../../storage/errors.js'
 
 export interface Allocated {
   /** The object was written: releases what the old object had and the new one has not. Never rejects. */
@@ -22,20 +21,4 @@ export interface Allocation {
   readonly allocate: (object: ApiObject, old: ApiObject | undefined, dryRun: boolean) => Promise<Allocated>
   /** Releases the values of a deleted object. Never rejects. */
   readonly release: (object: ApiObject) => Promise<void>
-}
-
-/** Validates and writes an object between allocation and commit. @param isWritten whether the result counts as written, dry runs included */
-export async function allocating<T> ({ allocation }: { readonly allocation: Allocation | undefined }, object: ApiObject, old: ApiObject | undefined, dryRun: boolean, write: () => Promise<T>, isWritten: (result: T) => boolean): Promise<T> {
-  if (allocation === undefined) return await write()
-  const { commit, revert } = await allocation.allocate(object, old, dryRun)
-  let result: T
-  try {
-    result = await write()
-  } catch (error) {
-    // The object may exist and would then share its values with another.
-    if (!isStorageError(error, 'UnknownOutcome')) await revert()
-    throw error
-  }
-  await (isWritten(result) ? commit() : revert())
-  return result
 }

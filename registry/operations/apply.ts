@@ -5,24 +5,24 @@
 import { decode, type ApiObject } from '../../schemas/index.js'
 import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
+import type { Steps, WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { conflictsOutside, apply as applied, type Application, type Applied } from '../apply/apply.js'
 import { applyConflict } from '../apply/conflicts.js'
-import type { FieldSet } from '../apply/field-set.js'
 import { KUBECTL, keepLastApplied, unchangedSince } from '../apply/last-applied.js'
-import type { Manager, ManagerIdentity } from '../apply/managers.js'
+import type { Manager } from '../apply/managers.js'
 import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
-import { reportTooLarge } from './object-limits.js'
-import { runSteps, yieldToEventLoop } from '../../event-loop/turns.js'
-import type { Steps, WaitingSteps } from '../../schemas/steps.js'
+import { reportTooLarge } from '../stages/object-limits.js'
+import { fieldsKept, ownersIn, setOwners, managerIdentity } from '../stages/own.js'
+import { runStages, type Stage } from '../stages/run.js'
+import { versionsOf } from '../stages/versions-of.js'
+import { ChangeWrite } from '../stages/writes.js'
+import { changeOf, runChange } from './change.js'
 import { now, type Target, type WriteContext } from './context.js'
-import { create } from './create.js'
+import { createApplied } from './create.js'
 import { matchTarget } from './identity.js'
-import { fieldsKept, ownersIn, setOwners, managerIdentity } from './ownership.js'
-import { rewrite } from './rewrite.js'
-import { attempt, type Written } from './update.js'
-import { versionsOf } from './versions-of.js'
+import type { Written } from './update.js'
 
 export interface ApplyRequest {
   /** The applied configuration in the version of the store; see `appliedValue`. `base` is undefined for a missing object. */
@@ -40,24 +40,91 @@ const BEFORE_FIRST_APPLY = 'before-first-apply'
 /** Retries when other clients keep creating and deleting the object. */
 const MAX_ATTEMPTS = 20
 
+class ApplyWrite extends ChangeWrite {
+  readonly request: ApplyRequest
+  /** The current object in the request's version; `{}` if it does not exist. */
+  live: Partial<ApiObject> = {}
+  managers: readonly Manager[] = []
+
+  constructor (store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext) {
+    super(store, target, context, 'UPDATE')
+    this.request = request
+    this.mayBeMissing = true
+  }
+}
+
+export function copy (write: ApplyWrite): void {
+  write.live = write.current === undefined ? {} : write.store.convertCopy(write.current)
+}
+
+/** Reads the managers; those of an object without any are `before-first-apply`. */
+export function * readManagers (write: ApplyWrite): WaitingSteps<void> {
+  const { store, live, subresource } = write
+  write.managers = ownersIn(store, live.metadata?.managedFields)
+  if (write.managers.length > 0 || live.metadata === undefined) return
+  const identity = { ...managerIdentity(write, 'Update'), manager: BEFORE_FIRST_APPLY }
+  const made = { versions: versionsOf(store, true), before: {}, after: live, managers: [], identity }
+  write.managers = yield * update({ ...made, now: () => now(store), ignored: fieldsKept(store, subresource) })
+}
+
+/** Merges the configuration into the object. @throws StatusError 400, 409 Conflict of owners, 413 */
+export function * merge (write: ApplyWrite): WaitingSteps<void> {
+  const { store, live, managers, current, subresource, request: { configOf, force, view } } = write
+  const { message } = store.representation
+  const complete = function * (made: object): Steps<ApiObject> {
+    const { object } = reportTooLarge(() => decode(message, made))
+    yield
+    view?.complete(object)
+    applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
+    return object
+  }
+  const application = {
+    versions: versionsOf(store, true),
+    complete,
+    live,
+    config: configOf(current),
+    managers,
+    identity: managerIdentity(write, 'Apply'),
+    force,
+    now: () => now(store),
+    ignored: fieldsKept(store, subresource)
+  }
+  yield
+  let outcome = yield * applied(application)
+  if (!isSettled(write, outcome, application)) outcome = yield * applied({ ...application, force: true })
+  write.managers = outcome.managers
+  write.object = outcome.object as ApiObject // it is complete
+}
+
+/** Converts the merged object to the stored version. @throws StatusError 400, 413 */
+export async function convert (write: ApplyWrite): Promise<void> {
+  const { store, object, target, context, request: { sent, view } } = write
+  if (context.fieldManager === KUBECTL && view === undefined) keepLastApplied(object, sent)
+  matchTarget(store, object, target)
+  write.object = await store.fromVersion(object)
+}
+
+const MERGE: ReadonlyArray<Stage<ApplyWrite>> = [
+  { name: 'copy', run: copy },
+  { name: 'read managers', run: readManagers },
+  { name: 'merge', run: merge },
+  { name: 'convert', run: convert }
+]
+
+export const APPLY = changeOf(MERGE, ({ object, managers }) => { setOwners(object, managers) })
+
 /** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, any admission refusal; StorageError */
 export async function apply (store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext): Promise<Written> {
   for (let attempts = 0; ; attempts++) {
-    const entry = await rewrite(store, target, context, base => {
-      let owners: readonly Manager[] = []
-      return attempt(store, base, target, context, async () => {
-        const made = await objectOf(store, request, base, target, context)
-        owners = made.owners
-        return made.object
-      }, function * (object) { setOwners(object, owners) })
-    }, () => undefined)
+    const entry = await runChange(APPLY, new ApplyWrite(store, request, target, context))
     if (entry !== undefined) return { entry, created: false }
     if ((target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
     try {
-      const { object, owners } = await objectOf(store, request, undefined, target, context)
-      refuseUid(store, object, target)
+      const write = new ApplyWrite(store, request, target, context)
+      await runStages(MERGE, write)
+      refuseUid(store, write.object, target)
       await context.mayCreate?.()
-      return { entry: await create(store, object, target, context, owners), created: true }
+      return { entry: await createApplied(write, write.object, write.managers), created: true }
     } catch (error) {
       if (!isStatusError(error, 'AlreadyExists') || attempts === MAX_ATTEMPTS) throw error
     }
@@ -69,51 +136,14 @@ function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject,
   if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
 }
 
-interface AppliedObject { readonly object: ApiObject, readonly owners: readonly Manager[] }
-
-async function objectOf (store: ResourceStore, { configOf, sent, force, view }: ApplyRequest, base: Entry | undefined, target: Target, context: WriteContext): Promise<AppliedObject> {
-  const { message } = store.representation
-  const size = Math.max(context.size ?? 0, base?.json.length ?? 0)
-  const live = base === undefined ? {} : store.convertCopy(base)
-  await yieldToEventLoop(size)
-  const config = configOf(base)
-  const identity = managerIdentity(store, context, 'Apply', target.subresource)
-  const ignored = fieldsKept(store, target.subresource ?? '')
-  const complete = function * (made: object): Steps<ApiObject> {
-    const { object } = reportTooLarge(() => decode(message, made))
-    yield
-    view?.complete(object)
-    applyOtherDefaults(message, object) // as upstream, fields are compared and owned as the client sent them
-    return object
-  }
-  const owners = await runSteps(ownersOf(store, live, identity, ignored), size)
-  const application = { versions: versionsOf(store, true), complete, live, config, managers: owners, identity, force, now: () => now(store), ignored }
-  const outcome = await runSteps(applied(application), size)
-  const { object, managers } = isSettled(outcome, application, store, view?.version) ? outcome : await runSteps(applied({ ...application, force: true }), size)
-  await yieldToEventLoop(size)
-  if (identity.manager === KUBECTL && view === undefined) keepLastApplied(object, sent)
-  const typed = object as ApiObject // it is complete
-  matchTarget(store, typed, target)
-  return { object: await store.fromVersion(typed), owners: managers }
-}
-
-/** Assigns the fields of an object without managers to `before-first-apply`. */
-function * ownersOf (
-  store: ResourceStore, live: Partial<ApiObject>, identity: ManagerIdentity, ignored: FieldSet
-): WaitingSteps<readonly Manager[]> {
-  const managers = ownersIn(store, live.metadata?.managedFields)
-  if (managers.length > 0 || live.metadata === undefined) return managers
-  return yield * update({ versions: versionsOf(store, true), before: {}, after: live, managers, identity: { ...identity, manager: BEFORE_FIRST_APPLY, operation: 'Update' }, now: () => now(store), ignored })
-}
-
 /**
  * False if all conflicts concern fields that kubectl applied client-side, which it takes over.
  * @throws StatusError 409 for other conflicts
  */
-function isSettled ({ conflicts }: Applied, application: Application, store: ResourceStore, viewVersion: string | undefined): boolean {
+function isSettled ({ store, request: { view } }: ApplyWrite, { conflicts }: Applied, application: Application): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.identity
-  const remaining = manager === KUBECTL && viewVersion === undefined ? conflictsOutside(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
-  if (remaining.length > 0) throw applyConflict(remaining, viewVersion)
+  const remaining = manager === KUBECTL && view === undefined ? conflictsOutside(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
+  if (remaining.length > 0) throw applyConflict(remaining, view?.version)
   return false
 }

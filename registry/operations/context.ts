@@ -37,6 +37,8 @@ export interface WriteContext {
 
 /** The waiting client. Creates its signal lazily, so pass on the caller rather than the signal. */
 export interface Caller {
+  /** Whether the client no longer waits: a write is not begun, but one that was sent completes. Default never. */
+  readonly isGone?: boolean
   /** Aborted when the client no longer waits; a write that was sent still completes. */
   readonly signal: AbortSignal
 }

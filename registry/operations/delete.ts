@@ -3,25 +3,28 @@
  * objects are removed at once.
  * (Interface: Deletion of an object.)
  */
-import { timestamp, decode, nextGeneration, UNBOUNDED, type ApiObject, type Strategy, type Int64 } from '../../schemas/index.js'
+import { timestamp, nextGeneration, type ApiObject, type Strategy, type Int64 } from '../../schemas/index.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
-import { conflict, invalid, notFound } from '../../schemas/status.js'
-import type { KeyValue } from '../../storage/backend.js'
+import { conflict, invalid } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { isUnreadable, type StorageError } from '../../storage/errors.js'
+import { isUnreadable } from '../../storage/errors.js'
 import type { ResourceStore } from '../resource-store.js'
-import { admissionRequest } from './admission-request.js'
-import { changedSince } from './changed-since.js'
-import { now, type ObjectWrite, type Target, type WriteContext } from './context.js'
-import { admitDeletion } from './delete-admission.js'
-import { removeAndRelease, removable, replace, rewrite, type Outcome } from './rewrite.js'
-import { isLarge, nextTurn } from '../../event-loop/turns.js'
-import { transact } from './transact.js'
+import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
+import { RELEASE } from '../stages/allocate.js'
+import { changedSince } from '../stages/changed-since.js'
+import { conclude } from '../stages/change.js'
+import type { Stage } from '../stages/run.js'
+import { STORE_CHANGE } from '../stages/store.js'
+import { ChangeWrite } from '../stages/writes.js'
+import { FINDING, found, runChange, STORING } from './change.js'
+import { now, type Target, type WriteContext } from './context.js'
+import { removeDamaged, type Preconditions } from './delete-damaged.js'
+import { removable } from './rewrite.js'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
 
 export interface DeleteRequest {
-  readonly preconditions?: { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined } | undefined
+  readonly preconditions?: Preconditions | undefined
   readonly propagationPolicy?: Propagation | undefined
   /** Requested grace period in seconds, for strategies that have one. Default: the object's own. */
   readonly gracePeriodSeconds?: number | undefined
@@ -38,95 +41,87 @@ export interface Deleted {
 const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = { Orphan: ORPHAN_FINALIZER, Foreground: FOREGROUND_FINALIZER, Background: undefined }
 const PROPAGATION_FINALIZERS = new Set([ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
 
+export class DeleteWrite extends ChangeWrite {
+  readonly request: DeleteRequest
+  /** Nothing holds the object any longer. */
+  removed = false
+  /** The marked object in the store, of a type that is marked before it is removed. */
+  marked: Entry | undefined = undefined
+
+  constructor (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext) {
+    super(store, target, context, 'DELETE')
+    this.request = request
+  }
+
+  /** With the effective grace period, if the strategy has one. */
+  override get options (): Readonly<Record<string, unknown>> {
+    const { store: { strategy }, oldObject, request } = this
+    if (strategy.gracePeriod === undefined || oldObject.metadata.deletionTimestamp !== undefined) return super.options
+    return { ...super.options, gracePeriodSeconds: strategy.gracePeriod(oldObject, request.gracePeriodSeconds) }
+  }
+}
+
+/** False if the cause of the deletion was admitted, or the deletion changes nothing. */
+function needsAdmission ({ request: { admitted, gracePeriodSeconds }, oldObject: { metadata } }: DeleteWrite): boolean {
+  if (admitted === true) return false
+  const { deletionTimestamp, deletionGracePeriodSeconds: remaining = 0 } = metadata
+  const keepsGracePeriod = gracePeriodSeconds === undefined || gracePeriodSeconds >= remaining
+  return deletionTimestamp === undefined || remaining <= 0 || !keepsGracePeriod
+}
+
+/** Types with a grace period or a terminating phase are marked before they are removed, so that watchers see that state. */
+const marksFirst = ({ store: { strategy } }: DeleteWrite): boolean =>
+  strategy.gracePeriod !== undefined || strategy.beginDelete !== undefined
+
+const isMarked = ({ marked }: DeleteWrite): boolean => marked !== undefined
+
+/** The order of a deletion. */
+export const DELETE: ReadonlyArray<Stage<DeleteWrite>> = [
+  ...FINDING,
+  { name: 'read old', run: readOld },
+  { name: 'check preconditions', when: ({ request }) => request.preconditions !== undefined, run: checkPreconditions },
+  { ...ADMIT, when: needsAdmission },
+  { ...ADMIT_AGAIN, when: needsAdmission },
+  { name: 'mark', run: mark },
+  ...STORING,
+  { name: 'remove marked', when: marksFirst, run: removeMarked },
+  { ...STORE_CHANGE, name: 'store removal', when: isMarked },
+  { name: 'conclude removal', when: isMarked, run: concludeRemoval },
+  { ...RELEASE, name: 'release of marked', when: isMarked }
+]
+
 /** @throws StatusError 404, 409 Conflict, any admission refusal; StorageError */
 export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
   try {
-    return await rewrite(store, target, context, base => attempt(store, base, target, request, context))
+    const write = new DeleteWrite(store, target, request, context)
+    const entry = found(await runChange(DELETE, write))
+    return { entry, removed: write.removed }
   } catch (error) {
     if (!isUnreadable(error)) throw error
-    return await removeDamaged(store, target, request, context, error)
+    return { entry: await removeDamaged({ store, target, context }, request.preconditions, error), removed: true }
   }
 }
 
-/**
- * Removes an unreadable object at once: it can be neither marked nor finalized.
- * @param damage the decoding error
- */
-async function removeDamaged (store: ResourceStore, target: Target, { preconditions }: DeleteRequest, context: WriteContext, damage: StorageError): Promise<Deleted> {
-  const key = store.key(target.namespace, target.name)
-  const { kv } = await store.backend.get(key)
-  if (kv === undefined) throw notFound(store.resource, target.name)
-  if (!isDamaged(store, kv)) throw damage
-  const { uid, resourceVersion } = preconditions ?? {}
-  if (uid !== undefined || (resourceVersion !== undefined && resourceVersion !== String(kv.modRevision))) {
-    const why = 'the stored object cannot be read, so that its UID cannot be compared'
-    const message = `Precondition failed: ${why} and its ResourceVersion is ${kv.modRevision}`
-    throw conflict(store.resource, target.name, message)
-  }
-  const admission = admissionRequest(store, context, target, 'DELETE', undefined, undefined)
-  await store.admission.mutate(admission)
-  await store.admission.validate(admission)
-  const result = context.dryRun ? { succeeded: true, revision: kv.modRevision } : await transact(store, context, 'delete', () => store.backend.delete(key, kv.modRevision))
-  if (!result.succeeded) throw conflict(store.resource, target.name, 'the object has been modified; please apply your changes to the latest version and try again')
-  const { kind, group, version } = store.stored
-  const metadata = { name: target.name, ...(target.namespace === '' ? {} : { namespace: target.namespace }) }
-  const { object } = decode(store.stored.message, { kind, apiVersion: group === '' ? version : `${group}/${version}`, metadata }, UNBOUNDED)
-  return { entry: store.entry(key, object, result.revision), removed: true }
+/** Deletions are admitted without a new object. */
+export function readOld (write: DeleteWrite): void {
+  write.oldObject = write.base.read()
+  write.object = undefined as unknown as ApiObject // until it is marked
+  write.marked = undefined
 }
 
-function isDamaged (store: ResourceStore, kv: KeyValue): boolean {
-  try {
-    store.decode(kv, kv.modRevision)
-    return false
-  } catch (error) {
-    if (isUnreadable(error)) return true
-    throw error
-  }
-}
-
-async function attempt (store: ResourceStore, base: Entry, target: Target, request: DeleteRequest, context: WriteContext): Promise<Outcome<Deleted>> {
-  const { length } = base.json
-  const object = base.read()
-  if (isLarge(length)) await nextTurn()
-  await checkPreconditions({ store, target, context }, base, object, request)
-  if (request.admitted !== true) await admitDeletion(store, object, target, request, context)
-  const marked = mark(store, base, request)
-  if (isLarge(length)) await nextTurn()
-  if (!removable(store, marked)) return withDone(await replace(store, base, marked, context, Infinity), entry => ({ entry, removed: false }))
-  if (store.strategy.gracePeriod === undefined && store.strategy.beginDelete === undefined) return withDone(await removeAndRelease(store, base, object, context), removed)
-  return await eraseMarked(store, base, marked, context)
-}
-
-const removed = (entry: Entry): Deleted => ({ entry, removed: true })
-
-const withDone = (outcome: Outcome<Entry>, make: (entry: Entry) => Deleted): Outcome<Deleted> =>
-  'done' in outcome ? { ...outcome, done: make(outcome.done) } : outcome
-
-/** Types with a grace period or a terminating phase are marked before they are removed, so that watchers see that state. */
-async function eraseMarked (store: ResourceStore, base: Entry, marked: ApiObject, context: WriteContext): Promise<Outcome<Deleted>> {
-  const marking = await replace(store, base, marked, context, Infinity)
-  if (context.dryRun || !('done' in marking)) return withDone(marking, removed)
-  const outcome = withDone(await removeAndRelease(store, marking.done, marking.done.read(), context), removed)
-  // Another client may remove the object in between, which completes this deletion.
-  return 'instead' in outcome && outcome.instead === undefined ? { done: removed(marking.done), unwritten: false } : outcome
-}
-
-async function checkPreconditions (
-  write: ObjectWrite, base: Entry, object: ApiObject, { preconditions }: DeleteRequest
-): Promise<void> {
-  if (preconditions === undefined) return
-  const { uid, resourceVersion } = preconditions
-  const currentUid = object.metadata.uid ?? ''
+/** @throws StatusError 409 */
+export async function checkPreconditions (write: DeleteWrite): Promise<void> {
+  const { store, base, oldObject, target: { name }, request: { preconditions: { uid, resourceVersion } = {} } } = write
+  const currentUid = oldObject.metadata.uid ?? ''
   // As upstream, errors name the kind, except for namespaces.
-  const { group, kind, plural } = write.store.representation
+  const { group, kind, plural } = store.representation
   const resource = { group, resource: kind === 'Namespace' ? plural : kind }
-  const refuse = (why: string): never => { throw conflict(resource, write.target.name, why) }
   const messages = kind === 'Namespace' ? OF_NAMESPACES : OF_OTHERS
-  if (uid !== undefined && uid !== currentUid) refuse(messages.uid(uid, currentUid))
+  if (uid !== undefined && uid !== currentUid) throw conflict(resource, name, messages.uid(uid, currentUid))
   const current = String(base.revision)
   if (resourceVersion === undefined || resourceVersion === current) return
-  const explanation = await changedSince(write, base, Number(resourceVersion))
-  refuse(messages.resourceVersion(resourceVersion, current) + explanation)
+  const explanation = await changedSince(write, base, { version: Number(resourceVersion) })
+  throw conflict(resource, name, messages.resourceVersion(resourceVersion, current) + explanation)
 }
 
 const OF_NAMESPACES = {
@@ -138,9 +133,35 @@ const OF_OTHERS = {
   resourceVersion: (expected: string, current: string) => `the ResourceVersion in the precondition (${expected}) does not match the ResourceVersion in record (${current}). The object might have been modified`
 }
 
-/** The object as it looks once its deletion has begun. */
-function mark (store: ResourceStore, base: Entry, { propagationPolicy, gracePeriodSeconds }: DeleteRequest): ApiObject {
-  const object = base.copy()
+/** Decides whether the object is removed, and shows how it looks once its deletion has begun. A mark has no size limit. */
+export function mark (write: DeleteWrite): void {
+  const { store, base, oldObject, request } = write
+  const marked = markedObject(store, base.copy(), request)
+  write.removed = removable(store, marked)
+  write.removes = write.removed && !marksFirst(write)
+  write.object = write.removes ? oldObject : marked
+  write.unlimitedBytes = Infinity
+}
+
+/** The mark is in the store. */
+export function removeMarked (write: DeleteWrite): void {
+  const { removed, dryRun, result } = write
+  if (!removed || dryRun || result === undefined) return
+  write.base = write.marked = result
+  write.object = result.read()
+  write.removes = true
+  write.result = undefined
+}
+
+/** Another client may have removed the object in between, which completes this deletion. */
+export function concludeRemoval (write: DeleteWrite): void | Promise<void> {
+  const { outcome, marked } = write
+  const isMissing = outcome?.succeeded === false && outcome.current === undefined
+  if (!isMissing) return conclude(write)
+  write.result = marked
+}
+
+function markedObject (store: ResourceStore, object: ApiObject, { propagationPolicy, gracePeriodSeconds }: DeleteRequest): ApiObject {
   const { metadata } = object
   const terminating = metadata.deletionTimestamp !== undefined
   if (terminating && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shortenGracePeriod(metadata, gracePeriodSeconds)) return object

@@ -1,6 +1,6 @@
 /** Matches the name and namespace of an object with the URL. The object may omit its namespace but must not contradict the URL. Error texts as upstream. */
 import type { ApiObject } from '../../schemas/index.js'
-import { badRequest } from '../../schemas/status.js'
+import { badRequest, conflict, type GroupResource } from '../../schemas/status.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Target } from './context.js'
 
@@ -20,4 +20,12 @@ export function matchTarget (scope: Scope, object: Named, target: Target): void 
   const { name = '' } = object.metadata
   if (name === '') throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`)
   if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`)
+}
+
+/** A uid in a replacement is a precondition. Validation refuses patches that change it. @throws StatusError 409 */
+export function requireUid (
+  { metadata: { uid = '' } }: Named, { metadata: { uid: current = '' } }: Named, { name }: Target, resource: GroupResource
+): void {
+  if (uid === '' || uid === current) return
+  throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current}`)
 }

@@ -6,10 +6,12 @@ import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
-import { nextTurn, yieldToEventLoop } from '../../event-loop/turns.js'
+import { nextTurn } from '../../event-loop/turns.js'
+import { ChangeWrite } from '../stages/writes.js'
+import { changeOf, found, runChange } from './change.js'
 import type { Target, WriteContext } from './context.js'
 import { matchTarget } from './identity.js'
-import { change, type Written } from './update.js'
+import type { Written } from './update.js'
 
 export interface PatchRequest {
   readonly type: PatchType
@@ -21,24 +23,51 @@ export interface PatchRequest {
   readonly decode: (patched: unknown) => Promise<ApiObject>
 }
 
+type Apply = (copy: ApiObject) => unknown
+
+class PatchWrite extends ChangeWrite {
+  readonly apply: Apply
+  readonly decode: PatchRequest['decode']
+  /** The object in the request's version, at first without the patch. */
+  patched: unknown = undefined
+
+  constructor (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext) {
+    super(store, target, context, 'UPDATE')
+    this.apply = patched(request, store.representation.message)
+    this.decode = request.decode
+  }
+}
+
+/** Each attempt patches a copy. */
+export function copy (write: PatchWrite): void {
+  write.patched = write.store.convertCopy(write.base)
+}
+
+/** @throws StatusError 413, 422 */
+export async function applyPatch (write: PatchWrite): Promise<void> {
+  write.patched = await write.apply(write.patched as ApiObject) // as copied
+}
+
+/** @throws StatusError 400, 422 */
+export async function decodePatched (write: PatchWrite): Promise<void> {
+  const { store, target } = write
+  write.object = await write.decode(write.patched)
+  matchTarget(store, write.object, target)
+}
+
+export const PATCH = changeOf<PatchWrite>([
+  { name: 'copy', run: copy },
+  { name: 'patch', run: applyPatch },
+  { name: 'decode', run: decodePatched }
+])
+
 /** @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError */
 export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
-  const apply = patched(request, store.representation.message)
-  const entry = await change(store, target, context, async current => {
-    const { length } = current.json
-    const copy = store.convertCopy(current)
-    await yieldToEventLoop(length)
-    const made = await apply(copy)
-    await yieldToEventLoop(Math.max(length, context.size ?? 0))
-    const object = await request.decode(made)
-    matchTarget(store, object, target)
-    return object
-  })
-  return { entry, created: false }
+  return { entry: found(await runChange(PATCH, new PatchWrite(store, request, target, context))), created: false }
 }
 
 /** Returns a function that applies the patch in place to an object of `message`. @throws StatusError 400 for a malformed patch */
-export function patched (request: Omit<PatchRequest, 'decode'>, message: Message): (copy: ApiObject) => unknown {
+export function patched (request: Omit<PatchRequest, 'decode'>, message: Message): Apply {
   const { type, patch, exchangeNames } = request
   if (type === JSON_PATCH_TYPE) {
     const operations = parseJsonPatch(patch)

@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import { isDecodeError, applyDefaults, type ApiObject, type Message } from '../../schemas/index.js'
 import { methodNotAllowed } from '../../schemas/status.js'
 import type { Verb } from '../../answers/answer.js'
-import { admissionRequest } from '../../registry/operations/admission-request.js'
 import { matchNamespace } from '../../registry/operations/identity.js'
+import { admit } from '../../registry/stages/admit.js'
+import { Write } from '../../registry/stages/write.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { decodeBody } from '../body.js'
@@ -23,9 +24,8 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
     matchNamespace(store, object, target)
     // Operations on subresources run admission themselves.
     if (store.type.virtual) {
-      const admission = admissionRequest(store, context, { ...target, name: object.metadata.name ?? '' }, 'CREATE', object, undefined)
-      await store.admission.mutate(admission)
-      await store.admission.validate(admission)
+      const named = { ...target, name: object.metadata.name ?? '' }
+      await admit(Write.ofOther({ store, target: named, context }, 'CREATE', object), () => {})
     }
     const result = await operation.run(object, target, context)
     // A plain outcome, as of a binding, has no metadata.

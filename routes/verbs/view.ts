@@ -5,8 +5,8 @@ import type { Entry } from '../../storage/cache/entry.js'
 import type { ObjectAnswer, Verb } from '../../answers/answer.js'
 import { get } from '../../registry/operations/get.js'
 import type { Target } from '../../registry/operations/context.js'
-import { matchTarget } from '../../registry/operations/identity.js'
-import { change, requireUid } from '../../registry/operations/update.js'
+import { change } from '../../registry/operations/change.js'
+import { matchTarget, requireUid } from '../../registry/operations/identity.js'
 import { patched } from '../../registry/operations/patch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { Facts } from '../../schemas/language/types.js'
@@ -30,7 +30,7 @@ function withView (store: ResourceStore, view: SubresourceView, entry: Entry, ol
   view.validate?.(desired, finding => { findings.push(finding) })
   const { type } = view.message[Facts]
   if (findings.length > 0) throw invalid({ group: type?.group ?? '', kind: type?.kind ?? '' }, name, findings)
-  requireUid(store, desired, old, target, { ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}` })
+  requireUid(desired, old, target, { ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}` })
   const object = entry.copy()
   const { resourceVersion } = desired.metadata
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion

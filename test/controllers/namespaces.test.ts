@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { ApiObject } from '../../schemas/index.js'
 import { remove } from '../../registry/operations/delete.js'
-import { change } from '../../registry/operations/update.js'
-import { current, replace } from '../../registry/operations/rewrite.js'
+import { change } from '../../registry/operations/change.js'
+import { current } from '../../registry/operations/rewrite.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { context, deleted, makeConfig, makeNamespace, mark, registry, storeOf } from './namespace-race.js'
@@ -84,7 +84,7 @@ t.test('an object that was marked for deletion and never removed is deleted with
   if (found === undefined) throw new Error('it was not made')
   const marked = found.copy()
   Object.assign(marked.metadata, { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 })
-  await replace(configs, found, marked, context)
+  await configs.backend.update(found.key, configs.encode(marked), found.revision)
   await mark(resources, 'team')
   await deleted(resources, 'team')
   t.equal(await current(configs, configs.key('team', 'left')), undefined)

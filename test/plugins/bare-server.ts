@@ -64,6 +64,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         audited: false,
         filterSince: 0,
         recorder: undefined,
+        isGone: false,
         signal: new AbortController().signal,
         end: () => {},
         onEnd: undefined,

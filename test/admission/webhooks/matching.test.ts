@@ -3,7 +3,7 @@ import t from 'tap'
 import Fastify from '../../fastify.js'
 import orch from '../../../app.js'
 import type { ApiObject } from '../../../schemas/index.js'
-import { admissionRequest } from '../../../registry/operations/admission-request.js'
+import { seenByAdmission, Write } from '../../../registry/stages/write.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { client, build, type Client, type Json } from '../../build.js'
 import { matchesRule, type Subject } from '../../../admission/webhooks/rules.js'
@@ -184,9 +184,10 @@ t.test('connections are reviewed with their options, which a webhook may change'
   const { admission } = store
   const options = { kind: 'PodExecOptions', apiVersion: 'v1', stdin: true, container: 'c', command: ['sh'] }
   const context = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
-  const request = admissionRequest(store, context, { namespace: 'default', name: 'p', subresource: 'exec' }, 'CONNECT', options as unknown as ApiObject, undefined, {
-    kind: 'PodExecOptions', requested: { group: '', version: 'v1', plural: 'pods', kind: 'PodExecOptions' }
-  })
+  const target = { namespace: 'default', name: 'p', subresource: 'exec' }
+  const write = Write.ofOther({ store, target, context }, 'CONNECT', options as unknown as ApiObject, 'PodExecOptions')
+  write.requested = { group: '', version: 'v1', plural: 'pods', kind: 'PodExecOptions' }
+  const request = seenByAdmission(write)
   await admission.mutate(request)
   t.match(hook.asked[0]?.request, {
     operation: 'CONNECT', kind: { group: '', version: 'v1', kind: 'PodExecOptions' }, resource: { group: '', version: 'v1', resource: 'pods' }, subResource: 'exec', name: 'p', namespace: 'default', object: { ...options, container: 'c' }, oldObject: null, options: null

@@ -5,7 +5,7 @@ import { StatusError } from '../../../schemas/status.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
 import { StorageError } from '../../../storage/errors.js'
 import { timed } from '../../../storage/observer.js'
-import { createOn } from '../../../registry/operations/create-on.js'
+import { createOn } from '../../../registry/stages/create-on.js'
 import { create } from '../../../registry/operations/create.js'
 import { done } from '../../contracts/backend.js'
 import { config, configMapStore, context, target } from '../../storage/store.js'
@@ -22,9 +22,9 @@ async function basisIn (backend: Backend, holds: () => Promise<boolean>): Promis
 t.test('the precondition of a create is compared in the write, if one store has both', async t => {
   const backend = openMemory()
   const basis = await basisIn(backend, async () => t.fail('the precondition was read again'))
-  t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
+  t.match(await createOn(basis, backend, { key: '/a', value: bytes('x') }), { succeeded: true })
   done(await backend.update(basis.key, bytes('going'), basis.revision))
-  t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
+  t.match(await createOn(basis, backend, { key: '/b', value: bytes('x') }), { succeeded: false, current: undefined })
   t.equal((await backend.get('/b')).kv, undefined)
 })
 
@@ -33,7 +33,7 @@ t.test('stores that time their requests apart are one where they are', async t =
   const asked: string[] = []
   const [one, other] = ['one', 'other'].map(name => timed(backend, operation => { asked.push(`${operation} ${name}`) })) as [Backend, Backend]
   const basis = { ...await basisIn(backend, async () => t.fail('the precondition was read again')), backend: one }
-  t.match(await createOn(basis, other, '/a', bytes('x')), { succeeded: true })
+  t.match(await createOn(basis, other, { key: '/a', value: bytes('x') }), { succeeded: true })
   t.same(asked, ['create other'])
 })
 
@@ -45,11 +45,11 @@ t.test('in a store of its own it is looked at again when the key is there, and t
     there = (await backend.get('/a')).kv
     return holding
   })
-  t.match(await createOn(basis, backend, '/a', bytes('x')), { succeeded: true })
+  t.match(await createOn(basis, backend, { key: '/a', value: bytes('x') }), { succeeded: true })
   t.ok(there !== undefined, 'the look comes after the write')
-  t.match(await createOn(basis, backend, '/a', bytes('y')), { succeeded: false, current: { key: '/a' } }, 'an existing object stays')
+  t.match(await createOn(basis, backend, { key: '/a', value: bytes('y') }), { succeeded: false, current: { key: '/a' } }, 'an existing object stays')
   holding = false
-  t.match(await createOn(basis, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
+  t.match(await createOn(basis, backend, { key: '/b', value: bytes('x') }), { succeeded: false, current: undefined })
   t.equal((await backend.get('/b')).kv, undefined)
 })
 
@@ -62,7 +62,7 @@ t.test('a compensating delete removes the object even if others changed it, and 
       return false
     })
   }
-  t.match(await createOn(changed, backend, '/a', bytes('x')), { succeeded: false, current: undefined })
+  t.match(await createOn(changed, backend, { key: '/a', value: bytes('x') }), { succeeded: false, current: undefined })
   t.equal((await backend.get('/a')).kv, undefined)
   const replaced: Precondition = {
     ...changed,
@@ -73,14 +73,14 @@ t.test('a compensating delete removes the object even if others changed it, and 
       return false
     }
   }
-  t.match(await createOn(replaced, backend, '/b', bytes('x')), { succeeded: false, current: undefined })
+  t.match(await createOn(replaced, backend, { key: '/b', value: bytes('x') }), { succeeded: false, current: undefined })
   t.equal(Buffer.from((await backend.get('/b')).kv?.value ?? []).toString(), 'theirs')
 })
 
 t.test('if the precondition cannot be read the outcome is unknown', async t => {
   const backend = openMemory()
   const basis = await basisIn(openMemory(), async () => { throw new StorageError('Unavailable', 'the store of namespaces is away') })
-  await t.rejects(createOn(basis, backend, '/a', bytes('x')), { code: 'UnknownOutcome', key: '/a' })
+  await t.rejects(createOn(basis, backend, { key: '/a', value: bytes('x') }), { code: 'UnknownOutcome', key: '/a' })
 })
 
 t.test('a create whose precondition changes is validated again until it holds, without mutating admission again', async t => {
@@ -93,9 +93,10 @@ t.test('a create whose precondition changes is validated again until it holds, w
       name: 'Rests',
       handles: () => true,
       mutate: () => { mutated++ },
-      validate: async ({ precondition }) => {
-        precondition?.({ backend, key: '/namespaces/team', revision, holds: async () => true })
+      validate: async () => {
+        const precondition = { backend, key: '/namespaces/team', revision, holds: async () => true }
         if (++judged < 4) revision = done(await backend.update('/namespaces/team', bytes(String(judged)), revision))
+        return precondition
       }
     }]
   })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { SUFFIX_LENGTH, randomSuffix } from '../../../registry/operations/suffix.js'
+import { SUFFIX_LENGTH, randomSuffix } from '../../../registry/stages/suffix.js'
 
 t.test('suffixes are letters that make no words, and do not come again', async t => {
   const made = Array.from({ length: 2000 }, () => randomSuffix())

@@ -13,14 +13,17 @@ import { update } from '../apply/update.js'
 import { convertOne, type Versions } from '../apply/versions.js'
 import type { ResourceStore } from '../resource-store.js'
 import { finish, type WaitingSteps } from '../../schemas/steps.js'
-import { now, refuse, type WriteContext } from './context.js'
+import { now, refuse, type ObjectWrite } from '../operations/context.js'
+import { trackOwnership } from './track-ownership.js'
 import { versionsOf } from './versions-of.js'
+import type { ChangeWrite, CreateWrite } from './writes.js'
 
 /** The manager of the server's own writes. */
 const SERVER = 'orch-apiserver'
 
-export function managerIdentity (store: ResourceStore, { fieldManager }: WriteContext, operation: ManagedFieldsOperation, subresource = ''): ManagerIdentity {
-  return { manager: fieldManager ?? SERVER, operation, apiVersion: store.representation.apiVersion, subresource }
+export function managerIdentity (write: ObjectWrite, operation: ManagedFieldsOperation): ManagerIdentity {
+  const { store: { representation: { apiVersion } }, target: { subresource = '' }, context: { fieldManager = SERVER } } = write
+  return { manager: fieldManager, operation, apiVersion, subresource }
 }
 
 const keptFieldsCache = new WeakMap<Representation, Map<string, FieldSet>>()
@@ -64,21 +67,40 @@ export function ownersIn (store: ResourceStore, entries: Entries): readonly Mana
   return store.stored.protobuf ? managers : managers.map(manager => reconciled(manager, versionsOf(store, false)))
 }
 
-/** Sets the entries of a new object, in steps; entries that the client sent are validated but ignored. @throws StatusError 422 for malformed entries */
-export function * trackCreation (store: ResourceStore, object: ApiObject, context: WriteContext): WaitingSteps<void> {
-  const { metadata } = object
-  if (metadata.managedFields !== undefined) read(store, object)
-  delete metadata.managedFields
-  setOwners(object, yield * tracked(store, {}, object, [], managerIdentity(store, context, 'Update'), ignoredOnCreate(store)))
+/**
+ * Sets the managers of a new object, before admission: nobody owns what the server's own plugins add. Entries that the
+ * client sent are validated but ignored.
+ * @throws StatusError 422 for malformed entries
+ */
+export function * ownNew (write: CreateWrite): WaitingSteps<void> {
+  const { store, object, applied } = write
+  if (applied === undefined) yield * ownSent(write)
+  else setOwners(object, applied)
+  write.managedFields = object.metadata.managedFields
+  if (applied !== undefined) return
+  write.trackOwnership = trackOwnership(store, object, (before, after) => {
+    const owners = finish(tracked(write, { before, after, managers: stored(write.managedFields), ignored: ignoredOnCreate(store) }))
+    write.managedFields = entriesOf(owners)
+  })
 }
 
-/** Adds the creator as owner of changes made to a new object during admission. */
-export function trackAddition (store: ResourceStore, entries: Entries, before: ApiObject, after: ApiObject, context: WriteContext): Entries {
-  return entriesOf(finish(tracked(store, before, after, stored(entries), managerIdentity(store, context, 'Update'), ignoredOnCreate(store))))
+function * ownSent (write: CreateWrite): WaitingSteps<void> {
+  const { store, object, object: { metadata } } = write
+  if (metadata.managedFields !== undefined) read(store, object)
+  delete metadata.managedFields
+  const states = { before: {}, after: object, managers: [], ignored: ignoredOnCreate(store) }
+  setOwners(object, yield * tracked(write, states))
+}
+
+/** Restores the managers, which admission cannot change. */
+export function keepOwners ({ object: { metadata }, managedFields }: CreateWrite): void {
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
 }
 
 /** Chooses the entries that apply to a change: those that the client sent, else the current ones. Subresources cannot send any. */
-export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFields: before } }: ApiObject, subresource: string): void {
+export function inheritOwners (write: ChangeWrite): void {
+  const { object: { metadata }, oldObject: { metadata: { managedFields: before } }, subresource } = write
   const { managedFields: sent } = metadata
   if (sent !== undefined && subresource === '') {
     if (isReset(sent)) metadata.managedFields = []
@@ -86,10 +108,9 @@ export function inheritOwners ({ metadata }: ApiObject, { metadata: { managedFie
   else delete metadata.managedFields
 }
 
-/** Sets the entries of a changed object, in steps. @throws StatusError 422 for malformed entries */
-export function * trackChange (
-  store: ResourceStore, object: ApiObject, old: ApiObject, context: WriteContext, subresource: string
-): WaitingSteps<void> {
+/** The author of a change owns the changed fields, but no allocated values. @throws StatusError 422 for malformed entries */
+export function * ownChange (write: ChangeWrite): WaitingSteps<void> {
+  const { store, object, oldObject: old, subresource } = write
   const sent = object.metadata.managedFields ?? []
   const { managedFields: before } = old.metadata
   const same = isIdentical(sent, before)
@@ -101,15 +122,24 @@ export function * trackChange (
     return
   }
   yield
-  const owners = yield * tracked(store, old, object, managers, managerIdentity(store, context, 'Update', subresource), fieldsKept(store, subresource))
+  const states = { before: old, after: object, managers, ignored: fieldsKept(store, subresource) }
+  const owners = yield * tracked(write, states)
   if (same && owners === managers && before !== undefined) object.metadata.managedFields = before
   else setOwners(object, owners)
 }
 
+interface Tracked {
+  readonly before: object
+  readonly after: object
+  readonly managers: readonly Manager[]
+  readonly ignored: FieldSet
+}
+
 function * tracked (
-  store: ResourceStore, before: object, after: object,
-  managers: readonly Manager[], identity: ManagerIdentity, ignored: FieldSet
+  write: ObjectWrite, { before, after, managers, ignored }: Tracked
 ): WaitingSteps<readonly Manager[]> {
+  const { store } = write
+  const identity = managerIdentity(write, 'Update')
   const versions = tolerant(versionsOf(store, false))
   const inRequestVersion = function * (object: object): WaitingSteps<object> {
     if (store.representation === store.stored || Object.keys(object).length === 0) return object

@@ -13,13 +13,26 @@ import { unwrap } from '../../storage/wrapped.js'
 /** How often a compensating delete is retried. */
 const MAX_ATTEMPTS = 20
 
-/** As `Backend.create`; fails with `current` undefined when the precondition has changed. */
-export function createOn (basis: Precondition | undefined, backend: Backend, key: string, value: Uint8Array, options?: WriteOptions): Promise<WriteResult> {
-  if (basis === undefined) return backend.create(key, value, options)
-  return unwrap(basis.backend) === unwrap(backend) ? backend.create(key, value, { ...options, guard: basis }) : createApart(basis, backend, key, value, options)
+/** Arguments of `Backend.create`. */
+export interface NewValue {
+  readonly key: string
+  readonly value: Uint8Array
+  readonly options?: WriteOptions | undefined
 }
 
-async function createApart (basis: Precondition, backend: Backend, key: string, value: Uint8Array, options: WriteOptions | undefined): Promise<WriteResult> {
+/** As `Backend.create`; fails with `current` undefined when the precondition has changed. */
+export function createOn (
+  basis: Precondition | undefined, backend: Backend, { key, value, options }: NewValue
+): Promise<WriteResult> {
+  if (basis === undefined) return backend.create(key, value, options)
+  const isSameStore = unwrap(basis.backend) === unwrap(backend)
+  if (isSameStore) return backend.create(key, value, { ...options, guard: basis })
+  return createApart(basis, backend, { key, value, options })
+}
+
+async function createApart (
+  basis: Precondition, backend: Backend, { key, value, options }: NewValue
+): Promise<WriteResult> {
   const result = await backend.create(key, value, options)
   if (!result.succeeded) return result
   try {

@@ -14,7 +14,7 @@ import { at, paths, size } from '../apply/field-set.js'
 import { stored, type Manager } from '../apply/managers.js'
 import { shapesOf } from '../apply/shape.js'
 import type { ResourceStore } from '../resource-store.js'
-import { mayGet, type ObjectWrite } from './context.js'
+import { mayGet, type ObjectWrite } from '../operations/context.js'
 
 /** Maximum events to look through for the object's first change. */
 const MAX_EVENTS = 1000
@@ -23,19 +23,23 @@ const MAX_NAMED = 5
 /** Maximum characters of a field's path: clients choose the names in it. */
 const MAX_PATH = 200
 
+/** What a client expects. */
+export interface Expected {
+  readonly version: Revision
+  /** Its object, if it sent any, which may have the entries of managers as it has seen them. */
+  readonly object?: ApiObject
+}
+
 /**
- * @param current the object that the client's version is not
- * @param sent the client's object, if it sent any, which may have the entries of managers as it has seen them
+ * @param current the object that has another version
  * @returns a sentence that follows the refusal, or '' if there is none or the client may not get the object
  */
-export async function changedSince (
-  write: ObjectWrite, current: Entry, version: Revision, sent?: ApiObject
-): Promise<string> {
-  const text = explanation(write.store, current, version, sent)
+export async function changedSince (write: ObjectWrite, current: Entry, expected: Expected): Promise<string> {
+  const text = explanation(write.store, current, expected)
   return text === '' || await mayGet(write) ? text : ''
 }
 
-function explanation (store: ResourceStore, current: Entry, version: Revision, sent?: ApiObject): string {
+function explanation (store: ResourceStore, current: Entry, { version, object: sent }: Expected): string {
   if (!(version < current.revision) || isLarge(current.json.length)) return ''
   const now = inVersion(store, current)
   const previous = stateAt(store.cache, current.key, version)

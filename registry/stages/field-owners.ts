@@ -16,13 +16,20 @@ const MAX_PATH = 1000
 /** Members, list indexes and map keys of a field path: `spec.ports[0].port`, `metadata.labels[a.b/c]`. Sticky, so that no bracket is looked at twice. */
 const STEP = /\.?([^.[\]]+)|\[([^\]]*)\]/gy
 
-/**
- * Adds the owners to findings.
- * @param object the refused one, which the findings are about
- * @param old the stored one, whose managers own
- * @param own the manager of the request, who is not named
- */
-export function withOwners ({ stored: { message } }: ResourceStore, findings: readonly FieldError[], object: ApiObject, old: ApiObject, own: string): readonly FieldError[] {
+export interface Refused {
+  readonly findings: readonly FieldError[]
+  /** The refused object, which the findings are about. */
+  readonly object: ApiObject
+  /** The stored one, whose managers own. */
+  readonly old: ApiObject
+  /** The manager of the request, who is not named. */
+  readonly own: string
+}
+
+/** Adds the owners to findings. */
+export function withOwners (
+  { stored: { message } }: ResourceStore, { findings, object, old, own }: Refused
+): readonly FieldError[] {
   const managers = stored(old.metadata.managedFields)
   if (managers.length === 0) return findings
   const { owned } = shapesOf(message)

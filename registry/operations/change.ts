@@ -1,0 +1,107 @@
+/** The order of a change, which updates, patches and applies share, and changes that the server makes itself. */
+import type { ApiObject } from '../../schemas/index.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { ResourceStore } from '../resource-store.js'
+import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
+import { allocates, ALLOCATE_CHANGE, COMMIT, RELEASE } from '../stages/allocate.js'
+import { conclude, decideRemoval, decodeOld, find, FIND, read, recover } from '../stages/change.js'
+import { encodeChange } from '../stages/encode.js'
+import { compareVersion } from '../stages/expected-version.js'
+import { measure } from '../stages/object-limits.js'
+import { inheritOwners, ownChange } from '../stages/own.js'
+import { complete, inherit, prepareChange, settle } from '../stages/prepare.js'
+import { runStages, type Stage } from '../stages/run.js'
+import { LEASE, STORE_CHANGE } from '../stages/store.js'
+import { validateChange } from '../stages/validate.js'
+import { ChangeWrite } from '../stages/writes.js'
+import type { Target, WriteContext } from './context.js'
+
+/** Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to refuse. */
+export type Make = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
+
+/** Finds the object; a conflict leads back here. */
+export const FINDING: ReadonlyArray<Stage<ChangeWrite>> = [{ name: 'read', run: read }, { name: FIND, run: find }]
+
+/** Stores the object and answers for it. */
+export const STORING: ReadonlyArray<Stage<ChangeWrite>> = [
+  { name: 'encode', when: ({ removes }) => !removes, run: encodeChange },
+  LEASE,
+  STORE_CHANGE,
+  { name: 'conclude', run: conclude },
+  COMMIT,
+  RELEASE
+]
+
+/**
+ * @param make stages that make the new object from the old one
+ * @param own sets the managers of the new object, before it has allocated values
+ */
+export function changeOf<W extends ChangeWrite> (
+  make: ReadonlyArray<Stage<W>>, own: Stage<W>['run'] = ownChange
+): ReadonlyArray<Stage<W>> {
+  return [
+    ...FINDING,
+    { name: 'decode old', run: decodeOld },
+    ...make,
+    { name: 'measure', run: measure },
+    { name: 'compare versions', run: compareVersion },
+    ADMIT,
+    { name: 'default', run: complete },
+    { name: 'inherit', run: inherit },
+    { name: 'inherit owners', run: inheritOwners },
+    { name: 'prepare', run: prepareChange },
+    { name: 'validate', when: write => !allocates(write), run: validateChange },
+    { name: 'own', run: own },
+    { name: 'settle', run: settle },
+    ALLOCATE_CHANGE,
+    { name: 'validate what is allocated', when: allocates, run: validateChange },
+    ADMIT_AGAIN,
+    { name: 'decide removal', run: decideRemoval },
+    ...STORING
+  ]
+}
+
+/** @returns the object; under dry run as it would be stored; undefined if it is missing and may be. @throws as its stages */
+export async function runChange<W extends ChangeWrite> (
+  stages: ReadonlyArray<Stage<W>>, write: W
+): Promise<Entry | undefined> {
+  await runStages(stages, write, recover)
+  return write.result
+}
+
+class MadeWrite extends ChangeWrite {
+  readonly #make: Make
+
+  constructor (store: ResourceStore, target: Target, context: WriteContext, make: Make) {
+    super(store, target, context, 'UPDATE')
+    this.#make = make
+  }
+
+  static async make (write: MadeWrite): Promise<void> { write.object = await write.#make(write.base, write.oldObject) }
+}
+
+const MAKE: ReadonlyArray<Stage<MadeWrite>> = [{ name: 'make', run: MadeWrite.make }]
+const CHANGE = changeOf(MAKE)
+const CHANGE_UNOWNED = changeOf(MAKE, () => {})
+
+/**
+ * Changes an existing object. The author of the change owns the changed fields.
+ * @returns the stored object; under dry run the object that would be stored
+ * @throws StatusError 404, 409 Conflict, 422, any admission refusal; StorageError
+ */
+export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Make): Promise<Entry> {
+  return found(await runChange(CHANGE, new MadeWrite(store, target, context, make)))
+}
+
+/** As `change`, but nobody owns the changed fields. */
+export async function changeUnowned (
+  store: ResourceStore, target: Target, context: WriteContext, make: Make
+): Promise<Entry> {
+  return found(await runChange(CHANGE_UNOWNED, new MadeWrite(store, target, context, make)))
+}
+
+/** The result of a write whose object may not be missing. */
+export function found (entry: Entry | undefined): Entry {
+  if (entry === undefined) throw new TypeError('a write ended without a result')
+  return entry
+}

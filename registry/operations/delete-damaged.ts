@@ -1,0 +1,83 @@
+/** Removes unreadable objects at once: they can be neither marked nor finalized. */
+import { decode, UNBOUNDED } from '../../schemas/index.js'
+import { conflict, notFound } from '../../schemas/status.js'
+import type { KeyValue } from '../../storage/backend.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import { isUnreadable, type StorageError } from '../../storage/errors.js'
+import type { ResourceStore } from '../resource-store.js'
+import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
+import { MODIFIED } from '../stages/expected-version.js'
+import { runStages, type Stage } from '../stages/run.js'
+import { STORE_CHANGE, transact } from '../stages/store.js'
+import { StoredWrite } from '../stages/writes.js'
+import { found } from './change.js'
+import type { ObjectWrite } from './context.js'
+
+export interface Preconditions { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
+
+class DamagedWrite extends StoredWrite {
+  readonly damage: StorageError
+  readonly preconditions: Preconditions | undefined
+  revision = 0
+
+  constructor ({ store, target, context }: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError) {
+    super(store, target, context, 'DELETE')
+    this.preconditions = preconditions
+    this.damage = damage
+  }
+}
+
+const DELETE_DAMAGED: ReadonlyArray<Stage<DamagedWrite>> = [
+  { name: 'find', run: find },
+  ADMIT,
+  ADMIT_AGAIN,
+  {
+    ...STORE_CHANGE,
+    fields: () => ({ operation: 'delete' }),
+    when: ({ dryRun }) => !dryRun,
+    run: write => transact(write, () => write.store.backend.delete(write.key, write.revision))
+  },
+  { name: 'conclude', run: conclude }
+]
+
+/** @param damage the decoding error @throws it if the object is not damaged; StatusError 404, 409, any admission refusal */
+export async function removeDamaged (
+  object: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError
+): Promise<Entry> {
+  const write = new DamagedWrite(object, preconditions, damage)
+  await runStages(DELETE_DAMAGED, write)
+  return found(write.result)
+}
+
+/** @throws StatusError 404, 409; the damage of another object */
+async function find (write: DamagedWrite): Promise<void> {
+  const { store, key, target: { name }, preconditions: { uid, resourceVersion } = {} } = write
+  const { kv } = await store.backend.get(key)
+  if (kv === undefined) throw notFound(store.resource, name)
+  if (!isDamaged(store, kv)) throw write.damage
+  write.revision = kv.modRevision
+  if (uid === undefined && (resourceVersion === undefined || resourceVersion === String(kv.modRevision))) return
+  const why = 'the stored object cannot be read, so that its UID cannot be compared'
+  throw conflict(store.resource, name, `Precondition failed: ${why} and its ResourceVersion is ${kv.modRevision}`)
+}
+
+function isDamaged (store: ResourceStore, kv: KeyValue): boolean {
+  try {
+    store.decode(kv, kv.modRevision)
+    return false
+  } catch (error) {
+    if (isUnreadable(error)) return true
+    throw error
+  }
+}
+
+/** Answers with what is known of the object. @throws StatusError 409 if it was changed meanwhile */
+function conclude (write: DamagedWrite): void {
+  const { store, key, target, outcome, revision } = write
+  if (outcome?.succeeded === false) throw conflict(store.resource, target.name, MODIFIED)
+  const { kind, group, version } = store.stored
+  const metadata = { name: target.name, ...(target.namespace === '' ? {} : { namespace: target.namespace }) }
+  const apiVersion = group === '' ? version : `${group}/${version}`
+  const { object } = decode(store.stored.message, { kind, apiVersion, metadata }, UNBOUNDED)
+  write.result = store.entry(key, object, outcome?.revision ?? revision)
+}

@@ -1,0 +1,28 @@
+/** The two runs of admission. */
+import { seenByAdmission, type Write } from './write.js'
+import { runStages, type Stage } from './run.js'
+
+export const ADMIT: Stage = {
+  name: 'admit',
+  span: 'Mutating admission',
+  run: write => write.store.admission.mutate(seenByAdmission(write))
+}
+
+export const ADMIT_AGAIN: Stage = {
+  name: 'admit again',
+  span: 'Validating admission',
+  run: async write => { write.precondition = await write.store.admission.validate(seenByAdmission(write)) }
+}
+
+/**
+ * Admits an object that is not one of a store: of an operation, or the options of a connection.
+ * @param check validates the object in between
+ * @returns what the check does
+ * @throws StatusError of an admission refusal; as the check
+ */
+export async function admit<T> (write: Write, check: () => T | Promise<T>): Promise<T> {
+  const checked: T[] = []
+  const run = async (): Promise<void> => { checked.push(await check()) }
+  await runStages([ADMIT, { name: 'check', run }, ADMIT_AGAIN], write)
+  return checked[0] as T // admission ends after the check
+}

@@ -1,0 +1,88 @@
+/**
+ * The stages of changes and deletions that know what else happens to the object meanwhile.
+ *
+ * If reading the newest state costs a call, the first attempt starts from the cache. A successful compare-and-put proves
+ * that the cached object was current; any other outcome counts only if it was.
+ */
+import { removeUnstoredEmpty } from '../../schemas/index.js'
+import { isStatusError, notFound } from '../../schemas/status.js'
+import type { Steps } from '../../schemas/steps.js'
+import { keepDecoded } from '../../storage/cache/recent-objects.js'
+import { current, removable } from '../operations/rewrite.js'
+import { Repeat } from './run.js'
+import type { ChangeWrite } from './writes.js'
+
+/** Where another attempt begins. */
+export const FIND = 'find'
+
+/** Reads the object from the cache if the write will prove that it is current. */
+export function read (write: ChangeWrite): void | Promise<void> {
+  const { store, key, dryRun } = write
+  write.current = store.cache?.loaded === true && !dryRun ? store.cache.get(key) : undefined
+  write.isNewest = write.current === undefined || store.backend.revisionNow() !== undefined
+  if (write.current === undefined) return readNewest(write)
+}
+
+async function readNewest (write: ChangeWrite): Promise<void> {
+  write.current = await current(write.store, write.key)
+  write.isNewest = true
+}
+
+/** Begins an attempt. @throws StatusError 404 */
+export function find (write: ChangeWrite): void {
+  const { current, context: { size = 0 } } = write
+  write.result = undefined
+  write.encoded = undefined
+  write.removes = false
+  if (current === undefined) {
+    if (!write.mayBeMissing) throw notFound(write.store.resource, write.target.name)
+    write.isDone = true
+    return
+  }
+  write.base = current
+  write.unlimitedBytes = current.json.length
+  write.size = Math.max(size, current.json.length)
+}
+
+/** Decodes the object that is replaced. */
+export function * decodeOld (write: ChangeWrite): Steps<void> {
+  write.oldObject = yield * write.store.readingStored(write.base)
+}
+
+/** Removing the last finalizer of a terminating object deletes it. */
+export function decideRemoval (write: ChangeWrite): void {
+  const { store, object } = write
+  write.removes = removable(store, object)
+  if (write.removes) removeUnstoredEmpty(store.stored.message, object)
+}
+
+/** Answers with what was written, or begins again on the object that was there instead. */
+export async function conclude (write: ChangeWrite): Promise<void> {
+  const { store, object, base, outcome, removes, encoded } = write
+  if (outcome === undefined) {
+    if (removes) write.result = store.entry(base.key, object, base.revision)
+    if (!await isCurrent(write)) throw new Repeat(FIND)
+  } else if (!outcome.succeeded) {
+    write.current = outcome.current === undefined ? undefined : store.decode(outcome.current, outcome.current.modRevision)
+    write.isNewest = true
+    throw new Repeat(FIND)
+  } else if (removes) {
+    write.result = store.entry(base.key, object, outcome.revision)
+  } else {
+    write.result = encoded?.entry(outcome.revision)
+    if (write.result !== undefined) keepDecoded(write.result, object, base)
+  }
+}
+
+/** A refusal counts only if it was for the newest object. */
+export async function recover (write: ChangeWrite, failure: unknown): Promise<Repeat> {
+  if (write.isNewest || !isStatusError(failure) || await isCurrent(write)) throw failure
+  return new Repeat(FIND)
+}
+
+/** Whether the base of the attempt was the newest object, which nothing has proved yet. */
+async function isCurrent (write: ChangeWrite): Promise<boolean> {
+  if (write.isNewest) return true
+  await readNewest(write)
+  return write.current?.revision === write.base.revision
+}

@@ -1,0 +1,73 @@
+/** Size limits of objects, which hold on every back end. */
+import type { ApiObject } from '../../schemas/index.js'
+import { TooManyError } from '../../schemas/language/decode-error.js'
+import { MAX_STORED_BYTES, MAX_VALUES } from '../../schemas/limits.js'
+import { tooLarge } from '../../schemas/status.js'
+import type { Steps } from '../../schemas/steps.js'
+import { lacksDefaults, mayOutgrow } from '../../schemas/language/defaults.js'
+import { valuesIn } from '../../schemas/language/growth.js'
+import type { UnversionedJson } from '../../storage/cache/unversioned.js'
+import { refuseOutgrown, sizeWithDefaults } from '../outgrown.js'
+import type { ResourceStore } from '../resource-store.js'
+import { isLarge } from '../../event-loop/turns.js'
+import type { StoredWrite } from './writes.js'
+
+/** Smaller bodies stay small with their defaults. */
+const GROWING_BYTES = 4096
+
+/**
+ * Measures the object that a write begins with, precisely enough to tell whether it is large, and refuses it before
+ * further work if it is too large: defaults can enlarge an object tenfold.
+ * @throws StatusError 413
+ */
+export function measure (write: StoredWrite): void {
+  const { object, store, context, size } = write
+  // Schemas of definitions may have any defaults.
+  const grows = context.mayGrow === true || !store.stored.protobuf
+  if (!isLarge(size) && (size >= GROWING_BYTES || grows)) write.size = Math.max(size, sizeWithDefaults(object))
+  if (!isLarge(write.size) || valuesIn(object, MAX_VALUES) <= MAX_VALUES) return
+  throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
+}
+
+/** Runs `make` on a patched or applied object. @throws StatusError 413 if the object has too many values; any error of `make` */
+export function reportTooLarge<T> (make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw error instanceof TooManyError ? tooLarge(`the object would hold more than ${error.limit}`) : error
+  }
+}
+
+/** etcd limits the request, which also contains the key up to three times and the comparison. */
+const REQUEST_BYTES = 2 * 1024
+
+/** @throws StatusError 413 if the object has too many values to be stored, or would have them in another version */
+export function * limitValues (store: ResourceStore, object: ApiObject, json: UnversionedJson): Steps<void> {
+  if (!store.stored.protobuf) yield * refuseOutgrownElsewhere(store, object, json.length)
+  if (json.length <= MAX_VALUES) return // each takes more than a byte
+  yield
+  const values = json.values()
+  if (values > MAX_VALUES) {
+    throw tooLarge(`the object would hold ${values} values with the owners of its fields, limit is ${MAX_VALUES}`)
+  }
+  yield
+}
+
+/** @throws StatusError 413 */
+export function limitBytes ({ length }: Uint8Array): void {
+  const limit = MAX_STORED_BYTES - REQUEST_BYTES
+  if (length <= limit) return
+  throw tooLarge(`the object would be stored in ${length} bytes with the owners of its fields, limit is ${limit}`)
+}
+
+/**
+ * Refuses an object that would be too large in another served version, whose schema has other defaults.
+ * @throws StatusError 413
+ */
+function * refuseOutgrownElsewhere ({ type }: ResourceStore, object: ApiObject, bytes: number): Steps<void> {
+  for (const { message, conversion, limitsWrites, apiVersion } of type.representations) {
+    if (!limitsWrites || conversion === undefined || !mayOutgrow(message, bytes)) continue
+    yield
+    if (lacksDefaults(conversion.fromStored(object))) refuseOutgrown(object, apiVersion)
+  }
+}

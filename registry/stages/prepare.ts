@@ -1,0 +1,100 @@
+/** Prepares objects for validation: values that the server decides, fields that the write cannot change. */
+import {
+  clone, emptyField, nextGeneration, sameValue, sameMessages, putAt, valueAt, type Subresource, type ApiObject
+} from '../../schemas/index.js'
+import { keepMetadata } from '../../schemas/meta/status-metadata.js'
+import type { ResourceStore } from '../resource-store.js'
+import { fillDefaults } from '../outgrown.js'
+import { mergeOwnerReferences } from './owner-references.js'
+import type { ChangeWrite, CreateWrite } from './writes.js'
+
+type Members = Record<string, unknown>
+const members = (object: ApiObject): Members => object as unknown as Members // an object has its fields as members
+
+/** Completes an object that mutating admission may have changed. */
+export function complete ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
+  fillDefaults(store.stored, object, oldObject)
+  store.correctDefaults?.(object)
+  mergeOwnerReferences(object, context.warn, true)
+}
+
+/** Prepares a new object whose name is known. */
+export function prepareNew (write: CreateWrite): void {
+  const { store, object, context: { user, validate } } = write
+  write.findings = validate?.(object, undefined) ?? [] // before what has no effect is dropped
+  for (const { name, changes = [] } of store.representation.subresources) {
+    if (name !== 'status' || store.strategy.statusOfNew === true) continue
+    for (const field of changes) putAt(members(object), field, emptyField(store.stored.message, field))
+  }
+  store.representation.rules?.prepare?.(object, undefined)
+  dropGated(store, object, undefined)
+  store.strategy.prepareForCreate?.(object, user, store.gates)
+  if (store.type.generation !== undefined) object.metadata.generation = 1
+  fillDefaults(store.stored, object) // some defaults depend on the name
+  store.correctDefaults?.(object)
+}
+
+function dropGated (store: ResourceStore, object: ApiObject, old: ApiObject | undefined): void {
+  store.gated.drop(object, old)
+  store.strategy.dropGated?.(object, old, store.gates)
+}
+
+/** Keeps metadata that an update may omit or only the server changes. */
+export function inherit ({ object: { metadata }, oldObject: { metadata: old } }: ChangeWrite): void {
+  const keep = <K extends keyof typeof metadata>(field: K): void => {
+    if (old[field] === undefined) delete metadata[field]
+    else metadata[field] = old[field]
+  }
+  if ((metadata.uid ?? '') === '') keep('uid')
+  keep('creationTimestamp')
+  if (old.deletionTimestamp !== undefined) keep('deletionTimestamp')
+  metadata.deletionGracePeriodSeconds ??= old.deletionGracePeriodSeconds
+  keep('generation')
+  delete metadata.selfLink
+  delete metadata.clusterName
+}
+
+/** The declaration of a subresource that is written. */
+export const subresourceOf = ({ representation }: ResourceStore, subresource: string): Subresource | undefined =>
+  subresource === '' ? undefined : representation.subresources.find(({ name }) => name === subresource)
+
+/** Prepares the replacement of an object. */
+export function prepareChange ({ store, object, oldObject: old, subresource }: ChangeWrite): void {
+  const named = subresourceOf(store, subresource)
+  keepUnchanged(store, object, old, named)
+  keepMetadata(object, old, named?.keepsMetadata ?? [])
+  store.representation.rules?.prepare?.(object, old)
+  dropGated(store, object, old)
+  store.strategy.prepareForUpdate?.(object, old, subresource, store.gates, store.clock.wall())
+  if (named?.changes === undefined) updateGeneration(store, object, old)
+}
+
+/** Increments the generation if the desired state changed. */
+function updateGeneration ({ type: { generation }, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
+  if (generation === undefined) return
+  const desired = generation(object)
+  if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) return
+  object.metadata.generation = nextGeneration(old)
+}
+
+/**
+ * A write to a subresource changes only its fields; a write to the object changes all others. What is kept is copied,
+ * because later stages write into the object.
+ */
+function keepUnchanged (store: ResourceStore, object: ApiObject, old: ApiObject, named: Subresource | undefined): void {
+  const [next, before] = [members(object), members(old)]
+  if (named === undefined) {
+    const { subresources, kind } = store.representation
+    const paths = subresources.flatMap(({ changes = [], kind: own = kind }) => own === kind ? changes : [])
+    for (const path of paths) putAt(next, path, clone(valueAt(before, path)))
+  } else if (named.changes !== undefined) {
+    const changed = named.changes.map(path => [path, valueAt(next, path)] as const)
+    for (const field of new Set([...Object.keys(next), ...Object.keys(before)])) {
+      if (field !== 'metadata' && field !== 'kind' && field !== 'apiVersion') putAt(next, field, clone(before[field]))
+    }
+    for (const [path, value] of changed) putAt(next, path, value)
+  }
+}
+
+/** What an object keeps of the old one, once its owners are known. */
+export function settle ({ store, object, oldObject }: ChangeWrite): void { store.strategy.settle?.(object, oldObject) }

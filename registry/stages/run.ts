@@ -1,0 +1,114 @@
+/**
+ * Runs a write: its verb's stages, one after the other. A stage returns nothing, a promise, or steps where it can take
+ * long; it knows nothing of event loop turns, spans, retries or clients that have gone.
+ */
+import { timeout } from '../../schemas/status.js'
+import type { WaitingSteps } from '../../schemas/steps.js'
+import { isStorageError } from '../../storage/errors.js'
+import { isLarge, nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import { withSpan, type Fields } from '../trace.js'
+import type { Write } from './write.js'
+
+export interface Stage<W extends Write = Write> {
+  readonly name: string
+  readonly run: (write: W) => void | WaitingSteps<void> | Promise<void>
+  /** Default always. */
+  readonly when?: (write: W) => boolean
+  /** The span that it runs in. Default that of the request. */
+  readonly span?: string
+  readonly fields?: (write: W) => Fields
+}
+
+/** Thrown by a stage: the write goes on from the named stage, with the state that the thrower has left. */
+export class Repeat {
+  readonly from: string
+
+  constructor (from: string) { this.from = from }
+}
+
+/** Decides after the failure of a stage; throws it unless another attempt may succeed. */
+export type Recover<W extends Write> = (write: W, failure: unknown) => Promise<Repeat>
+
+const giveUp = async (_write: Write, failure: unknown): Promise<Repeat> => { throw failure }
+
+/**
+ * @param recover default: any failure ends the write
+ * @throws the failure of a stage; StatusError 504 if the client is gone before anything was sent to the store
+ */
+export async function runStages<W extends Write> (
+  stages: ReadonlyArray<Stage<W>>, write: W, recover: Recover<W> = giveUp
+): Promise<void> {
+  const { caller } = write.context
+  for (let at = 0; ;) {
+    try {
+      for (; at < stages.length && !write.isDone; at++) {
+        const stage = stages[at] as Stage<W> // there is one, as just compared
+        if (stage.when?.(write) === false) continue
+        if (at > 0 && isLarge(write.size)) await nextTurn()
+        // What was sent to the store must be answered for.
+        if (caller.isGone === true && write.outcome === undefined) {
+          throw timeout('the request ended before its object was written; nothing was changed')
+        }
+        const running = stage.span === undefined ? finished(stage.run(write), write) : inSpan(stage, write)
+        if (running !== undefined) await running
+      }
+      return
+    } catch (failure) {
+      at = await nextAfter(failure, stages, write, recover)
+    }
+  }
+}
+
+/**
+ * Takes back what the attempt has allocated, unless the next one begins after that.
+ * @returns where the next attempt begins
+ * @throws the failure if there is none; StatusError 504 if nobody waits for one
+ */
+async function nextAfter<W extends Write> (
+  failure: unknown, stages: ReadonlyArray<Stage<W>>, write: W, recover: Recover<W>
+): Promise<number> {
+  const { allocated, outcome, context: { caller } } = write
+  // The object may exist: another would share its values, and must not be written again.
+  const mayExist = isStorageError(failure, 'UnknownOutcome') || outcome?.succeeded === true
+  if (mayExist && !(failure instanceof Repeat)) throw failure
+  const indexOf = (name: string): number => stages.findIndex(stage => stage.name === name)
+  const known = failure instanceof Repeat ? indexOf(failure.from) : undefined
+  if (allocated !== undefined && (known === undefined || known <= indexOf('allocate'))) {
+    write.allocated = undefined
+    await allocated.revert()
+  }
+  if (known === undefined && caller.isGone === true) throw failure
+  const next = known ?? indexOf((await recover(write, failure)).from)
+  if (next < 0) throw new TypeError('a write is repeated from a stage that it does not have')
+  if (caller.signal.aborted) {
+    throw timeout('the request ended while others kept changing its object or namespace; nothing was changed')
+  }
+  write.outcome = undefined
+  return next
+}
+
+function finished (running: ReturnType<Stage['run']>, write: Write): void | Promise<void> {
+  return running === undefined || running instanceof Promise ? running : runSteps(running, write)
+}
+
+/** Runs as many steps in a turn as its budget allows, those of a large object one by one. */
+function runSteps (steps: WaitingSteps<void>, write: Write): void | Promise<void> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return
+    const waiting = value ?? (isLarge(write.size) || turnIsOver() ? nextTurn() : undefined)
+    if (waiting !== undefined) return waiting.then(() => runSteps(steps, write))
+  }
+}
+
+async function inSpan<W extends Write> (stage: Stage<W>, write: W): Promise<void> {
+  const { trace } = write
+  try {
+    await withSpan(trace, stage.span ?? stage.name, async part => {
+      write.trace = part
+      await finished(stage.run(write), write)
+    }, stage.fields?.(write))
+  } finally {
+    write.trace = trace
+  }
+}

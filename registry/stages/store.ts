@@ -1,0 +1,52 @@
+/** The transaction of a write with the store. */
+import type { WriteResult } from '../../storage/backend.js'
+import type { Stage } from './run.js'
+import { createOn } from './create-on.js'
+import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
+
+const SPAN = 'Store transaction'
+const DELETING = { deleting: true }
+
+/** The lease of an object that expires. */
+export const LEASE: Stage<StoredWrite> = {
+  name: 'lease',
+  when: ({ store, encoded }) => store.type.ttlSeconds !== undefined && encoded !== undefined,
+  run: async write => { write.lease = await write.store.expiry() }
+}
+
+export const STORE_NEW: Stage<CreateWrite> = {
+  name: 'store',
+  span: SPAN,
+  fields: () => ({ operation: 'create' }),
+  when: ({ dryRun }) => !dryRun,
+  run: write => transact(write, () => {
+    const { store: { backend }, key, precondition, lease } = write
+    return createOn(precondition, backend, { key, value: expect(write), options: lease })
+  })
+}
+
+export const STORE_CHANGE: Stage<ChangeWrite> = {
+  name: 'store',
+  span: SPAN,
+  fields: ({ removes }) => ({ operation: removes ? 'delete' : 'update' }),
+  when: ({ dryRun, result }) => !dryRun && result === undefined,
+  run: write => transact(write, () => {
+    const { store: { backend }, object, base: { key, revision }, lease, removes } = write
+    if (removes) return backend.delete(key, revision)
+    const options = object.metadata.deletionTimestamp === undefined ? lease : { ...lease, ...DELETING }
+    return backend.update(key, expect(write), revision, options)
+  })
+}
+
+/** Registers the write with the cache before it is sent. @returns the value to store */
+function expect ({ store, key, encoded }: StoredWrite): Uint8Array {
+  if (encoded === undefined) throw new TypeError('the object of a write is encoded before it is stored')
+  store.cache?.expectWrite(key, encoded)
+  return encoded.value
+}
+
+/** Runs the transaction, then waits for the commit listeners. @throws as the back end */
+export async function transact (write: StoredWrite, send: () => Promise<WriteResult>): Promise<void> {
+  const outcome = write.outcome = await send()
+  if (outcome.succeeded) await write.store.acknowledge(outcome.revision)
+}

@@ -1,0 +1,40 @@
+/** Validates prepared objects. */
+import {
+  validateSubresource, validateObject, validateUpdate, validateVersion, type ApiObject
+} from '../../schemas/index.js'
+import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
+import { mayGet, refuse } from '../operations/context.js'
+import { withOwners } from './field-owners.js'
+import { subresourceOf } from './prepare.js'
+import type { ChangeWrite, CreateWrite } from './writes.js'
+
+/** @throws StatusError 422 */
+export function * validateNew (write: CreateWrite): Steps<void> {
+  const { store, object, findings } = write
+  const own = [...validateObject(store.stored, object, store.gates), ...findings]
+  const ofVersion = yield * validateVersion(store.representation, object, undefined, '', store.gates)
+  refuse(store, object, [...own, ...ofVersion])
+  accept(write, undefined)
+}
+
+/** @throws StatusError 422, which tells readers of the object who owns the refused fields */
+export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
+  const { store, object, oldObject: old, subresource, context: { validate, fieldManager = '' } } = write
+  const named = subresourceOf(store, subresource)
+  const isWhole = named?.changes === undefined && named?.validateUpdate === undefined
+  const own = isWhole
+    ? validateUpdate(store.stored, object, old, store.gates)
+    : validateSubresource(store.stored, object, old, named, store.gates)
+  const sent = validate?.(object, old) ?? []
+  const all = [...own, ...sent, ...yield * validateVersion(store.representation, object, old, subresource, store.gates)]
+  if (all.length > 0) {
+    const explains = yield * waitFor(mayGet(write))
+    refuse(store, object, explains ? withOwners(store, { findings: all, object, old, own: fieldManager }) : all)
+  }
+  accept(write, old)
+}
+
+function accept ({ store: { strategy }, object, subresource, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined): void {
+  strategy.canonicalize?.(object)
+  if (old === undefined || subresource === '') for (const text of strategy.warnings?.(object, old) ?? []) context.warn(text)
+}

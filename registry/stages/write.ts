@@ -1,0 +1,93 @@
+/**
+ * A write on its way through its stages. Admission sees the part of it that `AdmissionRequest` names.
+ * A class because of its getters: V8 gives each object literal with a getter its own hidden class, which retains the
+ * whole request until the next full collection.
+ */
+import type { UserInfo } from '../../schemas/meta/user-info.js'
+import { clone, type ApiObject } from '../../schemas/index.js'
+import type { WriteResult } from '../../storage/backend.js'
+import type { Entry } from '../../storage/cache/entry.js'
+import type { AdmissionOperation, AdmissionReader, AdmissionRequest, Precondition, TypedRequest } from '../admission.js'
+import type { Allocated } from '../operations/allocation.js'
+import type { ObjectWrite, Target, WriteContext } from '../operations/context.js'
+import type { ResourceStore } from '../resource-store.js'
+import type { Span } from '../trace.js'
+
+const NO_OPTIONS = Object.freeze({})
+
+export class Write implements TypedRequest<ApiObject>, ObjectWrite {
+  readonly store: ResourceStore
+  readonly target: Target
+  readonly context: WriteContext
+  readonly operation: AdmissionOperation
+  object: ApiObject | undefined = undefined
+  oldObject: ApiObject | undefined = undefined
+  kind: string
+  requested: AdmissionRequest['requested']
+  /** The current span. */
+  trace: Span | undefined
+  /** Approximate bytes of the largest object that the stages work on. The driver yields by it. */
+  size: number
+  trackOwnership: AdmissionRequest['trackOwnership'] = undefined
+  /** No further stage is to run. */
+  isDone = false
+  /** What the write depends on, as the last run of validating admission found it. */
+  precondition: Precondition | undefined = undefined
+  allocated: Allocated | undefined = undefined
+  /** Of the last transaction; undefined as long as nothing was sent to the store. */
+  outcome: WriteResult | undefined = undefined
+  /** What the client is answered with. */
+  result: Entry | undefined = undefined
+
+  constructor (store: ResourceStore, target: Target, context: WriteContext, operation: AdmissionOperation) {
+    this.store = store
+    this.target = target
+    this.context = context
+    this.operation = operation
+    this.kind = store.stored.kind
+    this.requested = store.representation
+    this.trace = context.trace
+    this.size = context.size ?? 0
+  }
+
+  /** For an object that is not one of the store's: of an operation, or the options of a connection. */
+  static ofOther (write: ObjectWrite, operation: AdmissionOperation, object: ApiObject, kind?: string): Write {
+    const made = new Write(write.store, write.target, write.context, operation)
+    made.object = object
+    if (kind !== undefined) made.kind = kind
+    return made
+  }
+
+  get group (): string { return this.store.stored.group }
+  get version (): string { return this.store.stored.version }
+  get resource (): string { return this.store.stored.plural }
+  get subresource (): string { return this.target.subresource ?? '' }
+  get namespace (): string { return this.target.namespace }
+  get name (): string { return this.target.name }
+  get user (): UserInfo | undefined { return this.context.user }
+  get dryRun (): boolean { return this.context.dryRun }
+  get options (): Readonly<Record<string, unknown>> { return this.context.options ?? NO_OPTIONS }
+  get reader (): AdmissionReader { return this.store.reader }
+  get signal (): AbortSignal { return this.context.caller.signal }
+  get warn (): AdmissionRequest['warn'] { return this.context.warn }
+  get waited (): AdmissionRequest['waited'] { return this.context.waited }
+
+  get annotate (): AdmissionRequest['annotate'] {
+    const { annotate, annotateObject } = this.context
+    return (key, value, level = 'Metadata') => { (level === 'Metadata' ? annotate : annotateObject)?.(key, value) }
+  }
+
+  get convert (): AdmissionRequest['convert'] {
+    const { type: { representations, plural } } = this.store
+    return (object, apiVersion) => {
+      const desired = representations.find(representation => representation.apiVersion === apiVersion)
+      if (desired === undefined) throw new TypeError(`${plural} have no version ${apiVersion}`)
+      const copy = clone(object)
+      const converted = desired.conversion?.fromStored(copy as unknown as ApiObject) ?? copy // an object of the type
+      return converted as Record<string, unknown>
+    }
+  }
+}
+
+/** The write as plugins know it, who access members of any object by name. */
+export const seenByAdmission = (write: Write): AdmissionRequest => write as TypedRequest<ApiObject> as AdmissionRequest

@@ -1,0 +1,147 @@
+import t from 'tap'
+import { openMemory } from '../../../storage/embedded/memory.js'
+import { StorageError } from '../../../storage/errors.js'
+import { StatusError } from '../../../schemas/status.js'
+import { nextTurn } from '../../../event-loop/turns.js'
+import { Trace } from '../../../registry/trace.js'
+import { Repeat, runStages, type Stage } from '../../../registry/stages/run.js'
+import { Write } from '../../../registry/stages/write.js'
+import type { WriteContext } from '../../../registry/operations/context.js'
+import { configMapStore, context, target } from '../../storage/store.js'
+import type { Test } from '../../build.js'
+
+const LARGE = 100_000
+
+function build (t: Test, given: Partial<WriteContext> = {}) {
+  const write = new Write(configMapStore(t, openMemory()), target('a'), { ...context, ...given }, 'CREATE')
+  const ran: string[] = []
+  const stage = (name: string, run: Stage['run'] = () => {}, more: Partial<Stage> = {}): Stage => ({
+    name,
+    run: running => {
+      ran.push(name)
+      return run(running)
+    },
+    ...more
+  })
+  return { write, ran, stage }
+}
+
+t.test('stages run in order, whether they return nothing, steps or a promise', async t => {
+  const { write, ran, stage } = build(t)
+  await runStages([
+    stage('one'),
+    stage('two', function * () { yield; ran.push('second step'); yield Promise.resolve(); ran.push('third step') }),
+    stage('skipped', () => {}, { when: () => false }),
+    stage('three', async () => { await Promise.resolve() }),
+    stage('four', running => { running.isDone = true }),
+    stage('never')
+  ], write)
+  t.strictSame(ran, ['one', 'two', 'second step', 'third step', 'three', 'four'])
+})
+
+t.test('a small write runs in one turn; others have their turn between the stages and steps of a large one', async t => {
+  for (const [size, isShared] of [[10, false], [LARGE, true]] as const) {
+    const { write, ran, stage } = build(t)
+    write.size = size
+    await nextTurn()
+    const waiting = nextTurn().then(() => { ran.push('other') })
+    await runStages([stage('one', function * () { yield; ran.push('second step') }), stage('two')], write)
+    await waiting
+    t.equal(ran.indexOf('other') < ran.indexOf('second step'), isShared, ran.join())
+  }
+})
+
+t.test('only stages that name a span have one, failed stages included', async t => {
+  const trace = new Trace()
+  const { write, stage } = build(t, { trace })
+  const failure = new StatusError('Forbidden', 'no')
+  const spans: Array<string | undefined> = []
+  const note = (running: Write): void => { spans.push(running.trace?.name) }
+  await t.rejects(runStages([
+    stage('plain', note),
+    stage('named', note, { span: 'Named', fields: () => ({ operation: 'create' }) }),
+    stage('failing', () => { throw failure }, { span: 'Failing' })
+  ], write), failure)
+  t.strictSame(spans, ['', 'Named'])
+  t.match(trace.items, [{ name: 'Named', fields: { operation: 'create' }, failure: undefined }, { name: 'Failing', failure }])
+  t.equal(write.trace, trace)
+})
+
+t.test('a write is repeated from the named stage, and what it allocated before that is reverted', async t => {
+  for (const [from, reverts] of [['read', 1], ['allocate', 1], ['validate', 0]] as const) {
+    const { write, ran, stage } = build(t)
+    let attempts = 0
+    let reverted = 0
+    const allocated = { commit: async () => {}, revert: async () => { reverted++ } }
+    await runStages([
+      stage('read'),
+      stage('allocate', running => { running.allocated = allocated }),
+      stage('validate'),
+      stage('store', running => { running.outcome = { succeeded: attempts > 0, revision: 1 } as Write['outcome'] }),
+      stage('conclude', () => { if (attempts++ === 0) throw new Repeat(from) })
+    ], write)
+    const all = ['read', 'allocate', 'validate', 'store', 'conclude']
+    t.strictSame(ran, [...all, ...all.slice(all.indexOf(from))])
+    t.equal(reverted, reverts, from)
+  }
+})
+
+t.test('a failure reverts allocations, unless the object may exist, and is never retried then', async t => {
+  const refusal: Error = new StatusError('Invalid', 'no')
+  const unknown = new StorageError('UnknownOutcome', 'the connection was lost')
+  for (const [failure, reverts, recoveries] of [[refusal, 1, 1], [unknown, 0, 0]] as const) {
+    const { write, ran, stage } = build(t)
+    let reverted = 0
+    let recovered = 0
+    write.allocated = { commit: async () => {}, revert: async () => { reverted++ } }
+    const recover = async (): Promise<Repeat> => {
+      if (recovered++ > 0) throw failure
+      return new Repeat('store')
+    }
+    await t.rejects(runStages([stage('store', () => { throw failure })], write, recover), failure)
+    t.equal(reverted, reverts)
+    t.equal(recovered, recoveries * 2)
+    t.equal(ran.length, recoveries + 1)
+  }
+})
+
+t.test('what was stored is not stored again, whatever fails after that', async t => {
+  const { write, ran, stage } = build(t)
+  const failure = new StatusError('InternalError', 'no')
+  await t.rejects(runStages([
+    stage('store', running => { running.outcome = { succeeded: true, revision: 1 } }),
+    stage('conclude', () => { throw failure })
+  ], write, async () => new Repeat('store')), failure)
+  t.strictSame(ran, ['store', 'conclude'])
+})
+
+t.test('when the client is gone no further stage runs, but what was sent to the store is answered for', async t => {
+  const caller = { isGone: false, signal: new AbortController().signal }
+  const leave = (): void => { caller.isGone = true }
+  const early = build(t, { caller })
+  let reverted = 0
+  await t.rejects(runStages([
+    early.stage('allocate', running => { running.allocated = { commit: async () => {}, revert: async () => { reverted++ } } }),
+    early.stage('leave', leave),
+    early.stage('store')
+  ], early.write, async () => new Repeat('store')), /the request ended before its object was written/)
+  t.strictSame(early.ran, ['allocate', 'leave'])
+  t.equal(reverted, 1)
+
+  caller.isGone = false
+  const late = build(t, { caller })
+  await runStages([
+    late.stage('store', running => {
+      running.outcome = { succeeded: true, revision: 1 }
+      leave()
+    }),
+    late.stage('conclude')
+  ], late.write)
+  t.strictSame(late.ran, ['store', 'conclude'])
+})
+
+t.test('the signal of a caller is not asked for while nothing is repeated', async t => {
+  const caller = { get signal (): AbortSignal { return t.fail('it costs more than a boolean') as never } }
+  const { write, stage } = build(t, { caller })
+  await runStages([stage('one'), stage('two', async () => {})], write)
+})
