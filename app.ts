@@ -44,8 +44,9 @@ import storageVersionBarrier from './plugins/storage-version-barrier.js'
 import tracing from './plugins/tracing/index.js'
 import { stateFields, stateOf } from './registry/state.js'
 import routes from './routes/index.js'
-import { translateGroup } from './schemas/compat/text.js'
+import { PUBLIC_NAMES } from './schemas/compat/naming.js'
 import { featureGates } from './schemas/gates.js'
+import { OWN_NAMES } from './schemas/naming.js'
 import { OFF_BY_DEFAULT } from './schemas/resources.js'
 import { systemClock } from './event-loop/clock.js'
 
@@ -64,7 +65,8 @@ export { StorageError } from './storage/errors.js'
 const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, options = {}) {
   checkOptions(options)
   const { limits = {}, api = {} } = options
-  const gates = featureGates(options.featureGates, options.compatNames === true ? translateGroup : undefined)
+  const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
+  const gates = featureGates(options.featureGates, naming === OWN_NAMES ? undefined : naming.group)
   // Each member is set by its plugin, all registered below.
   fastify.decorate('orch', {
     clock: options.clock ?? systemClock,
@@ -76,7 +78,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
       disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
       externalHostname: api.externalHostname,
       advertiseAddress: api.advertiseAddress,
-      publicNames: options.compatNames ?? false
+      naming
     },
     report: () => stateFields(stateOf(fastify.orch.resources))
   } as Partial<OrchServer> as OrchServer)
@@ -93,7 +95,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(deadline, { timeout: limits.requestTimeout })
   await fastify.register(securityHeaders, options.securityHeaders ?? {})
   await fastify.register(filterTimes)
-  await fastify.register(authentication, { ...options.authentication, publicNames: options.compatNames })
+  await fastify.register(authentication, options.authentication ?? {})
   await fastify.register(filterTimes, { behind: 'authentication' })
   await fastify.register(audit, options.audit ?? {})
   await fastify.register(filterTimes, { behind: 'audit' })

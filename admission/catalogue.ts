@@ -56,8 +56,8 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     (await import('./plugins/limit-pod-hard-anti-affinity-topology.js')).limitPodHardAntiAffinityTopology),
   on('LimitRanger', async () => (await import('./plugins/limit-ranger.js')).limitRanger),
   on('ServiceAccount', async () => (await import('./plugins/service-account.js')).serviceAccount),
-  off('NodeRestriction', async ({ gates, publicNames }) =>
-    (await import('./plugins/node-restriction.js')).nodeRestriction(gates, publicNames)),
+  off('NodeRestriction', async ({ gates, naming }) =>
+    (await import('./plugins/node-restriction.js')).nodeRestriction(gates, naming)),
   on('TaintNodesByCondition', async () =>
     (await import('./plugins/taint-nodes-by-condition.js')).taintNodesByCondition),
   off('AlwaysPullImages', async () => (await import('./plugins/always-pull-images.js')).alwaysPullImages),

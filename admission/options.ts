@@ -1,5 +1,6 @@
 /** Admission options of the host, and the tools of plugins. */
 import type { Gates } from '../schemas/gates.js'
+import type { Naming } from '../schemas/naming.js'
 import type { Attributes, Ruling } from '../auth/authorizer.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { PluginConfiguration } from './configuration.js'
@@ -50,8 +51,8 @@ export interface AdmissionTools {
   /** Observes evaluations of PodSecurity. */
   readonly observePodSecurity?: PodSecurityObserver
   readonly gates: Gates
-  /** Clients use the public project's names: its domains are reserved too. */
-  readonly publicNames?: boolean
+  /** Of clients. */
+  readonly naming?: Naming
   /** Logs a note at start-up. */
   readonly note: (text: string) => void
 }

@@ -1,6 +1,7 @@
 /** The request and instance decorators: `request.orch` and `fastify.orch`, and the repository's only `declare module`. Not a plugin. */
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
+import type { Naming } from '../schemas/naming.js'
 import type { Status, StatusError } from '../schemas/status.js'
 import type { Trace } from '../registry/trace.js'
 import type { OrchServer } from './server.js'
@@ -53,6 +54,8 @@ export interface RequestContext {
   readonly query: URLSearchParams
   /** The client uses the public project's names: what it sent is translated already, answers are to be. */
   readonly publicNames: boolean
+  /** Of the client: what it sent is under own names already, answers are not yet. */
+  readonly naming: Naming
   /** Frees the query of a long-running request after it has been read. */
   dropQuery: () => void
   /** Arrival time on the server's clock, for audit. */

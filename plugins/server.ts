@@ -11,6 +11,7 @@ import type { FlowControl } from '../flow-control/flow-control.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ServiceAllocation } from '../registry/services/allocation.js'
 import type { Clock } from '../event-loop/clock.js'
+import type { Naming } from '../schemas/naming.js'
 import type { Aggregation } from './aggregation/index.js'
 import type { Connections } from './connections/index.js'
 import type { EgressTunnels } from './egress.js'
@@ -84,6 +85,6 @@ export interface RouteSettings {
   readonly externalHostname: string | undefined
   /** `host:port` for discovery. */
   readonly advertiseAddress: string | undefined
-  /** `--compat-names`: webhooks and extension servers are called under the public project's names. */
-  readonly publicNames: boolean
+  /** Of webhooks, extension servers and node agents, `--compat-names`. */
+  readonly naming: Naming
 }

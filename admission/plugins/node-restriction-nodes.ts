@@ -1,6 +1,7 @@
 /** NodeRestriction for nodes: a node agent changes only its own Node, and nothing that attracts pods to it. */
 import type { Node } from '../../schemas/api/core/nodes.js'
 import { sameValue } from '../../schemas/index.js'
+import type { Naming } from '../../schemas/naming.js'
 import { typed, type AdmissionRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'
 
@@ -13,32 +14,27 @@ const OWN_LABELS: ReadonlySet<string> = new Set([
 /** Domains of labels that node agents may set; the second is upstream's with only the domain renamed. */
 const OWN_DOMAINS = ['node-agent.orch.io', 'kubelet.orch.io', 'node.orch.io']
 const SYSTEM = 'orch.io'
-/** Domains whose labels are reserved too where public names are served, because such a label has no other name here. */
-const PUBLIC_SYSTEM = ['kubernetes.io', 'k8s.io']
-const PUBLIC_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 /** Reserved for administrators, to isolate workloads. */
 const RESTRICTED = 'node-restriction.orch.io'
 
 const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`)
 
-function isForbidden (label: string, publicNames: boolean): boolean {
+function isForbidden (label: string, { labelDomains: { system, nodes } }: Naming): boolean {
   const domain = label.includes('/') ? label.slice(0, label.indexOf('/')) : ''
   if (isIn(domain, RESTRICTED)) return true
-  if (publicNames && PUBLIC_SYSTEM.some(system => isIn(domain, system))) {
-    return !PUBLIC_DOMAINS.some(own => isIn(domain, own))
-  }
+  if (system.some(one => isIn(domain, one))) return !nodes.some(one => isIn(domain, one))
   return isIn(domain, SYSTEM) && !OWN_LABELS.has(label) && !OWN_DOMAINS.some(own => isIn(domain, own))
 }
 
 /** Names of changed labels that node agents must not change, sorted. */
 function forbiddenChanges (
-  publicNames: boolean, labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}
+  naming: Naming, labels: Readonly<Record<string, string>> = {}, old: Readonly<Record<string, string>> = {}
 ): string[] {
   const keys = new Set([...Object.keys(labels), ...Object.keys(old)])
-  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key, publicNames)).sort()
+  return [...keys].filter(key => labels[key] !== old[key] && isForbidden(key, naming)).sort()
 }
 
-export function admitNode (request: AdmissionRequest, node: string, publicNames: boolean): void {
+export function admitNode (request: AdmissionRequest, node: string, naming: Naming): void {
   const { object, oldObject: old } = typed<Node>(request)
   const refuse = (why: string): never => {
     throw refusal(request, `node ${JSON.stringify(node)} is not allowed to ${why}`)
@@ -47,7 +43,7 @@ export function admitNode (request: AdmissionRequest, node: string, publicNames:
   if (request.name !== node) refuse(`modify node ${JSON.stringify(request.name)}`)
   if (object === undefined) return
   const { metadata, spec } = object
-  const changes = forbiddenChanges(publicNames, metadata.labels, old?.metadata.labels)
+  const changes = forbiddenChanges(naming, metadata.labels, old?.metadata.labels)
   if (old === undefined) {
     if (spec.configSource !== undefined) refuse('create nodes with a configSource')
     if (changes.length > 0) refuse(`set the following labels: ${changes.join(', ')}`)

@@ -11,6 +11,7 @@ import type { TokenRequest } from '../../schemas/api/authentication/tokenrequest
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { PersistentVolumeClaim } from '../../schemas/api/core/persistentvolumeclaims.js'
 import { sameValue } from '../../schemas/index.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { notFound } from '../../schemas/status.js'
 import { nodeOf } from '../../auth/node/authorizer.js'
 import { MIRROR, isMirrorPod, referencesOf } from '../../auth/node/references.js'
@@ -22,12 +23,12 @@ const PODS = { group: '', resource: 'pods' }
 const LEASES = 'orch-node-lease'
 const quote = JSON.stringify
 
-type Check = (request: AdmissionRequest, node: string, gates: Gates, publicNames: boolean) => void | Promise<void>
+type Check = (request: AdmissionRequest, node: string, gates: Gates, naming: Naming) => void | Promise<void>
 
 /** By group and resource. */
 const CHECKS: Readonly<Record<string, Check>> = {
   '/pods': admitPod,
-  '/nodes': (request, node, _gates, publicNames) => { admitNode(request, node, publicNames) },
+  '/nodes': (request, node, _gates, naming) => { admitNode(request, node, naming) },
   '/persistentvolumeclaims': admitClaim,
   '/serviceaccounts': admitToken,
   'coordination.orch.io/leases': (request, node) => {
@@ -45,14 +46,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
   }
 }
 
-export const nodeRestriction = (gates: Gates, publicNames = false): AdmissionPlugin => ({
+export const nodeRestriction = (gates: Gates, naming = OWN_NAMES): AdmissionPlugin => ({
   name: 'NodeRestriction',
   handles: ({ operation, group, resource }) => operation !== 'CONNECT' && Object.hasOwn(CHECKS, `${group}/${resource}`),
   mutate: async request => {
     const node = request.user === undefined ? undefined : nodeOf(request.user)
     if (node === undefined) return
     if (node === '') throw refusal(request, `could not determine node from user ${quote(request.user?.username)}`)
-    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, gates, publicNames)
+    await CHECKS[`${request.group}/${request.resource}`]?.(request, node, gates, naming)
   }
 })
 

@@ -5,7 +5,7 @@
 import type { ApiObject } from '../../schemas/index.js'
 import type { Subject } from '../../schemas/api/rbac/bindings.js'
 import { isStatusError } from '../../schemas/status.js'
-import { COMPONENT_OBJECTS } from '../../schemas/compat/names.js'
+import type { Naming } from '../../schemas/naming.js'
 import { AtStart } from '../at-start.js'
 import type { ControllerOptions } from '../controller.js'
 import { serverContext } from '../../registry/operations/context.js'
@@ -110,40 +110,35 @@ function completeBinding (existing: Binding, desired: Binding): boolean {
 }
 
 export interface DefaultRolesOptions extends ControllerOptions {
-  /** Components may use the public project's names. */
-  readonly publicNames: boolean
+  /** Of components, which may use either name. */
+  readonly naming: Naming
 }
 
 /** The role with either name of what components make. */
-const withPublicNames = (role: Role): Role => ({
+const withNames = (role: Role, both: (name: string) => string[]): Role => ({
   ...role,
   rules: role.rules?.map(rule =>
-    rule.resourceNames === undefined ? rule : { ...rule, resourceNames: rule.resourceNames.flatMap(bothNames) })
+    rule.resourceNames === undefined ? rule : { ...rule, resourceNames: rule.resourceNames.flatMap(both) })
 })
-const withPublicSubjects = (binding: Binding): Binding => ({
+const withSubjects = (binding: Binding, both: (name: string) => string[]): Binding => ({
   ...binding,
   subjects: binding.subjects?.flatMap(subject =>
-    subject.kind === 'ServiceAccount' ? bothNames(subject.name).map(name => ({ ...subject, name })) : [subject])
+    subject.kind === 'ServiceAccount' ? both(subject.name).map(name => ({ ...subject, name })) : [subject])
 })
-function bothNames (name: string): string[] {
-  const other = COMPONENT_OBJECTS.get(name)
-  return other === undefined ? [name] : [name, other]
-}
 
 export class DefaultRoles extends AtStart<DefaultRolesOptions> {
   protected async make (): Promise<void> {
-    const { publicNames } = this.options
-    const named = publicNames ? withPublicNames : (role: Role) => role
-    const bound = publicNames ? withPublicSubjects : (binding: Binding) => binding
+    const both = (name: string): string[] => [...new Set([name, this.options.naming.component(name)])]
     const { gates } = this.options.resources.find(GROUP, 'clusterroles') ?? { gates: DEFAULT_GATES }
     const isOn = ({ gates: needed = [] }: DefaultRole | DefaultBinding): boolean => needed.every(gates.enabled)
     const clusterRoles = [...USER_ROLES, ...COMPONENT_ROLES, ...CONTROLLER_ROLES].filter(isOn)
-    await this.each(clusterRoles, role => this.#ensure('clusterroles', named(roleOf(role, gates)), completeRole))
+    await this.each(clusterRoles, role =>
+      this.#ensure('clusterroles', withNames(roleOf(role, gates), both), completeRole))
     await this.each(NAMESPACED_ROLES, role =>
-      this.#ensure('roles', named(roleOf(role, gates, role.namespace)), completeRole))
+      this.#ensure('roles', withNames(roleOf(role, gates, role.namespace), both), completeRole))
     await this.each(BINDINGS.filter(isOn), binding => {
       const plural = binding.namespace === undefined ? 'clusterrolebindings' : 'rolebindings'
-      return this.#ensure(plural, bound(bindingOf(binding)), completeBinding)
+      return this.#ensure(plural, withSubjects(bindingOf(binding), both), completeBinding)
     })
   }
 

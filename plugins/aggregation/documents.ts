@@ -8,6 +8,7 @@ import type { Steps } from '../../schemas/steps.js'
 import { runStepsWithinBudget, nextTurn } from '../../event-loop/turns.js'
 import type { Fetch } from './fetch.js'
 import { packed, samePacked, unpacked, type PackedSpec } from './packed-spec.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { discoveryPath } from './target.js'
 
 const FRESH_MS = 60_000
@@ -41,7 +42,7 @@ export interface DocumentsOptions {
   readonly services: RegisteredServices
   readonly fetch: Fetch
   /** As in `Routing`. */
-  readonly publicNames: boolean
+  readonly naming: Naming
   readonly failed: (name: string, error: unknown) => void
 }
 
@@ -124,7 +125,7 @@ export class RemoteDocuments {
   async #update (known: CachedDocuments): Promise<void> {
     const { service: { remote } } = known
     if (remote === undefined) return
-    const root = discoveryPath(remote, this.#options.publicNames)
+    const root = discoveryPath(remote, this.#options.naming)
     const { status, etag, body } = await this.#options.fetch(remote, '/openapi/v2', known.spec === undefined ? '' : known.etag)
     if (status === 200) {
       await nextTurn()
@@ -153,7 +154,7 @@ export class RemoteDocuments {
       left -= spec.length
       return [spec]
     })
-    const paths = known.flatMap(({ service, url }) => url === undefined ? [] : [[discoveryPath(service, false).slice(1), url] as const])
+    const paths = known.flatMap(({ service, url }) => url === undefined ? [] : [[discoveryPath(service, OWN_NAMES).slice(1), url] as const])
     this.#current = { specs: () => specs.map(unpacked), paths: new Map(paths) }
     return this.#current
   }

@@ -7,7 +7,7 @@ import type { ClientCertificate } from '../../clients/client-certificate.js'
 import type { Ask } from '../../controllers/aggregation/remote-contents.js'
 import type { RemoteService } from '../../controllers/aggregation/registered-services.js'
 import type { Pools } from './pools.js'
-import { translatePath } from '../../schemas/compat/requests.js'
+import type { Naming } from '../../schemas/naming.js'
 import { targetOf, type Routing } from './target.js'
 import { userHeaders } from './user-headers.js'
 
@@ -47,7 +47,7 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
       const { answer } = await send({
         ...target,
         method,
-        path: routing.publicNames ? translatePath(path) : path,
+        path: routing.naming.path(path),
         headers: ['Host', target.authority, 'User-Agent', 'orch-apiserver', 'Via', via, ...length, ...headers],
         ...(body === undefined ? {} : { body: Readable.from([body]) }),
         verify: !remote.insecure,
@@ -63,11 +63,11 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
   }
 }
 
-export const documentFetch = (exchange: Exchange, publicNames: boolean): Fetch => (remote, path, etag) =>
-  exchange(remote, { method: 'GET', path, headers: ['Accept', 'application/json', ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR, publicNames)] })
+export const documentFetch = (exchange: Exchange, naming: Naming): Fetch => (remote, path, etag) =>
+  exchange(remote, { method: 'GET', path, headers: ['Accept', 'application/json', ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR, naming)] })
 
-export const namespaceAsk = (exchange: Exchange, publicNames: boolean): Ask => (remote, { metadataOnly = false, ...request }) =>
-  exchange(remote, { ...request, headers: ['Accept', metadataOnly ? METADATA : 'application/json', ...userHeaders(NAMESPACE_CONTROLLER, publicNames)] })
+export const namespaceAsk = (exchange: Exchange, naming: Naming): Ask => (remote, { metadataOnly = false, ...request }) =>
+  exchange(remote, { ...request, headers: ['Accept', metadataOnly ? METADATA : 'application/json', ...userHeaders(NAMESPACE_CONTROLLER, naming)] })
 
 async function bytesOf (answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -47,9 +47,9 @@ const GROUP_VERSION = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?=\/|$)/
 const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
 
 export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = false }) => {
-  const { resources, metrics, shutdown, egress: { cluster: tunnel }, settings: { publicNames } } = fastify.orch
+  const { resources, metrics, shutdown, egress: { cluster: tunnel }, settings: { naming } } = fastify.orch
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
-  const routing = { reader: admissionReader(() => resources), toEndpoints, tunnel, publicNames }
+  const routing = { reader: admissionReader(() => resources), toEndpoints, tunnel, naming }
   const certificate = new ClientCertificate(client)
   const pools = new Pools()
   const via = `1.1 orch-apiserver-${randomUUID()}`
@@ -58,7 +58,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
 
   const unread = occasionally<readonly [string, unknown]>(([name, error]) => { log(`the OpenAPI document of APIService ${name} is left out`, error) })
   const asking = exchange(routing, certificate, pools, via)
-  const documents = new RemoteDocuments({ services, fetch: documentFetch(asking, publicNames), publicNames, failed: (name, error) => { unread([name, error]) } })
+  const documents = new RemoteDocuments({ services, fetch: documentFetch(asking, naming), naming, failed: (name, error) => { unread([name, error]) } })
 
   let order: ReadonlyMap<string, readonly string[]> | undefined
   let orderOf = ''
@@ -78,7 +78,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
       return order
     },
     documents: () => documents.current(),
-    contents: remoteContents(services, namespaceAsk(asking, publicNames)),
+    contents: remoteContents(services, namespaceAsk(asking, naming)),
     controllers: [services, new Availability({ resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via), observer: observeAvailability(metrics) })]
   }
   fastify.addHook('onReady', async () => { await certificate.current() })

@@ -17,7 +17,7 @@ export function discoveryProbe (routing: Routing, certificate: ClientCertificate
   let made: { readonly pair: CertificatePair, readonly context: SecureContext } | undefined
   return async (remote, signal) => {
     const target = await targetOf(remote, routing)
-    const path = discoveryPath(remote, routing.publicNames)
+    const path = discoveryPath(remote, routing.naming)
     const url = `https://${target.authority}${path}`
     const pair = await certificate.current()
     if (made?.pair !== pair) made = { pair, context: createSecureContext({ ca: [], cert: pair.cert, key: pair.key }) }
@@ -28,7 +28,7 @@ export function discoveryProbe (routing: Routing, certificate: ClientCertificate
         ...target,
         method: 'GET',
         path,
-        headers: ['Host', target.authority, 'Accept', 'application/json', 'User-Agent', 'orch-apiserver', 'Via', via, ...userHeaders(AGGREGATOR, routing.publicNames)],
+        headers: ['Host', target.authority, 'Accept', 'application/json', 'User-Agent', 'orch-apiserver', 'Via', via, ...userHeaders(AGGREGATOR, routing.naming)],
         verify: false,
         secureContext: made.context,
         upgrade: false,

@@ -8,7 +8,6 @@ import type { ClientCertificate } from '../../clients/client-certificate.js'
 import { isClientError, reasonOf, type ClientError } from '../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoing.js'
 import type { RegisteredService } from '../../controllers/aggregation/registered-services.js'
-import { translatePath, translateQuery } from '../../schemas/compat/requests.js'
 import { internalError, StatusError } from '../../schemas/status.js'
 import { answerHeaders, hasBody } from '../connections/headers.js'
 import { encodePath } from '../connections/paths.js'
@@ -45,7 +44,7 @@ const notSwitched = (answer: IncomingMessage) => isRedirect(answer) ? redirected
 const isDiscovery = (path: string): boolean => path.split('/').filter(part => part !== '').length === DISCOVERY_SEGMENTS
 
 export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
-  const { ending, via, certificates, publicNames } = tools
+  const { ending, via, certificates, naming } = tools
   return async ({ name, remote, available }, request, reply) => {
     const { orch, raw } = request
     if (remote === undefined || !available) throw unavailable('service unavailable')
@@ -53,8 +52,8 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     if (orch.user === undefined) throw internalError(new Error('the request was passed on before authentication'))
     const target = await targetOf(remote, tools).catch((cause: unknown) => { throw unavailable('service unavailable', cause) })
     const pool = await poolOf(tools, remote)
-    const uri = encodePath(publicNames ? translatePath(orch.info.path) : orch.info.path)
-    const query = publicNames ? translateQuery(orch.query.toString(), orch.info.path) : orch.query.toString()
+    const uri = encodePath(naming.path(orch.info.path))
+    const query = naming.query(orch.query.toString(), orch.info.path)
     const startedAt = performance.now()
     const discovery = !orch.info.isResourceRequest && isDiscovery(orch.info.path)
     const outgoing: Omit<OutgoingRequest, 'upgrade'> = {
@@ -62,7 +61,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       ...certificates,
       method: request.method,
       path: query === '' ? uri : `${uri}?${query}`,
-      headers: headersFor(request, { host: target.authority, uri, via, publicNames }),
+      headers: headersFor(request, { host: target.authority, uri, via, naming }),
       secureContext: pool.secureContext,
       verify: !remote.insecure,
       connectTimeout: discovery ? DISCOVERY_TIMEOUT : CONNECT_TIMEOUT,
@@ -96,7 +95,7 @@ async function poolOf ({ certificate, pools }: RemoteProxyTools, remote: Paramet
   }
 }
 
-function headersFor ({ orch, raw }: FastifyRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'publicNames'>): string[] {
+function headersFor ({ orch, raw }: FastifyRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'>): string[] {
   try {
     return passedHeaders(raw, { ...passing, user: orch.user ?? { username: '', groups: [], uid: '', extra: {} }, auditId: orch.auditId, client: raw.socket.remoteAddress })
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Headers of a request to an extension server: the user in X-Remote headers, and nothing with which the client could pose as another user. */
 import type { IncomingMessage } from 'node:http'
-import { translateKey, translateUser } from '../../schemas/compat/text.js'
+import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { requestHeaders, type Forwarding } from '../connections/headers.js'
 import { claimsIdentity } from './identity-headers.js'
@@ -29,13 +29,12 @@ function header (name: string, value: string): [string, string] {
 }
 
 /** @throws UnsendableUser */
-export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>, publicNames: boolean): string[] {
-  const [named, keyed] = publicNames ? [translateUser, translateKey] : [(own: string) => own, (own: string) => own]
+export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>, { user, key }: Naming): string[] {
   return [
-    ...header(USER, named(username)),
-    ...groups.flatMap(group => header(GROUP, named(group))),
-    ...Object.entries(extra ?? {}).flatMap(([key, values]) =>
-      values.flatMap(value => header(EXTRA_PREFIX + escapedKey(keyed(key)), value)))
+    ...header(USER, user(username)),
+    ...groups.flatMap(group => header(GROUP, user(group))),
+    ...Object.entries(extra ?? {}).flatMap(([name, values]) =>
+      values.flatMap(value => header(EXTRA_PREFIX + escapedKey(key(name)), value)))
   ]
 }
 
@@ -47,11 +46,11 @@ export interface Passed extends Forwarding {
   readonly auditId: string
   /** This server's entry in Via headers. */
   readonly via: string
-  readonly publicNames: boolean
+  readonly naming: Naming
 }
 
 /** @throws UnsendableUser */
-export function passedHeaders (request: IncomingMessage, { user, host, uri, auditId, via, client, publicNames }: Passed): string[] {
+export function passedHeaders (request: IncomingMessage, { user, host, uri, auditId, via, client, naming }: Passed): string[] {
   const sent = requestHeaders(request, { client })
   const headers = ['Host', host]
   const passedBy: string[] = []
@@ -62,5 +61,5 @@ export function passedHeaders (request: IncomingMessage, { user, host, uri, audi
     if (!REPLACED.has(known) && !claimsIdentity(known)) headers.push(name, value)
   }
   headers.push('Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Uri', uri)
-  return [...headers, ...userHeaders(user, publicNames)]
+  return [...headers, ...userHeaders(user, naming)]
 }

@@ -8,7 +8,7 @@ import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
-import { ownUser, translateKey } from '../../schemas/compat/text.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
@@ -44,22 +44,22 @@ const completeFound = (user: Found): Found => user === undefined ? undefined : c
 
 /** Who others authenticate, under our names; cached as `complete`. */
 const renamed = new WeakMap<UserInfo, UserInfo>()
-function named (user: UserInfo): UserInfo {
+function named (user: Found, { key, ownUser }: Naming): Found {
+  if (user === undefined) return undefined
   let own = renamed.get(user)
   if (own !== undefined) return own
-  const extra = Object.fromEntries(Object.entries(user.extra).map(([key, values]) => [translateKey(key), values]))
+  const extra = Object.fromEntries(Object.entries(user.extra).map(([name, values]) => [key(name), values]))
   renamed.set(user, own = { ...user, username: ownUser(user.username), groups: user.groups.map(ownUser), extra })
   return own
 }
-const namedFound = (found: Found): Found => found === undefined ? undefined : named(found)
 
-/** An authenticator whose users have public names. */
-const external = (one: Authenticator): Authenticator => ({
+/** An authenticator whose users may have other names. */
+const external = (one: Authenticator, naming: Naming): Authenticator => ({
   name: one.name,
   knowsAudiences: one.knowsAudiences === true,
   authenticate: credentials => {
     const found = one.authenticate(credentials)
-    return found instanceof Promise ? found.then(namedFound) : namedFound(found)
+    return found instanceof Promise ? found.then(user => named(user, naming)) : named(found, naming)
   }
 })
 
@@ -70,18 +70,17 @@ function publication (clientAuthorities: Authorities | undefined, authorities: A
   return { clientAuthorities, proxy: authorities === undefined ? undefined : { authorities, allowedNames, usernameHeaders, groupHeaders, extraHeaderPrefixes } }
 }
 
-/** @param publicNames users may come under the public project's names, and tokens are issued under them */
-export default fp<AuthenticationOptions & { readonly publicNames?: boolean | undefined }>(async (fastify, options) => {
-  const { publicNames = false, anonymous = true, clientCertificates = false, requestHeader } = options
-  const { metrics, clock } = fastify.orch
+export default fp<AuthenticationOptions>(async (fastify, options) => {
+  const { anonymous = true, clientCertificates = false, requestHeader } = options
+  const { metrics, clock, settings: { naming } } = fastify.orch
   const resources = (): ResourceRegistry => fastify.orch.resources
-  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, publicNames, resources, metrics, now: clock.wall })
+  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, now: clock.wall })
   fastify.orch.serviceAccountTokens = accounts.tokens
   const { audiences } = accounts.tokens
   const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   // Tokens of service accounts say by themselves under which names they are.
-  const underOwnNames = (one: Authenticator): Authenticator => one === accounts.authenticator ? one : external(one)
-  const ask = chain(publicNames ? authenticators.map(underOwnNames) : authenticators, audiences)
+  const underOwnNames = (one: Authenticator): Authenticator => one === accounts.authenticator ? one : external(one, naming)
+  const ask = chain(naming === OWN_NAMES ? authenticators : authenticators.map(underOwnNames), audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
     return found instanceof Promise ? found.then(completeFound) : completeFound(found)

@@ -58,9 +58,9 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
 }
 
 export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {
-  const { resources, shutdown, egress: { cluster: tunnel }, settings: { publicNames } } = fastify.orch
+  const { resources, shutdown, egress: { cluster: tunnel }, settings: { naming } } = fastify.orch
   const reach = { nearby, remote: tunnel !== undefined }
-  const agents = new NodeAgents(resources, reach, nodeAgents, publicNames)
+  const agents = new NodeAgents(resources, reach, nodeAgents, naming)
   runParts(fastify, 'client of', [agents])
 
   const tools = { resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Lifecycle } from '../../auth/lifecycle.js'
 import { TlsFiles, type TlsFilePaths } from '../../clients/tls-files.js'
-import { translateNamespace } from '../../schemas/compat/text.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { resolveHost, type AddressPolicy } from './addresses.js'
@@ -38,11 +38,11 @@ export class NodeAgents implements Lifecycle {
   readonly #files: TlsFiles
   readonly #resources: ResourceRegistry
   readonly #reach: AddressPolicy
-  readonly #named: (own: string) => string
+  readonly #naming: Naming
 
-  /** @param publicNames node agents know namespaces by the public project's names */
-  constructor (resources: ResourceRegistry, reach: AddressPolicy, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions, publicNames = false) {
-    this.#named = publicNames ? translateNamespace : own => own
+  /** @param naming of namespaces, for node agents */
+  constructor (resources: ResourceRegistry, reach: AddressPolicy, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions, naming = OWN_NAMES) {
+    this.#naming = naming
     this.#resources = resources
     this.#reach = reach
     this.#types = preferredAddressTypes
@@ -60,7 +60,7 @@ export class NodeAgents implements Lifecycle {
 
   /** `/exec/NAMESPACE/POD/CONTAINER`, encoded. */
   pathOf (action: string, namespace: string, pod: string, container = ''): string {
-    return encodePath(`/${action}/${this.#named(namespace)}/${pod}${container === '' ? '' : `/${container}`}`)
+    return encodePath(`/${action}/${this.#naming.namespace(namespace)}/${pod}${container === '' ? '' : `/${container}`}`)
   }
 
   /** @throws StatusError 404 for an unknown node, 500 without a preferred address, 400 for a disallowed address */

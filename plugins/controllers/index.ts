@@ -51,7 +51,7 @@ interface Started {
 
 export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, leadership, identityLease, quotas = true }) => {
   const { resources, health, services: allocation, settings } = fastify.orch
-  const { featureGates, disabledApis, publicNames } = settings
+  const { featureGates, disabledApis, naming } = settings
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const options = { resources, log, observeQueue: observeQueues(fastify.orch.metrics) }
   const own: Controller[] = [new NamespaceController({ ...options, remote: fastify.orch.aggregation.contents })]
@@ -86,7 +86,7 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
   }
   if (fastify.orch.rbac !== undefined) {
     const [{ DefaultRoles }, { RoleAggregation }] = await Promise.all([import('../../controllers/rbac/default-roles.js'), import('../../controllers/rbac/aggregation.js')])
-    const controllers = [new RoleAggregation(options), new DefaultRoles({ ...options, publicNames })]
+    const controllers = [new RoleAggregation(options), new DefaultRoles({ ...options, naming })]
     all.push({ name: 'rbac/bootstrap-roles', task: 'the default roles could not be made', controllers })
   }
   const { flowControl } = fastify.orch

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { allows, refusal } from '../../auth/refusal.js'
 import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
-import { translateKey, translateUser } from '../../schemas/compat/text.js'
+import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -30,12 +30,11 @@ function headersOf (rawHeaders: readonly string[]): Impersonation {
   }
 }
 
-/** Of headers with public names. */
-const underOwnNames = ({ users, uids, groups, extra }: Impersonation): Impersonation => ({
-  users: users.map(translateUser),
+const underOwnNames = ({ users, uids, groups, extra }: Impersonation, { user, key }: Naming): Impersonation => ({
+  users: users.map(user),
   uids,
-  groups: groups.map(translateUser),
-  extra: new Map([...extra].map(([key, values]) => [translateKey(key), values]))
+  groups: groups.map(user),
+  extra: new Map([...extra].map(([name, values]) => [key(name), values]))
 })
 
 export default fp(async fastify => {
@@ -52,7 +51,7 @@ export default fp(async fastify => {
     const { orch, raw } = request
     if (orch.user === undefined) throw internalError(new Error('impersonation ran before authentication'))
     const sent = headersOf(raw.rawHeaders)
-    const { permissions, user } = parseImpersonation(orch.publicNames ? underOwnNames(sent) : sent)
+    const { permissions, user } = parseImpersonation(underOwnNames(sent, orch.naming))
     removeHeaders(raw, isImpersonation)
     if (user === undefined) return
     await allow(orch.user, permissions)

@@ -7,7 +7,9 @@ import type { Http2ServerResponse } from 'node:http2'
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
-import { translateQuery, usesPublicNames } from '../../schemas/compat/requests.js'
+import { PUBLIC_NAMES } from '../../schemas/compat/naming.js'
+import { usesPublicNames } from '../../schemas/compat/requests.js'
+import { OWN_NAMES } from '../../schemas/naming.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { auditIdOf } from '../audit-id.js'
 import { hostFault } from '../host-header.js'
@@ -52,8 +54,8 @@ export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = fa
     const at = url.indexOf('?')
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const sent = at < 0 ? '' : url.slice(at + 1)
-    const publicNames = serves && usesPublicNames(path, request.headers)
-    const search = publicNames ? translateQuery(sent, path) : sent
+    const naming = serves && usesPublicNames(path, request.headers) ? PUBLIC_NAMES : OWN_NAMES
+    const search = naming.query(sent, path)
     const auditId = auditIdOf(request.headers)
     const received = clock.wall()
     try {
@@ -63,11 +65,11 @@ export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = fa
         if (fault !== undefined) throw fault
       }
       if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
-      const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, publicNames })
-      request.orch = new Context(info, search, publicNames, auditId, received, reply.raw)
+      const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, naming })
+      request.orch = new Context(info, search, naming, auditId, received, reply.raw)
     } catch (error) {
       const info = pathRequest(path, request.method.toLowerCase())
-      request.orch = new Context(info, search, publicNames, auditId, received, reply.raw)
+      request.orch = new Context(info, search, naming, auditId, received, reply.raw)
       return done(error as Error) // only StatusErrors are thrown
     }
     reply.header('audit-id', auditId)

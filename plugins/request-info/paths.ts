@@ -3,9 +3,9 @@
  * that match no such route (names beyond the router's `maxParamLength`, other methods) are read by the same rules.
  */
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
-import { translatePath } from '../../schemas/compat/requests.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
 import { pathSegment } from '../../schemas/names.js'
+import type { Naming } from '../../schemas/naming.js'
 import { isTrue } from '../../schemas/query-boolean.js'
 import { nameSelected } from '../../schemas/selectors/fields.js'
 import { badRequest, type StatusError } from '../../schemas/status.js'
@@ -16,8 +16,8 @@ export interface Sent {
   /** Raw, without query, below the mount prefix. */
   readonly path: string
   readonly query: string
-  /** The path's names are to be translated; those of the query are already. */
-  readonly publicNames: boolean
+  /** Of the path; the query is under own names already. */
+  readonly naming: Naming
 }
 
 /** Indexes of the segments that name each part; 0, the empty segment before the leading slash, where none does. */
@@ -100,7 +100,7 @@ function pathOf (parts: readonly string[]): string {
 function infoOf (parts: readonly string[], rest: string | undefined, sent: Sent, known?: Places): RequestInfo {
   const { method, query } = sent
   const read = pathOf(parts)
-  const own = sent.publicNames ? translatePath(read) : read
+  const own = sent.naming.path(read)
   if (own !== read) parts = own.split('/')
   const path = rest === undefined ? own : own + rest
   const slash = parts[parts.length - 1] === '' // stands for an empty last parameter, which names nothing

@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { StatusError } from '../../schemas/status.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { Trace } from '../../registry/trace.js'
 import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from '../context.js'
 
@@ -32,6 +33,7 @@ export class Context implements RequestContext {
   recorder: ObjectRecorder | undefined = undefined
   onEnd: (() => void) | undefined = undefined
   readonly info: RequestInfo
+  readonly naming: Naming
   readonly publicNames: boolean
   #search: string
   #query: URLSearchParams | undefined
@@ -45,9 +47,10 @@ export class Context implements RequestContext {
   #place: LimitPlace | undefined
 
   /** @param received milliseconds since 1970 */
-  constructor (info: RequestInfo, search: string, publicNames: boolean, auditId: string, received: number, raw: EventEmitter) {
+  constructor (info: RequestInfo, search: string, naming: Naming, auditId: string, received: number, raw: EventEmitter) {
     this.info = info
-    this.publicNames = publicNames
+    this.naming = naming
+    this.publicNames = naming !== OWN_NAMES
     this.#received = received
     this.auditId = auditId
     this.trace = new Trace(auditId)

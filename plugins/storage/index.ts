@@ -109,7 +109,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
   const encryption = configured === undefined ? undefined : await (await import('../../storage/encryption/index.js')).openEncryption(configured, observed)
 
   const { rbac, authorizer } = fastify.orch
-  const callers = outboundCallers({ ...outbound, resources: () => resources, metrics: fastify.orch.metrics, egress: fastify.orch.egress, publicNames: fastify.orch.settings.publicNames, warn: text => { fastify.log.warn(text) } })
+  const callers = outboundCallers({ ...outbound, resources: () => resources, metrics: fastify.orch.metrics, egress: fastify.orch.egress, naming: fastify.orch.settings.naming, warn: text => { fastify.log.warn(text) } })
   const plugins = await loadPlugins(admission, {
     resources: () => resources,
     authorize: attributes => authorizer.authorize(attributes),
@@ -117,7 +117,7 @@ export default fp<StoragePluginOptions>(async (fastify, { storage = {}, watchCac
     callers,
     clock,
     gates: fastify.orch.settings.featureGates,
-    publicNames: fastify.orch.settings.publicNames,
+    naming: fastify.orch.settings.naming,
     observePodSecurity: observePodSecurity(fastify.orch.metrics),
     note: text => { fastify.log.warn(text) }
   })

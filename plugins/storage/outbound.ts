@@ -4,10 +4,11 @@ import { endpointOf, readKubeconfig, type Material } from '../../clients/kubecon
 import type { AdmissionCallers } from '../../admission/options.js'
 import { admissionReader } from '../../admission/reader.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
 import type { OrchServer } from '../server.js'
-import { publicReviews } from './public-reviews.js'
+import { renamedReviews } from './renamed-reviews.js'
 import { hookCaller } from './webhook-caller.js'
 import { hookCredentials } from './webhook-credentials.js'
 import { hookMetrics } from './webhook-metrics.js'
@@ -25,21 +26,21 @@ export interface OutboundContext extends OutboundOptions {
   readonly metrics: OrchServer['metrics']
   readonly egress: OrchServer['egress']
   readonly warn: (text: string) => void
-  /** Calls webhooks under the public project's names. */
-  readonly publicNames: boolean
+  /** Of webhooks. */
+  readonly naming: Naming
 }
 
 const MAX_REVIEW_BYTES = 64 * 1024
 const MAX_MESSAGE = 1000
 
-export function outboundCallers ({ client, toEndpoints = false, resources, metrics, egress, warn, publicNames }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
+export function outboundCallers ({ client, toEndpoints = false, resources, metrics, egress, warn, naming }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
   const reader = admissionReader(resources)
   return {
     webhooks: async kubeconfig => {
       const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, egress, observers: outgoingMetrics(metrics) })
       open.push(caller)
-      return { resources, caller: publicNames ? publicReviews(caller) : caller, metrics: hookMetrics(metrics), failed: byHook(warn) }
+      return { resources, caller: naming === OWN_NAMES ? caller : renamedReviews(caller, naming), metrics: hookMetrics(metrics), failed: byHook(warn) }
     },
     reviewer: async (kubeconfig, backoff) => {
       const endpoint = endpointOf(await readKubeconfig(kubeconfig))

@@ -5,6 +5,7 @@ import fp from 'fastify-plugin'
 import type { LimitPlace, RequestContext } from '../../plugins/context.js'
 import { Trace } from '../../registry/trace.js'
 import { systemClock } from '../../event-loop/clock.js'
+import { OWN_NAMES } from '../../schemas/naming.js'
 import type { OrchServer } from '../../plugins/server.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -36,6 +37,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // pino writes objects
   const fastify = Fastify({ return503OnClosing: false, logger })
   const orch: Partial<OrchServer> = { clock: systemClock, resources: { serves: () => true } as unknown as OrchServer['resources'], egress: { relay: async () => { throw new Error('no proxy') } }, aggregation: { find: () => undefined } as unknown as OrchServer['aggregation'], ...options.orch }
+  orch.settings = { naming: OWN_NAMES, ...options.orch?.settings } as OrchServer['settings']
   fastify.decorate('orch', orch as OrchServer) // the plugins under test add their own members
   let requests = 0
   await fastify.register(fp(async instance => {
@@ -54,6 +56,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         impersonator: undefined,
         dryRun: false,
         publicNames: false,
+        naming: OWN_NAMES,
         accept: undefined,
         warnings: [],
         annotations: {},

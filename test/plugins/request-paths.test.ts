@@ -2,6 +2,7 @@
  * How paths are read, by the routes and without them. Each line of `test/data/paths.txt` is a URL and what a GET of it is about: verb, group,
  * version, resource, namespace, name, subresource; `path` if no resource. Then the same for HEAD and for other methods, where they differ.
  */
+import { OWN_NAMES } from '../../schemas/naming.js'
 import t from 'tap'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -83,7 +84,7 @@ t.test('routes and paths without routes are read alike, and as ever', async t =>
       const isPath = info?.path === decodeURIComponent(path)
       routed.push(failure !== undefined || info === undefined ? String(failure) : isPath ? summary(info) : `another path, ${info.path}`)
       try {
-        parsed.push(summary(infoOfPath({ method, path, query: query.join('?'), publicNames: false })))
+        parsed.push(summary(infoOfPath({ method, path, query: query.join('?'), naming: OWN_NAMES })))
       } catch (error) {
         parsed.push(isStatusError(error) ? String(error.status.code) : 'none')
       }

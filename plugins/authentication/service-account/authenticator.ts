@@ -5,7 +5,7 @@
  */
 import type { Authenticated, Authenticator, Credentials } from '../../../auth/authenticator.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
-import { ownClaims } from '../../../schemas/compat/claims.js'
+import type { Naming } from '../../../schemas/naming.js'
 import { bearerToken } from '../token-file.js'
 import { SECRET_ISSUER } from './claims.js'
 import { type Compact, mayBeCompact, parseCompact } from './compact.js'
@@ -18,8 +18,7 @@ export interface AuthenticatorOptions extends VerificationOptions {
   readonly issuers: ReadonlySet<string>
   /** Audiences of the server, the default for credentials that name none. */
   readonly audiences: readonly string[]
-  /** Takes tokens under the public project's names too. */
-  readonly publicNames: boolean
+  readonly ownClaims: Naming['ownClaims']
   /** Called on each use of a token. */
   readonly counted: (kind: 'legacy' | 'stale' | 'valid') => void
 }
@@ -66,7 +65,7 @@ export class ServiceAccountAuthenticator implements Authenticator {
       return this.#admit(known, requested)
     }
     const sent = parseCompact(token)
-    const parts = sent === undefined || !this.#options.publicNames ? sent : { ...sent, claims: ownClaims(sent.claims) }
+    const parts = sent === undefined ? sent : { ...sent, claims: this.#options.ownClaims(sent.claims) }
     const issuer = parts?.claims['iss']
     if (parts === undefined || typeof issuer !== 'string' || !(issuer === SECRET_ISSUER || this.#options.issuers.has(issuer))) return undefined
     let pending = this.#pending.get(digest)

@@ -2,7 +2,7 @@
 import type { ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { OrchServer } from '../../server.js'
-import { translateClaims } from '../../../schemas/compat/claims.js'
+import { OWN_NAMES, type Naming } from '../../../schemas/naming.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
 import { payloadOf, secretPayloadOf } from './claims.js'
 import { makeSigningKey, parseSigningKey, parseTokenKeys, publicJwk, type SigningKey, type TokenKey } from './keys.js'
@@ -32,8 +32,8 @@ export interface ServiceAccountSetup extends ServiceAccountOptions {
   /** Audiences of this server. Default its issuers. */
   readonly audiences: readonly string[] | undefined
   readonly resources: () => ResourceRegistry
-  /** Issues tokens under the public project's names, and takes both kinds. Default false. */
-  readonly publicNames?: boolean | undefined
+  /** Of issued tokens. Both kinds are taken. Default own names. */
+  readonly naming?: Naming | undefined
   readonly metrics: Pick<OrchServer['metrics'], 'counter'>
   /** Milliseconds since 1970. For tests. */
   readonly now?: () => number
@@ -43,7 +43,7 @@ export interface ServiceAccounts { readonly authenticator: ServiceAccountAuthent
 
 /** @throws Error for an invalid key */
 export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
-  const { issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true, resources, metrics, now = Date.now, publicNames = false } = setup
+  const { issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true, resources, metrics, now = Date.now, naming = OWN_NAMES } = setup
   const [issuer = DEFAULT_ISSUER] = issuers
   const audiences = setup.audiences ?? [...new Set([issuer, ...issuers])]
   const pem = setup.signingKey ?? (verificationKeys === undefined ? makeSigningKey() : undefined)
@@ -61,13 +61,13 @@ export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   }
   return {
     authenticator: new ServiceAccountAuthenticator({
-      issuers: new Set([issuer, ...issuers]), audiences, keys, lookup, resources, now, publicNames,
+      issuers: new Set([issuer, ...issuers]), audiences, keys, lookup, resources, now, ownClaims: naming.ownClaims,
       verify: async (token, key) => { await (await jws).verify(token, key) },
       counted: kind => { counters[kind].add() }
     }),
     tokens: {
       audiences, issuer, maxExpirationSeconds, extendExpiration,
-      signer: signingKey === undefined ? undefined : signerOf(signingKey, issuer, jws, publicNames ? translateClaims : claims => claims),
+      signer: signingKey === undefined ? undefined : signerOf(signingKey, issuer, jws, naming.claims),
       certificateAuthority: setup.certificateAuthority,
       keys: keys.map(publicJwk),
       keysUri: setup.keysUri

@@ -1,0 +1,60 @@
+/**
+ * How the other side of an edge spells what this server names: a client, an extension server, a webhook, a node agent.
+ * Inside there are own names alone, so only edges have a naming; `schemas/compat/naming.ts` is the other one.
+ */
+
+/** A name, or text with names in it, as the other side has it. Every such function is its own inverse. */
+export type Rename = (text: string) => string
+
+export interface ReviewNames {
+  readonly body: string
+  /** The answer under own names; bytes that are none stay. */
+  readonly answer: (body: Uint8Array) => Uint8Array
+}
+
+export interface Naming {
+  readonly group: Rename
+  /** A user, or a group of users. */
+  readonly user: Rename
+  /** A key of labels, annotations, extra values of users and the like. */
+  readonly key: Rename
+  readonly namespace: Rename
+  /** A path of the API: its group, namespace and name. */
+  readonly path: Rename
+  /** The selectors in a query. @param path of the request */
+  readonly query: (query: string, path: string) => string
+  /** What a component makes: its locks and service accounts, which default roles name. */
+  readonly component: Rename
+  /**
+   * Domains of labels that are the system's here because they have no other name, and those of them that nodes may set.
+   */
+  readonly labelDomains: { readonly system: readonly string[], readonly nodes: readonly string[] }
+  /** The name of a service in its certificate. */
+  readonly hostOf: (service: { readonly name: string, readonly namespace: string }) => string
+  /** The own name of a user or group whom others have authenticated. */
+  readonly ownUser: Rename
+  /** What a token of a service account says. */
+  readonly claims: (own: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+  /** Claims under own names, of a token under either. */
+  readonly ownClaims: (sent: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+  /** An AdmissionReview or ConversionReview, as JSON. */
+  readonly review: (own: string) => ReviewNames
+}
+
+const same = <T>(own: T): T => own
+
+export const OWN_NAMES: Naming = {
+  group: same,
+  user: same,
+  key: same,
+  namespace: same,
+  path: same,
+  query: same,
+  component: same,
+  labelDomains: { system: [], nodes: [] },
+  hostOf: ({ name, namespace }) => `${name}.${namespace}.svc`,
+  ownUser: same,
+  claims: same,
+  ownClaims: same,
+  review: body => ({ body, answer: same })
+}
