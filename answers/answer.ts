@@ -6,8 +6,8 @@ import type { Revision } from '../storage/backend.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { Subscriber } from '../storage/cache/subscribers.js'
 import type { StorageError } from '../storage/errors.js'
-import type { ListResult } from '../registry/operations/list.js'
-import type { ObjectWatch } from '../registry/operations/watch.js'
+import type { ListResult } from '../registry/verbs/list.js'
+import type { ObjectWatch } from '../registry/verbs/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 
 /** A stored object. */

@@ -1,6 +1,6 @@
 /** The interface with which `plugins/controllers/index.ts` starts and stops controllers, and their common parts. */
 import { isUnreadable } from '../storage/errors.js'
-import { current } from '../registry/operations/rewrite.js'
+import { current } from '../registry/current.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { Clock } from '../event-loop/clock.js'

@@ -1,10 +1,10 @@
 /** Creates the system namespaces at start-up. */
 import type { ApiObject } from '../schemas/index.js'
 import { isStatusError } from '../schemas/status.js'
-import { create } from '../registry/operations/create.js'
+import { create } from '../registry/verbs/create.js'
 import { AtStart } from './at-start.js'
 import { objectExists, type ControllerOptions } from './controller.js'
-import { serverContext } from '../registry/operations/context.js'
+import { serverContext } from '../registry/write-context.js'
 
 const SYSTEM_NAMESPACES = ['default', 'orch-system', 'orch-public', 'orch-node-lease']
 

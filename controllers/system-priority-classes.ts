@@ -1,10 +1,10 @@
 /** Creates the system priority classes at start-up. */
 import type { PriorityClass } from '../schemas/api/scheduling/priorityclasses.js'
 import { isStatusError } from '../schemas/status.js'
-import { create } from '../registry/operations/create.js'
+import { create } from '../registry/verbs/create.js'
 import { AtStart } from './at-start.js'
 import { objectExists } from './controller.js'
-import { serverContext } from '../registry/operations/context.js'
+import { serverContext } from '../registry/write-context.js'
 
 const CLASSES: ReadonlyArray<readonly [name: string, value: number, description: string]> = [
   ['system-node-critical', 2_000_001_000,

@@ -5,9 +5,9 @@ import { isServed } from '../schemas/resource.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { Backend } from '../storage/backend.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
-import type { Allocation } from './operations/allocation.js'
+import type { Allocation } from './allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
-import type { Target, WriteContext } from './operations/context.js'
+import type { Target, WriteContext } from './write-context.js'
 
 /** Options of a store that differ by type. */
 type OfType = 'type' | 'backend' | 'windowSize' | 'allocation' | 'siblings' | 'observer'

@@ -1,6 +1,6 @@
 /** Decides who may read the past of a namespace. */
 import type { FastifyRequest } from 'fastify'
-import { isOfFormer, type MayReadFrom } from '../registry/operations/former-namespace.js'
+import { isOfFormer, type MayReadFrom } from '../registry/verbs/former-namespace.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { mayAlso } from './other-rights.js'
 

@@ -2,8 +2,8 @@
 import { NO_LABELS, parseFieldSelector, holdLabelSelector, holdFieldSelector, NO_FIELDS, parseLabelSelector, type Representation, type FieldSelectorMatcher, type LabelSelectorMatcher } from '../schemas/index.js'
 import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest, invalid } from '../schemas/status.js'
-import type { Caller } from '../registry/operations/context.js'
-import type { ListRequest } from '../registry/operations/list.js'
+import type { Caller } from '../registry/write-context.js'
+import type { ListRequest } from '../registry/verbs/list.js'
 import { quote } from '../schemas/quote.js'
 
 const [MIN_INT64, MAX_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]

@@ -85,7 +85,7 @@ t.test('each layer is kept from those above and beside it', async t => {
     ['cli.ts', './plugins/health.js'],
     // The back ends.
     ['registry/resource-registry.ts', '../storage/etcd/backend.js'],
-    ['registry/operations/patch.ts', '../../storage/embedded/lmdb.js'],
+    ['registry/verbs/patch.ts', '../../storage/embedded/lmdb.js'],
     ['storage/encryption/envelope.ts', '@grpc/grpc-js'],
     ['storage/encryption/forms.ts', '@noble/ciphers/salsa.js'],
     ['storage/embedded/lmdb.ts', '../etcd/backend.js'],

@@ -1,6 +1,6 @@
 /** Answers reads from an older state, as a server whose cache is behind the others' does. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { list } from '../registry/operations/list.js'
+import { list } from '../registry/verbs/list.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { deprecationWarning } from '../routes/deprecation.js'

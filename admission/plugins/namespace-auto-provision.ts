@@ -4,8 +4,8 @@
  */
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import { isStatusError } from '../../schemas/status.js'
-import { serverContext } from '../../registry/operations/context.js'
-import { create } from '../../registry/operations/create.js'
+import { serverContext } from '../../registry/write-context.js'
+import { create } from '../../registry/verbs/create.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 

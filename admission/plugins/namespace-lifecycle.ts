@@ -8,7 +8,7 @@
  */
 import { notFound, forbidden, type StatusError } from '../../schemas/status.js'
 import type { AdmissionPlugin, AdmissionRequest } from '../../registry/admission.js'
-import { current } from '../../registry/operations/rewrite.js'
+import { current } from '../../registry/current.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { refusal } from '../refusal.js'
 

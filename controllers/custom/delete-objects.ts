@@ -1,9 +1,9 @@
 /** Deletes all objects of a type. */
 import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
 import { isStatusError } from '../../schemas/status.js'
-import { list } from '../../registry/operations/list.js'
-import { remove } from '../../registry/operations/delete.js'
-import type { WriteContext } from '../../registry/operations/context.js'
+import { list } from '../../registry/verbs/list.js'
+import { remove } from '../../registry/verbs/delete.js'
+import type { WriteContext } from '../../registry/write-context.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
 const EVERYTHING = {

@@ -7,13 +7,13 @@
 import type { FlowSchema, PriorityLevelConfiguration } from '../../schemas/api/flowcontrol/v1beta1.js'
 import { isStatusError } from '../../schemas/status.js'
 import { AtStart } from '../at-start.js'
-import { serverContext, type WriteContext } from '../../registry/operations/context.js'
+import { serverContext, type WriteContext } from '../../registry/write-context.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { isStorageError } from '../../storage/errors.js'
-import { create } from '../../registry/operations/create.js'
-import { remove } from '../../registry/operations/delete.js'
-import { current } from '../../registry/operations/rewrite.js'
-import { change } from '../../registry/operations/change.js'
+import { create } from '../../registry/verbs/create.js'
+import { remove } from '../../registry/verbs/delete.js'
+import { current } from '../../registry/current.js'
+import { change } from '../../registry/verbs/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import {
   GROUP, MANDATORY_LEVELS, MANDATORY_SCHEMAS, SUGGESTED_LEVELS, SUGGESTED_SCHEMAS

@@ -1,9 +1,9 @@
 /** Maintains Endpoints and EndpointSlice of the server's own service. */
 import { sameValue, type ApiObject } from '../../schemas/index.js'
-import type { WriteContext } from '../../registry/operations/context.js'
-import { create } from '../../registry/operations/create.js'
-import { current } from '../../registry/operations/rewrite.js'
-import { change } from '../../registry/operations/change.js'
+import type { WriteContext } from '../../registry/write-context.js'
+import { create } from '../../registry/verbs/create.js'
+import { current } from '../../registry/current.js'
+import { change } from '../../registry/verbs/change.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { ignoring } from '../races.js'
 

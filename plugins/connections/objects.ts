@@ -4,7 +4,7 @@ import type { Node } from '../../schemas/api/core/nodes.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import { badRequest, notFound } from '../../schemas/status.js'
-import { current } from '../../registry/operations/rewrite.js'
+import { current } from '../../registry/current.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 
 interface Kinds { pods: Pod, services: Service, nodes: Node, endpoints: Endpoints }

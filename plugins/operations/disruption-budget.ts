@@ -4,9 +4,9 @@ import type { PodDisruptionBudget } from '../../schemas/api/policy/v1.js'
 import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
 import { selects } from '../../schemas/selectors/objects.js'
 import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
-import { now, serverContext, type WriteContext } from '../../registry/operations/context.js'
-import { list } from '../../registry/operations/list.js'
-import { change } from '../../registry/operations/change.js'
+import { now, serverContext, type WriteContext } from '../../registry/write-context.js'
+import { list } from '../../registry/verbs/list.js'
+import { change } from '../../registry/verbs/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 
 const BUDGET = { group: 'policy', resource: 'poddisruptionbudget' }

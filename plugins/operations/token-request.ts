@@ -7,7 +7,7 @@ import { TokenRequest, type BoundObjectReference } from '../../schemas/api/authe
 import type { NamedObject, ServiceAccountTokens } from '../../auth/service-account-tokens.js'
 import { timestamp, type ApiObject, type FieldError } from '../../schemas/index.js'
 import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
-import { current } from '../../registry/operations/rewrite.js'
+import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 import { admit } from '../../registry/stages/admit.js'
 import { Write } from '../../registry/stages/write.js'

@@ -1,7 +1,7 @@
 /** Allocates what only one object may have, and releases what an object no longer has. */
 import type { Stage } from './run.js'
 import type { ChangeWrite, StoredWrite } from './writes.js'
-import { removable } from '../operations/rewrite.js'
+import { removable } from './change.js'
 
 async function allocate (write: StoredWrite): Promise<void> {
   const { store: { allocation }, object, oldObject, dryRun } = write

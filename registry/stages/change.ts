@@ -4,11 +4,12 @@
  * If reading the newest state costs a call, the first attempt starts from the cache. A successful compare-and-put proves
  * that the cached object was current; any other outcome counts only if it was.
  */
-import { removeUnstoredEmpty } from '../../schemas/index.js'
+import { removeUnstoredEmpty, type ApiObject } from '../../schemas/index.js'
 import { isStatusError, notFound } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'
 import { keepDecoded } from '../../storage/cache/recent-objects.js'
-import { current, removable } from '../operations/rewrite.js'
+import { current } from '../current.js'
+import type { ResourceStore } from '../resource-store.js'
 import { Repeat } from './run.js'
 import type { ChangeWrite } from './writes.js'
 
@@ -85,4 +86,11 @@ async function isCurrent (write: ChangeWrite): Promise<boolean> {
   if (write.isNewest) return true
   await readNewest(write)
   return write.current?.revision === write.base.revision
+}
+
+/** Whether nothing holds a terminating object any longer. */
+export function removable (store: ResourceStore, object: ApiObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers } = object.metadata
+  return deletionTimestamp !== undefined && Number(deletionGracePeriodSeconds) === 0 &&
+    (finalizers ?? []).length === 0 && store.strategy.blocksRemoval?.(object) !== true
 }

@@ -14,7 +14,7 @@ import { at, paths, size } from '../apply/field-set.js'
 import { stored, type Manager } from '../apply/managers.js'
 import { shapesOf } from '../apply/shape.js'
 import type { ResourceStore } from '../resource-store.js'
-import { mayGet, type ObjectWrite } from '../operations/context.js'
+import { mayGet, type ObjectWrite } from '../write-context.js'
 
 /** Maximum events to look through for the object's first change. */
 const MAX_EVENTS = 1000

@@ -4,7 +4,7 @@ import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { isKey } from '../../storage/key.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
-import { refuse } from '../operations/context.js'
+import { refuse } from '../write-context.js'
 import { limitBytes, limitValues } from './object-limits.js'
 import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
 

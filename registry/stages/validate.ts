@@ -3,7 +3,7 @@ import {
   validateSubresource, validateObject, validateUpdate, validateVersion, type ApiObject
 } from '../../schemas/index.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
-import { mayGet, refuse } from '../operations/context.js'
+import { mayGet, refuse } from '../write-context.js'
 import { withOwners } from './field-owners.js'
 import { subresourceOf } from './prepare.js'
 import type { ChangeWrite, CreateWrite } from './writes.js'

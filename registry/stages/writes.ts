@@ -6,7 +6,7 @@ import type { Entry } from '../../storage/cache/entry.js'
 import type { PendingWrite } from '../../storage/cache/pending-writes.js'
 import type { AdmissionOperation } from '../admission.js'
 import type { Manager } from '../apply/managers.js'
-import type { Target, WriteContext } from '../operations/context.js'
+import type { Target, WriteContext } from '../write-context.js'
 import type { ResourceStore } from '../resource-store.js'
 import { Write } from './write.js'
 

@@ -1,7 +1,7 @@
 /** GET of one object. */
 import { notFound } from '../../schemas/status.js'
 import { entryAnswer, type Verb } from '../../answers/answer.js'
-import { get } from '../../registry/operations/get.js'
+import { get } from '../../registry/verbs/get.js'
 import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { withSpan } from '../../registry/trace.js'

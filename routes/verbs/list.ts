@@ -1,6 +1,6 @@
 /** GET of a collection. */
 import type { ListAnswer, Verb } from '../../answers/answer.js'
-import { list } from '../../registry/operations/list.js'
+import { list } from '../../registry/verbs/list.js'
 import type { Source } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { withSpan } from '../../registry/trace.js'

@@ -2,7 +2,7 @@
 import type { Representation } from '../../schemas/index.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { WatchSubscriber, type Verb, type WatchAnswer } from '../../answers/answer.js'
-import { watch } from '../../registry/operations/watch.js'
+import { watch } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { bool, count, watchSelectors, refuseInitialEvents, selectors, text } from '../query.js'
 import { mayReadFrom } from '../past.js'

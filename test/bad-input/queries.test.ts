@@ -1,5 +1,5 @@
 import t from 'tap'
-import { encodeToken } from '../../registry/operations/continue-token.js'
+import { encodeToken } from '../../registry/verbs/continue-token.js'
 import { TABLE, BINDINGS, build, binding, type Client } from '../build.js'
 import { stillServes, refuses, type Case } from './refusal.js'
 

@@ -4,7 +4,7 @@ import { IdentityLease } from '../../controllers/identity-lease.js'
 import { build, type Json, type Client } from '../build.js'
 import { FakeClock, turns } from '../storage/fake-clock.js'
 import { registry } from './namespace-race.js'
-import { list } from '../../registry/operations/list.js'
+import { list } from '../../registry/verbs/list.js'
 import { everything } from '../storage/store.js'
 
 const LEASES = '/apis/coordination.orch.io/v1/namespaces/orch-system/leases'

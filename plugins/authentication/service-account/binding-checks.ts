@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import type { ApiObject } from '../../../schemas/index.js'
 import type { Entry } from '../../../storage/cache/entry.js'
-import { current } from '../../../registry/operations/rewrite.js'
+import { current } from '../../../registry/current.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import type { ReadClaims } from './claims.js'
 

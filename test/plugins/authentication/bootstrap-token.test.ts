@@ -5,7 +5,7 @@ import { tokenCredentials } from '../../../auth/authenticator.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { Secret } from '../../../schemas/api/core/secrets.js'
 import { applyDefaults, decode } from '../../../schemas/index.js'
-import { create } from '../../../registry/operations/create.js'
+import { create } from '../../../registry/verbs/create.js'
 import { context, registry, storeOf } from '../../controllers/namespace-race.js'
 
 const SECRETS = '/api/v1/namespaces/orch-system/secrets'

@@ -2,8 +2,8 @@
 import { createHash, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { Json } from '../../build.js'
 import type { Entry } from '../../../storage/cache/entry.js'
-import { create } from '../../../registry/operations/create.js'
-import { current } from '../../../registry/operations/rewrite.js'
+import { create } from '../../../registry/verbs/create.js'
+import { current } from '../../../registry/current.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { context, storeOf } from '../../controllers/namespace-race.js'
 

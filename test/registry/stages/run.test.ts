@@ -6,7 +6,7 @@ import { nextTurn } from '../../../event-loop/turns.js'
 import { Trace } from '../../../registry/trace.js'
 import { Repeat, runStages, type Stage } from '../../../registry/stages/run.js'
 import { Write } from '../../../registry/stages/write.js'
-import type { WriteContext } from '../../../registry/operations/context.js'
+import type { WriteContext } from '../../../registry/write-context.js'
 import { configMapStore, context, target } from '../../storage/store.js'
 import type { Test } from '../../build.js'
 

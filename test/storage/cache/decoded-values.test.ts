@@ -2,8 +2,8 @@
 import t from 'tap'
 import { decodedBefore, rememberDecoded } from '../../../storage/cache/decoded-values.js'
 import { continueInMemory, openMemory } from '../../../storage/embedded/memory.js'
-import { create } from '../../../registry/operations/create.js'
-import { change } from '../../../registry/operations/change.js'
+import { create } from '../../../registry/verbs/create.js'
+import { change } from '../../../registry/verbs/change.js'
 import type { ResourceStore } from '../../../registry/resource-store.js'
 import { cacheOf, config, configMapStore, context, target } from '../store.js'
 

@@ -4,8 +4,8 @@ import { ownBytes } from '../../../storage/bytes.js'
 import { Entry } from '../../../storage/cache/entry.js'
 import { PendingWrites } from '../../../storage/cache/pending-writes.js'
 import { openMemory } from '../../../storage/embedded/memory.js'
-import { create } from '../../../registry/operations/create.js'
-import { change } from '../../../registry/operations/change.js'
+import { create } from '../../../registry/verbs/create.js'
+import { change } from '../../../registry/verbs/change.js'
 import { cacheOf, config, configMapStore, context, target } from '../store.js'
 
 t.test('the cache takes the entry of the write itself and decodes nothing', async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { create } from '../../../registry/operations/create.js'
-import { update } from '../../../registry/operations/update.js'
+import { create } from '../../../registry/verbs/create.js'
+import { update } from '../../../registry/verbs/update.js'
 import { laggingBackend } from '../lagging-backend.js'
 import { cacheOf, config, configMapStore, context, target } from '../store.js'
 

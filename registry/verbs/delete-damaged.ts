@@ -11,7 +11,7 @@ import { runStages, type Stage } from '../stages/run.js'
 import { STORE_CHANGE, transact } from '../stages/store.js'
 import { StoredWrite } from '../stages/writes.js'
 import { found } from './change.js'
-import type { ObjectWrite } from './context.js'
+import type { ObjectWrite } from '../write-context.js'
 
 export interface Preconditions { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
 

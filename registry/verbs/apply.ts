@@ -19,9 +19,9 @@ import { runStages, type Stage } from '../stages/run.js'
 import { versionsOf } from '../stages/versions-of.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { changeOf, runChange } from './change.js'
-import { now, type Target, type WriteContext } from './context.js'
+import { now, type Target, type WriteContext } from '../write-context.js'
 import { createApplied } from './create.js'
-import { matchTarget } from './identity.js'
+import { matchTarget } from '../stages/identity.js'
 import type { Written } from './update.js'
 
 export interface ApplyRequest {

@@ -6,7 +6,7 @@ import { openMemory } from '../../../storage/embedded/memory.js'
 import { StorageError } from '../../../storage/errors.js'
 import { timed } from '../../../storage/observer.js'
 import { createOn } from '../../../registry/stages/create-on.js'
-import { create } from '../../../registry/operations/create.js'
+import { create } from '../../../registry/verbs/create.js'
 import { done } from '../../contracts/backend.js'
 import { config, configMapStore, context, target } from '../../storage/store.js'
 

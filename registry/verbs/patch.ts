@@ -9,8 +9,8 @@ import type { ResourceStore } from '../resource-store.js'
 import { nextTurn } from '../../event-loop/turns.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { changeOf, found, runChange } from './change.js'
-import type { Target, WriteContext } from './context.js'
-import { matchTarget } from './identity.js'
+import type { Target, WriteContext } from '../write-context.js'
+import { matchTarget } from '../stages/identity.js'
 import type { Written } from './update.js'
 
 export interface PatchRequest {

@@ -2,7 +2,7 @@
 import type { ApiObject } from '../../schemas/index.js'
 import { badRequest, conflict, type GroupResource } from '../../schemas/status.js'
 import type { ResourceStore } from '../resource-store.js'
-import type { Target } from './context.js'
+import type { Target } from '../write-context.js'
 
 type Scope = Pick<ResourceStore, 'type'>
 type Named = Pick<ApiObject, 'metadata'>

@@ -17,8 +17,8 @@ import { LEASE, STORE_NEW } from '../stages/store.js'
 import { SUFFIX_LENGTH, randomSuffix } from '../stages/suffix.js'
 import { validateNew } from '../stages/validate.js'
 import { CreateWrite } from '../stages/writes.js'
-import { now, type ObjectWrite, type Target, type WriteContext } from './context.js'
-import { matchNamespace, matchTarget } from './identity.js'
+import { now, type ObjectWrite, type Target, type WriteContext } from '../write-context.js'
+import { matchNamespace, matchTarget } from '../stages/identity.js'
 
 const NAME = 'name'
 

@@ -7,9 +7,9 @@ import { MODIFIED } from '../stages/expected-version.js'
 import { mergeOwnerReferences } from '../stages/owner-references.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { changeOf, runChange } from './change.js'
-import type { Target, WriteContext } from './context.js'
+import type { Target, WriteContext } from '../write-context.js'
 import { create } from './create.js'
-import { matchTarget, requireUid } from './identity.js'
+import { matchTarget, requireUid } from '../stages/identity.js'
 
 export interface Written {
   readonly entry: Entry

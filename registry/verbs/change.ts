@@ -14,7 +14,7 @@ import { runStages, type Stage } from '../stages/run.js'
 import { LEASE, STORE_CHANGE } from '../stages/store.js'
 import { validateChange } from '../stages/validate.js'
 import { ChangeWrite } from '../stages/writes.js'
-import type { Target, WriteContext } from './context.js'
+import type { Target, WriteContext } from '../write-context.js'
 
 /** Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to refuse. */
 export type Make = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>

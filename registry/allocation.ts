@@ -3,7 +3,7 @@
  * upstream. Values are released when the write fails or the object no longer has them. If the process ends in between, a value stays allocated without an
  * owner until the repair controller frees it.
  */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../schemas/index.js'
 
 export interface Allocated {
   /** The object was written: releases what the old object had and the new one has not. Never rejects. */

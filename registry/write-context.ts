@@ -1,9 +1,9 @@
 /** The caller and options of a write, the same for every verb. */
-import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { timestamp, type ApiObject } from '../../schemas/index.js'
-import { invalid, type FieldError } from '../../schemas/status.js'
-import type { Span } from '../trace.js'
-import type { ResourceStore } from '../resource-store.js'
+import type { UserInfo } from '../schemas/meta/user-info.js'
+import { timestamp, type ApiObject } from '../schemas/index.js'
+import { invalid, type FieldError } from '../schemas/status.js'
+import type { Span } from './trace.js'
+import type { ResourceStore } from './resource-store.js'
 
 export interface WriteContext {
   readonly user: UserInfo | undefined
