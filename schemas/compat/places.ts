@@ -1,7 +1,7 @@
 /**
  * Where declared types hold names. Fields are listed by name, with the messages that have them where not all do;
- * everything else, such as the data of a ConfigMap, arguments and images of containers, and fields of custom resources,
- * is the client's own text.
+ * everything else, such as the data of a ConfigMap, arguments and images of containers, and all of custom resources but
+ * their metadata, is the client's own text.
  */
 import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
@@ -174,7 +174,8 @@ function placeOfMetadata (plan: Plan): Place | undefined {
 export const membersOf: (plan: Plan) => Members = perPlan(plan => {
   const message = shortName(plan.message)
   const messages = plan.messages.map(shortName) // inlined ones too, whose fields stand among the others
-  const places = new Map(plan.fields.flatMap((field): Array<[string, Place]> => {
+  const fields = plan.message.given === undefined ? plan.fields : plan.fields.filter(({ name }) => name === 'metadata')
+  const places = new Map(fields.flatMap((field): Array<[string, Place]> => {
     const place = placeOf(field, messages)
     return place === undefined ? [] : [[field.name, place]]
   }))

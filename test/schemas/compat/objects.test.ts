@@ -1,5 +1,6 @@
 import t from 'tap'
 import { translateDecoded, translateJson, translatePatch, publicStatus } from '../../../schemas/compat/objects.js'
+import { fromStructural } from '../../../schemas/custom/declaration.js'
 import { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
 import { planOf } from '../../../schemas/language/plan.js'
 import { findResource } from '../../../schemas/resources.js'
@@ -227,4 +228,30 @@ t.test('a Status', async t => {
   t.strictSame(publicStatus({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.orch.io "system:orch-dns" not found', reason: 'NotFound', details: { name: 'system:orch-dns', group: 'rbac.authorization.orch.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[orch.io/os]' }] }, code: 404 } as never), {
     kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'roles.rbac.authorization.k8s.io "system:kube-dns" not found', reason: 'NotFound', details: { name: 'system:kube-dns', group: 'rbac.authorization.k8s.io', kind: 'roles', causes: [{ reason: 'FieldValueInvalid', message: 'a', field: 'metadata.labels[kubernetes.io/os]' }] }, code: 404
   })
+})
+
+t.test('of a custom object only the metadata has names', async t => {
+  const text = { type: 'string' }
+  const texts = { type: 'object', additionalProperties: text }
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          namespace: text, apiVersion: text, labels: texts, nodeSelector: texts, signerName: text,
+          template: { type: 'object', 'x-orch-embedded-resource': true, 'x-orch-preserve-unknown-fields': true }
+        }
+      }
+    }
+  }
+  const message = fromStructural({ group: 'example.com', version: 'v1', kind: 'Thing' }, schema)
+  const os = { 'kubernetes.io/os': 'linux' }
+  const spec = {
+    namespace: 'kube-system', apiVersion: 'storage.k8s.io/v1', labels: os, nodeSelector: os,
+    signerName: 'kubernetes.io/kubelet-serving', template: { apiVersion: 'v1', kind: 'Pod', metadata: { labels: os } }
+  }
+  const own = translateJson(message, copy({ metadata: { namespace: 'kube-system', labels: os }, spec }))
+  t.strictSame(own, { metadata: { namespace: 'orch-system', labels: { 'orch.io/os': 'linux' } }, spec })
+  t.strictSame(translateJson(message, copy(own)), { metadata: { namespace: 'kube-system', labels: os }, spec })
 })
