@@ -10,8 +10,7 @@ import { CATALOGUE, checkConfiguration, isOn } from '../admission/catalogue.js'
 import { ConfigurationError, type PluginConfiguration } from '../admission/configuration.js'
 import type { AdmissionOptions } from '../admission/options.js'
 import { checkKubeconfigs } from './admission-kubeconfigs.js'
-import { isPublicConfiguration } from '../schemas/compat/configuration.js'
-import { documentIn, ownDocument, readDocument, type Source } from './documents.js'
+import { documentIn, hasOtherNames, ownDocument, readDocument, sourceOf, type Source } from './documents.js'
 import { FlagError } from './flag.js'
 import type { Values } from './flags/index.js'
 
@@ -44,8 +43,9 @@ export async function admissionOptions (values: Values): Promise<AdmissionOption
       unreachable: values['default-unreachable-toleration-seconds']
     }
   }
-  const source: Source = { flag: FLAG, path, publicNames: values['compat-names'] }
-  const configured: AdmissionOptions = path === '' ? options : { ...options, configuration: pluginsIn(source) }
+  const configured: AdmissionOptions = path === ''
+    ? options
+    : { ...options, configuration: pluginsIn(sourceOf(values, FLAG)) }
   try {
     await checkConfiguration(configured)
     await checkKubeconfigs(configured.configuration ?? {})
@@ -70,7 +70,7 @@ function pluginsIn (source: Source): Record<string, PluginConfiguration> {
   const found: Record<string, PluginConfiguration> = {}
   const seen = new Set<string>()
   const document = documentIn(FLAG, path)
-  const hasPublicNames = source.publicNames && isPublicConfiguration(document)
+  const kindless = hasOtherNames(source, document)
   const { plugins = [] } = readDocument<AdmissionConfiguration>(source, VERSIONS)
   for (const [index, { name, path: file = '', configuration }] of plugins.entries()) {
     const refuse = (why: string): never => { throw new FlagError(FLAG, path, `plugins[${index}]: ${why}`) }
@@ -85,7 +85,7 @@ function pluginsIn (source: Source): Record<string, PluginConfiguration> {
     const named = file === '' ? path : resolve(dirname(path), file)
     const what = `the configuration of admission plugin ${name}`
     const sent = file === '' ? configuration : documentIn(FLAG, path, named, what)
-    const own = ownDocument(source, sent, hasPublicNames)
+    const own = ownDocument(source, sent, kindless)
     Object.defineProperty(found, name, { value: { value: own, file: named, folder: dirname(named) }, enumerable: true })
   }
   return found

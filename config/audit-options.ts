@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { AuditOptions } from '../plugins/audit/index.js'
 import { AuditPolicy } from '../schemas/api/audit/policy.js'
 import { makeFolder } from '../files/folders.js'
-import { readDocument } from './documents.js'
+import { readDocument, sourceOf } from './documents.js'
 import { reasonOf } from './files.js'
 import { FlagError } from './flag.js'
 import type { Values } from './flags/index.js'
@@ -13,9 +13,8 @@ type Sink = 'audit-log' | 'audit-webhook'
 
 /** Undefined if auditing is disabled. @throws FlagError */
 export async function auditOptions (values: Values): Promise<AuditOptions | undefined> {
-  const { 'audit-policy-file': policyFile, 'compat-names': publicNames } = values
-  const source = { flag: 'audit-policy-file', path: policyFile, publicNames } as const
-  const policy = policyFile === '' ? undefined : readDocument(source, [AuditPolicy])
+  const source = sourceOf(values, 'audit-policy-file')
+  const policy = source.path === '' ? undefined : readDocument(source, [AuditPolicy])
   const path = values['audit-log-path']
   const webhook = values['audit-webhook-config-file']
   if (path === '' && webhook === '') return undefined

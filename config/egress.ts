@@ -4,18 +4,17 @@ import {
   destinationOf, EGRESS_CONFIGURATIONS, type EgressConnection, type EgressSelectorConfiguration
 } from '../schemas/api/apiserver/egress.js'
 import { checkPair, parseCertificates } from './certificates.js'
-import { readDocument } from './documents.js'
+import { readDocument, type Source } from './documents.js'
 import { ordinaryText, reasonOf } from './files.js'
 import { FlagError } from './flag.js'
 
 const FLAG = 'egress-selector-config-file'
 
 /** @throws FlagError */
-export function egressOptions (path: string, publicNames = false): EgressOptions {
-  const source = { flag: FLAG, path, publicNames } as const
+export function egressOptions (source: Source): EgressOptions {
   const { egressSelections = [] } = readDocument<EgressSelectorConfiguration>(source, EGRESS_CONFIGURATIONS)
   return Object.fromEntries(egressSelections.flatMap(({ name, connection }, index) => {
-    const proxy = proxyOf(connection, path, `egressSelections[${index}].connection.transport`)
+    const proxy = proxyOf(connection, source.path, `egressSelections[${index}].connection.transport`)
     const destination = destinationOf(name)
     return proxy === undefined ? [] : [[destination === 'controlplane' ? 'controlPlane' : destination, proxy]]
   }))

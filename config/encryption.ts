@@ -6,16 +6,16 @@ import { existsSync } from 'node:fs'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
 import { representations } from '../schemas/resources.js'
-import { documentIn, ownDocument } from './documents.js'
+import { documentIn, ownDocument, type Source } from './documents.js'
 import { FlagError } from './flag.js'
 import { cachedProblem, groupIn, pluralAndGroup } from './resource-names.js'
 
 const FLAG = 'encryption-provider-config'
 
 /** @throws FlagError */
-export function encryptionOptions (path: string, publicNames = false): EncryptionConfiguration {
-  const configuration = read(ownDocument({ flag: FLAG, path, publicNames }, documentIn(FLAG, path)))
-  if (typeof configuration === 'string') throw new FlagError(FLAG, path, configuration)
+export function encryptionOptions (source: Source): EncryptionConfiguration {
+  const configuration = read(ownDocument(source, documentIn(FLAG, source.path)))
+  if (typeof configuration === 'string') throw new FlagError(FLAG, source.path, configuration)
   return configuration
 }
 

@@ -15,6 +15,7 @@ import type { AuthorizationMode } from '../auth/authorization-modes.js'
 import type { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
 import { admissionOptions, admissionWarnings } from './admission-options.js'
 import { checkCombinations, hasLimits, idleFlags } from './combinations.js'
+import { ownLines, sourceOf } from './documents.js'
 import { egressOptions } from './egress.js'
 import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile } from './files.js'
@@ -59,7 +60,6 @@ export interface AuthoritiesFile {
 /** @throws FlagError */
 export async function configuration (parsed: Parsed): Promise<Configuration> {
   const { values, given } = parsed
-  const publicNames = values['compat-names']
   const { 'egress-selector-config-file': egressFile, 'tracing-config-file': tracingFile } = values
   const audit = await auditOptions(values)
   const own = orchService(values)
@@ -96,7 +96,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       ...(values['authorization-webhook-config-file'] === '' ? {} : { webhook: await authorizationWebhook(values) })
     },
     admission: await admissionOptions(values),
-    ...(egressFile === '' ? {} : { egress: egressOptions(egressFile, publicNames) }),
+    ...(egressFile === '' ? {} : { egress: egressOptions(sourceOf(values, 'egress-selector-config-file')) }),
     outbound: outboundOptions(values),
     ...(audit === undefined ? {} : { audit }),
     limits: {
@@ -116,7 +116,7 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       renewIntervalSeconds: values['identity-lease-renew-interval-seconds']
     },
     connections: { nodeAgents: nodeAgentOptions(values) },
-    ...(tracingFile === '' ? {} : { tracing: tracingOptions(tracingFile, publicNames) }),
+    ...(tracingFile === '' ? {} : { tracing: tracingOptions(sourceOf(values, 'tracing-config-file')) }),
     ...(values.profiling ? { profiling: { contention: values['contention-profiling'] } } : {}),
     securityHeaders: {
       allowedOrigins: await origins(values['cors-allowed-origins'], given.get('cors-allowed-origins')),
@@ -241,7 +241,7 @@ const requestHeader = (values: Values, authorities: Authorities): RequestHeaderO
 interface Encryption { readonly options: EncryptionConfiguration, readonly warnings: readonly string[] }
 async function encryptionOf (values: Values): Promise<Encryption> {
   const { encryptionOptions, encryptionWarnings } = await import('./encryption.js')
-  const options = encryptionOptions(values['encryption-provider-config'], values['compat-names'])
+  const options = encryptionOptions(sourceOf(values, 'encryption-provider-config'))
   return { options, warnings: encryptionWarnings(options) }
 }
 
@@ -279,15 +279,16 @@ async function tokens (path: string): Promise<string> {
   return content
 }
 
-async function policies ({ 'authorization-policy-file': path, 'compat-names': publicNames }: Values): Promise<string> {
-  const sent = readFile('authorization-policy-file', path)
-  const content = publicNames ? (await import('../schemas/compat/configuration.js')).ownPolicies(sent) : sent
+async function policies (values: Values): Promise<string> {
+  const source = sourceOf(values, 'authorization-policy-file')
+  const { flag, path } = source
+  const content = ownLines(source, readFile(flag, path))
   const { parsePolicies } = await import('../auth/abac.js')
   try {
     parsePolicies(content)
   } catch (error) {
     throw new FlagError(
-      'authorization-policy-file', path, error instanceof Error ? error.message : String(error), { cause: error }
+      flag, path, error instanceof Error ? error.message : String(error), { cause: error }
     )
   }
   return content

@@ -1,18 +1,15 @@
 /** Tracing options from `--tracing-config-file`. @see interface, `--tracing-config-file` */
 import type { TracingOptions } from '../plugins/tracing/index.js'
 import { TracingConfiguration } from '../schemas/api/apiserver/tracing.js'
-import { readDocument } from './documents.js'
+import { readDocument, type Source } from './documents.js'
 import { FlagError } from './flag.js'
 
-const FLAG = 'tracing-config-file'
-
 /** @throws FlagError */
-export function tracingOptions (path: string, publicNames = false): TracingOptions {
-  const source = { flag: FLAG, path, publicNames } as const
+export function tracingOptions (source: Source): TracingOptions {
   const { endpoint, samplingRatePerMillion } = readDocument<TracingConfiguration>(source, [TracingConfiguration])
   const address = endpoint === undefined ? undefined : addressOf(endpoint)
   if (address instanceof Error) {
-    throw new FlagError(FLAG, path, `endpoint: ${JSON.stringify(endpoint)} ${address.message}`)
+    throw new FlagError(source.flag, source.path, `endpoint: ${JSON.stringify(endpoint)} ${address.message}`)
   }
   return { receiver: { endpoint: address, samplingRatePerMillion } }
 }

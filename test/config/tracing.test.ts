@@ -9,7 +9,7 @@ const HEAD = 'apiVersion: apiserver.config.orch.io/v1alpha1\nkind: TracingConfig
 
 function read (text: string) {
   writeFileSync(FILE, text)
-  return tracingOptions(FILE)
+  return tracingOptions({ flag: 'tracing-config-file', path: FILE })
 }
 
 t.test('the tracing configuration sets the endpoint and the sampling rate', async t => {
@@ -48,5 +48,5 @@ t.test('an error in the tracing configuration names the flag, the file and the f
   ] as const) {
     t.throws(() => read(text), { message: new RegExp(`^--tracing-config-file=${FILE.replaceAll('.', '\\.')}: .*${why.replaceAll('.', '\\.')}`) }, why)
   }
-  t.throws(() => tracingOptions('/nowhere/tracing.yaml'), { message: /^--tracing-config-file=\/nowhere\/tracing\.yaml: / })
+  t.throws(() => tracingOptions({ flag: 'tracing-config-file', path: '/nowhere/tracing.yaml' }), { message: /^--tracing-config-file=\/nowhere\/tracing\.yaml: / })
 })
