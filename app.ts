@@ -86,7 +86,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   if (options.requestLog !== undefined) await fastify.register(requestLog, { ...options.requestLog, encrypted: options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? [] })
   await fastify.register(errors)
   await fastify.register(http1Connections)
-  await fastify.register(requestInfo, { publicNames: options.compatNames })
+  await fastify.register(requestInfo, { compatNames: options.compatNames })
   await fastify.register(tracing, { passOn: gates.enabled('APIServerTracing'), ...options.tracing })
   await fastify.register(http2Sessions)
   await fastify.register(metrics, options.metrics ?? {})

@@ -6,6 +6,7 @@ import {
 import { publicWords } from '../schemas/compat/sentences.js'
 import { translateGroup, translateKey } from '../schemas/compat/text.js'
 import { parseExactly, type ApiObject, type Message, type Tabular } from '../schemas/index.js'
+import { OWN_NAMES, type Naming } from '../schemas/naming.js'
 import { clone } from '../schemas/language/values.js'
 import type { Status } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
@@ -61,4 +62,4 @@ const PUBLIC: Names = {
   cellKey: translateKey
 }
 
-export const namesOf = ({ publicNames }: { readonly publicNames: boolean }): Names => publicNames ? PUBLIC : OWN
+export const namesOf = ({ naming }: { readonly naming: Naming }): Names => naming === OWN_NAMES ? OWN : PUBLIC

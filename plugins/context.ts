@@ -52,8 +52,6 @@ export interface RequestContext {
   readonly info: RequestInfo
   /** The decoded query; empty if the request has none. */
   readonly query: URLSearchParams
-  /** The client uses the public project's names: what it sent is translated already, answers are to be. */
-  readonly publicNames: boolean
   /** Of the client: what it sent is under own names already, answers are not yet. */
   readonly naming: Naming
   /** Frees the query of a long-running request after it has been read. */

@@ -7,8 +7,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
-import { ownTypes, publicType, publicStatus } from '../schemas/compat/objects.js'
-import { publicWords } from '../schemas/compat/sentences.js'
+import { namesOf, OWN } from '../answers/names.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
@@ -75,17 +74,18 @@ export function statusOf (error: unknown, waited = 0): StatusError {
 }
 
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const publicNames = request.orch?.publicNames === true
-  const accept = request.orch?.accept ?? negotiate(publicNames ? ownTypes(request.headers.accept) : request.headers.accept, { protobuf: true, watch: false, transforms: true })
+  const names = request.orch === undefined ? OWN : namesOf(request.orch)
+  const sent = request.orch === undefined ? request.headers.accept : request.orch.naming.accepted(request.headers.accept)
+  const accept = request.orch?.accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   // Failed requests carry warnings too. This replaces an early Warning header.
-  if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(publicNames ? request.orch.warnings.map(publicWords) : request.orch.warnings))
+  if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(request.orch.warnings.map(names.words)))
   reply.code(failure.status.code)
   request.orch?.recorder?.status(failure.status)
   // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
   if ('stream' in request.raw) reply.removeHeader('connection')
-  const status = publicNames ? publicStatus(failure.status) : failure.status
-  if (accept?.format === 'protobuf') return reply.type(publicNames ? publicType(PROTOBUF_TYPE) : PROTOBUF_TYPE).send(statusToProtobuf(status))
+  const status = names.status(failure.status)
+  if (accept?.format === 'protobuf') return reply.type(names.mediaType(PROTOBUF_TYPE)).send(statusToProtobuf(status))
   if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(status))
   return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(status, null, accept?.pretty === true ? 2 : 0) + '\n'))
 }

@@ -2,7 +2,6 @@
 import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
-import { ownTypes } from '../schemas/compat/objects.js'
 import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './accept.js'
 import type { Negotiated } from './context.js'
@@ -46,8 +45,8 @@ export default fp(async fastify => {
   }
 
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const { info, query, publicNames } = request.orch
-    const header = publicNames ? ownTypes(request.headers.accept) : request.headers.accept
+    const { info, query, naming } = request.orch
+    const header = naming.accepted(request.headers.accept)
     const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : info.path === '/' && info.verb === 'get' ? FRONT_PAGE : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
     if (available === undefined) return done()
     const given = query.size === 0 ? null : query.get('pretty')

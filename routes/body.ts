@@ -1,7 +1,5 @@
 /** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
 import type { FastifyRequest } from 'fastify'
-import { translateDecoded, translateJson } from '../schemas/compat/objects.js'
-import { translateGroup } from '../schemas/compat/text.js'
 import type { NamesInProtobuf } from '../schemas/codec/protobuf/decode.js'
 import {
   parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults,
@@ -48,7 +46,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
   if (isLarge(body.length)) await yieldToStarted()
   const decoded = await withSpan(request.orch.trace, 'Decode', async () => {
-    const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES, request.orch.publicNames ? publicNames(message) : undefined)) : await decodeText(request, type, body, message)
+    const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES, request.orch.naming.protobuf(message))) : await decodeText(request, type, body, message)
     if (isLarge(body.length)) await nextTurn()
     return made
   })
@@ -61,13 +59,6 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
   }
   return decoded.object
 }
-
-/** A body under public names. */
-const publicNames = <T>(message: Message<T>): NamesInProtobuf<T> => ({
-  apiVersion: translateGroup,
-  json: value => translateJson(message, value),
-  object: object => translateDecoded(message, object, false)
-})
 
 /** Records the request object in the audit event, in the request's version with its defaults. */
 function recordSent (request: FastifyRequest, message: Message<object>, object: object): void {
@@ -86,7 +77,7 @@ async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8
   const explain = (why: string): string => unrecognized(message, why)
   const { value, ...found } = await withDecodeErrorText(explain, () => parseText(type, body, request))
   if (isLarge(body.length)) await nextTurn()
-  if (request.orch.publicNames) translateJson(message, value)
+  request.orch.naming.value(message, value)
   return { ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found }
 }
 

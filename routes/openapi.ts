@@ -3,7 +3,7 @@
  * under an address with its hash, so that clients can cache it. Those of extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { translatePath } from '../schemas/compat/requests.js'
+import { OWN_NAMES, type Naming } from '../schemas/naming.js'
 import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/index.js'
@@ -42,16 +42,18 @@ class Generation {
   readonly #remote: RemoteDocuments
   readonly #resources: readonly Representation[]
   readonly #info: OpenApiInfo
+  readonly #naming: Naming
   readonly #v2 = new Map<Format, Promise<CachedDocument>>()
   readonly #v3 = new Map<string, CachedDocument>()
   readonly documents: OpenApi3
   #index: Promise<CachedDocument> | undefined
 
   /** @param issuer whether issuer discovery is served */
-  constructor (resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments, publicNames: boolean) {
+  constructor (resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments, naming: Naming) {
     this.#remote = remote
     this.#resources = resources
-    this.#info = { title: publicNames ? 'Kubernetes' : 'orch', version: releaseVersion(), issuer, enums, publicNames }
+    this.#naming = naming
+    this.#info = { title: naming.title, version: releaseVersion(), issuer, enums, publicNames: naming !== OWN_NAMES }
     this.documents = new OpenApi3(resources, this.#info)
   }
 
@@ -86,17 +88,17 @@ class Generation {
     const paths: Record<string, { serverRelativeURL: string }> = {}
     for (const name of this.documents.names.sort()) {
       const hash = this.v3(name)?.hash
-      const shown = this.#info.publicNames === true ? translateName(name) : name
+      const shown = renamed(name, this.#naming)
       if (hash !== undefined) paths[shown] = { serverRelativeURL: addressOf(shown, hash) }
       yield
     }
-    for (const [name, serverRelativeURL] of this.#remote.paths) paths[this.#info.publicNames === true ? translateName(name) : name] ??= { serverRelativeURL }
+    for (const [name, serverRelativeURL] of this.#remote.paths) paths[renamed(name, this.#naming)] ??= { serverRelativeURL }
     return paths
   }
 }
 
 /** `apis/GROUP/VERSION` by its other name. */
-const translateName = (name: string): string => translatePath(`/${name}`).slice(1)
+const renamed = (name: string, naming: Naming): string => naming.path(`/${name}`).slice(1)
 
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
@@ -104,16 +106,17 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   const { clock, resources, serviceAccountTokens, aggregation, settings: { featureGates: gates } } = fastify.orch
   let generation = -1
   let remote: RemoteDocuments | undefined
-  const current: { own?: Generation, public?: Generation } = {}
-  const currentGeneration = async ({ orch: { publicNames } }: FastifyRequest): Promise<Generation> => {
+  const current = new Map<Naming, Generation>()
+  const currentGeneration = async ({ orch: { naming } }: FastifyRequest): Promise<Generation> => {
     const found = await aggregation.documents()
     if (generation !== resources.generation || remote !== found) {
       generation = resources.generation
       remote = found
-      delete current.own
-      delete current.public
+      current.clear()
     }
-    return current[publicNames ? 'public' : 'own'] ??= new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found, publicNames)
+    let generated = current.get(naming)
+    if (generated === undefined) current.set(naming, generated = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found, naming))
+    return generated
   }
   const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
     fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler })
@@ -130,7 +133,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   })
   get('/openapi/v3/*', async (request, reply) => {
     const name = (request.params as { '*': string })['*']
-    const document = (await currentGeneration(request)).v3(request.orch.publicNames ? translateName(name) : name)
+    const document = (await currentGeneration(request)).v3(renamed(name, request.orch.naming))
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)
       if (service === undefined) throw noSuchPath()

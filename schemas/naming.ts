@@ -3,6 +3,12 @@
  * Inside there are own names alone, so only edges have a naming; `schemas/compat/naming.ts` is the other one.
  */
 
+import type { NamesInProtobuf } from './codec/protobuf/decode.js'
+import type { Message } from './language/types.js'
+import type { PatchType } from './media-types.js'
+import type { ApiObject } from './resource.js'
+import type { FieldError } from './status.js'
+
 /** A name, or text with names in it, as the other side has it. Every such function is its own inverse. */
 export type Rename = (text: string) => string
 
@@ -39,6 +45,22 @@ export interface Naming {
   readonly ownClaims: (sent: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** An AdmissionReview or ConversionReview, as JSON. */
   readonly review: (own: string) => ReviewNames
+  /** Of OpenAPI documents. */
+  readonly title: string
+  /** With which headers of the project begin. */
+  readonly headerPrefix: string
+  /** The value of an Accept header, with own media types. */
+  readonly accepted: (sent: string | undefined) => string | undefined
+  /** A parsed value of the message, in place. Its own inverse. */
+  readonly value: <T>(message: Message, sent: T) => T
+  /** What protobuf of the message needs; undefined if nothing. */
+  readonly protobuf: <T>(message: Message<T>) => NamesInProtobuf<T> | undefined
+  /** The parsed body of a PATCH, in place. Of a JSON patch only what can be said without its object. */
+  readonly patch: (message: Message, type: PatchType, sent: unknown) => unknown
+  /** True if a JSON patch is applied to the object as `value` shows it. */
+  readonly patchesShown: boolean
+  /** What clients may not write, as they would mean something else by it. @param old what is stored */
+  readonly findings: ((object: ApiObject, old: ApiObject | undefined) => FieldError[]) | undefined
 }
 
 const same = <T>(own: T): T => own
@@ -56,5 +78,13 @@ export const OWN_NAMES: Naming = {
   ownUser: same,
   claims: same,
   ownClaims: same,
-  review: body => ({ body, answer: same })
+  review: body => ({ body, answer: same }),
+  title: 'orch',
+  headerPrefix: 'x-orch',
+  accepted: same,
+  value: (_message, sent) => sent,
+  protobuf: () => undefined,
+  patch: (_message, _type, sent) => sent,
+  patchesShown: false,
+  findings: undefined
 }

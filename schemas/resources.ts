@@ -58,15 +58,27 @@ import { compareGroups, compareVersions, stageOf } from './groups.js'
 import type { Representation, ResourceType } from './resource.js'
 
 export const types: readonly ResourceType[] = [
-  apiServices, bindings, componentStatus, configMaps, endpoints, events, limitRanges, namespaces, nodes,
-  persistentVolumeClaims, persistentVolumes, pods, podTemplates, replicationControllers, resourceQuotas, secrets,
-  serviceAccounts, services, controllerRevisions, daemonSets, deployments, replicaSets, statefulSets, tokenReviews,
+  apiServices,
+  bindings, componentStatus, configMaps, endpoints, events, limitRanges, namespaces, nodes, persistentVolumeClaims,
+  persistentVolumes, pods, podTemplates, replicationControllers, resourceQuotas, secrets, serviceAccounts, services,
+  controllerRevisions, daemonSets, deployments, replicaSets, statefulSets,
+  tokenReviews,
   localSubjectAccessReviews, selfSubjectAccessReviews, selfSubjectRulesReviews, subjectAccessReviews,
-  horizontalPodAutoscalers, cronJobs, jobs, certificateSigningRequests, ingressClasses, ingresses, networkPolicies,
-  podDisruptionBudgets, podSecurityPolicies, clusterRoleBindings, clusterRoles, roleBindings, roles, csiDrivers,
-  csiNodes, csiStorageCapacities, storageClasses, volumeAttachments, mutatingWebhookConfigurations,
-  validatingWebhookConfigurations, customResourceDefinitions, priorityClasses, leases, runtimeClasses, endpointSlices,
-  flowSchemas, priorityLevelConfigurations, storageVersions
+  horizontalPodAutoscalers,
+  cronJobs, jobs,
+  certificateSigningRequests,
+  ingressClasses, ingresses, networkPolicies,
+  podDisruptionBudgets, podSecurityPolicies,
+  clusterRoleBindings, clusterRoles, roleBindings, roles,
+  csiDrivers, csiNodes, csiStorageCapacities, storageClasses, volumeAttachments,
+  mutatingWebhookConfigurations, validatingWebhookConfigurations,
+  customResourceDefinitions,
+  priorityClasses,
+  leases,
+  runtimeClasses,
+  endpointSlices,
+  flowSchemas, priorityLevelConfigurations,
+  storageVersions
 ]
 
 /** Every version of every type. */

@@ -104,6 +104,7 @@ import Fastify from 'fastify'
 import orch from './dist/app.js'
 import { disabledApis } from './dist/config/runtime-config.js'
 import { infoOfPath } from './dist/plugins/request-info/paths.js'
+import { OWN_NAMES } from './dist/schemas/naming.js'
 const notes = []
 const summary = answer => answer.statusCode < 300 ? answer.statusCode : answer.statusCode + ' ' + answer.json().message
 const fastify = Fastify()
@@ -119,7 +120,7 @@ const off = Fastify()
 await off.register(orch)
 const hidden = (await off.inject('/apis/errands.orch.io/v2alpha1')).statusCode
 const disabled = disabledApis(new Map([['errands.orch.io/v2alpha1', 'true']]), undefined).some(api => api.startsWith('errands'))
-const deep = infoOfPath({ method: 'GET', path: '/apis/errands.orch.io/v2alpha1/namespaces/default/errands/one/two/three', query: '', publicNames: false }).isResourceRequest
+const deep = infoOfPath({ method: 'GET', path: '/apis/errands.orch.io/v2alpha1/namespaces/default/errands/one/two/three', query: '', naming: OWN_NAMES }).isResourceRequest
 const registered = '/apis/apiregistration.orch.io/v1/apiservices/v2alpha1.errands.orch.io'
 let service = await fastify.inject({ url: registered, headers })
 while (service.statusCode === 404) service = await fastify.inject({ url: registered, headers })

@@ -45,7 +45,7 @@ const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
 
 /** @throws StatusError 400 */
 export function watchForm (
-  orch: Pick<RequestContext, 'accept' | 'query' | 'publicNames'>, store: ResourceStore
+  orch: Pick<RequestContext, 'accept' | 'query' | 'naming'>, store: ResourceStore
 ): WatchForm {
   const names = namesOf(orch)
   const { format = 'json', as, asVersion = '' } = orch.accept ?? {}

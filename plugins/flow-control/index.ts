@@ -48,7 +48,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
       return
     }
     const flow = control.flow(user, info)
-    name(reply, flow, request.orch.publicNames ? 'x-kubernetes' : 'x-orch')
+    name(reply, flow, request.orch.naming.headerPrefix)
     const series = metrics.of(flow)
     const kind = kinds[READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating']
     const { queues } = flow.level

@@ -30,10 +30,10 @@ function isClosed ({ raw }: FastifyRequest, response: ServerResponse & Partial<P
 
 export interface RequestInfoOptions {
   /** Serve clients that use the public project's names. Default false. */
-  readonly publicNames?: boolean | undefined
+  readonly compatNames?: boolean | undefined
 }
 
-export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = false }) => {
+export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) => {
   const mount = fastify.prefix
   const { clock } = fastify.orch
   fastify.decorateRequest('orch')
@@ -54,7 +54,7 @@ export default fp<RequestInfoOptions>(async (fastify, { publicNames: serves = fa
     const at = url.indexOf('?')
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const sent = at < 0 ? '' : url.slice(at + 1)
-    const naming = serves && usesPublicNames(path, request.headers) ? PUBLIC_NAMES : OWN_NAMES
+    const naming = compatNames && usesPublicNames(path, request.headers) ? PUBLIC_NAMES : OWN_NAMES
     const search = naming.query(sent, path)
     const auditId = auditIdOf(request.headers)
     const received = clock.wall()

@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { StatusError } from '../../schemas/status.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
+import type { Naming } from '../../schemas/naming.js'
 import { Trace } from '../../registry/trace.js'
 import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from '../context.js'
 
@@ -34,7 +34,6 @@ export class Context implements RequestContext {
   onEnd: (() => void) | undefined = undefined
   readonly info: RequestInfo
   readonly naming: Naming
-  readonly publicNames: boolean
   #search: string
   #query: URLSearchParams | undefined
   #controller: AbortController | undefined
@@ -50,7 +49,6 @@ export class Context implements RequestContext {
   constructor (info: RequestInfo, search: string, naming: Naming, auditId: string, received: number, raw: EventEmitter) {
     this.info = info
     this.naming = naming
-    this.publicNames = naming !== OWN_NAMES
     this.#received = received
     this.auditId = auditId
     this.trace = new Trace(auditId)

@@ -6,7 +6,6 @@ import { badRequest, invalid } from '../../schemas/status.js'
 import { entryAnswer, type EntryAnswer, type ObjectAnswer } from '../../answers/answer.js'
 import { withSpan } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
-import { translateJson } from '../../schemas/compat/objects.js'
 import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { membersOf, shapesOf, type Shape } from '../../registry/apply/shape.js'
 import { apply } from '../../registry/verbs/apply.js'
@@ -49,7 +48,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
   if (isLarge(body.length)) await yieldToStarted()
   const { value, lines } = await withSpan(request.orch.trace, 'Decode', () => parsed(request, body))
-  if (request.orch.publicNames) translateJson(message, value)
+  request.orch.naming.value(message, value)
   recordValue(request, value)
   await yieldToEventLoop(body.length)
   checkType(message, value)

@@ -15,8 +15,7 @@ import { reportTooLarge } from '../../registry/stages/object-limits.js'
 import { patch } from '../../registry/verbs/patch.js'
 import { update } from '../../registry/verbs/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { mayBeMisnamed, misnamedWarnings, publicFindings } from '../../schemas/compat/findings.js'
-import { translateJson, translatePatch } from '../../schemas/compat/objects.js'
+import { mayBeMisnamed, misnamedWarnings } from '../../schemas/compat/findings.js'
 import { clone } from '../../schemas/language/values.js'
 import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
 import { mayAlso } from '../other-rights.js'
@@ -53,8 +52,8 @@ export function contextOf (request: FastifyRequest): WriteContext {
 
 /** Names that have no effect are refused where clients use public names, and warned of elsewhere. */
 function validationOf (request: FastifyRequest): Pick<WriteContext, 'validate'> {
-  const { publicNames, warnings } = request.orch
-  if (publicNames) return { validate: publicFindings }
+  const { naming: { findings }, warnings } = request.orch
+  if (findings !== undefined) return { validate: findings }
   if (!mayBeMisnamed(bodyOf(request))) return {}
   return {
     validate: (object, old) => {
@@ -153,13 +152,13 @@ export async function patchOf (request: FastifyRequest, store: ResourceStore, me
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
   if (isLarge(body.length)) await yieldToStarted()
   const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body, request))
-  const { publicNames, recorder } = request.orch
-  const exchangeNames = publicNames && type === JSON_PATCH_TYPE
-    ? (object: unknown) => translateJson(message, object)
+  const { naming, recorder } = request.orch
+  const exchangeNames = naming.patchesShown && type === JSON_PATCH_TYPE
+    ? (object: unknown) => naming.value(message, object)
     : undefined
-  if (publicNames && exchangeNames === undefined) translatePatch(message, type, value)
+  if (exchangeNames === undefined) naming.patch(message, type, value)
   if (recorder !== undefined) {
-    recordValue(request, exchangeNames === undefined ? value : translatePatch(message, type, clone(value)))
+    recordValue(request, exchangeNames === undefined ? value : naming.patch(message, type, clone(value)))
   }
   await yieldToEventLoop(body.length)
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)

@@ -3,7 +3,9 @@ import type { Naming } from '../naming.js'
 import { ownClaims, translateClaims } from './claims.js'
 import { publicHost, translatePath, translateQuery } from './requests.js'
 import { publicReview } from './reviews.js'
+import { publicFindings } from './findings.js'
 import { COMPONENT_OBJECTS } from './names.js'
+import { ownTypes, translateDecoded, translateJson, translatePatch } from './objects.js'
 import { ownUser, translateGroup, translateKey, translateNamespace, translateUser } from './text.js'
 
 export const PUBLIC_NAMES: Naming = {
@@ -21,5 +23,17 @@ export const PUBLIC_NAMES: Naming = {
   ownUser,
   claims: translateClaims,
   ownClaims,
-  review: publicReview
+  review: publicReview,
+  title: 'Kubernetes',
+  headerPrefix: 'x-kubernetes',
+  accepted: ownTypes,
+  value: translateJson,
+  protobuf: message => ({
+    apiVersion: translateGroup,
+    json: value => translateJson(message, value),
+    object: object => translateDecoded(message, object, false)
+  }),
+  patch: translatePatch,
+  patchesShown: true,
+  findings: publicFindings
 }

@@ -55,7 +55,6 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         user: ALICE,
         impersonator: undefined,
         dryRun: false,
-        publicNames: false,
         naming: OWN_NAMES,
         accept: undefined,
         warnings: [],

@@ -1,4 +1,5 @@
 /** Rows of Tables in watches: made once for each change and kind of row, and shared. */
+import { OWN_NAMES } from '../../../schemas/naming.js'
 import t, { type Test } from 'tap'
 import { watchForm, type WatchEncoder } from '../../../answers/watch/encoder.js'
 import { chunkContent } from '../../../answers/watch/framing.js'
@@ -23,7 +24,7 @@ function counted (): { made: () => number, open: (include: string, chunked?: boo
   const store = { representation: { ...configMaps, columns }, toVersion: (entry: Entry) => entry, clock: systemClock } as unknown as ResourceStore // the members that are read
   const open = (include: string, chunked = false): WatchEncoder => {
     const accept = { format: 'json', as: 'Table', asVersion: 'meta.orch.io/v1', pretty: false } as const
-    const form = watchForm({ publicNames: false, accept, query: new URLSearchParams({ includeObject: include }) }, store)
+    const form = watchForm({ naming: OWN_NAMES, accept, query: new URLSearchParams({ includeObject: include }) }, store)
     if (form.type !== TYPE) throw new Error(form.type)
     return form.encoder(chunked)
   }
