@@ -4,6 +4,7 @@ import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { Naming } from '../schemas/naming.js'
 import type { Status, StatusError } from '../schemas/status.js'
 import type { Trace } from '../registry/trace.js'
+import type { Caller } from '../registry/write-context.js'
 import type { OrchServer } from './server.js'
 
 /** Response format chosen from the Accept header. */
@@ -47,7 +48,8 @@ export interface LimitPlace {
   readonly closed: () => void
 }
 
-export interface RequestContext {
+/** What is known of a request. A write sees it as its caller. */
+export interface RequestContext extends Required<Caller> {
   /** Parsed once, by request info; all later plugins read it. */
   readonly info: RequestInfo
   /** The decoded query; empty if the request has none. */
@@ -72,7 +74,7 @@ export interface RequestContext {
   accept: Negotiated | undefined
   /** Sent as Warning headers (code 299). */
   readonly warnings: string[]
-  /** Annotations of the audit event. Immutable: add one by replacing the record. */
+  /** Annotations of the audit event. Immutable: `annotate` replaces the record. */
   annotations: Readonly<Record<string, string>>
   /** The error that ended the request, for audit and metrics. */
   failure: StatusError | undefined
@@ -87,8 +89,6 @@ export interface RequestContext {
   audited: boolean
   /** Undefined if no objects are recorded. */
   recorder: ObjectRecorder | undefined
-  /** Whether the client has disconnected or the deadline has passed; costs less than `signal`. */
-  readonly isGone: boolean
   /** Aborts when the client disconnects or the deadline passes. */
   readonly signal: AbortSignal
   /** Calls `onEnd`, then aborts `signal`. */

@@ -18,14 +18,13 @@ import { Entry } from '../storage/cache/entry.js'
 import { forReading } from '../storage/cache/shared.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
 import type { Steps } from '../schemas/steps.js'
-import { yieldToEventLoop } from '../event-loop/turns.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
 import { isEncrypted } from '../storage/encryption/forms.js'
 import { undecryptable } from '../storage/encryption/providers.js'
 import { StorageError } from '../storage/errors.js'
 import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './allocation.js'
-import { fillDefaults, marked, sizeWithDefaults } from './outgrown.js'
+import { fillDefaults, marked } from './outgrown.js'
 import { decodeStored, encodeStored, storedForm, type StorageMediaType } from './stored-form.js'
 import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
@@ -217,22 +216,19 @@ export class ResourceStore {
   convertCopy (entry: Entry): ApiObject { return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy() }
 
   /**
-   * Converts a client's object, with the defaults of its version, to the stored version. In place, and without a
-   * promise, if no conversion is needed.
+   * Converts a client's object, with the defaults of its version, to the stored version. In place if no conversion is
+   * needed.
    * @throws StatusError 413 if its defaults make it too large
    */
-  fromVersion (object: ApiObject): ApiObject | Promise<ApiObject> {
+  * fromVersion (object: ApiObject): Steps<ApiObject> {
     fillDefaults(this.representation, object)
     const { conversion } = this.representation
-    if (conversion !== undefined) return this.#converted(object, conversion)
-    this.correctDefaults?.(object)
-    return object
-  }
-
-  async #converted (object: ApiObject, { toStored }: NonNullable<Representation['conversion']>): Promise<ApiObject> {
-    if (!this.representation.protobuf) await yieldToEventLoop(sizeWithDefaults(object)) // its body may be small
-    const stored = toStored(object)
-    fillDefaults(this.stored, stored)
+    let stored = object
+    if (conversion !== undefined) {
+      yield
+      stored = conversion.toStored(object)
+      fillDefaults(this.stored, stored)
+    }
     this.correctDefaults?.(stored)
     return stored
   }

@@ -2,22 +2,32 @@
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { timestamp, type ApiObject } from '../schemas/index.js'
 import { invalid, type FieldError } from '../schemas/status.js'
+import type { AdmissionRequest } from './admission.js'
 import type { Span } from './trace.js'
 import type { ResourceStore } from './resource-store.js'
 
-export interface WriteContext {
-  readonly user: UserInfo | undefined
-  /** The span of the request. Default none: the server writes by itself. */
+/** Who waits for a write, and where that reports to: the context of a request, or the server itself. */
+export interface Caller {
+  /** Default the server itself. */
+  readonly user?: UserInfo | undefined
+  /** The span of the request. Default none. */
   readonly trace?: Span
+  /** Whether the client no longer waits: a write is not begun, but one that was sent completes. Default never. */
+  readonly isGone?: boolean
+  /** Aborted when `isGone` becomes true. Created when it is read first, so pass on the caller instead. */
+  readonly signal: AbortSignal
+  /** Adds a Warning header to the response. Default ignored. */
+  readonly warn?: (text: string) => void
+  /** Adds an annotation to the audit event; of level Request if it contains parts of the object. Default ignored. */
+  readonly annotate?: AdmissionRequest['annotate']
+  /** Reports how long a webhook call took; calls made `together` ran in parallel. Default ignored. */
+  readonly waitedFor?: (milliseconds: number, together: boolean) => void
+}
+
+export interface WriteContext {
+  readonly caller: Caller
   /** Run every stage but the write. */
   readonly dryRun: boolean
-  readonly warn: (text: string) => void
-  /** Adds an annotation to the audit event. Default ignored. */
-  readonly annotate?: (key: string, value: string) => void
-  /** As `annotate`, for annotations that contain parts of the object. Default ignored. */
-  readonly annotateObject?: (key: string, value: string) => void
-  /** Reports how long a webhook call took; calls made `together` ran in parallel. Default ignored. */
-  readonly waited?: (milliseconds: number, together: boolean) => void
   /** Options that the client sent besides the object. Default none. */
   readonly options?: Readonly<Record<string, unknown>>
   /** The field manager; may be empty. Default the server itself. */
@@ -32,15 +42,6 @@ export interface WriteContext {
   readonly mayGrow?: boolean
   /** Validates what the request changes, besides what is always validated. Default nothing. */
   readonly validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]
-  readonly caller: Caller
-}
-
-/** The waiting client. Creates its signal lazily, so pass on the caller rather than the signal. */
-export interface Caller {
-  /** Whether the client no longer waits: a write is not begun, but one that was sent completes. Default never. */
-  readonly isGone?: boolean
-  /** Aborted when the client no longer waits; a write that was sent still completes. */
-  readonly signal: AbortSignal
 }
 
 /** A stored object, as authorizers know it. */
@@ -75,4 +76,4 @@ export function refuse (store: ResourceStore, object: ApiObject, errors: readonl
 }
 
 /** The context of writes that the server makes itself. */
-export const serverContext = (signal: AbortSignal): WriteContext => ({ user: undefined, dryRun: false, warn: () => {}, caller: { signal } })
+export const serverContext = (signal: AbortSignal): WriteContext => ({ dryRun: false, caller: { signal } })

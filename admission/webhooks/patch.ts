@@ -2,6 +2,7 @@
 import { isDecodeError, parseJson, UNBOUNDED } from '../../schemas/index.js'
 import { saidOf } from '../../schemas/language/decode-error.js'
 import { isStatusError } from '../../schemas/status.js'
+import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import { JSON_PATCH, type HookPatch } from './answer.js'
@@ -35,7 +36,8 @@ export async function applyHookPatch (
   }
   const before = version.json(object)
   try {
-    const patched = await applyJsonPatch(parseJson(Buffer.from(before), UNBOUNDED).value, parseJsonPatch(patch))
+    const document = parseJson(Buffer.from(before), UNBOUNDED).value
+    const patched = await runStepsWithinBudget(applyJsonPatch(document, parseJsonPatch(patch)))
     const done = trackOwnership?.()
     version.put(object, patched)
     done?.()

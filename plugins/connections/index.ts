@@ -43,17 +43,10 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
   if (query.has('dryRun')) throw badRequest('dryRun is not supported')
   const options = optionsFrom(message, query, info.rest === undefined ? {} : { path: info.rest })
   const { group = '', version = '', kind = '' } = message[Facts].type ?? {}
-  const context = {
-    user: orch.user,
-    dryRun: false,
-    warn: (text: string) => { orch.warnings.push(text) },
-    annotate: (key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata') => { if (level === 'Metadata') orch.annotations = { ...orch.annotations, [key]: value } },
-    caller: orch
-  }
   // Options are not a stored object; admission accesses their members by name.
-  const requested = { group, version, kind, plural: store.representation.plural }
-  const write = Write.ofOther({ store, target: info, context }, 'CONNECT', options as unknown as ApiObject, kind)
-  write.requested = requested
+  const connect = { store, target: info, context: { caller: orch, dryRun: false } }
+  const write = Write.ofOther(connect, 'CONNECT', options as unknown as ApiObject, kind)
+  write.requested = { group, version, kind, plural: store.representation.plural }
   return await admit(write, () => options)
 }
 

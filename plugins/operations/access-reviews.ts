@@ -39,7 +39,7 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
       }
     },
     self: {
-      run: async (object, _target, { user }) => {
+      run: async (object, _target, { caller: { user } }) => {
         const review = object as SelfSubjectAccessReview
         refuse(review, [...findings(review.spec), ...metadataFindings(review, [])])
         if (user === undefined) throw badRequest('no user present on request')

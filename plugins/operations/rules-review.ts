@@ -6,7 +6,7 @@ import { reasonOf } from '../../storage/errors.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'
 
 export const rulesReview = (authorizer: Authorizer): VirtualOperation => ({
-  run: async (object, _target, { user }) => {
+  run: async (object, _target, { caller: { user } }) => {
     const { kind, apiVersion, spec } = object as SelfSubjectRulesReview // registered for this kind only
     if (user === undefined) throw badRequest('no user present on request')
     const namespace = spec.namespace ?? ''

@@ -49,7 +49,7 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     let seconds = Number(request.spec.expirationSeconds)
     const bound = await boundTo(resources, request.spec.boundObjectRef, namespace, name)
     if (maxExpirationSeconds > 0 && seconds > maxExpirationSeconds) {
-      context.warn(`requested expiration of ${seconds} seconds shortened to ${maxExpirationSeconds} seconds`)
+      context.caller.warn?.(`requested expiration of ${seconds} seconds shortened to ${maxExpirationSeconds} seconds`)
       seconds = maxExpirationSeconds
     }
     // Programs that never reload their token keep working for a year; their uses are counted as stale.

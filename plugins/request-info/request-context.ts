@@ -101,6 +101,18 @@ export class Context implements RequestContext {
     return this.#controller.signal
   }
 
+  warn (text: string): void { this.warnings.push(text) }
+
+  annotate (key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata'): void {
+    if (level === 'Request' && this.recorder?.wantsRequest !== true) return
+    this.annotations = { ...this.annotations, [key]: value }
+  }
+
+  waitedFor (milliseconds: number, together: boolean): void {
+    if (together) this.waitedTogether = Math.max(this.waitedTogether, milliseconds)
+    else this.waited += milliseconds
+  }
+
   get isGone (): boolean { return this.#ended || this.#released }
 
   end (): void {

@@ -6,7 +6,7 @@
 import { clone } from '../../schemas/index.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
-import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import type { Steps } from '../../schemas/steps.js'
 import { quote } from '../../schemas/quote.js'
 
 const MAX_OPERATIONS = 10_000
@@ -77,7 +77,7 @@ function pointer (text: unknown, at: number, member: string): string {
  * Changes `document` but never the operations, which a retry applies again.
  * @throws StatusError 422 if an operation does not fit the object, a failed `test` included; 413 if the patch takes too long
  */
-export async function applyJsonPatch (document: unknown, operations: readonly JsonPatchOperation[]): Promise<unknown> {
+export function * applyJsonPatch (document: unknown, operations: readonly JsonPatchOperation[]): Steps<unknown> {
   const patching = new JsonPatcher(document)
   for (let at = 0; at < operations.length; at++) {
     const operation = operations[at] as JsonPatchOperation // below the length
@@ -87,7 +87,7 @@ export async function applyJsonPatch (document: unknown, operations: readonly Js
       if (!(error instanceof Misfit)) throw error
       throw new StatusError('Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`)
     }
-    if (patching.isDue() && turnIsOver()) await nextTurn()
+    if (patching.isDue()) yield
   }
   return patching.document
 }
@@ -107,7 +107,7 @@ class JsonPatcher {
 
   constructor (document: unknown) { this.document = document }
 
-  /** Called after each operation; returns whether to check the clock. */
+  /** Called after each operation; returns whether a step is done. */
   isDue (): boolean {
     this.#untilCheck -= STEPS_PER_OPERATION
     if (this.#untilCheck > 0) return false

@@ -10,7 +10,7 @@
 import { planOf } from '../../schemas/language/plan.js'
 import type { Message } from '../../schemas/language/types.js'
 import { tooLarge } from '../../schemas/status.js'
-import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import type { Steps } from '../../schemas/steps.js'
 import { contentOfItems, malformed, patchMismatch, put, memberPath, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
 import { reorder, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
 import { placeOf, type Place, type Members } from './strategic-places.js'
@@ -19,27 +19,50 @@ import { isObject } from '../../schemas/language/values.js'
 
 /** List items visited. Only patches that repeat items come close. */
 const MAX_STEPS = 300_000
+/** List items visited in one step, which takes about a millisecond. */
+const VISITED_PER_STEP = 1000
 
 /**
  * Changes `object`, of the type of `message`, but never the patch, which a retry applies again.
  * @throws StatusError 400 for a malformed patch, 422 if it does not fit the object, 413 if it takes too long
  */
-export async function strategicMerge (message: Message, object: Plain, patch: Plain): Promise<unknown> {
-  return await new StrategicMerger().object(planOf(message), object, patch, '')
+export function strategicMerge (message: Message, object: Plain, patch: Plain): Steps<unknown> {
+  return new StrategicMerger().object(planOf(message), object, patch, '')
 }
 
 const ownMember = (object: Plain, name: string): unknown => Object.hasOwn(object, name) ? object[name] : undefined
 
+/** A member, or the items of a list, and what a patch has for them. */
+interface Changed { readonly place: Place, readonly existing: unknown, readonly value: unknown, readonly at: string }
+interface ChangedItems {
+  readonly place: Place
+  readonly mergeKey: string
+  readonly existing: readonly unknown[]
+  readonly patch: readonly unknown[]
+  readonly at: string
+}
+
 class StrategicMerger {
   #steps = 0
+  #sinceYield = 0
 
-  async object (members: Members, object: Plain, patch: Plain, at: string): Promise<Plain> {
+  /** Counts what is visited; returns whether a step is done. @throws StatusError 413 */
+  #count (steps: number): boolean {
+    this.#steps += steps
+    if (this.#steps > MAX_STEPS) throw tooLarge('the strategic merge patch takes too many steps, as it names the same items many times')
+    this.#sinceYield += steps
+    if (this.#sinceYield < VISITED_PER_STEP) return false
+    this.#sinceYield = 0
+    return true
+  }
+
+  * object (members: Members, object: Plain, patch: Plain, at: string): Steps<Plain> {
     const read = readPatch(patch, at)
     const { directive, retainKeys, orders, deletions, changes } = read
     if (directive === 'delete') return {}
     if (directive === 'replace') return contentOfMembers(read, at)
 
-    if (this.#count(changes.length)) await nextTurn()
+    if (this.#count(changes.length)) yield
     if (retainKeys !== undefined) {
       const names = Object.keys(object)
       this.#count(names.length)
@@ -47,7 +70,9 @@ class StrategicMerger {
     }
     const before = orders.map(([name]) => ownMember(object, name))
     for (const [name, value] of changes) {
-      const made = value === null ? undefined : await this.#value(members, ownMember(object, name), name, value, memberPath(at, name))
+      const existing = ownMember(object, name)
+      const changed = { place: placeOf(members, name, value), existing, value, at: memberPath(at, name) }
+      const made = value === null ? undefined : yield * this.#value(changed)
       if (made === undefined) Reflect.deleteProperty(object, name)
       else put(object, name, made)
     }
@@ -67,20 +92,21 @@ class StrategicMerger {
   }
 
   /** The value to replace `existing`; undefined to delete it. */
-  async #value (members: Members, existing: unknown, name: string, value: unknown, at: string): Promise<unknown> {
-    const place = placeOf(members, name, value)
+  * #value ({ place, existing, value, at }: Changed): Steps<unknown> {
     if (isObject(existing) && isObject(value)) {
-      return place.strategy === 'replace' ? contentOf(value, at) : await this.object(place.members, existing, value, at)
+      return place.strategy === 'replace' ? contentOf(value, at) : yield * this.object(place.members, existing, value, at)
     }
     if (!Array.isArray(value)) return contentOf(value, at)
     if (place.strategy !== 'merge') return replaced(value, at)
     if (!Array.isArray(existing)) return contentOfItems(value, at)
-    if (this.#count(existing.length + value.length)) await nextTurn()
-    return place.mergeKey === undefined ? mergedValues(existing, value, at) : await this.#items(place, place.mergeKey, existing, value, at)
+    if (this.#count(existing.length + value.length)) yield
+    const { mergeKey } = place
+    if (mergeKey === undefined) return mergedValues(existing, value, at)
+    return yield * this.#items({ place, mergeKey, existing, patch: value, at })
   }
 
   /** Merges a list of objects by merge key. */
-  async #items (place: Place, mergeKey: string, existing: readonly unknown[], patch: readonly unknown[], at: string): Promise<unknown[]> {
+  * #items ({ place, mergeKey, existing, patch, at }: ChangedItems): Steps<unknown[]> {
     const changes: Array<{ key: unknown, item: Plain, path: string }> = []
     const deleted = new Set<unknown>()
     let replace = false
@@ -104,7 +130,7 @@ class StrategicMerger {
         added.set(key, items.length)
         items.push(contentOf(item, path))
         keys.push(key)
-      } else items[index] = await this.object(place.members, items[index] as Plain, item, path) // objects with a merge key
+      } else items[index] = yield * this.object(place.members, items[index] as Plain, item, path) // objects with a merge key
     }
     return reorder(items, keys, positions(changes.map(({ key }) => key)), order)
   }
@@ -128,13 +154,6 @@ class StrategicMerger {
     const deleted = new Set((patch ?? []).filter((_, index) => directives[index] === 'delete').map(keyIn))
     const existing = placesBefore(Array.isArray(before) ? before.map(keyIn) : [], deleted, patchKeys)
     return reorder(after, keysOf(after, mergeKey, at), positions(desiredKeys), existing)
-  }
-
-  /** Counts steps; returns whether to yield to the event loop. @throws StatusError 413 */
-  #count (steps: number): boolean {
-    this.#steps += steps
-    if (this.#steps > MAX_STEPS) throw tooLarge('the strategic merge patch takes too many steps, as it names the same items many times')
-    return turnIsOver()
   }
 }
 

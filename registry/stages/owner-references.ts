@@ -1,8 +1,9 @@
 /** Deduplicates owner references. */
 import type { ApiObject } from '../../schemas/index.js'
+import type { Caller } from '../write-context.js'
 
 /** Merges identical references and warns about them. @param admitted whether the object comes from admission or a patch */
-export function mergeOwnerReferences ({ metadata }: ApiObject, warn: (text: string) => void, admitted = false): void {
+export function mergeOwnerReferences ({ metadata }: ApiObject, caller: Pick<Caller, 'warn'>, admitted = false): void {
   const { ownerReferences: all = [] } = metadata
   if (all.length < 2) return
   const repeated: string[] = []
@@ -14,5 +15,7 @@ export function mergeOwnerReferences ({ metadata }: ApiObject, warn: (text: stri
   })
   if (repeated.length === 0) return
   metadata.ownerReferences = kept
-  warn(`.metadata.ownerReferences contains duplicate entries${admitted ? ' after mutating admission happens' : ''}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(', ')}`)
+  const when = admitted ? ' after mutating admission happens' : ''
+  const uids = repeated.join(', ')
+  caller.warn?.(`.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`)
 }

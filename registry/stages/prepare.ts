@@ -15,12 +15,12 @@ const members = (object: ApiObject): Members => object as unknown as Members // 
 export function complete ({ store, object, oldObject, context }: CreateWrite | ChangeWrite): void {
   fillDefaults(store.stored, object, oldObject)
   store.correctDefaults?.(object)
-  mergeOwnerReferences(object, context.warn, true)
+  mergeOwnerReferences(object, context.caller, true)
 }
 
 /** Prepares a new object whose name is known. */
 export function prepareNew (write: CreateWrite): void {
-  const { store, object, context: { user, validate } } = write
+  const { store, object, context: { caller: { user }, validate } } = write
   write.findings = validate?.(object, undefined) ?? [] // before what has no effect is dropped
   for (const { name, changes = [] } of store.representation.subresources) {
     if (name !== 'status' || store.strategy.statusOfNew === true) continue

@@ -92,7 +92,7 @@ function finished (running: ReturnType<Stage['run']>, write: Write): void | Prom
 }
 
 /** Runs as many steps in a turn as its budget allows, those of a large object one by one. */
-function runSteps (steps: WaitingSteps<void>, write: Write): void | Promise<void> {
+export function runSteps (steps: WaitingSteps<void>, write: Write): void | Promise<void> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return

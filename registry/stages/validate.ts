@@ -36,5 +36,5 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
 
 function accept ({ store: { strategy }, object, subresource, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined): void {
   strategy.canonicalize?.(object)
-  if (old === undefined || subresource === '') for (const text of strategy.warnings?.(object, old) ?? []) context.warn(text)
+  if (old === undefined || subresource === '') for (const text of strategy.warnings?.(object, old) ?? []) context.caller.warn?.(text)
 }

@@ -46,7 +46,7 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
     this.operation = operation
     this.kind = store.stored.kind
     this.requested = store.representation
-    this.trace = context.trace
+    this.trace = context.caller.trace
     this.size = context.size ?? 0
   }
 
@@ -64,17 +64,25 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   get subresource (): string { return this.target.subresource ?? '' }
   get namespace (): string { return this.target.namespace }
   get name (): string { return this.target.name }
-  get user (): UserInfo | undefined { return this.context.user }
+  get user (): UserInfo | undefined { return this.context.caller.user }
   get dryRun (): boolean { return this.context.dryRun }
   get options (): Readonly<Record<string, unknown>> { return this.context.options ?? NO_OPTIONS }
   get reader (): AdmissionReader { return this.store.reader }
   get signal (): AbortSignal { return this.context.caller.signal }
-  get warn (): AdmissionRequest['warn'] { return this.context.warn }
-  get waited (): AdmissionRequest['waited'] { return this.context.waited }
+
+  get warn (): AdmissionRequest['warn'] {
+    const { caller } = this.context
+    return text => { caller.warn?.(text) }
+  }
 
   get annotate (): AdmissionRequest['annotate'] {
-    const { annotate, annotateObject } = this.context
-    return (key, value, level = 'Metadata') => { (level === 'Metadata' ? annotate : annotateObject)?.(key, value) }
+    const { caller } = this.context
+    return (key, value, level) => { caller.annotate?.(key, value, level) }
+  }
+
+  get waited (): AdmissionRequest['waited'] {
+    const { caller } = this.context
+    return (milliseconds, together) => { caller.waitedFor?.(milliseconds, together) }
   }
 
   get convert (): AdmissionRequest['convert'] {

@@ -10,9 +10,14 @@ import type { Target, WriteContext } from '../write-context.js'
 import type { ResourceStore } from '../resource-store.js'
 import { Write } from './write.js'
 
+/** Decodes the body of a request: an object in the version of the store, without its defaults. */
+export type Sent = () => Promise<ApiObject>
+
 /** A write that may put an object into the store. */
 export class StoredWrite extends Write {
   declare object: ApiObject
+  /** Default: the object is there, in the stored version. */
+  sent: Sent | undefined = undefined
   /** Of a new object: once its name is known. */
   key: string
   /** For objects that expire. */
@@ -37,9 +42,10 @@ export class CreateWrite extends StoredWrite {
   isGenerated = false
   attempt = 1
 
-  constructor (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext) {
+  constructor (store: ResourceStore, object: ApiObject | Sent, target: Target, context: WriteContext) {
     super(store, target, context, 'CREATE')
-    this.object = object
+    if (typeof object === 'function') this.sent = object
+    else this.object = object
   }
 
   override get name (): string { return this.object.metadata.name ?? '' }

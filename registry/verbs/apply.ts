@@ -14,6 +14,7 @@ import type { Manager } from '../apply/managers.js'
 import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
 import { reportTooLarge } from '../stages/object-limits.js'
+import { convert } from '../stages/convert.js'
 import { fieldsKept, ownersIn, setOwners, managerIdentity } from '../stages/own.js'
 import { runStages, type Stage } from '../stages/run.js'
 import { versionsOf } from '../stages/versions-of.js'
@@ -96,18 +97,17 @@ export function * merge (write: ApplyWrite): WaitingSteps<void> {
   write.object = outcome.object as ApiObject // it is complete
 }
 
-/** Converts the merged object to the stored version. @throws StatusError 400, 413 */
-export async function convert (write: ApplyWrite): Promise<void> {
-  const { store, object, target, context, request: { sent, view } } = write
+/** @throws StatusError 400 */
+export function identify ({ store, object, target, context, request: { sent, view } }: ApplyWrite): void {
   if (context.fieldManager === KUBECTL && view === undefined) keepLastApplied(object, sent)
   matchTarget(store, object, target)
-  write.object = await store.fromVersion(object)
 }
 
 const MERGE: ReadonlyArray<Stage<ApplyWrite>> = [
   { name: 'copy', run: copy },
   { name: 'read managers', run: readManagers },
   { name: 'merge', run: merge },
+  { name: 'identify', run: identify },
   { name: 'convert', run: convert }
 ]
 

@@ -1,5 +1,6 @@
 /** The order of a change, which updates, patches and applies share, and changes that the server makes itself. */
 import type { ApiObject } from '../../schemas/index.js'
+import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
@@ -17,7 +18,7 @@ import { ChangeWrite } from '../stages/writes.js'
 import type { Target, WriteContext } from '../write-context.js'
 
 /** Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to refuse. */
-export type Make = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject>
+export type Make = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject> | Steps<ApiObject>
 
 /** Finds the object; a conflict leads back here. */
 export const FINDING: ReadonlyArray<Stage<ChangeWrite>> = [{ name: 'read', run: read }, { name: FIND, run: find }]
@@ -77,7 +78,10 @@ class MadeWrite extends ChangeWrite {
     this.#make = make
   }
 
-  static async make (write: MadeWrite): Promise<void> { write.object = await write.#make(write.base, write.oldObject) }
+  static * make (write: MadeWrite): WaitingSteps<void> {
+    const made = write.#make(write.base, write.oldObject)
+    write.object = Symbol.iterator in made ? yield * made : yield * waitFor(made)
+  }
 }
 
 const MAKE: ReadonlyArray<Stage<MadeWrite>> = [{ name: 'make', run: MadeWrite.make }]

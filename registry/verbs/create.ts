@@ -7,6 +7,7 @@ import type { Manager } from '../apply/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
 import { ALLOCATE_NEW, COMMIT } from '../stages/allocate.js'
+import { DECODING } from '../stages/convert.js'
 import { encodeNew } from '../stages/encode.js'
 import { measure } from '../stages/object-limits.js'
 import { keepOwners, ownNew } from '../stages/own.js'
@@ -16,7 +17,7 @@ import { Repeat, runStages, type Stage } from '../stages/run.js'
 import { LEASE, STORE_NEW } from '../stages/store.js'
 import { SUFFIX_LENGTH, randomSuffix } from '../stages/suffix.js'
 import { validateNew } from '../stages/validate.js'
-import { CreateWrite } from '../stages/writes.js'
+import { CreateWrite, type Sent } from '../stages/writes.js'
 import { now, type ObjectWrite, type Target, type WriteContext } from '../write-context.js'
 import { matchNamespace, matchTarget } from '../stages/identity.js'
 
@@ -24,6 +25,7 @@ const NAME = 'name'
 
 /** The order of a creation. */
 export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
+  ...DECODING,
   { name: 'identify', run: identify },
   { name: 'measure', run: measure },
   { name: 'own', run: ownNew },
@@ -43,13 +45,13 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
 ]
 
 /**
- * Creates the object, which it may change in place.
+ * @param object in the stored version, which is changed in place, or decodes the object that a client sent
  * @param target name: '' uses the object's own or generates one
  * @returns the stored object, or under dry run the object that would be stored
  * @throws StatusError 400, 409 AlreadyExists, 422, any admission refusal; StorageError
  */
 export async function create (
-  store: ResourceStore, object: ApiObject, target: Target, context: WriteContext
+  store: ResourceStore, object: ApiObject | Sent, target: Target, context: WriteContext
 ): Promise<Entry> {
   return await run(new CreateWrite(store, object, target, context))
 }
@@ -75,7 +77,7 @@ export function identify ({ store, object, target, context }: CreateWrite): void
     throw badRequest('resourceVersion should not be set on objects to be created')
   }
   matchNamespace(store, object, target)
-  mergeOwnerReferences(object, context.warn)
+  mergeOwnerReferences(object, context.caller)
 }
 
 /** Admission may have replaced the metadata, but must not rename an object that the client named. @throws StatusError 400 */

@@ -2,11 +2,12 @@
 import type { ApiObject, Message } from '../../schemas/index.js'
 import { JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { badRequest } from '../../schemas/status.js'
+import type { Steps } from '../../schemas/steps.js'
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
-import { nextTurn } from '../../event-loop/turns.js'
+import { convert } from '../stages/convert.js'
 import { ChangeWrite } from '../stages/writes.js'
 import { changeOf, found, runChange } from './change.js'
 import type { Target, WriteContext } from '../write-context.js'
@@ -20,10 +21,11 @@ export interface PatchRequest {
   /** Exchanges our names in the object for those that a JSON patch uses, and back. Default none. */
   readonly exchangeNames?: ((object: unknown) => unknown) | undefined
   /** Decodes the patched JSON and checks unknown fields. Throws a StatusError. */
-  readonly decode: (patched: unknown) => Promise<ApiObject>
+  readonly decode: (patched: unknown) => ApiObject
 }
 
-type Apply = (copy: ApiObject) => unknown
+/** Applies a patch in place. */
+type Apply = (copy: ApiObject) => Steps<unknown>
 
 class PatchWrite extends ChangeWrite {
   readonly apply: Apply
@@ -44,21 +46,19 @@ export function copy (write: PatchWrite): void {
 }
 
 /** @throws StatusError 413, 422 */
-export async function applyPatch (write: PatchWrite): Promise<void> {
-  write.patched = await write.apply(write.patched as ApiObject) // as copied
+export function * applyPatch (write: PatchWrite): Steps<void> {
+  write.patched = yield * write.apply(write.patched as ApiObject) // as copied
 }
 
 /** @throws StatusError 400, 422 */
-export async function decodePatched (write: PatchWrite): Promise<void> {
-  const { store, target } = write
-  write.object = await write.decode(write.patched)
-  matchTarget(store, write.object, target)
-}
+export function decodePatched (write: PatchWrite): void { write.object = write.decode(write.patched) }
 
 export const PATCH = changeOf<PatchWrite>([
   { name: 'copy', run: copy },
   { name: 'patch', run: applyPatch },
-  { name: 'decode', run: decodePatched }
+  { name: 'decode', run: decodePatched },
+  { name: 'convert', run: convert },
+  { name: 'identify', run: ({ store, object, target }) => { matchTarget(store, object, target) } }
 ])
 
 /** @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError */
@@ -66,21 +66,20 @@ export async function patch (store: ResourceStore, request: PatchRequest, target
   return { entry: found(await runChange(PATCH, new PatchWrite(store, request, target, context))), created: false }
 }
 
-/** Returns a function that applies the patch in place to an object of `message`. @throws StatusError 400 for a malformed patch */
+/** @returns a function that applies the patch to an object of `message` @throws StatusError 400 for a malformed patch */
 export function patched (request: Omit<PatchRequest, 'decode'>, message: Message): Apply {
-  const { type, patch, exchangeNames } = request
+  const { type, patch, exchangeNames = (object: unknown) => object } = request
   if (type === JSON_PATCH_TYPE) {
     const operations = parseJsonPatch(patch)
-    if (exchangeNames === undefined) return copy => applyJsonPatch(copy, operations)
-    return async copy => {
+    return function * (copy) {
       const seen = exchangeNames(copy)
-      await nextTurn()
-      const made = await applyJsonPatch(seen, operations)
-      await nextTurn()
+      yield
+      const made = yield * applyJsonPatch(seen, operations)
+      yield
       return exchangeNames(made)
     }
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('a merge patch must be an object')
   if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
-  return copy => mergePatch(copy, patch)
+  return function * (copy) { return mergePatch(copy, patch) }
 }

@@ -5,7 +5,9 @@ import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { MODIFIED } from '../stages/expected-version.js'
 import { mergeOwnerReferences } from '../stages/owner-references.js'
-import { ChangeWrite } from '../stages/writes.js'
+import { DECODING } from '../stages/convert.js'
+import { runStages, type Stage } from '../stages/run.js'
+import { ChangeWrite, StoredWrite, type Sent } from '../stages/writes.js'
 import { changeOf, runChange } from './change.js'
 import type { Target, WriteContext } from '../write-context.js'
 import { create } from './create.js'
@@ -17,21 +19,38 @@ export interface Written {
   readonly created: boolean
 }
 
-class UpdateWrite extends ChangeWrite {
-  readonly sent: ApiObject
-
-  constructor (store: ResourceStore, sent: ApiObject, target: Target, context: WriteContext) {
+/** An update as a whole: each of its attempts has a write of its own. */
+class Replacement extends StoredWrite {
+  constructor (store: ResourceStore, object: ApiObject | Sent, target: Target, context: WriteContext) {
     super(store, target, context, 'UPDATE')
-    this.sent = sent
+    if (typeof object === 'function') this.sent = object
+    else this.object = object
+  }
+}
+
+/** @throws StatusError 400 */
+function identify ({ store, object, target, context }: Replacement): void {
+  matchTarget(store, object, target)
+  mergeOwnerReferences(object, context.caller)
+}
+
+const READING: ReadonlyArray<Stage<Replacement>> = [...DECODING, { name: 'identify', run: identify }]
+
+class UpdateWrite extends ChangeWrite {
+  readonly replacement: ApiObject
+
+  constructor ({ store, object, target, context }: Replacement) {
+    super(store, target, context, 'UPDATE')
+    this.replacement = object
     this.mayBeMissing = true
   }
 }
 
 /** Each attempt changes a copy. @throws StatusError 409 */
 export function replace (write: UpdateWrite): void {
-  const { store, sent, oldObject, target } = write
-  requireUid(sent, oldObject, target, store.resource)
-  write.object = clone(sent)
+  const { store, replacement, oldObject, target } = write
+  requireUid(replacement, oldObject, target, store.resource)
+  write.object = clone(replacement)
 }
 
 export const UPDATE = changeOf<UpdateWrite>([{ name: 'replace', run: replace }])
@@ -40,17 +59,19 @@ export const UPDATE = changeOf<UpdateWrite>([{ name: 'replace', run: replace }])
 const MAX_ATTEMPTS = 20
 
 /**
- * @param object may be changed in place
+ * @param given in the stored version, which is changed in place, or decodes the object that a client sent
  * @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError
  */
-export async function update (store: ResourceStore, object: ApiObject, target: Target, context: WriteContext): Promise<Written> {
-  matchTarget(store, object, target)
-  mergeOwnerReferences(object, context.warn)
-  const { uid = '' } = object.metadata
+export async function update (
+  store: ResourceStore, given: ApiObject | Sent, target: Target, context: WriteContext
+): Promise<Written> {
+  const replacement = new Replacement(store, given, target, context)
+  await runStages(READING, replacement)
+  const { object, object: { metadata: { uid = '' } } } = replacement
   const createOnUpdate = store.representation.createOnUpdate && (target.subresource ?? '') === ''
   // Start over if the object appears or disappears between the read and the write.
   for (let attempts = 0; ; attempts++) {
-    const replaced = await runChange(UPDATE, new UpdateWrite(store, object, target, context))
+    const replaced = await runChange(UPDATE, new UpdateWrite(replacement))
     if (replaced !== undefined) return { entry: replaced, created: false }
     if (uid !== '') throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
     if (!createOnUpdate) throw notFound(store.resource, target.name)

@@ -42,7 +42,7 @@ const withOptions = (request: FastifyRequest, store: ResourceStore, { dryRun, se
   if (dryRun) request.orch.dryRun = true
   const context = contextOf(request)
   const { dependentsWarning } = store.strategy
-  if (dependentsWarning !== undefined && propagationPolicy === undefined && store.dependents === 'orphaned') context.warn(dependentsWarning)
+  if (dependentsWarning !== undefined && propagationPolicy === undefined && store.dependents === 'orphaned') request.orch.warn(dependentsWarning)
   return { ...context, options: { ...context.options, ...sentOptions } }
 }
 
@@ -81,8 +81,9 @@ export function deleteCollectionVerb (store: ResourceStore, workers: number): Ve
     const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
     const chunking = store.gates.enabled('APIListChunking')
     const listed = listRequest(query, store.representation, info.namespace, request.orch, chunking)
-    const selected = { ...listed, signal, mayReadFrom: mayReadFrom(request, store) }
-    const result = await removeCollection(store, selected, options.request, { ...context, caller: { signal } }, workers)
+    const selection = { ...listed, signal }
+    const deletion = options.request
+    const result = await removeCollection(store, { selection, mayReadFrom: mayReadFrom(request, store), deletion, workers }, context)
     return success(store, {}, metadataOf(result, store))
   }
 }

@@ -76,9 +76,9 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
   return async request => {
     const { type, value, exchangeNames, decode: decodePatched } = await patchOf(request, store, view.message)
     const apply = patched({ type, patch: value, exchangeNames }, view.message)
-    const entry = await change(store, targetOf(request), contextOf(request), async (base, old) => {
+    const entry = await change(store, targetOf(request), contextOf(request), function * (base, old) {
       const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject // JSON that this server encoded
-      const desired = decodePatched(await apply(before), made => decode(view.message, made))
+      const desired = decodePatched(yield * apply(before), made => decode(view.message, made))
       applyDefaults(view.message, desired)
       return withView(store, view, base, old, desired, request.orch.info)
     })

@@ -8,8 +8,9 @@ import { refusal, undecided } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { entryAnswer, type Verb } from '../../answers/answer.js'
 import { withSpan } from '../../registry/trace.js'
-import { yieldToStarted, isLarge, nextTurn, yieldToEventLoop } from '../../event-loop/turns.js'
+import { yieldToStarted, isLarge, yieldToEventLoop } from '../../event-loop/turns.js'
 import type { Target, WriteContext } from '../../registry/write-context.js'
+import type { Sent } from '../../registry/stages/writes.js'
 import { create } from '../../registry/verbs/create.js'
 import { reportTooLarge } from '../../registry/stages/object-limits.js'
 import { patch } from '../../registry/verbs/patch.js'
@@ -32,21 +33,15 @@ const GROWING_TYPES: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, JSON_
 export function contextOf (request: FastifyRequest): WriteContext {
   const { orch } = request
   return {
-    user: orch.user,
-    trace: orch.trace,
+    caller: orch,
     dryRun: orch.dryRun,
     fieldManager: fieldManager(orch.query, request.headers['user-agent']),
     size: bodyOf(request).length,
     mayGrow: GROWING_TYPES.has(contentType(request)),
     mayCreate: () => mayCreate(request),
     mayGet: of => mayAlso(request, { verb: 'get', ...of }),
-    warn: text => { orch.warnings.push(text) },
-    annotate: (key, value) => { orch.annotations = { ...orch.annotations, [key]: value } },
-    annotateObject: (key, value) => { if (orch.recorder?.wantsRequest === true) orch.annotations = { ...orch.annotations, [key]: value } },
-    waited: (milliseconds, together) => { if (together) orch.waitedTogether = Math.max(orch.waitedTogether, milliseconds); else orch.waited += milliseconds },
     options: orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
-    ...validationOf(request),
-    caller: orch // not its signal, which is created on demand
+    ...validationOf(request)
   }
 }
 
@@ -80,14 +75,16 @@ export function targetOf (request: FastifyRequest): Target {
   return { namespace, name, subresource }
 }
 
+const sentBy = (request: FastifyRequest, { representation: { message } }: ResourceStore): Sent => {
+  const validation = fieldValidation(request)
+  return () => decodeBody(request, message, validation)
+}
+
 export function createVerb (store: ResourceStore): Verb {
   return async request => {
     checkFieldManager(request.orch.query, request.method)
-    const object = await decodeBody(request, store.representation.message, fieldValidation(request))
-    const context = contextOf(request)
-    const stored = await store.fromVersion(object)
-    if (isLarge(context.size ?? 0)) await nextTurn()
-    const entry = await create(store, stored, { ...targetOf(request), name: '' }, context)
+    const sent = sentBy(request, store)
+    const entry = await create(store, sent, { ...targetOf(request), name: '' }, contextOf(request))
     return entryAnswer(store, entry, 201)
   }
 }
@@ -95,9 +92,7 @@ export function createVerb (store: ResourceStore): Verb {
 export function updateVerb (store: ResourceStore): Verb {
   return async request => {
     checkFieldManager(request.orch.query, request.method)
-    const validation = fieldValidation(request)
-    const object = await store.fromVersion(await decodeBody(request, store.representation.message, validation))
-    const { entry, created } = await update(store, object, targetOf(request), contextOf(request))
+    const { entry, created } = await update(store, sentBy(request, store), targetOf(request), contextOf(request))
     return entryAnswer(store, entry, created ? 201 : 200)
   }
 }
@@ -186,17 +181,12 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 export function patchVerb (store: ResourceStore): Verb {
   return async request => {
     const { type, value, exchangeNames, decode: decodePatchedObject } = await patchOf(request, store)
-    const context = contextOf(request)
     const { entry } = await patch(store, {
       type,
       patch: value,
       exchangeNames,
-      decode: async patched => {
-        const object = decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
-        await yieldToEventLoop(context.size ?? 0)
-        return await store.fromVersion(object)
-      }
-    }, targetOf(request), context)
+      decode: patched => decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
+    }, targetOf(request), contextOf(request))
     return entryAnswer(store, entry)
   }
 }

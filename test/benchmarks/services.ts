@@ -14,7 +14,7 @@ import { ServiceRepair } from '../../controllers/services/repair.js'
 const COUNT = Number(process.argv[2] ?? 50_000)
 const AT_ONCE = 64
 const STEP = Math.max(1, Math.floor(COUNT / 5))
-const context = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
+const context = { dryRun: false, caller: new AbortController() }
 const log = (message: string, error: unknown): void => { console.error(message, error) }
 
 const backend = await openBackend({})

@@ -44,7 +44,7 @@ export async function ourOperations (options: BackendOptions): Promise<Writer> {
   })
   await store.open()
   const caller = new AbortController()
-  const context = { user: undefined, dryRun: false, warn: () => {}, caller }
+  const context = { dryRun: false, caller }
   return {
     create: ({ body }) => create(store, read(body), { namespace: 'default', name: '' }, context),
     update: ({ name, body }) => update(store, read(body), { namespace: 'default', name }, context),

@@ -18,7 +18,7 @@ const WRITERS = 4
 const AT_ONCE = 16
 /** Milliseconds: from less than the deletion of a namespace takes in memory to more than it takes over etcd. */
 const DELAYS = [0, 0, 2, 5, 20, 80]
-export const context: WriteContext = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
+export const context: WriteContext = { dryRun: false, caller: new AbortController() }
 const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve) })
 
 /** A host's admission plugin that delays some objects, as a webhook would: the state on which the decision rests may change meanwhile. */

@@ -40,7 +40,7 @@ export const config = (name: string, data: Record<string, string> = {}): ApiObje
   decode(configMaps.message, { metadata: { name, namespace: 'default' }, data }).object
 
 export const target = (name: string) => ({ namespace: 'default', name })
-export const context: WriteContext = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
+export const context: WriteContext = { dryRun: false, caller: new AbortController() }
 
 export const everything: ListRequest = {
   namespace: '', labels: parseLabelSelector(''), fields: parseFieldSelector('', configMaps), limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: ''

@@ -183,7 +183,7 @@ t.test('connections are reviewed with their options, which a webhook may change'
   await configure(server, MUTATING, 'a', webhook('a', hook, { rules: [{ operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/exec'] }] }))
   const { admission } = store
   const options = { kind: 'PodExecOptions', apiVersion: 'v1', stdin: true, container: 'c', command: ['sh'] }
-  const context = { user: undefined, dryRun: false, warn: () => {}, caller: new AbortController() }
+  const context = { dryRun: false, caller: new AbortController() }
   const target = { namespace: 'default', name: 'p', subresource: 'exec' }
   const write = Write.ofOther({ store, target, context }, 'CONNECT', options as unknown as ApiObject, 'PodExecOptions')
   write.requested = { group: '', version: 'v1', plural: 'pods', kind: 'PodExecOptions' }

@@ -1,5 +1,6 @@
 /** Scenarios of strategic merge patches: an object, a patch, and the result or the refusal. */
 import type { Test as Tap } from 'tap'
+import { runStepsWithinBudget } from '../../../event-loop/turns.js'
 import { clone, type Message } from '../../../schemas/index.js'
 import { representations } from '../../../schemas/resources.js'
 import { isStatusError } from '../../../schemas/status.js'
@@ -16,7 +17,8 @@ export function messageOf (apiVersion: string, kind: string): Message {
   return found.message
 }
 
-export const merged = (message: Message, object: Json, patch: Json): Promise<Json> => strategicMerge(message, clone(object), patch) as Promise<Json>
+export const merged = async (message: Message, object: Json, patch: Json): Promise<Json> =>
+  await runStepsWithinBudget(strategicMerge(message, clone(object), patch)) as Json
 
 /**
  * Runs each scenario. The result must not share parts with the patch, which must stay unchanged. Patching again must change nothing, or give

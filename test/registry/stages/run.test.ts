@@ -53,7 +53,7 @@ t.test('a small write runs in one turn; others have their turn between the stage
 
 t.test('only stages that name a span have one, failed stages included', async t => {
   const trace = new Trace()
-  const { write, stage } = build(t, { trace })
+  const { write, stage } = build(t, { caller: { ...context.caller, signal: context.caller.signal, trace } })
   const failure = new StatusError('Forbidden', 'no')
   const spans: Array<string | undefined> = []
   const note = (running: Write): void => { spans.push(running.trace?.name) }

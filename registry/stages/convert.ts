@@ -1,0 +1,21 @@
+/** Decodes what a client sent, and converts it to the stored version. */
+import type { Steps } from '../../schemas/steps.js'
+import type { Stage } from './run.js'
+import type { StoredWrite } from './writes.js'
+
+/** @throws StatusError 413 if its defaults make it too large */
+export function * convert (write: StoredWrite): Steps<void> {
+  write.object = yield * write.store.fromVersion(write.object)
+}
+
+const isSent = ({ sent }: StoredWrite): boolean => sent !== undefined
+
+/** For objects that come from a client. */
+export const DECODING: ReadonlyArray<Stage<StoredWrite>> = [
+  {
+    name: 'decode',
+    when: isSent,
+    run: async write => { if (write.sent !== undefined) write.object = await write.sent() }
+  },
+  { name: 'convert', when: isSent, run: convert }
+]
