@@ -43,11 +43,15 @@ const options: ServerOptions = {
   }
 }
 
-/** @param server what Fastify takes, TLS and HTTP/2 among it */
-export async function host (server: FastifyServerOptions = {}): Promise<FastifyInstance> {
+/**
+ * @param server what Fastify takes, TLS and HTTP/2 among it
+ * @param more further options of the cluster's server
+ */
+export async function host (server: FastifyServerOptions = {}, more: ServerOptions = {}): Promise<FastifyInstance> {
   const fastify = Fastify(server)
   fastify.decorateRequest('user', 'the host\'s own')
   fastify.decorate('orchard', ['apple', 'pear'])
+  // On every answer: a list of any size, a watch, a log, an error.
   fastify.addHook('onSend', (_request, reply, payload, done) => {
     reply.header('x-host', 'yes')
     done(null, payload)
@@ -55,7 +59,7 @@ export async function host (server: FastifyServerOptions = {}): Promise<FastifyI
   fastify.setNotFoundHandler((_request, reply) => reply.code(404).send({ host: 'has no such page' }))
   fastify.get('/', async () => ({ host: 'hello' }))
   fastify.post('/echo', async request => request.body)
-  await fastify.register(orch, { prefix: '/cluster', ...options })
+  await fastify.register(orch, { prefix: '/cluster', ...options, ...more })
   return fastify
 }
 

@@ -102,6 +102,11 @@ export interface RequestContext extends Required<Caller> {
   handedOver: (bytes: number) => void
   /** Registers the request's place in the concurrency limit. A request has at most one. */
   occupy: (place: LimitPlace) => void
+  /**
+   * Set by audit for long-running requests: their answer begins. Called for what leaves Fastify before its hooks, which
+   * upgraded connections alone do.
+   */
+  begun: (() => void) | undefined
   /** Runs callbacks in order when the response or its connection has closed, or immediately if it already has. */
   onClosed: (then: () => void) => void
 }

@@ -81,6 +81,7 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
   // Failed requests carry warnings too. This replaces an early Warning header.
   if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(request.orch.warnings.map(names.words)))
   reply.code(failure.status.code)
+  reply.removeHeader('content-encoding') // of an answer that could not be sent
   request.orch?.recorder?.status(failure.status)
   // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
   if ('stream' in request.raw) reply.removeHeader('connection')

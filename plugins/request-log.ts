@@ -53,6 +53,7 @@ export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: giv
         milliseconds: Math.round((performance.now() - since) * 10) / 10,
         user: request.orch?.user?.username,
         ip,
+        auditId: request.orch?.auditId,
         ...(sent === undefined ? {} : { requestHeaders: sent, responseHeaders: masked(reply.raw.getHeaders()) }),
         ...(body === undefined ? {} : { requestObject: body }),
         ...(response === undefined ? {} : { responseObject: response })

@@ -11,7 +11,7 @@ import type { RegisteredService } from '../../controllers/aggregation/registered
 import { internalError, StatusError } from '../../schemas/status.js'
 import { answerHeaders, hasBody } from '../connections/headers.js'
 import { encodePath } from '../connections/paths.js'
-import { isRedirect, mergeHeaders, redirected, stream } from '../connections/responses.js'
+import { isRedirect, passOn, redirected } from '../connections/responses.js'
 import { upgradable, upgrade } from '../connections/upgrade.js'
 import { isLongRunning } from '../request-kinds.js'
 import type { Pool, Pools } from './pools.js'
@@ -83,7 +83,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       orch.onClosed(() => { clearTimeout(late) })
     }
     const { 'audit-id': _, ...headers } = answerHeaders(answer) // the audit log contains this server's ID
-    return stream(reply, statusCode, mergeHeaders(reply, headers), answer, isLongRunning(orch.info) ? ending : undefined)
+    return passOn(reply, { code: statusCode, headers, body: answer }, isLongRunning(orch.info) ? ending : undefined)
   }
 }
 

@@ -63,8 +63,13 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     const { failure, info: { verb } } = request.orch
     return { code, status: failure?.status ?? answered, quotesBody: REFUSED_BODY.has(code) && !READ_ONLY.has(verb) }
   }
-  const answeredWith = (request: FastifyRequest, reply: FastifyReply, recording: Recording): Partial<EventDetails> =>
-    ({ outcome: reply.raw.headersSent || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY, request: recording.requestJson, response: recording.responseJson })
+  const answeredWith = (
+    request: FastifyRequest, reply: FastifyReply, recording: Recording, begun = reply.raw.headersSent
+  ): Partial<EventDetails> => ({
+    outcome: begun || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY,
+    request: recording.requestJson,
+    response: recording.responseJson
+  })
   const open = (request: FastifyRequest): Recording | undefined => {
     request.orch.audited = true
     const { user, impersonator, info } = request.orch
@@ -84,9 +89,13 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     const recording = open(request)
     if (recording === undefined) return done()
     if (isLongRunning(request.orch.info)) {
-      const started = (): void => { void write('ResponseStarted', request, recording, answeredWith(request, reply, recording)) }
-      onHead(reply, started)
-      request.orch.onClosed(() => { if (!reply.raw.headersSent) started() })
+      let isStarted = false
+      const start = (begun: boolean): void => {
+        if (!isStarted) void write('ResponseStarted', request, recording, answeredWith(request, reply, recording, begun))
+        isStarted = true
+      }
+      request.orch.begun = () => { start(true) }
+      request.orch.onClosed(() => { start(false) })
     }
     complete(request, reply, recording)
     const go = (written: boolean): void => {
@@ -101,6 +110,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   // A hook before this one ended the request. A failure, such as a 401, gets one ResponseStarted event with the reason; a regular response
   // is complete.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
+    request.orch?.begun?.()
     const recording = request.orch?.audited === false ? open(request) : undefined
     if (recording !== undefined) {
       const { failure } = request.orch
@@ -129,18 +139,6 @@ function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt
     sourceIPs: sourceIPs(headers, socket.remoteAddress),
     userAgent: headers['user-agent']?.slice(0, MAX_AGENT_LENGTH) || undefined // further clipped when written
   }
-}
-
-/** Calls back when the response head is sent, even if the sender bypasses Fastify. */
-function onHead (reply: FastifyReply, sent: () => void): void {
-  const { raw } = reply
-  const writeHead = raw.writeHead
-  raw.writeHead = ((...args: Parameters<typeof writeHead>) => {
-    raw.writeHead = writeHead
-    const result = writeHead.apply(raw, args)
-    sent()
-    return result
-  }) as typeof writeHead // overloads differ only in arguments that are passed on
 }
 
 export default fp(audit, { name: 'orch/audit', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authentication'] })

@@ -7,7 +7,7 @@ import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
 import type { FieldError } from '../../schemas/index.js'
 import { invalid, unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { failureOf, ownHeaders, stream } from './responses.js'
+import { failureOf, stream } from './responses.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
 import { optionsFrom } from './options.js'
@@ -71,7 +71,7 @@ async function passOn ({ resources, agents, ending, tunnel }: LogTools, options:
     throw unexplained(`Get ${JSON.stringify(`https://${hostPort(host, port)}${path}`)}: redirects forbidden`)
   }
   if (statusCode > 206) throw await failureOf(answer, 'pods/log', name)
-  return stream(reply, 200, { ...ownHeaders(reply), 'content-type': 'text/plain' }, answer, options.follow === true ? ending : undefined)
+  return stream(reply.header('content-type', 'text/plain'), answer, options.follow === true ? ending : undefined)
 }
 
 function findingsOf ({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogOptions): FieldError[] {

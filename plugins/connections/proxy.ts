@@ -9,7 +9,7 @@ import { isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import { serviceUnavailable } from '../../schemas/status.js'
 import { answerHeaders, hasBody, requestHeaders } from './headers.js'
-import { mergeHeaders, stream } from './responses.js'
+import { passOn } from './responses.js'
 import type { Destination, Locate } from './destinations.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { rewriteLinks } from './html.js'
@@ -64,7 +64,7 @@ export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: Proxy
   if (location !== undefined) headers['location'] = rewriteUrl(location, place)
   const page = location === undefined && isPage(type) && request.method !== 'HEAD' && answer.statusCode !== 304 ? rewriteLinks(answer, encoding, place) : undefined
   if (page !== undefined) delete headers['content-length']
-  return stream(reply, answer.statusCode ?? 502, mergeHeaders(reply, headers), page ?? answer)
+  return passOn(reply, { code: answer.statusCode ?? 502, headers, body: page ?? answer })
 }
 
 const isPage = (type = ''): boolean => type.split(';', 1)[0]?.trim() === 'text/html'

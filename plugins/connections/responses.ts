@@ -1,7 +1,8 @@
 /** Sends a back end's response to the client. */
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { Body } from '../../answers/body.js'
 import { pipePaced } from './paced.js'
 import { StatusError, badRequest, type StatusReason } from '../../schemas/status.js'
 
@@ -12,48 +13,63 @@ const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy'
 export const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean => statusCode >= 300 && statusCode < 400 && headers.location !== undefined
 export const redirected = () => new StatusError(undefined, 'the backend attempted to redirect this request, which is not permitted', { code: 502 })
 
-/** Headers already set on the reply. */
-export const ownHeaders = (reply: FastifyReply): OutgoingHttpHeaders => reply.getHeaders() as OutgoingHttpHeaders // the declared type includes request headers
+/** Lists, to which the back end adds. */
+const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
 
-/** Merges this server's headers with the back end's. */
-export function mergeHeaders (reply: FastifyReply, received: Readonly<Record<string, string | string[]>>): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = {}
-  for (const [name, value] of Object.entries(ownHeaders(reply))) if (!REPLACED_HEADERS.has(name)) headers[name] = value
-  for (const [name, value] of Object.entries(received)) {
-    const own = headers[name]
-    headers[name] = own === undefined || (name !== 'cache-control' && name !== 'vary') ? value : [String(own), ...(Array.isArray(value) ? value : [value])]
-  }
-  return headers
+export interface Received {
+  readonly code: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: Readable
 }
 
-/** Sends the head immediately and streams the body; a truncated body destroys the response. @param ending ends an unbounded response cleanly at shutdown */
-export function stream (reply: FastifyReply, code: number, headers: OutgoingHttpHeaders, body: Readable, ending?: AbortSignal): FastifyReply {
-  const { raw } = reply
-  reply.hijack()
+/** Sends what a back end has answered. @param ending ends an unbounded response cleanly at shutdown */
+export function passOn (reply: FastifyReply, { code, headers, body }: Received, ending?: AbortSignal): FastifyReply {
+  for (const name of REPLACED_HEADERS) reply.removeHeader(name)
+  const { 'content-length': length, ...others } = headers
+  for (const [name, value] of Object.entries(others)) {
+    const own = ADDED_HEADERS.has(name) ? reply.getHeader(name) : undefined
+    reply.header(name, own === undefined ? value : [String(own), ...(Array.isArray(value) ? value : [value])])
+  }
+  reply.raw.statusCode = code // Fastify refuses those from 600 on
+  return stream(reply, body, ending, String(length ?? ''))
+}
+
+/** Streams a body as it comes; a truncated one destroys the response. Headers and code are those of the reply. */
+export function stream (reply: FastifyReply, body: Readable, ending?: AbortSignal, length = ''): FastifyReply {
+  body.on('error', () => {}) // it may fail while a hook of the host waits
+  const writeTo = (raw: ServerResponse): void => { relay(body, raw, reply, ending) }
+  const abandon = (): void => { body.destroy() }
   try {
-    raw.writeHead(code, headers)
+    return reply.send(new Body(reply, { length: length === '' ? undefined : length, writeTo, abandon }))
   } catch { // an invalid status or header
-    body.destroy()
-    raw.destroy()
+    abandon()
+    reply.raw.destroy()
     return reply
   }
-  raw.flushHeaders()
+}
+
+function relay (body: Readable, raw: ServerResponse, { request, server }: FastifyReply, ending?: AbortSignal): void {
+  raw.flushHeaders() // the first bytes may take long
   const end = (): void => {
     body.unpipe(raw)
     raw.end()
     body.destroy()
   }
-  const broken = (): void => { if (!body.readableEnded && !raw.writableEnded) raw.destroy() }
-  body.on('error', broken)
+  const broken = (): void => {
+    if (body.readableEnded || raw.writableEnded) return
+    const { log, orch: { auditId } } = request
+    if (!raw.destroyed) log.info({ auditId }, 'an answer was not finished, as its back end broke off')
+    raw.destroy()
+  }
   body.once('close', broken)
   raw.once('close', () => {
     ending?.removeEventListener('abort', end)
     body.destroy()
   })
-  pipePaced(body, raw, reply.server.orch.settings.connectionBytesPerSecond)
+  pipePaced(body, raw, server.orch.settings.connectionBytesPerSecond)
   if (ending?.aborted === true) end()
+  else if (body.destroyed) broken()
   else ending?.addEventListener('abort', end, { once: true })
-  return reply
 }
 
 /** Maximum bytes read from an error response. */

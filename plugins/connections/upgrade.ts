@@ -7,7 +7,7 @@ import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoin
 import { badRequest, unexplained } from '../../schemas/status.js'
 import { connectionOf } from '../../serving/wire/upgrades.js'
 import { answerHeaders, requestsUpgrade, requestHeaders } from './headers.js'
-import { mergeHeaders, stream } from './responses.js'
+import { passOn } from './responses.js'
 import { joinConnections } from './tunnel.js'
 
 /** Milliseconds to forward a refusal to the client. */
@@ -66,7 +66,7 @@ export async function upgrade (request: FastifyRequest, reply: FastifyReply, con
     }
     const late = setTimeout(() => { reply.raw.destroy() }, REFUSAL_TIMEOUT)
     orch.onClosed(() => { clearTimeout(late) })
-    return stream(reply, statusCode, mergeHeaders(reply, answerHeaders(answer)), answer)
+    return passOn(reply, { code: statusCode, headers: answerHeaders(answer), body: answer })
   }
   reply.hijack()
   if (connection.destroyed) {
@@ -82,6 +82,7 @@ export async function upgrade (request: FastifyRequest, reply: FastifyReply, con
     return reply
   }
   reply.raw.flushHeaders()
+  orch.begun?.()
   joinConnections(connection, upgraded.socket, upgraded.head, ending, request.server.orch.settings.connectionBytesPerSecond)
   return reply
 }

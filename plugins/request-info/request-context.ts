@@ -32,6 +32,7 @@ export class Context implements RequestContext {
   audited = false
   recorder: ObjectRecorder | undefined = undefined
   onEnd: (() => void) | undefined = undefined
+  begun: (() => void) | undefined = undefined
   readonly info: RequestInfo
   readonly naming: Naming
   #search: string

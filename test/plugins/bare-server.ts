@@ -73,6 +73,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         signal: new AbortController().signal,
         end: () => {},
         onEnd: undefined,
+        begun: undefined,
         handedOver: bytes => { place?.handedOver(bytes) },
         occupy: taken => {
           place = taken

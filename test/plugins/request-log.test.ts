@@ -24,7 +24,7 @@ async function start (t: Test, verbosity: number | (() => number), more: ServerO
 t.test('at 3 a line has the request and the status', async t => {
   const { server, lines } = await start(t, 3)
   await server.get(`${CONFIGS}/none?token=sesame`, { authorization: 'Bearer sesame-token' })
-  t.match(lines(), [/ request method=GET url="?\/api\/v1\/namespaces\/default\/configmaps\/none\?token=…"? status=404 milliseconds=[\d.]+ user=ann ip=127\.0\.0\.1\n$/])
+  t.match(lines(), [/ request method=GET url="?\/api\/v1\/namespaces\/default\/configmaps\/none\?token=…"? status=404 milliseconds=[\d.]+ user=ann ip=127\.0\.0\.1 auditId=[-\da-f]{36}\n$/])
   t.equal(lines().length, 1)
 })
 

@@ -100,14 +100,19 @@ t.test('the event of a request without valid credentials names the kinds of cred
 })
 
 t.test('a long-running request leaves an event when its answer begins', async t => {
-  const { fastify, events } = await build(t, {}, { info: () => clusterRoles({ verb: 'watch' }) })
-  fastify.get('/watch', (_request, reply) => {
-    reply.hijack()
-    reply.raw.writeHead(200)
-    reply.raw.end('{}')
-  })
-  await fastify.inject('/watch')
-  t.match(await events(), [{ stage: 'RequestReceived' }, { stage: 'ResponseStarted', responseStatus: { code: 200 } }, { stage: 'ResponseComplete' }])
+  for (const url of ['/watch', '/upgraded']) {
+    const { fastify, events } = await build(t, {}, { info: () => clusterRoles({ verb: 'watch' }) })
+    fastify.get('/watch', async () => '{}')
+    fastify.get('/upgraded', (request, reply) => {
+      reply.hijack()
+      reply.raw.writeHead(200)
+      request.orch.begun?.()
+      reply.raw.end('{}')
+    })
+    await fastify.inject(url)
+    const began = { stage: 'ResponseStarted', responseStatus: { code: 200 } }
+    t.match(await events(), [{ stage: 'RequestReceived' }, began, { stage: 'ResponseComplete' }], url)
+  }
 })
 
 t.test('in mode blocking a request continues after its event is in the file', async t => {
