@@ -4,6 +4,7 @@
  * @see interface, 'Server start-up options' and the flag tables of its other parts
  */
 import { isIP } from 'node:net'
+import { formatDuration, parseDuration } from '../schemas/meta/duration.js'
 import { escapeControls, shorten } from '../schemas/quote.js'
 import { didYouMean } from './suggestions.js'
 
@@ -35,7 +36,9 @@ export class Problem extends Error {
 
 /** Ends the start with one line: flag, value and remedy. */
 export class FlagError extends Error {
-  constructor (readonly flag: string, value: string | undefined, problem: string, options?: ErrorOptions) {
+  constructor (
+    readonly flag: string, value: string | undefined, readonly problem: string, options?: ErrorOptions
+  ) {
     super(`--${flag}${value === undefined ? '' : `=${printable(value)}`}: ${printable(problem, 1200)}`, options)
     this.name = 'FlagError'
   }
@@ -153,31 +156,17 @@ export const bool = (initial: boolean, help: string): Flag<boolean> =>
     bare: true
   })
 
-const UNITS: Record<string, number> = {
-  ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000
-}
+const NANOSECONDS = 1e6
 
 /** Parses `1m30s`, `500ms` or `0` to milliseconds; undefined if invalid. */
 export function readDuration (value: string): number | undefined {
-  if (/^[+-]?0$/.test(value)) return 0
-  const match = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|[\u00b5\u03bc]s|ms|s|m|h))+)$/.exec(value)
-  if (match === null || value.length > 100) return undefined
-  let total = 0
-  for (const [, amount, unit] of (match[2] ?? '').matchAll(/([\d.]+)(ns|us|[\u00b5\u03bc]s|ms|s|m|h)/g)) {
-    total += Number(amount) * (UNITS[unit ?? ''] ?? 0)
-  }
-  return match[1] === '-' ? -total : total
+  const nanoseconds = parseDuration(value)
+  return nanoseconds === undefined ? undefined : Number(nanoseconds) / NANOSECONDS
 }
 
-/** Formats milliseconds as `5m0s`. */
-export function showDuration (milliseconds: number): string {
-  if (milliseconds === 0) return '0s'
-  if (milliseconds < 1000) return `${milliseconds}ms`
-  const [h, m, s] = [
-    Math.floor(milliseconds / 3_600_000), Math.floor(milliseconds / 60_000) % 60, milliseconds % 60_000 / 1000
-  ]
-  return h > 0 ? `${h}h${m}m${s}s` : m > 0 ? `${m}m${s}s` : `${s}s`
-}
+/** The value of a flag: `1m30s`. */
+export const showDuration = (milliseconds: number): string =>
+  formatDuration(BigInt(Math.round(milliseconds * NANOSECONDS)))
 
 export interface DurationRange {
   /** Milliseconds. */

@@ -1,6 +1,5 @@
 /** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
 import type { FastifyRequest } from 'fastify'
-import type { NamesInProtobuf } from '../schemas/codec/protobuf/decode.js'
 import {
   parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults,
   findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message

@@ -1,7 +1,7 @@
 /** Flags that name the store of a command, with the same meaning as for a server, and how they are read. */
 import type { WholeStore } from '../../storage/transfer/open.js'
 import { checkCombinations } from '../combinations.js'
-import { ArgumentError, type Parsed, type ParsedCommand } from '../command-line.js'
+import type { Parsed, ParsedCommand } from '../command-line.js'
 import { bool, type Flag, FlagError, path, Problem } from '../flag.js'
 import { FLAGS, type FlagName } from '../flags/index.js'
 import { backendOptions } from '../store.js'
@@ -38,7 +38,7 @@ export async function storeOf ({ values, given }: ParsedCommand): Promise<WholeS
 
 /**
  * The store named by `--from` or `--to`: a folder or etcd servers. Other flags apply only to the kind they belong to.
- * @throws FlagError, ArgumentError
+ * @throws FlagError
  */
 export async function storeNamed (
   flag: 'from' | 'to', { values, given, operands }: ParsedCommand
@@ -58,8 +58,8 @@ export async function storeNamed (
     })
   } catch (error) {
     if (error instanceof Problem) throw new FlagError(flag, text, error.message)
-    throw error instanceof FlagError
-      ? new ArgumentError(error.message.replaceAll(`--${name}`, `--${flag}`), { cause: error })
+    throw error instanceof FlagError && error.flag === name
+      ? new FlagError(flag, text, error.problem, { cause: error })
       : error
   }
 }

@@ -25,18 +25,20 @@ const parts = (high: number, highUnit: string, low: number, lowUnit: string) =>
 
 const NANOSECONDS: ReadonlyArray<readonly [string, bigint]> = [
   ['h', 3_600_000_000_000n], ['m', 60_000_000_000n], ['s', 1_000_000_000n], ['ms', 1_000_000n], ['us', 1000n],
-  ['µs', 1000n], ['ns', 1n]
+  ['\u00b5s', 1000n], ['\u03bcs', 1000n], ['ns', 1n]
 ]
 const UNITS = new Map(NANOSECONDS)
-const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|ns))+$/
+const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:h|ms|m|s|us|\u00b5s|\u03bcs|ns))+$/
 const LONGEST = 100
 
-/** Nanoseconds of a duration such as `1h15m30.5s`; undefined if malformed. */
+/**
+ * Nanoseconds of a duration such as `1h15m30.5s`, in flags, configuration, objects and rules; undefined if malformed.
+ */
 export function parseDuration (text: string): bigint | undefined {
-  if (text === '0') return 0n
+  if (/^[+-]?0$/.test(text)) return 0n
   if (text.length > LONGEST || !DURATION.test(text)) return undefined
   let nanoseconds = 0n
-  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(/(\d*)(?:\.(\d*))?(h|ms|m|s|us|\u00b5s|ns)/g)) {
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(/(\d*)(?:\.(\d*))?(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
     const size = UNITS.get(unit) ?? 0n
     nanoseconds += BigInt(whole === '' ? '0' : whole) * size +
       (fraction === '' ? 0n : BigInt(fraction) * size / 10n ** BigInt(fraction.length))

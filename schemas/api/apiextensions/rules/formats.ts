@@ -1,5 +1,6 @@
 /** Formats of strings that upstream checks; others are documentation. */
 import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { parseDuration } from '../../../meta/duration.js'
 import { parseTime } from '../../../meta/time.js'
 
 const HEX = '[0-9a-f]'
@@ -33,11 +34,11 @@ const isHostname = (text: string): boolean => text.length <= MAX_HOSTNAME &&
 const ADDRESS = String.raw`[^\s@<>()[\],;:"\\]+@[^\s@<>()[\],;:"\\]+`
 const isEmail = matching(new RegExp(`^\\s*(?:${ADDRESS}|(?:"[^"]*"|[^<>@,;:"]*)\\s*<${ADDRESS}>)\\s*$`))
 
-const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$/
 const UNITS = ['nano', 'ns', 'micro', 'us', '\u00b5s', 'milli', 'ms', 's', 'm', 'h', 'd', 'w']
 /** As Go writes them, or with longer units anywhere in the text: `3 days`. */
-const isDuration = (text: string): boolean => GO_DURATION.test(text) || [...text.matchAll(/\d+\s*([A-Za-z\u00b5]+)/g)]
-  .some(([, unit = '']) => UNITS.some(known => unit.toLowerCase().startsWith(known)))
+const isDuration = (text: string): boolean => parseDuration(text) !== undefined ||
+  [...text.matchAll(/\d+\s*([A-Za-z\u00b5]+)/g)]
+    .some(([, unit = '']) => UNITS.some(known => unit.toLowerCase().startsWith(known)))
 
 const digitsOf = (text: string): number[] => [...text].map(digit => digit === 'X' ? 10 : Number(digit))
 const isIsbn10 = (text: string): boolean => /^\d{9}[\dX]$/.test(plain(text)) &&
