@@ -11,6 +11,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { checkOptions } from './config/checks/index.js'
 import type { ServerOptions } from './config/server-options.js'
+import admission from './plugins/admission/index.js'
 import aggregation from './plugins/aggregation/index.js'
 import audit from './plugins/audit/index.js'
 import authentication from './plugins/authentication/index.js'
@@ -32,17 +33,16 @@ import metrics from './plugins/metrics/index.js'
 import negotiation from './plugins/negotiation.js'
 import operations from './plugins/operations/index.js'
 import profiling from './plugins/profiling/index.js'
+import registry from './plugins/registry/index.js'
 import requestBodies from './plugins/request-bodies.js'
 import requestInfo from './plugins/request-info/index.js'
 import requestLog from './plugins/request-log.js'
 import securityHeaders from './plugins/security-headers.js'
-import type { OrchServer } from './plugins/server.js'
 import shutdown from './plugins/shutdown.js'
 import storage from './plugins/storage/index.js'
 import stalledRequests from './plugins/stalled-requests.js'
 import storageVersionBarrier from './plugins/storage-version-barrier.js'
 import tracing from './plugins/tracing/index.js'
-import { stateFields, stateOf } from './registry/state.js'
 import routes from './routes/index.js'
 import { PUBLIC_NAMES } from './schemas/compat/naming.js'
 import { featureGates } from './schemas/gates.js'
@@ -67,21 +67,17 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   const { limits = {}, api = {} } = options
   const naming = options.compatNames === true ? PUBLIC_NAMES : OWN_NAMES
   const gates = featureGates(options.featureGates, naming === OWN_NAMES ? undefined : naming.group)
-  // Each member is set by its plugin, all registered below.
-  fastify.decorate('orch', {
-    clock: options.clock ?? systemClock,
-    settings: {
-      minRequestTimeoutSeconds: limits.minRequestTimeoutSeconds ?? 1800,
-      deleteCollectionWorkers: limits.deleteCollectionWorkers ?? 1,
-      connectionBytesPerSecond: limits.connectionBytesPerSecond ?? 0,
-      featureGates: gates,
-      disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
-      externalHostname: api.externalHostname,
-      advertiseAddress: api.advertiseAddress,
-      naming
-    },
-    report: () => stateFields(stateOf(fastify.orch.resources))
-  } as Partial<OrchServer> as OrchServer)
+  fastify.decorate('orchClock', options.clock ?? systemClock)
+  fastify.decorate('orchSettings', {
+    minRequestTimeoutSeconds: limits.minRequestTimeoutSeconds ?? 1800,
+    deleteCollectionWorkers: limits.deleteCollectionWorkers ?? 1,
+    connectionBytesPerSecond: limits.connectionBytesPerSecond ?? 0,
+    featureGates: gates,
+    disabledApis: new Set(api.disabled ?? OFF_BY_DEFAULT),
+    externalHostname: api.externalHostname,
+    advertiseAddress: api.advertiseAddress,
+    naming
+  })
 
   if (options.requestLog !== undefined) await fastify.register(requestLog, { ...options.requestLog, encrypted: options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? [] })
   await fastify.register(errors)
@@ -92,6 +88,9 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(metrics, options.metrics ?? {})
   await fastify.register(egress, { proxies: options.egress })
   await fastify.register(shutdown, { ...options.shutdown, drainTimeout: limits.requestTimeout })
+  await fastify.register(health, options.health ?? {})
+  await fastify.register(storage, { storage: options.storage })
+  await fastify.register(registry, { storage: options.storage, watchCache: options.watchCache, services: options.services })
   await fastify.register(deadline, { timeout: limits.requestTimeout })
   await fastify.register(securityHeaders, options.securityHeaders ?? {})
   await fastify.register(filterTimes)
@@ -113,8 +112,7 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(negotiation)
   await fastify.register(dryRun)
 
-  await fastify.register(health, options.health ?? {})
-  await fastify.register(storage, { storage: options.storage, watchCache: options.watchCache, admission: options.admission, services: options.services, allowPrivileged: options.allowPrivileged, outbound: options.outbound })
+  await fastify.register(admission, { admission: options.admission, allowPrivileged: options.allowPrivileged, outbound: options.outbound })
   await fastify.register(aggregation, options.outbound ?? {})
   await fastify.register(controllers, { quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA, orchService: options.orchService, leadership: options.leadership, identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined })
   await fastify.register(storageVersionBarrier)

@@ -42,7 +42,7 @@ export interface AdmissionCallers {
 
 /** Passed to plugins when they are created. */
 export interface AdmissionTools {
-  readonly resources: () => ResourceRegistry
+  readonly resources: ResourceRegistry
   /** The server's authorizers. Never throws or rejects. */
   readonly authorize: (attributes: Attributes) => Ruling | Promise<Ruling>
   readonly tolerationSeconds: TolerationSeconds

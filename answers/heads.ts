@@ -13,7 +13,7 @@ export function warn ({ orch }: FastifyRequest, reply: FastifyReply): void {
 
 export function acceptsGzip (request: FastifyRequest): boolean {
   const header = request.headers['accept-encoding']
-  if (header === undefined || !request.server.orch.settings.featureGates.enabled('APIResponseCompression')) return false
+  if (header === undefined || !request.server.orchSettings.featureGates.enabled('APIResponseCompression')) return false
   return String(header).split(',').some(part => {
     const [name = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
     return (name === 'gzip' || name === '*') && !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter))

@@ -1,4 +1,4 @@
-/** Service account tokens of the server, besides authentication; `fastify.orch.serviceAccountTokens`. */
+/** Service account tokens of the server, besides authentication; `tokens` of `fastify.orchAuthentication`. */
 
 export interface NamedObject { readonly name: string, readonly uid: string }
 

@@ -8,14 +8,14 @@ const type = 'problem'
 
 /** Modules of plugins/ that `config/` may import: plugin options and parsers for flags. */
 const PLUGIN_OPTIONS =
-  ['audit', 'authentication', 'authorization', 'connections', 'storage', 'metrics', 'profiling', 'tracing']
+  ['audit', 'authentication', 'authorization', 'connections', 'storage', 'registry', 'metrics', 'profiling', 'tracing']
     .map(name => `plugins/${name}/index`)
     .concat(
       ['egress', 'health', 'request-log', 'security-headers', 'shutdown', 'stalled-requests'].map(name =>
     `plugins/${name}`),
       ['token-file', 'request-header', 'webhook', 'service-account/keys', 'oidc/index'].map(name =>
     `plugins/authentication/${name}`),
-      ['plugins/authorization/webhook', 'plugins/storage/outbound'])
+      ['plugins/authorization/webhook', 'plugins/admission/outbound'])
 
 /** The folders up to one, in ascending order. */
 const UP_TO_STORAGE = ['schemas', 'event-loop', 'storage']

@@ -7,8 +7,8 @@ import { Informer } from './informer.js'
 const RETRY_MS = 1000
 
 export interface FollowOptions {
-  /** Called lazily, because the registry is created after the authorizers. */
-  readonly resources: () => ResourceRegistry
+  /** Types are looked up when following starts: they are added after the authorizers are made. */
+  readonly resources: ResourceRegistry
   readonly log: (message: string, error: unknown) => void
 }
 
@@ -27,7 +27,7 @@ class FollowedResources implements Followed {
   ) {
     this.#log = log
     this.#informers = followed.map(({ group, plural, changed, deleted }) => {
-      const store = resources().find(group, plural)
+      const store = resources.find(group, plural)
       if (store === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`)
       const informer = new Informer({
         store, handlers: [{ changed: entry => { changed(entry.read()) }, deleted }], log

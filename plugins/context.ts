@@ -1,11 +1,12 @@
-/** The request and instance decorators: `request.orch` and `fastify.orch`, and the repository's only `declare module`. Not a plugin. */
+/** The decorators of requests, and the repository's only `declare module`. Not a plugin. */
+import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import type { Naming } from '../schemas/naming.js'
 import type { Status, StatusError } from '../schemas/status.js'
 import type { Trace } from '../registry/trace.js'
 import type { Caller } from '../registry/write-context.js'
-import type { OrchServer } from './server.js'
+import type { OrchDecorators } from './server.js'
 
 /** Response format chosen from the Accept header. */
 export interface Negotiated {
@@ -111,7 +112,10 @@ export interface RequestContext extends Required<Caller> {
   onClosed: (then: () => void) => void
 }
 
+/** For handlers of errors and answers: undefined where a host's hook failed before request info. */
+export const contextIfAny = ({ orch }: FastifyRequest): RequestContext | undefined => orch
+
 declare module 'fastify' {
   interface FastifyRequest { orch: RequestContext }
-  interface FastifyInstance { orch: OrchServer }
+  interface FastifyInstance extends OrchDecorators {}
 }

@@ -1,7 +1,7 @@
 /**
  * Ends requests other than watches after --request-timeout, or after their own `?timeout=` if shorter: with 504, or with 408 if the body is
  * incomplete. Requests without their own timeout share one timer, which checks every twentieth of the timeout, at least each second.
- * `fastify.orch.underWay` has the requests it watches over, for the front page.
+ * `fastify.orchUnderWay` has the requests it watches over, for the front page.
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -46,11 +46,11 @@ function expire ({ request, reply }: Running): void {
 }
 
 export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
-  const { clock } = fastify.orch
+  const { orchClock: clock } = fastify
   const running = new IndexedList<Running>()
   /** Those with a timeout, and a timer, of their own. */
   const timed = new IndexedList<Running>()
-  fastify.orch.underWay = () => [...running.all, ...timed.all].map(({ request }) => request)
+  fastify.decorate('orchUnderWay', () => [...running.all, ...timed.all].map(({ request }) => request))
   const longest = timeout > 0 ? timeout : Infinity
 
   const check = (): void => {
@@ -88,4 +88,4 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     stop()
     done()
   })
-}, { name: 'orch/deadline', fastify: '5.x', dependencies: ['orch/request-info'] })
+}, { name: 'orch/deadline', fastify: '5.x', decorators: { fastify: ['orchClock'], request: ['orch'] } })

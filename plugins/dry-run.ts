@@ -5,17 +5,19 @@
 import fp from 'fastify-plugin'
 import { parseDryRun } from '../schemas/dry-run.js'
 import { isConnection } from './request-kinds.js'
+import { later } from './server.js'
 
 export default fp(async fastify => {
+  const aggregation = later(fastify, 'orchAggregation')
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
     if (request.method !== 'GET' && !isConnection(request.orch.info)) { // a proxied back end may define dryRun differently
       try {
         request.orch.dryRun = parseDryRun(request.orch.query.getAll('dryRun'))
       } catch (error) {
-        if (fastify.orch.aggregation.find(request.orch.info.path) !== undefined) return done() // an extension server handles dryRun itself
+        if (aggregation()?.find(request.orch.info.path) !== undefined) return done() // an extension server handles dryRun itself
         return done(error as Error) // a StatusError
       }
     }
     done()
   })
-}, { name: 'orch/dry-run', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authorization'] })
+}, { name: 'orch/dry-run', fastify: '5.x', dependencies: ['orch/authorization'], decorators: { request: ['orch'] } })

@@ -1,7 +1,7 @@
 /**
  * Connections to other servers through proxies, by destination: `cluster` for node agents, pods, services and the webhooks and extension
  * servers behind them; `controlplane` for webhooks at URLs, authenticators, authorizers, audit and traces; `etcd`. Plugins find a tunnel in
- * `fastify.orch.egress`, undefined where connections are direct.
+ * `fastify.orchEgress`, undefined where connections are direct.
  * @see interface, --egress-selector-config-file
  */
 import fp from 'fastify-plugin'
@@ -20,7 +20,7 @@ export interface EgressTunnels extends Egress {
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5]
 
 export default fp<{ proxies?: EgressOptions | undefined }>(async (fastify, { proxies = {} }) => {
-  const { metrics } = fastify.orch
+  const { orchMetrics: metrics } = fastify
   const durations = metrics.histogram('apiserver_egress_dialer_dial_duration_seconds', 'Seconds that connections through a proxy took, by protocol and transport of the proxy.', SECONDS, ['protocol', 'transport'])
   const failures = metrics.counter('apiserver_egress_dialer_dial_failure_count', 'Connections through a proxy that failed, by protocol and transport of the proxy, and by whether the proxy was reached (proxy) or not (connect).', ['protocol', 'transport', 'stage'])
   const tunnels = openEgress(proxies, {
@@ -31,13 +31,13 @@ export default fp<{ proxies?: EgressOptions | undefined }>(async (fastify, { pro
   })
   const failed = occasionally((error: Error) => { fastify.log.warn(error.message) })
   const relays: Relay[] = []
-  fastify.orch.egress = {
+  fastify.decorate('orchEgress', {
     ...tunnels,
     relay: async (tunnel, target) => {
       const relay = await openRelay(tunnel, target, failed)
       relays.push(relay)
       return relay.path
     }
-  }
+  })
   fastify.addHook('onClose', () => { for (const relay of relays) relay.close() })
-}, { name: 'orch/egress', fastify: '5.x', dependencies: ['orch/metrics'] })
+}, { name: 'orch/egress', fastify: '5.x', decorators: { fastify: ['orchMetrics'] } })

@@ -15,6 +15,8 @@ import {
 } from '../schemas/status.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import { negotiate } from './accept.js'
+import { contextIfAny } from './context.js'
+import { later } from './server.js'
 
 /**
  * Maximum milliseconds of waiting for the store after which a client still gets Retry-After. After longer waits kubectl would repeat the request
@@ -74,15 +76,16 @@ export function statusOf (error: unknown, waited = 0): StatusError {
 }
 
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const names = request.orch === undefined ? OWN : namesOf(request.orch)
-  const sent = request.orch === undefined ? request.headers.accept : request.orch.naming.accepted(request.headers.accept)
-  const accept = request.orch?.accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
+  const context = contextIfAny(request)
+  const names = context === undefined ? OWN : namesOf(context)
+  const sent = context === undefined ? request.headers.accept : context.naming.accepted(request.headers.accept)
+  const accept = context?.accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   // Failed requests carry warnings too. This replaces an early Warning header.
-  if (request.orch !== undefined && request.orch.warnings.length > 0) reply.header('warning', warningHeaders(request.orch.warnings.map(names.words)))
+  if (context !== undefined && context.warnings.length > 0) reply.header('warning', warningHeaders(context.warnings.map(names.words)))
   reply.code(failure.status.code)
   reply.removeHeader('content-encoding') // of an answer that could not be sent
-  request.orch?.recorder?.status(failure.status)
+  context?.recorder?.status(failure.status)
   // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
   if ('stream' in request.raw) reply.removeHeader('connection')
   const status = names.status(failure.status)
@@ -97,6 +100,7 @@ const STORE_LINES_EVERY = 1000
 export default fp(async fastify => {
   /** Served paths without parameters. A lookup in the router would interpret client input as a pattern. */
   const paths = new Set<string>()
+  const resources = later(fastify, 'orchResources')
   fastify.addHook('onRoute', ({ url }) => { if (!/[:*]/.test(url)) paths.add(url) })
 
   let lastLoggedAt = -Infinity
@@ -115,10 +119,11 @@ export default fp(async fastify => {
   }
 
   fastify.setErrorHandler((error, request, reply) => {
-    const failure = statusOf(error, request.orch === undefined ? 0 : performance.now() - request.orch.trace.startedAt)
-    if (request.orch !== undefined) {
-      request.orch.failure = failure
-      request.orch.defect = failure.status.reason === 'InternalError' && failure.cause === error && !isStorageError(error)
+    const context = contextIfAny(request)
+    const failure = statusOf(error, context === undefined ? 0 : performance.now() - context.trace.startedAt)
+    if (context !== undefined) {
+      context.failure = failure
+      context.defect = failure.status.reason === 'InternalError' && failure.cause === error && !isStorageError(error)
     }
     if (failure.status.code >= 500 && !failure.unlogged) logFailure(request, failure.cause ?? error, failure.status.code)
     else if (failure.status.code === 401 && failure.cause !== undefined) request.log.info({ reason: String(failure.cause) }, 'authentication refused')
@@ -127,7 +132,7 @@ export default fp(async fastify => {
 
   fastify.setNotFoundHandler((request, reply) => {
     const { info } = request.orch
-    const known = info.isResourceRequest ? fastify.orch.resources.serves(info) : paths.has(fastify.prefix + info.path)
+    const known = info.isResourceRequest ? resources()?.serves(info) === true : paths.has(fastify.prefix + info.path)
     const failure = known ? methodNotAllowed() : noSuchPath()
     request.orch.failure = failure
     return render(failure, request, reply)

@@ -3,6 +3,7 @@
  * request that a filter rejects counts for the preceding filters, and for authentication.
  */
 import fp from 'fastify-plugin'
+import { contextIfAny } from './context.js'
 
 export interface FilterTimesOptions {
   /** The filter that has just run; undefined before the first. */
@@ -12,7 +13,7 @@ export interface FilterTimesOptions {
 const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5]
 
 export default fp<FilterTimesOptions>(async (fastify, { behind }) => {
-  const durations = fastify.orch.metrics.histogram('apiserver_request_filter_duration_seconds', 'Seconds that a request spent in a filter on its way, by filter.', SECONDS, ['filter'])
+  const durations = fastify.orchMetrics.histogram('apiserver_request_filter_duration_seconds', 'Seconds that a request spent in a filter on its way, by filter.', SECONDS, ['filter'])
   if (behind === undefined) {
     const refused = durations.with('authentication')
     fastify.addHook('onRequest', (request, _reply, done) => {
@@ -20,7 +21,7 @@ export default fp<FilterTimesOptions>(async (fastify, { behind }) => {
       done()
     })
     fastify.addHook('onError', (request, _reply, _error, done) => {
-      const { filterSince: since = 0, user } = request.orch ?? {}
+      const { filterSince: since = 0, user } = contextIfAny(request) ?? {}
       if (since > 0 && user === undefined) refused.observe((performance.now() - since) / 1000)
       done()
     })
@@ -33,4 +34,4 @@ export default fp<FilterTimesOptions>(async (fastify, { behind }) => {
     orch.filterSince = now
     done()
   })
-}, { name: 'orch/filter-times', fastify: '5.x', dependencies: ['orch/metrics'] })
+}, { name: 'orch/filter-times', fastify: '5.x', decorators: { fastify: ['orchMetrics'], request: ['orch'] } })

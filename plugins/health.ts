@@ -1,5 +1,5 @@
 /**
- * Serves `/healthz`, `/livez`, `/readyz` and one path per check. Plugins register checks with `fastify.orch.health`. The log records when a
+ * Serves `/healthz`, `/livez`, `/readyz` and one path per check. Plugins register checks with `fastify.orchHealth`. The log records when a
  * check starts to fail and when it recovers; responses are public and never contain the reason.
  * Concurrent requests share one run of a check, so that probes do not overload the store. A check that exceeds `timeout` fails.
  * @see interface, 'Health endpoints'
@@ -101,7 +101,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     if (end !== undefined && checks.delete(SHUTDOWN)) checks.set(SHUTDOWN, end)
   }
 
-  fastify.orch.health = {
+  fastify.decorate('orchHealth', {
     add: (name, check, on) => register(name, check, on),
     postStart: (name, work) => {
       let problem: unknown = new Error('not finished')
@@ -115,11 +115,11 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     },
     run: endpoint => of(endpoint).map(check => ({ name: check.name, passes: run(check, endpoint) })),
     ready: async () => (await Promise.all(of('readyz').map(problemOf))).every(problem => problem === undefined)
-  }
+  })
   register('ping', () => {})
   register('log', () => {})
   register(SHUTDOWN, () => {
-    if (fastify.orch.shutdown.state !== 'serving') throw new Error('the server is shutting down')
+    if (fastify.orchShutdown.state !== 'serving') throw new Error('the server is shutting down')
   }, { healthz: false, livez: false })
 
   /** Logs only changes: probes repeat every few seconds. */
@@ -203,4 +203,4 @@ function within (milliseconds: number, work: PromiseLike<unknown>): Promise<unkn
   })
 }
 
-export default fp(health, { name: 'orch/health', fastify: '5.x', dependencies: ['orch/shutdown'] })
+export default fp(health, { name: 'orch/health', fastify: '5.x', decorators: { fastify: ['orchShutdown'], request: ['orch'] } })

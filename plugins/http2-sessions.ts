@@ -55,4 +55,4 @@ export default fp<Http2SessionsOptions>(async (fastify, { interval = 30_000 }) =
     clearInterval(pingTimer)
     done()
   })
-}, { name: 'orch/http2-sessions', fastify: '5.x', dependencies: ['orch/request-info'] })
+}, { name: 'orch/http2-sessions', fastify: '5.x', decorators: { request: ['orch'] } })

@@ -11,7 +11,7 @@ import fp from 'fastify-plugin'
 import { READ_ONLY, type RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { tooManyRequests } from '../schemas/status.js'
-import type { LimitPlace } from './context.js'
+import { contextIfAny, type LimitPlace } from './context.js'
 import { requestKinds, type KindSeries } from './in-flight-metrics.js'
 import { isAdministrator, isLongRunning, isProbe } from './request-kinds.js'
 import { NOT_LISTED, UnsentResponses, type UnsentResponse } from './unsent-responses.js'
@@ -71,7 +71,7 @@ class Place implements UnsentResponse, LimitPlace {
 }
 
 async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutating = 200 }: InFlightOptions): Promise<void> {
-  const kinds = requestKinds(fastify.orch.metrics, { readOnly: reading, mutating })
+  const kinds = requestKinds(fastify.orchMetrics, { readOnly: reading, mutating })
   const pool = (kind: 'readOnly' | 'mutating', limit: number) => {
     return { limit: limit === 0 ? Infinity : limit, used: 0, kind: kinds[kind] }
   }
@@ -99,9 +99,14 @@ async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutati
   })
   // Code that bypasses Fastify to write, or that streams, calls `handedOver` itself.
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) contextIfAny(request)?.handedOver(payload.length)
     done()
   })
 }
 
-export default fp(inFlightLimits, { name: 'orch/in-flight-limits', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authentication'] })
+export default fp(inFlightLimits, {
+  name: 'orch/in-flight-limits',
+  fastify: '5.x',
+  dependencies: ['orch/authentication'],
+  decorators: { fastify: ['orchMetrics'], request: ['orch'] }
+})

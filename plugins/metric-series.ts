@@ -160,7 +160,7 @@ export class HistogramFamily extends Family<Histogram> {
   }
 }
 
-/** The interface of `fastify.orch.metrics` (`plugins/metrics/`). */
+/** The interface of `fastify.orchMetrics` (`plugins/metrics/`). */
 export interface Metrics {
   /** Declares a metric, or returns the existing one. Names and labels as in Prometheus; the stability level is added to the help. */
   counter: (name: string, help: string, labels?: readonly string[]) => Metric<Counter>

@@ -6,6 +6,7 @@ import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './accept.js'
 import type { Negotiated } from './context.js'
 import { isConnection } from './request-kinds.js'
+import { later } from './server.js'
 
 const OBJECT: Available = { protobuf: true, watch: false, transforms: true }
 const STREAM: Available = { protobuf: true, watch: true, transforms: true }
@@ -38,8 +39,9 @@ export default fp(async fastify => {
     return made
   }
 
+  const { orchResources: resources } = fastify
+  const aggregation = later(fastify, 'orchAggregation')
   const isOperation = (info: RequestInfo): boolean => {
-    const { resources } = fastify.orch
     const store = resources.lookup(info)
     return store !== undefined && resources.operation(store.type, info.subresource) !== undefined
   }
@@ -53,12 +55,17 @@ export default fp(async fastify => {
     const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : isPretty(given)
     let accept = choose(header, available, pretty)
     // Look up the resource only if the response would be protobuf.
-    const textOnly = accept?.format === 'protobuf' && accept.as === undefined && fastify.orch.resources.lookup(info)?.representation.protobuf === false
+    const textOnly = accept?.format === 'protobuf' && accept.as === undefined && resources.lookup(info)?.representation.protobuf === false
     if (accept?.as === 'Table' && isOperation(info)) accept = choose(header, OPERATION, pretty)
     if (textOnly) accept = choose(header, available === STREAM ? TEXT_STREAM : TEXT, pretty)
     // The pod, node or extension server chooses the format of a proxied response.
-    if (accept === undefined && !isConnection(info) && fastify.orch.aggregation.find(info.path) === undefined) return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
+    if (accept === undefined && !isConnection(info) && aggregation()?.find(info.path) === undefined) return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
     request.orch.accept = accept
     done()
   })
-}, { name: 'orch/negotiation', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authorization'] })
+}, {
+  name: 'orch/negotiation',
+  fastify: '5.x',
+  dependencies: ['orch/authorization'],
+  decorators: { fastify: ['orchResources'], request: ['orch'] }
+})

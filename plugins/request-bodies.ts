@@ -151,7 +151,8 @@ function hidesItsBody (raw: IncomingMessage): boolean {
 
 export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAULT_BUDGET }) => {
   const budget = new Budget(bytes)
-  const refused = fastify.orch.metrics.counter('apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind']).with('body')
+  const { orchMetrics: metrics, orchResources: resources } = fastify
+  const refused = metrics.counter('apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind']).with('body')
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (hidesItsBody(request.raw)) request.raw.headers['transfer-encoding'] = 'chunked'
@@ -161,7 +162,7 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
   fastify.addContentTypeParser('*', (request, payload, done: Done) => {
     const { info, user } = request.orch
     // The response does not depend on the body, or the path belongs to an extension server, to which the body is streamed.
-    if (request.is404 || (info.isResourceRequest ? !fastify.orch.resources.serves(info) : API_PATH.test(info.path))) return done(null)
+    if (request.is404 || (info.isResourceRequest ? !resources.serves(info) : API_PATH.test(info.path))) return done(null)
     if (isConnection(info)) return done(null) // proxied bodies are streamed
     const { 'content-encoding': encoding, 'content-length': length } = request.headers
     if (encoding !== undefined && encoding !== 'identity') {
@@ -176,4 +177,9 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
     if (!budget.fits(declared > 0 ? declared : 1, isAdministrator(user))) return report(noRoom())
     new Receiving(request, payload, budget, declared, report) // eslint-disable-line no-new -- kept alive by its listeners
   })
-}, { name: 'orch/request-bodies', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authorization'] })
+}, {
+  name: 'orch/request-bodies',
+  fastify: '5.x',
+  dependencies: ['orch/authorization'],
+  decorators: { fastify: ['orchMetrics', 'orchResources'], request: ['orch'] }
+})

@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import type { ObjectRecorder, RequestContext } from './context.js'
+import { contextIfAny, type ObjectRecorder, type RequestContext } from './context.js'
 
 export interface RequestLogOptions {
   /** 0 to 10. A function is called for each request. */
@@ -46,14 +46,15 @@ export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: giv
     const sent = level >= WITH_HEADERS ? masked(request.headers) : undefined
     reply.raw.once('close', () => {
       const { request: body, response } = bodies.get(request) ?? {}
+      const context = contextIfAny(request)
       request.log.info({
         method,
         url: safe(url),
         status: reply.raw.statusCode,
         milliseconds: Math.round((performance.now() - since) * 10) / 10,
-        user: request.orch?.user?.username,
+        user: context?.user?.username,
         ip,
-        auditId: request.orch?.auditId,
+        auditId: context?.auditId,
         ...(sent === undefined ? {} : { requestHeaders: sent, responseHeaders: masked(reply.raw.getHeaders()) }),
         ...(body === undefined ? {} : { requestObject: body }),
         ...(response === undefined ? {} : { responseObject: response })

@@ -1,5 +1,8 @@
-/** The interface of `fastify.orch`. Each member is set by the plugin named in its comment. */
-import type { FastifyRequest } from 'fastify'
+/**
+ * What plugins decorate the server with. Each member names the plugin that provides it; the plugins that use it declare that with
+ * fastify-plugin's `decorators`, so that a wrong order fails at boot.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Authenticator } from '../auth/authenticator.js'
 import type { Attributes, Authorizer } from '../auth/authorizer.js'
 import type { ServiceAccountTokens } from '../auth/service-account-tokens.js'
@@ -18,61 +21,71 @@ import type { EgressTunnels } from './egress.js'
 import type { Health } from './health.js'
 import type { Metrics } from './metric-series.js'
 import type { Shutdown } from './shutdown.js'
+import type { Backends } from './storage/index.js'
 import type { SlowRequest } from './tracing/recent.js'
 
-export interface OrchServer {
-  /**
-   * `plugins/authentication/`: the authenticator chain. Never returns the anonymous user. Synchronous if its authenticators are.
-   * @throws StatusError 401
-   */
-  authenticator: Authenticator
-  /** Audiences of this server: `--api-audiences`, or the issuers of service account tokens. */
-  audiences: readonly string[]
-  /** Authentication settings published to aggregated servers; undefined if client certificates are disabled. */
-  publishedAuthentication: PublishedAuthentication | undefined
-  /** `plugins/authentication/service-account/`: issuers and public keys of service account tokens. */
-  serviceAccountTokens: ServiceAccountTokens
-  /** `plugins/authorization/`: the authorizer chain. Never throws or rejects; failures are in `evaluationError`. */
-  authorizer: Authorizer
-  /** Explains a decision in words, for access reviews. */
-  explain: (attributes: Attributes) => Promise<string>
-  /** `plugins/metrics/index.ts` */
-  metrics: Metrics
-  /** `plugins/deadline.ts`: the requests under way that are not long-running, in no order. */
-  underWay: () => readonly FastifyRequest[]
-  /** `plugins/tracing/index.ts`: the latest slow requests, the newest first. */
-  slowRequests: () => readonly SlowRequest[]
-  /** `plugins/egress.ts`: connections through proxies. */
-  egress: EgressTunnels
-  /** `plugins/flow-control/index.ts`; undefined if the plain limits apply. */
-  flowControl: FlowControl | undefined
-  /** `plugins/health.ts` */
-  health: Health
-  /** `plugins/shutdown.ts` */
-  shutdown: Shutdown
-  /** Set if `--authorization-mode` includes RBAC. */
-  rbac: RbacAuthorizer | undefined
-  /** `plugins/storage/index.ts`: the served resource types, each added by its route. */
-  resources: ResourceRegistry
-  /** `plugins/storage/index.ts`: calls conversion webhooks. */
-  conversionCaller: HookCaller
-  /** `plugins/storage/index.ts`: allocation of service addresses and ports. */
-  services: ServiceAllocation | undefined
-  /** `plugins/controllers/`: publishes the storage versions; undefined without the feature gate. */
-  storageVersions: StorageVersions | undefined
-  /** `plugins/connections/`: handles requests to pods, services and nodes. */
-  connections: Connections
-  /** `plugins/aggregation/`: group versions that other servers serve. */
-  aggregation: Aggregation
-  /** Returns the server's state as fields of log lines. Set by `app.ts`. */
-  report: () => Array<Record<string, unknown>>
-  /** The time that clients see. Set by `app.ts`. */
-  clock: Clock
-  /** Set by `app.ts` for the routes. */
-  settings: RouteSettings
+export interface OrchDecorators {
+  /** `app.ts`: the time that clients see. */
+  orchClock: Clock
+  /** `app.ts` */
+  orchSettings: Settings
+  /** `metrics/` */
+  orchMetrics: Metrics
+  /** `tracing/`: the latest slow requests, the newest first. */
+  orchSlowRequests: () => readonly SlowRequest[]
+  /** `egress.ts`: connections through proxies. */
+  orchEgress: EgressTunnels
+  /** `shutdown.ts` */
+  orchShutdown: Shutdown
+  /** `health.ts` */
+  orchHealth: Health
+  /** `storage/`: the back ends. */
+  orchBackends: Backends
+  /** `registry/`: the served resource types. */
+  orchResources: ResourceRegistry
+  /** `registry/`: allocation of service addresses and ports. */
+  orchServices: ServiceAllocation | undefined
+  /** `registry/`: the server's state as fields of log lines. */
+  orchReport: () => Array<Record<string, unknown>>
+  /** `deadline.ts`: the requests under way that are not long-running, in no order. */
+  orchUnderWay: () => readonly FastifyRequest[]
+  /** `authentication/` */
+  orchAuthentication: Authentication
+  /** `flow-control/`; missing if the plain limits apply. */
+  orchFlowControl?: FlowControl
+  /** `authorization/` */
+  orchAuthorization: Authorization
+  /** `admission/`: calls conversion webhooks. */
+  orchConversionCaller: HookCaller
+  /** `aggregation/`: group versions that other servers serve. */
+  orchAggregation: Aggregation
+  /** `controllers/`: publishes the storage versions; undefined without the feature gate. */
+  orchStorageVersions: StorageVersions | undefined
+  /** `connections/`: handles requests to pods, services and nodes. */
+  orchConnections: Connections
 }
 
-export interface RouteSettings {
+export interface Authentication {
+  /** The authenticator chain. Never returns the anonymous user. Synchronous if its authenticators are. @throws StatusError 401 */
+  readonly authenticator: Authenticator
+  /** Audiences of this server: `--api-audiences`, or the issuers of service account tokens. */
+  readonly audiences: readonly string[]
+  /** Settings published to aggregated servers; undefined if client certificates are disabled. */
+  readonly published: PublishedAuthentication | undefined
+  /** Issuers and public keys of service account tokens. */
+  readonly tokens: ServiceAccountTokens
+}
+
+export interface Authorization {
+  /** The authorizer chain. Never throws or rejects; failures are in `evaluationError`. */
+  readonly authorizer: Authorizer
+  /** Explains a decision in words, for access reviews. */
+  readonly explain: (attributes: Attributes) => Promise<string>
+  /** Set if `--authorization-mode` includes RBAC. */
+  readonly rbac: RbacAuthorizer | undefined
+}
+
+export interface Settings {
   /** Seconds; a watch ends at a random time between one and two times this. */
   readonly minRequestTimeoutSeconds: number
   readonly deleteCollectionWorkers: number
@@ -88,3 +101,7 @@ export interface RouteSettings {
   /** Of webhooks, extension servers and node agents, `--compat-names`. */
   readonly naming: Naming
 }
+
+/** Looks up what a later plugin decorates: undefined until it has, so while the server starts. */
+export const later = <Name extends keyof OrchDecorators>(fastify: FastifyInstance, name: Name) =>
+  (): OrchDecorators[Name] | undefined => fastify[name]

@@ -114,7 +114,7 @@ class Drain implements Shutdown {
 
 async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Promise<void> {
   const drain = new Drain(options)
-  fastify.orch.shutdown = drain
+  fastify.decorate('orchShutdown', drain)
 
   fastify.addHook('onRequest', (request, reply, done) => {
     drain.inFlight++
@@ -136,4 +136,4 @@ async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Pr
   })
 }
 
-export default fp(shutdown, { name: 'orch/shutdown', fastify: '5.x', dependencies: ['orch/request-info'] })
+export default fp(shutdown, { name: 'orch/shutdown', fastify: '5.x', decorators: { request: ['orch'] } })

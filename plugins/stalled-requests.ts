@@ -59,4 +59,9 @@ export default fp<StalledRequestsOptions>(async (fastify, { guard }) => {
     trace.workFor(guard.numberOf(like))
     done()
   })
-}, { name: 'orch/stalled-requests', fastify: '5.x', dependencies: ['orch/impersonation'] })
+}, {
+  name: 'orch/stalled-requests',
+  fastify: '5.x',
+  dependencies: ['orch/impersonation'],
+  decorators: { request: ['orch'] }
+})

@@ -22,7 +22,7 @@ export function passes ({ isResourceRequest, verb, group, resource, namespace }:
 }
 
 export default fp(async fastify => {
-  const { storageVersions, resources } = fastify.orch
+  const { orchStorageVersions: storageVersions, orchResources: resources } = fastify
   if (storageVersions === undefined) return
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (storageVersions.completed) return done()
@@ -34,4 +34,9 @@ export default fp(async fastify => {
     const name = info.group === '' ? info.resource : `${info.resource}.${info.group}`
     done(serviceUnavailable(`wait for storage version registration to complete for resource: ${name}, last seen error: ${failure === undefined ? 'none' : reasonOf(failure)}`))
   })
-}, { name: 'orch/storage-version-barrier', fastify: '5.x', dependencies: ['orch/authorization', 'orch/controllers'] })
+}, {
+  name: 'orch/storage-version-barrier',
+  fastify: '5.x',
+  dependencies: ['orch/authorization'],
+  decorators: { fastify: ['orchResources', 'orchStorageVersions'], request: ['orch'] }
+})

@@ -5,18 +5,21 @@ import { isServed } from '../schemas/resource.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { Backend } from '../storage/backend.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
+import type { Admission } from './admission.js'
 import type { Allocation } from './allocation.js'
 import type { StoreObserver } from '../storage/observer.js'
 import type { Target, WriteContext } from './write-context.js'
 
 /** Options of a store that differ by type. */
-type OfType = 'type' | 'backend' | 'windowSize' | 'allocation' | 'siblings' | 'observer'
+type OfType = 'type' | 'backend' | 'windowSize' | 'admission' | 'allocation' | 'siblings' | 'observer'
 
 export interface RegistryOptions extends Omit<ResourceStoreOptions, OfType> {
   /** As `windowSize` of a store. */
   readonly windowSizeOf: (group: string, plural: string) => number
   /** The back end of a resource, `--etcd-servers-overrides`. */
   readonly backendOf: (group: string, plural: string) => Backend
+  /** Default that of `admitWith`. */
+  readonly admission?: Admission
   /** The allocation of unique values for a resource. Default none. */
   readonly allocationOf?: (group: string, plural: string) => Allocation | undefined
   /** Observes the store of a type. Default none. */
@@ -50,6 +53,7 @@ export interface ResourceName { readonly group: string, readonly version: string
 
 export class ResourceRegistry {
   readonly #options: RegistryOptions
+  #admission: Admission | undefined
   readonly #stores = new Map<string, ResourceStore>()
   readonly #operations = new Map<string, VirtualOperation>()
   readonly #sources = new Map<string, Source>()
@@ -63,7 +67,13 @@ export class ResourceRegistry {
   #opened = false
   #generation = 0
 
-  constructor (options: RegistryOptions) { this.#options = options }
+  constructor (options: RegistryOptions) {
+    this.#options = options
+    this.#admission = options.admission
+  }
+
+  /** Admits the writes of the types that are added from now on. */
+  admitWith (admission: Admission): void { this.#admission = admission }
 
   /** The time that clients see. */
   get clock (): Clock { return this.#options.clock ?? systemClock }
@@ -106,9 +116,12 @@ export class ResourceRegistry {
   #storeOf (type: ResourceType, { siblings, wrapBackend }: Partial<WebhookVersions> = {}): ResourceStore {
     const { backendOf, windowSizeOf, allocationOf, observerOf, ...rest } = this.#options
     const { group, plural } = type
+    const admission = this.#admission
+    if (admission === undefined) throw new TypeError(`resource ${group}/${plural} cannot be added before admission is set: call admitWith first`)
     const backend = backendOf(group, plural)
     return new ResourceStore({
       ...rest,
+      admission,
       type,
       backend: wrapBackend?.(backend) ?? backend,
       windowSize: type.virtual || wrapBackend !== undefined ? 0 : windowSizeOf(group, plural),

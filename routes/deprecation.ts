@@ -17,7 +17,7 @@ export function deprecationWarning ({ apiVersion, kind, deprecation }: Pick<Repr
   return `${apiVersion} ${kind} is deprecated in v${deprecated}+${removed === undefined ? '' : `, unavailable in v${removed}+`}${replacement === undefined ? '' : `; use ${replacement}`}`
 }
 
-/** As `fastify.orch.metrics.gauge`. */
+/** As `fastify.orchMetrics.gauge`. */
 type DeclareGauge = (name: string, help: string, labels: readonly string[]) => { with: (...values: string[]) => { set: (value: number) => void } }
 
 /** Returns a function that records a request to a deprecated version. */

@@ -45,7 +45,7 @@ function named ({ orch: { info: { path } } }: FastifyRequest): { readonly group:
 }
 
 export default async function discovery (fastify: FastifyInstance): Promise<void> {
-  const { resources, settings, serviceAccountTokens, aggregation } = fastify.orch
+  const { orchResources: resources, orchSettings: settings, orchAggregation: aggregation, orchAuthentication: { tokens: serviceAccountTokens } } = fastify
   const { groups } = aggregation
   const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>): void => {
     for (const path of withSlash(fastify, url)) fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })

@@ -10,7 +10,7 @@ const isProbe = (method: string): boolean => method === 'HEAD' || method === 'OP
 
 /** The handler of all routes of the API. It reads the request info alone, as authorization does. */
 export function dispatcher (fastify: FastifyInstance): Handler {
-  const { resources, aggregation, metrics } = fastify.orch
+  const { orchResources: resources, orchAggregation: aggregation, orchMetrics: metrics } = fastify
   const tableOf = handlerTables(fastify)
   const noteDeprecation = deprecations(metrics.gauge)
   return (request, reply) => {

@@ -27,7 +27,7 @@ const patchOrApply = (apply: Verb, patch: Verb): Verb => request => isApply(requ
 
 /** The handlers of each store, made when the first request comes: most resources get none. */
 export function handlerTables (fastify: FastifyInstance): (store: ResourceStore) => VerbTable<Handler> {
-  const { settings, shutdown, resources, connections, metrics } = fastify.orch
+  const { orchSettings: settings, orchShutdown: shutdown, orchResources: resources, orchConnections: connections, orchMetrics: metrics } = fastify
   const answered = answering({ closing: () => shutdown.signal, bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics) })
 
   /** By subresource, '' for the object itself, then by verb. */

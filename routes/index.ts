@@ -1,4 +1,5 @@
 /** Registers the API: resources, discovery, OpenAPI and the keys of the issuer. Plugins register health, metrics and debugging. */
+import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import { representations, types } from '../schemas/index.js'
 import discovery from './discovery.js'
@@ -7,8 +8,8 @@ import issuerDiscovery from './issuer-discovery.js'
 import openapi from './openapi.js'
 import { apiRoutes } from './table.js'
 
-export default async function routes (fastify: FastifyInstance): Promise<void> {
-  const { resources, settings: { disabledApis } } = fastify.orch
+async function routes (fastify: FastifyInstance): Promise<void> {
+  const { orchResources: resources, orchSettings: { disabledApis } } = fastify
   for (const type of types) resources.add(type)
   for (const representation of representations) {
     const { apiVersion, plural } = representation
@@ -19,3 +20,16 @@ export default async function routes (fastify: FastifyInstance): Promise<void> {
   await fastify.register(issuerDiscovery)
   await fastify.register(openapi)
 }
+
+export default fp(routes, {
+  name: 'orch/routes',
+  fastify: '5.x',
+  encapsulate: true,
+  decorators: {
+    fastify: [
+      'orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConnections', 'orchHealth', 'orchMetrics', 'orchResources',
+      'orchSettings', 'orchShutdown', 'orchSlowRequests', 'orchUnderWay'
+    ],
+    request: ['orch']
+  }
+})

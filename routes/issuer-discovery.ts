@@ -18,7 +18,7 @@ const CACHEABLE = { 'cache-control': 'public, max-age=3600' }
 export const discoveryPaths = (issuer: string): string[] => URL.canParse(issuer) && new URL(issuer).protocol === 'https:' ? [CONFIGURATION, KEYS] : []
 
 export default async function issuerDiscovery (fastify: FastifyInstance): Promise<void> {
-  const { serviceAccountTokens: { issuer, keys, keysUri }, settings } = fastify.orch
+  const { orchSettings: settings, orchAuthentication: { tokens: { issuer, keys, keysUri } } } = fastify
   if (discoveryPaths(issuer).length === 0) return
   const address = addressOf(settings.externalHostname, settings.advertiseAddress)
   const serve = (url: string, type: string, value: object): void => {

@@ -22,7 +22,7 @@ const V3_FORMATS: ReadonlyMap<string, Format> = new Map([[JSON_TYPE, 'json']])
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 /** Of extension servers; a new value when they have changed. */
-type RemoteDocuments = Awaited<ReturnType<FastifyInstance['orch']['aggregation']['documents']>>
+type RemoteDocuments = Awaited<ReturnType<FastifyInstance['orchAggregation']['documents']>>
 
 type Format = 'json' | 'protobuf'
 
@@ -103,7 +103,7 @@ const renamed = (name: string, naming: Naming): string => naming.path(`/${name}`
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
 export default async function openapi (fastify: FastifyInstance): Promise<void> {
-  const { clock, resources, serviceAccountTokens, aggregation, settings: { featureGates: gates } } = fastify.orch
+  const { orchClock: clock, orchResources: resources, orchAggregation: aggregation, orchSettings: { featureGates: gates }, orchAuthentication: { tokens: serviceAccountTokens } } = fastify
   let generation = -1
   let remote: RemoteDocuments | undefined
   const current = new Map<Naming, Generation>()

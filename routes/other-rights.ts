@@ -6,6 +6,6 @@ export async function mayAlso (
   { server, orch: { user } }: FastifyRequest, asked: Parameters<typeof resourceRequest>[0]
 ): Promise<boolean> {
   if (user === undefined) return false
-  const { decision } = await server.orch.authorizer.authorize({ user, info: resourceRequest(asked) })
+  const { decision } = await server.orchAuthorization.authorizer.authorize({ user, info: resourceRequest(asked) })
   return decision === 'Allow'
 }

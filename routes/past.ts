@@ -10,7 +10,7 @@ import { mayAlso } from './other-rights.js'
  */
 export function mayReadFrom (request: FastifyRequest, store: ResourceStore): MayReadFrom | undefined {
   const { info, query } = request.orch
-  const namespaces = request.server.orch.resources.find('', 'namespaces')
+  const namespaces = request.server.orchResources.find('', 'namespaces')
   const isNamespace = info.group === '' && info.resource === 'namespaces'
   const name = store.type.namespaced ? info.namespace : isNamespace ? info.name : ''
   if (query.size === 0 || name === '' || namespaces === undefined) return undefined

@@ -16,7 +16,7 @@ export type FieldValidation = typeof VALIDATIONS[number]
 /** @throws StatusError 422 */
 export function fieldValidation ({ method, orch: { query }, server }: FastifyRequest): FieldValidation {
   const value = query.get('fieldValidation') ?? ''
-  const isOn = server.orch.settings.featureGates.enabled('ServerSideFieldValidation')
+  const isOn = server.orchSettings.featureGates.enabled('ServerSideFieldValidation')
   if (value === '') return isOn ? 'Warn' : 'Ignore'
   const known = VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}` })
   return isOn ? known : 'Ignore'

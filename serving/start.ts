@@ -205,7 +205,7 @@ function ofOneProcess (options: ServerOptions, { supervisor, stallGuard }: Child
 
 /** Serves the connections that the supervisor passes on. */
 function serveFor ({ supervisor, stallGuard }: Child, running: Running, verbosity: Verbosity): void {
-  const { listener, log, scope: { orch: { health, metrics, shutdown } } } = running
+  const { listener, log, scope: { orchHealth: health, orchMetrics: metrics, orchShutdown: shutdown } } = running
   startTimeouts(listener.server)
   shutdown.signal.addEventListener('abort', () => {
     if (!shutdown.sendRetryAfter) supervisor.send({ kind: 'stopped' })
@@ -224,11 +224,11 @@ function serveFor ({ supervisor, stallGuard }: Child, running: Running, verbosit
   )
 }
 
-const handshakeErrors = ({ orch: { metrics } }: FastifyInstance): { add: () => void } =>
+const handshakeErrors = ({ orchMetrics: metrics }: FastifyInstance): { add: () => void } =>
   metrics.counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.').with()
 
 const certificateReloads = (
-  { orch: { metrics } }: FastifyInstance
+  { orchMetrics: metrics }: FastifyInstance
 ): { with: (flag: string, status: string) => { add: () => void } } =>
   metrics.counter(
     'apiserver_certificate_reloads_total',
@@ -244,7 +244,7 @@ function noSchemas (): never {
   throw new Error('a route has a schema, but no schema compiler is set')
 }
 
-async function hasNodes ({ orch: { resources } }: FastifyInstance): Promise<boolean> {
+async function hasNodes ({ orchResources: resources }: FastifyInstance): Promise<boolean> {
   const nodes = resources.lookup({ group: '', version: 'v1', resource: 'nodes' })
   if (nodes === undefined) return false
   const { start, end } = nodes.range('')
@@ -276,14 +276,14 @@ function announce (log: FastifyBaseLogger, { values }: Parsed): void {
 }
 
 /** Reports readiness to systemd, if systemd started this process. */
-export function reportToServiceManager ({ scope: { orch: { health, shutdown } }, log }: Running): void {
+export function reportToServiceManager ({ scope: { orchHealth: health, orchShutdown: shutdown }, log }: Running): void {
   reportReadiness({ ready: health.ready, leaving: shutdown.leaving, warn: message => { log.warn(message) } })
     .catch((error: unknown) => log.error({ err: error }, 'readiness cannot be reported'))
 }
 
 /** Logs a diagnostic report. */
 function logReport ({ scope, log }: Running): void {
-  for (const fields of scope.orch.report()) log.info(fields, 'diagnostic report')
+  for (const fields of scope.orchReport()) log.info(fields, 'diagnostic report')
 }
 
 /** Shuts down gracefully and exits. */
@@ -299,7 +299,7 @@ function end (running: Running, { signal, code = 0 }: { signal?: string, code?: 
   })
 }
 
-async function shutDown ({ root, scope: { orch: { shutdown } }, listener, log }: Running): Promise<void> {
+async function shutDown ({ root, scope: { orchShutdown: shutdown }, listener, log }: Running): Promise<void> {
   shutdown.signal.addEventListener('abort', () => { if (!shutdown.sendRetryAfter) listener.stop() })
   const left = await shutdown.begin()
   if (left > 0) log.warn({ requests: left }, 'requests did not finish in time and are aborted')

@@ -70,7 +70,7 @@ export const unknownKind: ServerOptions = { storage: { kind: 'memry' } }
 // @ts-expect-error -- an optional member may not be undefined
 export const undefinedMember: ServerOptions = { storage: undefined }
 // @ts-expect-error -- the decorators of the server are not public
-export const decorators = (fastify: FastifyInstance): unknown => fastify.orch
+export const decorators = (fastify: FastifyInstance): unknown => fastify.orchMetrics
 // @ts-expect-error -- metadata is not a number
 export const wrong: Lease = { kind: 'Lease', apiVersion: 'coordination.orch.io/v1', metadata: 1 }
 `
@@ -211,7 +211,7 @@ t.test('the packed package compiles and runs in another strict project', async t
       t.ok(/^\/\/\/ <reference types="node" \/>\n\n\/\*\*\n \* \S/.test(text), `${file} begins with what it is for`)
     }
     const plugin = readFileSync(join(copy, 'dist/types/app.d.ts'), 'utf8')
-    t.notOk(/OrchServer|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin), 'neither decorators nor the language of declarations')
+    t.notOk(/OrchDecorators|RequestContext|interface (?:Message|Field|ResourceType|Representation)\b|typebox/.test(plugin), 'neither decorators nor the language of declarations')
     t.ok(plugin.split('\n').length < 1600)
   })
 

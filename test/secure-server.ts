@@ -38,8 +38,8 @@ export async function serve (t: Test, options: ServerOptions = {}): Promise<Serv
   let found: Pick<Served, 'cache' | 'open' | 'inFlight'> | undefined
   await app.register(async scope => {
     await orch(scope, options)
-    const { cache } = scope.orch.resources.find('', 'configmaps') ?? {}
-    const { shutdown } = scope.orch
+    const { cache } = scope.orchResources.find('', 'configmaps') ?? {}
+    const { orchShutdown: shutdown } = scope
     if (cache !== undefined) found = { cache, open: openWatches(shutdown.signal), inFlight: () => shutdown.inFlight }
   })
   t.teardown(async () => {

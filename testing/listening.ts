@@ -62,7 +62,7 @@ export async function listening (
   let scope: FastifyInstance | undefined
   prepare(root, () => {
     if (scope === undefined) throw new Error('no request comes before the server is loaded')
-    return scope.orch.resources
+    return scope.orchResources
   })
   try {
     await root.register(async instance => {
@@ -72,7 +72,7 @@ export async function listening (
     await root.listen({ port, host: HOST })
     if (scope === undefined) throw new Error('the server was not loaded')
     const { port: taken } = (root.server as Server).address() as AddressInfo // it listens
-    while (!await scope.orch.health.ready()) await new Promise(resolve => { setImmediate(resolve) })
+    while (!await scope.orchHealth.ready()) await new Promise(resolve => { setImmediate(resolve) })
     return {
       root, scope, url: `${tls ? 'https' : 'http'}://${HOST}:${taken}`,
       certificateAuthority: tls ? pair?.certificate : undefined

@@ -64,14 +64,14 @@ class Server implements TestServer {
     const objects = readFixtures(fixtures)
     const { send, close } = openSender(this)
     try {
-      await load(objects, send, this.#parts.listening.scope.orch.resources)
+      await load(objects, send, this.#parts.listening.scope.orchResources)
     } finally {
       close()
     }
   }
 
   snapshot (): Snapshot {
-    return takeSnapshot(this.#parts.store, this.#parts.clock, this.#parts.listening.scope.orch.resources)
+    return takeSnapshot(this.#parts.store, this.#parts.clock, this.#parts.listening.scope.orchResources)
   }
 
   async fork (): Promise<TestServer> {

@@ -9,12 +9,12 @@ import { create } from '../../registry/verbs/create.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionPlugin } from '../../registry/admission.js'
 
-export const namespaceAutoProvision = (resources: () => ResourceRegistry): AdmissionPlugin => ({
+export const namespaceAutoProvision = (resources: ResourceRegistry): AdmissionPlugin => ({
   name: 'NamespaceAutoProvision',
   handles: ({ operation, namespace, group, resource, dryRun }) => operation === 'CREATE' && namespace !== '' &&
     !dryRun && !(group === '' && resource === 'namespaces'),
   mutate: async ({ namespace, reader, signal }) => {
-    const store = resources().find('', 'namespaces')
+    const store = resources.find('', 'namespaces')
     if (store === undefined || await reader.get('', 'namespaces', '', namespace) !== undefined) return
     const object: Namespace = {
       kind: 'Namespace', apiVersion: 'v1', metadata: { name: namespace }, spec: {}, status: {}

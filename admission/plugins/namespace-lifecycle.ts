@@ -15,7 +15,7 @@ import { refusal } from '../refusal.js'
 const PROTECTED = new Set(['default', 'orch-system', 'orch-public'])
 const NAMESPACES = { group: '', resource: 'namespaces' }
 
-export function namespaceLifecycle (resources: () => ResourceRegistry): AdmissionPlugin {
+export function namespaceLifecycle (resources: ResourceRegistry): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
     handles: ({ operation, namespace, group, resource, subresource }) =>
@@ -30,7 +30,7 @@ export function namespaceLifecycle (resources: () => ResourceRegistry): Admissio
     },
     async validate (request) {
       if (request.operation === 'DELETE') return undefined
-      const store = resources().find('', 'namespaces')
+      const store = resources.find('', 'namespaces')
       if (store === undefined) return undefined
       const key = store.key('', request.namespace)
       const found = await current(store, key)

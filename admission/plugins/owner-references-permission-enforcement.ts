@@ -52,7 +52,7 @@ export function ownerReferencesPermissionEnforcement (
       const blocking = newlyBlocking(owners, old)
       if (blocking.length === 0 || await whyDenied(user, 'update', EVERYTHING) === undefined) return
       for (const owner of blocking) {
-        for (const type of typesOf(resources(), request, owner)) {
+        for (const type of typesOf(resources, request, owner)) {
           const [group = '', version = ''] = owner.apiVersion.includes('/')
             ? owner.apiVersion.split('/')
             : ['', owner.apiVersion]

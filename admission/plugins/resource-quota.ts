@@ -24,7 +24,7 @@ const EXEMPT: ReadonlySet<string> = new Set([
 ])
 
 export function resourceQuota (
-  resources: () => ResourceRegistry, limited: readonly LimitedResource[]
+  resources: ResourceRegistry, limited: readonly LimitedResource[]
 ): AdmissionPlugin {
   /** Serializes charges per namespace, because concurrent ones would conflict. */
   const queues = new Map<string, Promise<void>>()
@@ -61,7 +61,7 @@ export function resourceQuota (
     { namespace, signal }: AdmissionRequest, name: string,
     used: (quota: ResourceQuota) => Readonly<Record<string, string>>
   ): Promise<void> => {
-    const store = resources().find('', QUOTAS)
+    const store = resources.find('', QUOTAS)
     if (store === undefined) return
     await change(store, { namespace, name, subresource: 'status' }, serverContext(signal), base => {
       const quota = base.copy() as ResourceQuota // stores of quotas contain quotas
@@ -76,7 +76,7 @@ export function resourceQuota (
       group: string, resource: string, object: ApiObject, oldObject: ApiObject | undefined
     }
     const evaluator = evaluatorOf(group, resource)
-    const now = resources().clock.wall()
+    const now = resources.clock.wall()
     const charges: Charge[] = []
     for (const quota of quotas) {
       const charge = chargeFor(quota, evaluator, object, oldObject, now)

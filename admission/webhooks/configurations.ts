@@ -11,7 +11,7 @@ const MAX_AGE_MS = 1000
 const EMPTY = new HookSet([])
 
 export class Configurations {
-  readonly #resources: () => ResourceRegistry
+  readonly #resources: ResourceRegistry
   readonly #plural: string
   readonly #onChange: (hooks: readonly Hook[]) => void
   #store: ResourceStore | undefined
@@ -23,7 +23,7 @@ export class Configurations {
   #listing: Promise<HookSet> | undefined
 
   /** @param onChange receives all hooks after each change */
-  constructor (resources: () => ResourceRegistry, plural: string, onChange: (hooks: readonly Hook[]) => void) {
+  constructor (resources: ResourceRegistry, plural: string, onChange: (hooks: readonly Hook[]) => void) {
     this.#resources = resources
     this.#plural = plural
     this.#onChange = onChange
@@ -32,7 +32,7 @@ export class Configurations {
   /** Starts following: writes to configurations are acknowledged once they are effective here. */
   follow (): ResourceStore | undefined {
     if (this.#store !== undefined) return this.#store
-    const store = this.#store = this.#resources().find('admissionregistration.orch.io', this.#plural)
+    const store = this.#store = this.#resources.find('admissionregistration.orch.io', this.#plural)
     store?.onCommitted(async revision => {
       this.#listedAt = -Infinity
       // The write is durable regardless of this wait.

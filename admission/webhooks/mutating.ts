@@ -36,7 +36,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
   const progress = new WeakMap<Pass, Progress>()
 
   const round = async (set: HookSet, request: AdmissionRequest, pass: Pass): Promise<void> => {
-    const matching = set.matching(request, tools.resources())
+    const matching = set.matching(request, tools.resources)
     const mayRepeat = matching.some(({ hook }) => hook.reinvoked)
     if (matching.length === 0 || (pass.round === 1 && !mayRepeat)) return
     const versions = new RequestedVersions(request, tools)
@@ -128,7 +128,7 @@ export class RequestedVersions {
   of (spoken: RequestedKind): RequestedVersion {
     let version = this.#made.get(spoken)
     if (version === undefined) {
-      this.#made.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources()))
+      this.#made.set(spoken, version = requestedVersionOf(this.#request, spoken, this.#tools.resources))
     }
     return version
   }

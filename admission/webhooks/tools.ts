@@ -18,7 +18,7 @@ export interface HookMetrics {
 }
 
 export interface HookTools {
-  readonly resources: () => ResourceRegistry
+  readonly resources: ResourceRegistry
   readonly caller: HookCaller
   readonly metrics: HookMetrics
   /** Logs a failed call. */

@@ -22,7 +22,7 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
 
   const callAll = async (set: HookSet, request: AdmissionRequest): Promise<void> => {
     const selected: Invocation[] = []
-    for (const invocation of set.matching(request, tools.resources())) {
+    for (const invocation of set.matching(request, tools.resources)) {
       if (await isSelected(invocation.hook, request)) selected.push(invocation)
     }
     if (selected.length === 0) return

@@ -11,7 +11,7 @@ export interface WatchObserver {
   readonly terminated: () => void
 }
 
-/** The part of `fastify.orch.metrics` that is used here. */
+/** The part of `fastify.orchMetrics` that is used here. */
 interface Metrics {
   readonly counter: (name: string, help: string, labels: readonly string[]) => {
     with: (...values: string[]) => { add: (by?: number) => void }

@@ -1,5 +1,6 @@
 /** Storage options. Members depend on the kind of back end; those of an unknown kind, as in a fork, are not checked. */
-import type { StorageOptions, WatchCacheOptions } from '../../plugins/storage/index.js'
+import type { WatchCacheOptions } from '../../plugins/registry/index.js'
+import type { StorageOptions } from '../../plugins/storage/index.js'
 import type { Backend } from '../../storage/backend.js'
 import { BACK_END_KINDS, isBackend, type BackendOptions } from '../../storage/open.js'
 import { encryptionProblem } from '../encryption.js'

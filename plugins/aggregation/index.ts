@@ -1,6 +1,6 @@
 /**
  * The aggregation layer: group versions that APIServices assign to other servers. Requests for them pass all hooks here and are then proxied with
- * their user. Routes look for this server's own types first, then for the path's server in `fastify.orch.aggregation`.
+ * their user. Routes look for this server's own types first, then for the path's server in `fastify.orchAggregation`.
  */
 import { randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
@@ -47,7 +47,7 @@ const GROUP_VERSION = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?=\/|$)/
 const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
 
 export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = false }) => {
-  const { resources, metrics, shutdown, egress: { cluster: tunnel }, settings: { naming } } = fastify.orch
+  const { orchResources: resources, orchMetrics: metrics, orchShutdown: shutdown, orchEgress: { cluster: tunnel }, orchSettings: { naming } } = fastify
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const routing = { reader: admissionReader(() => resources), toEndpoints, tunnel, naming }
   const certificate = new ClientCertificate(client)
@@ -62,7 +62,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
 
   let order: ReadonlyMap<string, readonly string[]> | undefined
   let orderOf = ''
-  fastify.orch.aggregation = {
+  fastify.decorate('orchAggregation', {
     find: path => {
       const [prefix = '', group = '', version = ''] = GROUP_VERSION.exec(path) ?? []
       const service = prefix === '' ? undefined : services.find(group, version)
@@ -80,10 +80,14 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
     documents: () => documents.current(),
     contents: remoteContents(services, namespaceAsk(asking, naming)),
     controllers: [services, new Availability({ resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via), observer: observeAvailability(metrics) })]
-  }
+  })
   fastify.addHook('onReady', async () => { await certificate.current() })
   fastify.addHook('onClose', (_instance, done) => {
     pools.close()
     done()
   })
-}, { name: 'orch/aggregation', fastify: '5.x', dependencies: ['orch/metrics', 'orch/egress', 'orch/shutdown', 'orch/storage'] })
+}, {
+  name: 'orch/aggregation',
+  fastify: '5.x',
+  decorators: { fastify: ['orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'], request: ['orch'] }
+})

@@ -34,7 +34,7 @@ export interface Backends {
 }
 
 /** @throws ClientError 'Config' if one of the webhook's files cannot be read */
-export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orch: { metrics, egress }, log }: FastifyInstance): Promise<Backends> {
+export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orchMetrics: metrics, orchEgress: egress, log }: FastifyInstance): Promise<Backends> {
   const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.', ['plugin'])
   const backends: AuditBackend[] = []
   let abort = (): void => {}

@@ -13,6 +13,7 @@ import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
 import { Recording } from './recording.js'
 import { sourceIPs, type RequestFacts } from './subject.js'
+import { contextIfAny } from '../context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/api/audit/policy.js'
@@ -31,7 +32,7 @@ const REFUSED_BODY: ReadonlySet<number> = new Set([400, 413, 422])
 const notRecorded = (): StatusError => new StatusError('InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true })
 
 async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOptions): Promise<void> {
-  const { clock, metrics } = fastify.orch
+  const { orchClock: clock, orchMetrics: metrics } = fastify
   const events = metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
   const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level'])
   const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.').with()
@@ -110,8 +111,9 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   // A hook before this one ended the request. A failure, such as a 401, gets one ResponseStarted event with the reason; a regular response
   // is complete.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
-    request.orch?.begun?.()
-    const recording = request.orch?.audited === false ? open(request) : undefined
+    const context = contextIfAny(request)
+    context?.begun?.()
+    const recording = context?.audited === false ? open(request) : undefined
     if (recording !== undefined) {
       const { failure } = request.orch
       if (failure === undefined) complete(request, reply, recording)
@@ -141,4 +143,9 @@ function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt
   }
 }
 
-export default fp(audit, { name: 'orch/audit', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authentication'] })
+export default fp(audit, {
+  name: 'orch/audit',
+  fastify: '5.x',
+  dependencies: ['orch/authentication'],
+  decorators: { fastify: ['orchClock', 'orchEgress', 'orchMetrics'], request: ['orch'] }
+})

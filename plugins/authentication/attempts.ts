@@ -1,6 +1,6 @@
 /** Counts and times authentication attempts, with upstream's metric names. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 
 export interface Attempts {
   /** @param since start time, monotonic milliseconds */
@@ -18,7 +18,7 @@ const KNOWN: ReadonlySet<string> = new Set(['admin', 'client', 'orch_proxy', 'no
 /** Bounds the number of series: few labels, many users. */
 const labelOf = (username: string): string => KNOWN.has(username) ? username : username.includes('@') ? 'email_id' : 'other'
 
-export function countAttempts (metrics: OrchServer['metrics']): Attempts {
+export function countAttempts (metrics: Metrics): Attempts {
   const users = metrics.counter('authenticated_user_requests', 'Requests that were authenticated, by kind of user name.', ['username'])
   const attempts = metrics.counter('authentication_attempts', 'Attempts to authenticate a request, by result.', ['result'])
   const durations = metrics.histogram('authentication_duration_seconds', 'Seconds it took to authenticate a request, by result.', SECONDS, ['result'])

@@ -14,7 +14,7 @@ import { parseTime } from '../../schemas/meta/time.js'
 import { bearerToken } from './token-file.js'
 
 export interface BootstrapTokenOptions {
-  readonly resources: () => ResourceRegistry
+  readonly resources: ResourceRegistry
   /** Milliseconds since 1970. For tests. */
   readonly now?: () => number
 }
@@ -35,7 +35,7 @@ export function bootstrapTokenAuthenticator ({ resources, now = Date.now }: Boot
       const token = bearerToken(authorization)
       const [, id, secret] = token?.length === LENGTH ? TOKEN.exec(token) ?? [] : []
       if (id === undefined || secret === undefined) return undefined
-      const store = resources().find('', 'secrets')
+      const store = resources.find('', 'secrets')
       if (store === undefined) return undefined
       const key = store.key(NAMESPACE, `bootstrap-token-${id}`)
       const user = (entry: Entry | undefined): UserInfo | undefined => entry === undefined ? undefined : userOf(entry.object, id, secret, now())

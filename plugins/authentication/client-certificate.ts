@@ -4,7 +4,7 @@
  */
 import type { Authenticator, ClientCertificate } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 
 const users = new WeakMap<ClientCertificate, UserInfo>()
 
@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const BUCKETS = [0, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 4 * DAY, 7 * DAY, 30 * DAY, 90 * DAY, 180 * DAY, 360 * DAY]
 
-export function clientCertificateAuthenticator (metrics: Pick<OrchServer['metrics'], 'histogram'>): Authenticator {
+export function clientCertificateAuthenticator (metrics: Pick<Metrics, 'histogram'>): Authenticator {
   const left = metrics.histogram('apiserver_client_certificate_expiration_seconds', 'Seconds that are left to the certificate of a request.', BUCKETS).with()
   return {
     name: 'client-certificate',

@@ -2,7 +2,7 @@
  * Authenticates requests: tries the methods of `methods.ts` in order; the first that recognizes the credentials decides. Requests without
  * recognized credentials are anonymous if allowed, otherwise they get 401. Invalid credentials always get 401. Credentials are removed from
  * the request, so that later code cannot see them. (Interface: Authentication.)
- * `fastify.orch.authenticator` offers the chain, without the anonymous user, for other credentials such as those of a TokenReview.
+ * `fastify.orchAuthentication` offers the chain, without the anonymous user, for other credentials such as those of a TokenReview.
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
@@ -12,7 +12,6 @@ import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
-import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { runParts } from '../lifecycle.js'
 import { removeHeaders } from '../sent-headers.js'
 import { countAttempts } from './attempts.js'
@@ -72,12 +71,10 @@ function publication (clientAuthorities: Authorities | undefined, authorities: A
 
 export default fp<AuthenticationOptions>(async (fastify, options) => {
   const { anonymous = true, clientCertificates = false, requestHeader } = options
-  const { metrics, clock, settings: { naming } } = fastify.orch
-  const resources = (): ResourceRegistry => fastify.orch.resources
+  const { orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming } } = fastify
   const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, now: clock.wall })
-  fastify.orch.serviceAccountTokens = accounts.tokens
   const { audiences } = accounts.tokens
-  const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orch.egress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
+  const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
   // Tokens of service accounts say by themselves under which names they are.
   const underOwnNames = (one: Authenticator): Authenticator => one === accounts.authenticator ? one : external(one, naming)
   const ask = chain(naming === OWN_NAMES ? authenticators : authenticators.map(underOwnNames), audiences)
@@ -85,13 +82,13 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
     const found = ask(credentials)
     return found instanceof Promise ? found.then(completeFound) : completeFound(found)
   }
-  fastify.orch.audiences = audiences
-  fastify.orch.authenticator = { name: 'chain', authenticate }
   runParts(fastify, 'authenticator', authenticators)
 
   const clients = options.clientAuthorities === undefined ? undefined : authoritiesOf(options.clientAuthorities)
   const proxies = requestHeader === undefined ? undefined : authoritiesOf(requestHeader.authorities)
-  fastify.orch.publishedAuthentication = publication(clients, proxies, requestHeader)
+  fastify.decorate('orchAuthentication', {
+    authenticator: { name: 'chain', authenticate }, audiences, tokens: accounts.tokens, published: publication(clients, proxies, requestHeader)
+  })
   const trust = currentTrust(clients, proxies)
   const certificates = clientCertificates || requestHeader !== undefined
   const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
@@ -134,4 +131,8 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
       done(refuse(error, since))
     }
   })
-}, { name: 'orch/authentication', fastify: '5.x', dependencies: ['orch/request-info', 'orch/metrics'] })
+}, {
+  name: 'orch/authentication',
+  fastify: '5.x',
+  decorators: { fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'], request: ['orch'] }
+})

@@ -5,7 +5,7 @@ import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { Clock } from '../../event-loop/clock.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 import type { OidcOptions } from './oidc/index.js'
 import type { RequestHeaderOptions } from './request-header.js'
 import type { ServiceAccountOptions } from './service-account/index.js'
@@ -42,7 +42,7 @@ export interface AuthenticationOptions {
 /** Parts of the server that methods may use. */
 export interface MethodContext {
   readonly log: FastifyBaseLogger
-  readonly metrics: OrchServer['metrics']
+  readonly metrics: Metrics
   /** To servers of the control plane. Undefined for direct connections. */
   readonly tunnel: Tunnel | undefined
   /** Audiences of this server. */
@@ -50,8 +50,8 @@ export interface MethodContext {
   /** Authenticates tokens that this server issues. */
   readonly serviceAccounts: Authenticator
   readonly clock: Clock
-  /** The served types; available from server start, not while methods are created. */
-  readonly resources: () => ResourceRegistry
+  /** Types are added to it after the methods are created. */
+  readonly resources: ResourceRegistry
 }
 
 /** An authentication method, an entry of `methods.ts`. */

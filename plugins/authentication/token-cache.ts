@@ -6,7 +6,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'
 import type { Clock } from '../../event-loop/clock.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 import type { Found } from './chain.js'
 
 export interface TokenAnswer {
@@ -24,7 +24,7 @@ export interface TokenCacheOptions extends Pick<AnswerCacheOptions, 'maxLookups'
   readonly known: number
   /** Milliseconds to cache a result without a user. */
   readonly unknown: number
-  readonly metrics: OrchServer['metrics']
+  readonly metrics: Metrics
 }
 
 const MAX_ENTRIES = 4096
@@ -75,7 +75,7 @@ export class TokenCache {
   }
 }
 
-function declare (metrics: OrchServer['metrics']) {
+function declare (metrics: Metrics) {
   const requests = metrics.counter(`${NAME}_request_total`, 'Tokens looked for in the cache, by whether they were there.', ['status'])
   const fetches = metrics.counter(`${NAME}_fetch_total`, 'Questions about tokens that the cache did not know, by result.', ['status'])
   return {

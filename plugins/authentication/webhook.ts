@@ -11,7 +11,7 @@ import type { Authenticated, Authenticator } from '../../auth/authenticator.js'
 import { isReview } from '../../auth/review-answer.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { Clock } from '../../event-loop/clock.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 import { reasonOf } from '../../storage/errors.js'
 import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
@@ -32,7 +32,7 @@ export interface TokenWebhookOptions {
 
 export interface TokenWebhookContext {
   readonly log: FastifyBaseLogger
-  readonly metrics: OrchServer['metrics']
+  readonly metrics: Metrics
   readonly clock: Clock
   /** To servers of the control plane. */
   readonly tunnel?: Tunnel | undefined

@@ -1,10 +1,11 @@
 /**
  * Authorizes requests: the first authorizer that allows or denies decides; without an Allow the request gets 403. Runs after authentication
  * and audit and before the body is read, so that rejected requests are cheap. (Interface: Authorization flags.)
- * `fastify.orch.authorizer` offers the same chain to access reviews, impersonation, escalation checks and admission.
+ * `fastify.orchAuthorization` offers the same chain to access reviews, impersonation, escalation checks and admission.
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
+import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
 import type { Attributes, Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { reasonOf } from '../../storage/errors.js'
@@ -12,7 +13,7 @@ import { refusal, undecided } from '../../auth/refusal.js'
 import { internalError, type StatusError } from '../../schemas/status.js'
 import { runParts } from '../lifecycle.js'
 import { explanation } from './explain.js'
-import { authorizerOf, type AuthorizationOptions } from './modes.js'
+import { authorizerOf, rbacAuthorizer, type AuthorizationOptions } from './modes.js'
 
 export type { AuthorizationOptions } from './modes.js'
 
@@ -86,11 +87,15 @@ export function rulesOf (authorizers: readonly Authorizer[]): (user: UserInfo, n
 export default fp<AuthorizationOptions>(async (fastify, options) => {
   const { modes = ['AlwaysAllow'], authorizers = [] } = options
   const all = [...authorizers]
-  for (const mode of modes) all.push(await authorizerOf(mode, fastify, options))
+  let rbac: RbacAuthorizer | undefined
+  for (const mode of modes) all.push(mode === 'RBAC' ? rbac ??= await rbacAuthorizer(fastify) : await authorizerOf(mode, fastify, options))
   const authorize = chain(all)
   const advisor = all.find(({ advise }) => advise !== undefined)
-  fastify.orch.authorizer = { name: 'chain', authorize, rules: rulesOf(all) }
-  fastify.orch.explain = explanation(all)
+  fastify.decorate('orchAuthorization', {
+    authorizer: { name: 'chain', authorize, rules: rulesOf(all) },
+    explain: explanation(all),
+    rbac
+  })
   runParts(fastify, 'authorizer', all)
 
   const settle = (request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling): StatusError | undefined | Promise<StatusError> => {
@@ -114,4 +119,9 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
     if (!(settled instanceof Promise)) return done(settled)
     void settled.then(done)
   })
-}, { name: 'orch/authorization', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authentication'] })
+}, {
+  name: 'orch/authorization',
+  fastify: '5.x',
+  dependencies: ['orch/authentication'],
+  decorators: { fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources'], request: ['orch'] }
+})

@@ -1,7 +1,7 @@
 /**
  * Connections to pods, services and nodes: logs, exec, attach, port-forward and proxy. The requests pass authentication, authorization,
  * audit and metrics like all others, then admission, and are streamed to a node agent or pod without buffering.
- * Routes find the handlers in `fastify.orch.connections`.
+ * Routes find the handlers in `fastify.orchConnections`.
  * @see interface, 'Server start-up options': --node-agent-…
  */
 import fp from 'fastify-plugin'
@@ -51,7 +51,7 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
 }
 
 export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {
-  const { resources, shutdown, egress: { cluster: tunnel }, settings: { naming } } = fastify.orch
+  const { orchResources: resources, orchShutdown: shutdown, orchEgress: { cluster: tunnel }, orchSettings: { naming } } = fastify
   const reach = { nearby, remote: tunnel !== undefined }
   const agents = new NodeAgents(resources, reach, nodeAgents, naming)
   runParts(fastify, 'client of', [agents])
@@ -60,9 +60,9 @@ export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby =
   const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector => async (store, request, reply) =>
     await connect(request, reply, await admitted(store, request, message))
   const proxying = (message: Message<object>, locate: Locate): Connector => connecting(message, proxyTo(locate, tools))
-  const log = readLog({ ...tools, metrics: fastify.orch.metrics })
+  const log = readLog({ ...tools, metrics: fastify.orchMetrics })
 
-  fastify.orch.connections = new Map<string, Connector>([
+  fastify.decorate('orchConnections', new Map<string, Connector>([
     ['pods/log', (_store, request, reply) => log(request, reply)],
     ['pods/exec', connecting(PodExecOptions, streamTo('exec', tools))],
     ['pods/attach', connecting(PodAttachOptions, streamTo('attach', tools))],
@@ -70,5 +70,9 @@ export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby =
     ['pods/proxy', proxying(PodProxyOptions, locatePod(tools))],
     ['services/proxy', proxying(ServiceProxyOptions, locateService(tools))],
     ['nodes/proxy', proxying(NodeProxyOptions, locateNode(tools))]
-  ])
-}, { name: 'orch/connections', fastify: '5.x', dependencies: ['orch/shutdown', 'orch/egress', 'orch/storage'] })
+  ]))
+}, {
+  name: 'orch/connections',
+  fastify: '5.x',
+  decorators: { fastify: ['orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'], request: ['orch'] }
+})

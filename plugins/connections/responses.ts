@@ -66,7 +66,7 @@ function relay (body: Readable, raw: ServerResponse, { request, server }: Fastif
     ending?.removeEventListener('abort', end)
     body.destroy()
   })
-  pipePaced(body, raw, server.orch.settings.connectionBytesPerSecond)
+  pipePaced(body, raw, server.orchSettings.connectionBytesPerSecond)
   if (ending?.aborted === true) end()
   else if (body.destroyed) broken()
   else ending?.addEventListener('abort', end, { once: true })

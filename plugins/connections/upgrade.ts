@@ -83,6 +83,6 @@ export async function upgrade (request: FastifyRequest, reply: FastifyReply, con
   }
   reply.raw.flushHeaders()
   orch.begun?.()
-  joinConnections(connection, upgraded.socket, upgraded.head, ending, request.server.orch.settings.connectionBytesPerSecond)
+  joinConnections(connection, upgraded.socket, upgraded.head, ending, request.server.orchSettings.connectionBytesPerSecond)
   return reply
 }

@@ -12,6 +12,7 @@ import type { RootCA } from '../../controllers/root-ca.js'
 import { ResourceQuotas } from '../../controllers/resource-quotas.js'
 import { SystemNamespaces } from '../../controllers/system-namespaces.js'
 import { SystemPriorityClasses } from '../../controllers/system-priority-classes.js'
+import type { StorageVersions } from '../../controllers/storage-versions.js'
 import type { Leadership } from '../../controllers/leadership.js'
 import type { IdentitySettings } from '../../controllers/identity-lease.js'
 import type { OwnServiceSettings } from '../../controllers/services/own-service.js'
@@ -50,46 +51,48 @@ interface Started {
 }
 
 export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, leadership, identityLease, quotas = true }) => {
-  const { resources, health, services: allocation, settings } = fastify.orch
+  const { orchResources: resources, orchHealth: health, orchServices: allocation, orchSettings: settings } = fastify
   const { featureGates, disabledApis, naming } = settings
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
-  const options = { resources, log, observeQueue: observeQueues(fastify.orch.metrics) }
-  const own: Controller[] = [new NamespaceController({ ...options, remote: fastify.orch.aggregation.contents })]
+  const options = { resources, log, observeQueue: observeQueues(fastify.orchMetrics) }
+  const own: Controller[] = [new NamespaceController({ ...options, remote: fastify.orchAggregation.contents })]
   if (orchService !== undefined) {
     if (allocation === undefined) throw new TypeError('the option orchService needs services beside it: the service gets the first address of their range')
     const { OwnService } = await import('../../controllers/services/own-service.js')
-    own.push(new OwnService({ ...options, ...orchService, allocation, leaving: fastify.orch.shutdown.leaving }))
+    own.push(new OwnService({ ...options, ...orchService, allocation, leaving: fastify.orchShutdown.leaving }))
   }
   const first: Controller[] = [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] })]
   const all: Started[] = [{ name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: first }]
-  const lease = identityLease === undefined ? undefined : new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease, clock: fastify.orch.clock })
+  const lease = identityLease === undefined ? undefined : new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease, clock: fastify.orchClock })
+  let storageVersions: StorageVersions | undefined
   if (lease !== undefined && publishesStorageVersions(featureGates, disabledApis)) {
-    const publisher = fastify.orch.storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({ ...options, identity: lease.identity })
+    storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({ ...options, identity: lease.identity })
     first.push(lease)
     all.push(
-      { name: STORAGE_VERSIONS_HOOK, task: 'the storage versions could not be published', after: 'bootstrap-system-namespaces', controllers: [publisher] },
+      { name: STORAGE_VERSIONS_HOOK, task: 'the storage versions could not be published', after: 'bootstrap-system-namespaces', controllers: [storageVersions] },
       { name: 'bootstrap-controller', task: 'the namespaces and the service orch could not be reconciled', controllers: own }
     )
   } else first.push(...own, ...lease === undefined ? [] : [lease])
+  fastify.decorate('orchStorageVersions', storageVersions)
   all.push(
     { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
     ...quotas ? [{ task: 'the quotas could not be reconciled', controllers: [new ResourceQuotas(options)] }] : [],
-    { everywhere: true, name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orch.conversionCaller, gates: featureGates })] },
-    { everywhere: true, name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orch.aggregation.controllers },
+    { everywhere: true, name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orchConversionCaller, gates: featureGates })] },
+    { everywhere: true, name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orchAggregation.controllers },
     { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
     { task: 'the defaults of namespaces could not be made', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
   )
-  const { signer, certificateAuthority } = fastify.orch.serviceAccountTokens
+  const { published, tokens: { signer, certificateAuthority } } = fastify.orchAuthentication
   if (signer !== undefined) {
     const { TokenSecrets } = await import('../../controllers/token-secrets.js')
     all.push({ task: 'the Secrets of tokens could not be reconciled', controllers: [new TokenSecrets({ ...options, tokens: { signer, certificateAuthority } })] })
   }
-  if (fastify.orch.rbac !== undefined) {
+  if (fastify.orchAuthorization.rbac !== undefined) {
     const [{ DefaultRoles }, { RoleAggregation }] = await Promise.all([import('../../controllers/rbac/default-roles.js'), import('../../controllers/rbac/aggregation.js')])
     const controllers = [new RoleAggregation(options), new DefaultRoles({ ...options, naming })]
     all.push({ name: 'rbac/bootstrap-roles', task: 'the default roles could not be made', controllers })
   }
-  const { flowControl } = fastify.orch
+  const { orchFlowControl: flowControl } = fastify
   if (flowControl !== undefined) {
     const [{ FlowConfiguration }, { FlowDefaults }] = await Promise.all([import('../../controllers/flow-control/configuration.js'), import('../../controllers/flow-control/defaults.js')])
     all.push(
@@ -98,10 +101,9 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
     )
     health.postStart('priority-and-fairness-filter', Promise.resolve()) // in effect since the first request
   }
-  const { publishedAuthentication } = fastify.orch
-  if (publishedAuthentication !== undefined) {
+  if (published !== undefined) {
     const { AuthenticationPublisher } = await import('../../controllers/published-authentication.js')
-    all.push({ name: 'start-cluster-authentication-info-controller', task: 'the authorities of clients could not be published', after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, publishedAuthentication)] })
+    all.push({ name: 'start-cluster-authentication-info-controller', task: 'the authorities of clients could not be published', after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, published)] })
   }
   if (allocation !== undefined) {
     const { ServiceRepair } = await import('../../controllers/services/repair.js')
@@ -153,4 +155,8 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
     await Promise.race([closed, new Promise(resolve => { timer = setTimeout(resolve, MAX_CLOSING_MS) })])
     clearTimeout(timer)
   })
-}, { name: 'orch/controllers', fastify: '5.x', dependencies: ['orch/health', 'orch/metrics', 'orch/storage', 'orch/aggregation'] })
+}, {
+  name: 'orch/controllers',
+  fastify: '5.x',
+  decorators: { fastify: ['orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConversionCaller', 'orchHealth', 'orchMetrics', 'orchResources', 'orchServices', 'orchSettings', 'orchShutdown'] }
+})

@@ -1,11 +1,11 @@
 /** `workqueue_…` metrics of the controllers' work queues, with upstream's names. */
 import type { ObserveQueue } from '../../controllers/work-queue.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 
 /** From 10 nanoseconds to 10 seconds. */
 const SECONDS = [1e-8, 1e-7, 1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.1, 1, 10]
 
-export function observeQueues ({ counter, gauge, histogram, beforeScrape }: OrchServer['metrics']): ObserveQueue {
+export function observeQueues ({ counter, gauge, histogram, beforeScrape }: Metrics): ObserveQueue {
   const adds = counter('workqueue_adds_total', 'Keys that were added to a queue.', ['name'])
   const depths = gauge('workqueue_depth', 'Keys that are to be worked on.', ['name'])
   const waits = histogram('workqueue_queue_duration_seconds', 'Seconds that keys waited until they were worked on.', SECONDS, ['name'])

@@ -9,6 +9,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { contextIfAny } from '../context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { systemClock } from '../../event-loop/clock.js'
@@ -33,10 +34,11 @@ const MAX_WAIT = 60_000
 const NOBODY: UserInfo = { username: '', uid: '', groups: [], extra: {} }
 
 async function flowControl (fastify: FastifyInstance, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions): Promise<void> {
-  const metrics = flowMetrics(fastify.orch.metrics)
-  const kinds = requestKinds(fastify.orch.metrics)
+  const metrics = flowMetrics(fastify.orchMetrics)
+  const kinds = requestKinds(fastify.orchMetrics)
   const waitLimit = requestTimeout <= 0 ? MAX_WAIT : Math.min(MAX_WAIT, requestTimeout / 4)
-  const control = fastify.orch.flowControl = new FlowControl({ clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited })
+  const control = new FlowControl({ clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited })
+  fastify.decorate('orchFlowControl', control)
   const unsent = new UnsentResponses(fastify.log)
   serveDumps(fastify, control)
 
@@ -57,7 +59,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
       done()
       return
     }
-    const { work, watches } = estimate(info, orch.query, request.headers, fastify.orch.resources)
+    const { work, watches } = estimate(info, orch.query, request.headers, fastify.orchResources)
     if (watches !== undefined) series.watches.observe(watches)
     const seat = new Seat(flow, queues, series, kind, unsent, user, request, reply, work, done)
     // The previous filter has just read the clock.
@@ -73,7 +75,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
   })
   // Code that bypasses Fastify to write, or that streams, calls `handedOver` itself.
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) contextIfAny(request)?.handedOver(payload.length)
     done()
   })
 }
@@ -84,4 +86,9 @@ function name (reply: { header: (name: string, value: string) => unknown }, { ui
   if (level.uid !== '') reply.header(`${prefix}-pf-prioritylevel-uid`, level.uid)
 }
 
-export default fp(flowControl, { name: 'orch/flow-control', fastify: '5.x', dependencies: ['orch/metrics', 'orch/authentication'] })
+export default fp(flowControl, {
+  name: 'orch/flow-control',
+  fastify: '5.x',
+  dependencies: ['orch/authentication'],
+  decorators: { fastify: ['orchMetrics', 'orchResources'], request: ['orch'] }
+})

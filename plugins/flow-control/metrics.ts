@@ -2,8 +2,7 @@
 import type { Flow } from '../../flow-control/flow-control.js'
 import type { QueueObserver, QueueSet } from '../../flow-control/queue-set.js'
 import type { Refusal } from '../../flow-control/queue.js'
-import type { Counter, Gauge, Histogram } from '../metric-series.js'
-import type { OrchServer } from '../server.js'
+import type { Counter, Gauge, Histogram, Metrics } from '../metric-series.js'
 import { PARTS, Utilization, utilizationSeries } from '../utilization.js'
 
 const LENGTHS = [0, 10, 25, 50, 100, 250, 500, 1000]
@@ -34,7 +33,7 @@ export interface FlowMetrics {
   readonly limited: (level: string, seats: number) => void
 }
 
-export function flowMetrics (metrics: OrchServer['metrics']): FlowMetrics {
+export function flowMetrics (metrics: Metrics): FlowMetrics {
   const name = (rest: string): string => `apiserver_flowcontrol_${rest}`
   const rejected = metrics.counter(name('rejected_requests_total'), 'Requests that priority and fairness refused, by reason.', [...OF_FLOW, 'reason'])
   const dispatched = metrics.counter(name('dispatched_requests_total'), 'Requests that priority and fairness let run.', OF_FLOW)

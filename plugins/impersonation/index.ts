@@ -15,6 +15,7 @@ import { parseImpersonation, type Permission } from './permissions.js'
 
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
 import { removeHeaders } from '../sent-headers.js'
+import { later } from '../server.js'
 
 const PATH = '/impersonate'
 
@@ -38,12 +39,13 @@ const underOwnNames = ({ users, uids, groups, extra }: Impersonation, { user, ke
 })
 
 export default fp(async fastify => {
+  const authorization = later(fastify, 'orchAuthorization') // its hook comes after ours
   /** @throws StatusError for the first permission that is not allowed */
   const allow = async (user: UserInfo, permissions: readonly Permission[]): Promise<void> => {
     for (const permission of permissions) {
       const attributes = { user, info: requestInfoOf(permission) }
-      const ruling = await fastify.orch.authorizer.authorize(attributes)
-      if (!allows(ruling)) throw refusal(attributes, ruling.reason ?? '')
+      const ruling = await authorization()?.authorizer.authorize(attributes)
+      if (ruling === undefined || !allows(ruling)) throw refusal(attributes, ruling?.reason ?? '')
     }
   }
 
@@ -69,4 +71,9 @@ export default fp(async fastify => {
     }
     done()
   })
-}, { name: 'orch/impersonation', fastify: '5.x', dependencies: ['orch/request-info', 'orch/authentication', 'orch/audit'] })
+}, {
+  name: 'orch/impersonation',
+  fastify: '5.x',
+  dependencies: ['orch/authentication', 'orch/audit'],
+  decorators: { request: ['orch'] }
+})

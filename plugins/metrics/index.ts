@@ -1,5 +1,5 @@
 /**
- * `/metrics` in Prometheus text format, with upstream's names. Plugins declare metrics with `fastify.orch.metrics`; each server in a
+ * `/metrics` in Prometheus text format, with upstream's names. Plugins declare metrics with `fastify.orchMetrics`; each server in a
  * process has its own registry.
  * Registered right after request info, so that rejected requests are counted.
  * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period, --etcd-db-metric-poll-interval
@@ -13,6 +13,7 @@ import type { Exposition } from './merged.js'
 import { requestMetrics } from './requests.js'
 import { describe } from './stability.js'
 import { SummaryFamily } from './summaries.js'
+import { later } from '../server.js'
 import { CounterFamily, GaugeFamily, HistogramFamily, type Metrics } from '../metric-series.js'
 
 export type { Counter, Gauge, Histogram, Metric } from '../metric-series.js'
@@ -87,11 +88,12 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
       return Buffer.concat(pieces)
     }
   }
-  fastify.orch.metrics = own
+  fastify.decorate('orchMetrics', own)
   buildInfo(own)
 
   /** Only served paths get labels of their own, to bound the number of series. */
-  const isServed = (request: FastifyRequest): boolean => !request.is404 && (!request.orch.info.isResourceRequest || fastify.orch.resources.serves(request.orch.info))
+  const resources = later(fastify, 'orchResources')
+  const isServed = (request: FastifyRequest): boolean => !request.is404 && (!request.orch.info.isResourceRequest || resources()?.serves(request.orch.info) === true)
   const requests = requestMetrics(own, isServed)
   fastify.addHook('onRequest', (request, reply, done) => {
     requests.begin(request, reply)
@@ -111,4 +113,4 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   })
 }
 
-export default fp(metrics, { name: 'orch/metrics', fastify: '5.x', dependencies: ['orch/request-info'] })
+export default fp(metrics, { name: 'orch/metrics', fastify: '5.x', decorators: { request: ['orch'] } })

@@ -14,7 +14,7 @@ import { tokenReview } from './token-review.js'
 const AUTHORIZATION = 'authorization.orch.io'
 
 export default fp(async fastify => {
-  const { audiences, authenticator, authorizer, clock, explain, resources, serviceAccountTokens } = fastify.orch
+  const { orchClock: clock, orchResources: resources, orchAuthentication: { audiences, authenticator, tokens: serviceAccountTokens }, orchAuthorization: { authorizer, explain } } = fastify
   const { subject, self, local } = accessReviews(authorizer, explain)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'subjectaccessreviews' }, '', subject)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectaccessreviews' }, '', self)
@@ -27,4 +27,8 @@ export default fp(async fastify => {
   resources.provideOperation({ group: '', plural: 'pods' }, 'binding', binding)
   resources.provideOperation({ group: '', plural: 'pods' }, 'eviction', podEviction(resources))
   resources.provideSource({ group: '', plural: 'componentstatuses' }, componentStatuses(resources))
-}, { name: 'orch/operations', fastify: '5.x', dependencies: ['orch/authentication', 'orch/authorization', 'orch/storage'] })
+}, {
+  name: 'orch/operations',
+  fastify: '5.x',
+  decorators: { fastify: ['orchAuthentication', 'orchAuthorization', 'orchClock', 'orchResources'] }
+})

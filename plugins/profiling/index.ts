@@ -61,12 +61,12 @@ export default fp(async (fastify, { contention = false, setVerbosity, requestTim
   fastify.get(`${ROOT}/`, index)
   fastify.get(`${ROOT}/profile`, (request, reply) => profile('profile', request, reply))
   fastify.get(`${ROOT}/heap`, (request, reply) => profile('heap', request, reply))
-  fastify.get(`${ROOT}/goroutine`, (_request, reply) => text(reply, stateText(stateOf(fastify.orch.resources))))
-  fastify.get('/debug/caches', (request, reply) => sendTable(request, reply, CACHES, cacheRows(stateOf(fastify.orch.resources))))
+  fastify.get(`${ROOT}/goroutine`, (_request, reply) => text(reply, stateText(stateOf(fastify.orchResources))))
+  fastify.get('/debug/caches', (request, reply) => sendTable(request, reply, CACHES, cacheRows(stateOf(fastify.orchResources))))
   fastify.get(`${ROOT}/block`, (_request, reply) => text(reply, delay === undefined ? 'the delay of the event loop is not measured; start with --contention-profiling\n' : delayText(delay)))
   fastify.get(`${ROOT}/cmdline`, (_request, reply) => text(reply, process.argv.join('\0')))
   if (setVerbosity !== undefined) debugFlags(fastify, setVerbosity)
-}, { name: 'orch/profiling', fastify: '5.x', dependencies: ['orch/storage'] })
+}, { name: 'orch/profiling', fastify: '5.x', decorators: { fastify: ['orchResources'] } })
 
 const CACHES = ['Resource', 'Loaded', 'Objects', 'Watches', 'Revision', 'Events', 'EventsSince']
 

@@ -35,7 +35,7 @@ export interface RequestInfoOptions {
 
 export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) => {
   const mount = fastify.prefix
-  const { clock } = fastify.orch
+  const { orchClock: clock } = fastify
   fastify.decorateRequest('orch')
 
   const patterns = new Map<string, RoutePattern>()
@@ -75,4 +75,4 @@ export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) =
     reply.header('audit-id', auditId)
     done()
   })
-}, { name: 'orch/request-info', fastify: '5.x' })
+}, { name: 'orch/request-info', fastify: '5.x', decorators: { fastify: ['orchClock'] } })

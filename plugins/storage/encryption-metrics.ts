@@ -1,12 +1,11 @@
 /** Metrics of encryption at rest, with upstream's names. */
 import type { TransformationObserver } from '../../storage/encryption/observer.js'
-import type { Counter, Histogram } from '../metric-series.js'
-import type { OrchServer } from '../server.js'
+import type { Counter, Histogram, Metrics } from '../metric-series.js'
 
 /** Seconds: 5 µs, doubled 13 times. */
 const SECONDS = Array.from({ length: 14 }, (_, power) => 5e-6 * 2 ** power)
 
-export function observeEncryption ({ counter, histogram }: OrchServer['metrics']): TransformationObserver {
+export function observeEncryption ({ counter, histogram }: Metrics): TransformationObserver {
   const durations = histogram('apiserver_storage_transformation_duration_seconds', 'Seconds that a value took to be encrypted or decrypted.', SECONDS, ['transformation_type'])
   const operations = counter('apiserver_storage_transformation_operations_total', 'Values that were encrypted or decrypted, by provider or key, and status.', ['transformation_type', 'transformer_prefix', 'status'])
   const misses = counter('apiserver_storage_envelope_transformation_cache_misses_total', 'Keys that a key service decrypted because they were not in memory.').with()

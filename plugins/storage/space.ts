@@ -4,9 +4,14 @@
  * deletes that free space. In readyz only, as a restart does not help.
  */
 import type { Store } from '../../storage/open.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 
-type Reports = Pick<OrchServer, 'health' | 'metrics'>
+interface Included { readonly healthz: boolean, readonly livez: boolean, readonly counts: boolean }
+
+interface Reports {
+  readonly health: { readonly add: (name: string, check: () => void, included: Included) => void }
+  readonly metrics: Metrics
+}
 
 export function observeSpace ({ health, metrics }: Reports, stores: readonly Store[]): void {
   const reporting = stores.filter(({ backend }) => backend.shortage !== undefined)

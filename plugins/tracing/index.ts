@@ -11,6 +11,7 @@ import fp from 'fastify-plugin'
 import { withoutBrackets } from '../../clients/tunnel.js'
 import { rateLimited, occasionally } from '../rate-limited.js'
 import { isLongRunning } from '../request-kinds.js'
+import { later, type OrchDecorators } from '../server.js'
 import { attributesOf, fieldsOf, nameOf } from './request-attributes.js'
 import type { OpenTelemetry, Sampled } from './open-telemetry.js'
 import { DEFAULT_ENDPOINT, DEFAULT_TIMEOUT, type ReceiverOptions } from './receiver-options.js'
@@ -36,11 +37,12 @@ const TRACEPARENT_LENGTH = 55
 async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: TracingOptions): Promise<void> {
   const log = fastify.log.child({ module: 'tracing' })
   const failed = occasionally((reason: string) => { log.warn(`traces cannot be sent to ${reason}`) }, MINUTE)
+  const egress = later(fastify, 'orchEgress') // its hooks come later
   let spans: OpenTelemetry | undefined
   if (receiver !== undefined) {
     fastify.addHook('onReady', async () => {
       const { OpenTelemetry } = await import('./open-telemetry.js')
-      spans = new OpenTelemetry(await throughProxy(receiver, fastify), `orch-apiserver-${randomUUID()}`, failed)
+      spans = new OpenTelemetry(await throughProxy(receiver, egress()), `orch-apiserver-${randomUUID()}`, failed)
     })
     fastify.addHook('onClose', () => spans?.close())
   }
@@ -53,7 +55,7 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   })
 
   const recent = new RecentlySlow()
-  fastify.orch.slowRequests = () => recent.newestFirst()
+  fastify.decorate('orchSlowRequests', () => recent.newestFirst())
 
   fastify.addHook('onRequest', (request, reply, done) => {
     const { trace, info } = request.orch
@@ -77,9 +79,9 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
 }
 
 /** Options that connect to the receiver through the proxy of the control plane, if there is one. */
-async function throughProxy (receiver: ReceiverOptions, { orch: { egress } }: FastifyInstance): Promise<ReceiverOptions> {
+async function throughProxy (receiver: ReceiverOptions, egress: OrchDecorators['orchEgress'] | undefined): Promise<ReceiverOptions> {
   const { endpoint = DEFAULT_ENDPOINT, timeout = DEFAULT_TIMEOUT } = receiver
-  if (egress.controlPlane === undefined || endpoint.startsWith('unix:')) return receiver
+  if (egress?.controlPlane === undefined || endpoint.startsWith('unix:')) return receiver
   const { hostname, port } = new URL(`http://${endpoint}`)
   return { ...receiver, endpoint: `unix://${await egress.relay(egress.controlPlane, { host: withoutBrackets(hostname), port: Number(port || 443), timeout, call: `traces: ${endpoint}` })}` }
 }
@@ -105,4 +107,4 @@ function callerOf ({ headers: { traceparent } }: FastifyRequest): string | undef
   return typeof traceparent === 'string' && traceparent.length === TRACEPARENT_LENGTH ? traceparent : undefined
 }
 
-export default fp(tracing, { name: 'orch/tracing', fastify: '5.x', dependencies: ['orch/request-info'] })
+export default fp(tracing, { name: 'orch/tracing', fastify: '5.x', decorators: { request: ['orch'] } })

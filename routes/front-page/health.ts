@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
 import type { Rights } from './rights.js'
 
-type Health = FastifyInstance['orch']['health']
+type Health = FastifyInstance['orchHealth']
 type State = 'ok' | 'failed' | 'no answer yet'
 
 /** The page does not wait for checks that hang. */

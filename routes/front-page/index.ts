@@ -15,20 +15,20 @@ import { POLICY } from './style.js'
 
 /** The handler of the page. */
 export function frontPage (fastify: FastifyInstance): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
-  const { orch } = fastify
+  const { orchAuthorization: { authorizer }, orchHealth: health, orchResources: resources } = fastify
   const meter = new LoopMeter()
   const isServed = (path: string): boolean => fastify.hasRoute({ method: 'GET', url: fastify.prefix + path })
   return async (request, reply) => {
     const { user, signal } = request.orch
     if (user === undefined) throw new TypeError('a request without a user has been refused')
-    const rights = new Rights(orch.authorizer, user)
+    const rights = new Rights(authorizer, user)
     const base = baseOf(request.url)
     // One after the other, so that a remote authorizer is not asked everything at once.
     const sections = [
-      await healthSection(orch.health, rights),
+      await healthSection(health, rights),
       await slowSection(fastify, rights, request, meter),
-      await eventSection(orch.resources, rights, base),
-      await resourceSection(orch.resources, rights, base, signal),
+      await eventSection(resources, rights, base),
+      await resourceSection(resources, rights, base, signal),
       await linkSection(rights, base, isServed)
     ]
     const html = Buffer.from(await page(user, rights, sections))

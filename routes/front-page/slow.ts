@@ -24,13 +24,13 @@ export class LoopMeter {
   }
 }
 
-export async function slowSection ({ orch }: FastifyInstance, rights: Rights, own: FastifyRequest, meter: LoopMeter): Promise<Html> {
-  const others = orch.underWay().filter(request => request !== own)
+export async function slowSection (fastify: FastifyInstance, rights: Rights, own: FastifyRequest, meter: LoopMeter): Promise<Html> {
+  const others = fastify.orchUnderWay().filter(request => request !== own)
   const [mayMetrics, mayRequests, mayLevels] = await Promise.all([rights.get('/metrics'), rights.get(`${DUMPS}/dump_requests`), rights.get(`${DUMPS}/dump_priority_levels`)])
   return html`<section aria-labelledby="slow"><h2 id="slow">What is slow now</h2>
-${mayMetrics ? html`${load(orch.shutdown.inFlight - 1, others.length, meter)}${await storeTime(orch)}` : notPermitted('get', '/metrics')}
-${mayRequests ? html`${oldest(others)}${recent(orch.slowRequests())}` : notPermitted('get', `${DUMPS}/dump_requests`)}
-${orch.flowControl === undefined ? NOTHING : mayLevels ? levels(orch.flowControl.levels) : notPermitted('get', `${DUMPS}/dump_priority_levels`)}</section>`
+${mayMetrics ? html`${load(fastify.orchShutdown.inFlight - 1, others.length, meter)}${await storeTime(fastify)}` : notPermitted('get', '/metrics')}
+${mayRequests ? html`${oldest(others)}${recent(fastify.orchSlowRequests())}` : notPermitted('get', `${DUMPS}/dump_requests`)}
+${fastify.orchFlowControl === undefined ? NOTHING : mayLevels ? levels(fastify.orchFlowControl.levels) : notPermitted('get', `${DUMPS}/dump_priority_levels`)}</section>`
 }
 
 function load (all: number, short: number, meter: LoopMeter): Html {
@@ -39,7 +39,7 @@ function load (all: number, short: number, meter: LoopMeter): Html {
 }
 
 /** Of the store of most resources. */
-async function storeTime ({ resources }: FastifyInstance['orch']): Promise<Html> {
+async function storeTime ({ orchResources: resources }: FastifyInstance): Promise<Html> {
   const backend = resources.find('', 'namespaces')?.backend
   if (backend === undefined) return NOTHING
   const { state, ms } = await settled('', backend.status().then(() => true, () => false))
@@ -63,14 +63,14 @@ function oldest (requests: readonly FastifyRequest[]): Html {
 <tbody>${found.map(({ orch: { info, user, trace } }) => html`<tr><td>${info.verb} <code>${clipped(info.path)}</code></td><td>${clipped(user?.username ?? '')}</td><td class="number">${duration(now - trace.startedAt)}</td></tr>`)}</tbody></table>`
 }
 
-function recent (requests: ReturnType<FastifyInstance['orch']['slowRequests']>): Html {
+function recent (requests: ReturnType<FastifyInstance['orchSlowRequests']>): Html {
   if (requests.length === 0) return html`<p class="none">No request took half a second or more.</p>`
   return html`<h3>Slow lately</h3>
 <table><thead><tr><th scope="col">Request</th><th scope="col">User</th><th scope="col">Ended</th><th scope="col" class="number">Took</th></tr></thead>
 <tbody>${requests.map(({ verb, path, username, endedAt, milliseconds }) => html`<tr><td>${verb} <code>${path}</code></td><td>${username}</td><td>${time(endedAt)}</td><td class="number">${duration(milliseconds)}</td></tr>`)}</tbody></table>`
 }
 
-function levels (all: NonNullable<FastifyInstance['orch']['flowControl']>['levels']): Html {
+function levels (all: NonNullable<FastifyInstance['orchFlowControl']>['levels']): Html {
   const limited = all.flatMap(({ name, queues }) => queues === undefined ? [] : [{ name, queues }])
     .sort((one, other) => other.queues.waiting - one.queues.waiting || other.queues.executing - one.queues.executing).slice(0, MAX_LEVELS)
   return html`<h3>Priority levels</h3>

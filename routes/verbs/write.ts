@@ -64,7 +64,7 @@ function validationOf (request: FastifyRequest): Pick<WriteContext, 'validate'> 
 async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Promise<void> {
   if (user === undefined) throw internalError(new Error('nobody asks to create'))
   const attributes = { user, info: { ...info, verb: 'create' } }
-  const { decision, reason = '', evaluationError } = await server.orch.authorizer.authorize(attributes)
+  const { decision, reason = '', evaluationError } = await server.orchAuthorization.authorizer.authorize(attributes)
   if (decision === 'Allow') return
   const isUndecided = decision === 'NoOpinion' && evaluationError !== undefined
   throw isUndecided ? undecided(evaluationError) : refusal(attributes, reason)

@@ -18,7 +18,7 @@ export async function authentication (scale: Scale): Promise<void> {
   let found: Authenticator | undefined
   await app.register(async scope => {
     await orch(scope, { storage: { kind: 'memory' }, authentication: { tokens: 'bench-token,bench,1,"group-a,group-b"\n' } })
-    found = scope.orch.authenticator
+    found = scope.orchAuthentication.authenticator
   })
   await app.ready()
   while ((await app.inject('/readyz')).statusCode !== 200) await new Promise(resolve => { setTimeout(resolve, 5) })

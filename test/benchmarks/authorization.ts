@@ -22,7 +22,7 @@ async function serving (mode: 'AlwaysAllow' | 'RBAC'): Promise<Asked> {
   let authorizer: Authorizer | undefined
   await app.register(async scope => {
     await orch(scope, { storage: { kind: 'memory' }, authorization: { modes: [mode] }, authentication: { tokens: 'root,root,1,system:masters\n' } })
-    authorizer = scope.orch.authorizer
+    authorizer = scope.orchAuthorization.authorizer
   })
   await app.ready()
   const headers = { authorization: 'Bearer root' }

@@ -17,7 +17,7 @@ import { until } from '../interop/server.js'
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
 const configMap = (name: string): object => ({ metadata: { name } })
 
-interface Flagged extends Client { readonly orch: FastifyInstance['orch'] }
+interface Flagged extends Client { readonly scope: FastifyInstance }
 
 let stores = 0
 
@@ -45,7 +45,7 @@ async function serve (t: Test, flags: readonly string[], more: ServerOptions = {
   const made = client(app)
   await until('the server to be ready', async () => (await made.get('/readyz')).code === 200)
   if (scope === undefined) throw new Error('the server was not loaded')
-  return { ...made, orch: scope.orch }
+  return { ...made, scope }
 }
 
 t.test('--delete-collection-workers limits how many objects are deleted at a time', async t => {
@@ -130,7 +130,7 @@ t.test('--cors-allowed-origins and --strict-transport-security-directives set he
 
 t.test('--default-watch-cache-size keeps at least that many changes, however old', async t => {
   const server = await serve(t, ['--default-watch-cache-size=2100'], { storage: { kind: 'memory' } })
-  const cache = server.orch.resources.find('', 'configmaps')?.cache
+  const cache = server.scope.orchResources.find('', 'configmaps')?.cache
   if (cache === undefined) throw new Error('there are no config maps')
   let clock = performance.now()
   // Not t.intercept, which records the call site of each of some hundred thousand calls.
@@ -159,8 +159,8 @@ t.test('--watch-cache, --default-watch-cache-size and --watch-cache-sizes set wh
   ]
   for (const [flags, configs, bindings] of cases) {
     const server = await serve(t, flags, { storage: { kind: 'memory' } })
-    t.equal(server.orch.resources.find('', 'configmaps')?.cache !== undefined, configs, flags.join(' '))
-    t.equal(server.orch.resources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache !== undefined, bindings)
+    t.equal(server.scope.orchResources.find('', 'configmaps')?.cache !== undefined, configs, flags.join(' '))
+    t.equal(server.scope.orchResources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache !== undefined, bindings)
     const { json } = await server.post(CONFIG_MAPS, configMap('a'))
     t.equal((await server.get(`${CONFIG_MAPS}/a`)).json['metadata'].uid, json['metadata'].uid)
     t.equal((await server.patch(`${CONFIG_MAPS}/a`, { data: { x: 'y' } })).code, 200)
@@ -196,7 +196,7 @@ t.test('--event-ttl limits the life of events and of no other objects', async t 
 
 t.test('--lease-reuse-duration-seconds sets how long events share a lease', async t => {
   const server = await serve(t, ['--lease-reuse-duration-seconds=100'])
-  const backend = server.orch.resources.find('', 'events')?.backend
+  const backend = server.scope.orchResources.find('', 'events')?.backend
   if (backend === undefined) throw new Error('there are no events')
   const asked: number[] = []
   const { lease } = backend

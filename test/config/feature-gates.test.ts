@@ -39,7 +39,7 @@ t.test('routes and plugins read gates from the server', async t => {
   let seen: unknown[] = []
   await fastify.register(async scope => {
     await orch(scope, { featureGates: { NodeSwap: true } })
-    const { featureGates: gates } = scope.orch.settings
+    const { featureGates: gates } = scope.orchSettings
     seen = [gates.enabled('NodeSwap'), gates.enabled('MemoryQoS')]
   })
   await fastify.ready()

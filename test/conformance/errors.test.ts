@@ -72,7 +72,7 @@ async function draining (t: Parameters<typeof build>[0], sendRetryAfter: boolean
       shutdown: { sendRetryAfter },
       authorization: { authorizers: [{ name: 'held', authorize: ({ info }) => info.name === 'held' ? new Promise(resolve => { release = () => { resolve({ decision: 'Allow' }) } }) : { decision: 'Allow' } }] }
     })
-    begin = () => scope.orch.shutdown.begin()
+    begin = () => scope.orchShutdown.begin()
   })
   await app.ready()
   const server = client(app)

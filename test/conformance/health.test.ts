@@ -48,7 +48,7 @@ t.test('a failing check fails its endpoints, with a minus and no reason, and is 
   let broken = true
   await app.register(async scope => {
     await orch(scope, {})
-    scope.orch.health.add('own', () => { if (broken) throw new Error('a secret reason') })
+    scope.orchHealth.add('own', () => { if (broken) throw new Error('a secret reason') })
   })
   await app.ready()
   const server = client(app)
@@ -72,7 +72,7 @@ t.test('--livez-grace-period: until it is over livez takes unfinished work for d
   let finish = (): void => {}
   await app.register(async scope => {
     await orch(scope, { health: { livezGracePeriod: 500 } })
-    scope.orch.health.postStart('slow', new Promise<void>(resolve => { finish = resolve }))
+    scope.orchHealth.postStart('slow', new Promise<void>(resolve => { finish = resolve }))
   })
   await app.ready()
   const server = client(app)
@@ -91,7 +91,7 @@ t.test('--shutdown-delay-duration: readyz fails at once, all else is served unti
   let begin = async (): Promise<number> => 0
   await app.register(async scope => {
     await orch(scope, { shutdown: { delay: 60_000 } })
-    begin = () => scope.orch.shutdown.begin()
+    begin = () => scope.orchShutdown.begin()
   })
   await app.ready()
   const server = client(app)

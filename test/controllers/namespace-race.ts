@@ -43,7 +43,7 @@ export async function registry (t: Test, options: ServerOptions): Promise<Resour
   let found: ResourceRegistry | undefined
   await app.register(async scope => {
     await orch(scope, { admission: { plugins: [slow()] }, ...options })
-    found = scope.orch.resources
+    found = scope.orchResources
   })
   await app.ready()
   while ((await app.inject('/readyz')).statusCode !== 200) await turn()

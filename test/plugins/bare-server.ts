@@ -4,9 +4,9 @@ import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
 import type { LimitPlace, RequestContext } from '../../plugins/context.js'
 import { Trace } from '../../registry/trace.js'
+import type { OrchDecorators } from '../../plugins/server.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { OWN_NAMES } from '../../schemas/naming.js'
-import type { OrchServer } from '../../plugins/server.js'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { isStatusError } from '../../schemas/status.js'
@@ -26,7 +26,7 @@ export interface BareOptions {
   /** Facts of a request; path and verb are filled in from the request line. */
   info?: (request: FastifyRequest) => Partial<RequestInfo>
   /** Decorations that other plugins would add. */
-  orch?: Partial<OrchServer>
+  decorators?: Partial<OrchDecorators>
   context?: Partial<RequestContext>
   /** Receives each log entry. Default none. */
   log?: (entry: Record<string, unknown>) => void
@@ -36,9 +36,14 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   const { log } = options
   const logger = log === undefined ? false : { level: 'info', stream: { write: (line: string) => { log(JSON.parse(line) as Record<string, unknown>) } } } // pino writes objects
   const fastify = Fastify({ return503OnClosing: false, logger })
-  const orch: Partial<OrchServer> = { clock: systemClock, resources: { serves: () => true } as unknown as OrchServer['resources'], egress: { relay: async () => { throw new Error('no proxy') } }, aggregation: { find: () => undefined } as unknown as OrchServer['aggregation'], ...options.orch }
-  orch.settings = { naming: OWN_NAMES, ...options.orch?.settings } as OrchServer['settings']
-  fastify.decorate('orch', orch as OrchServer) // the plugins under test add their own members
+  const decorators: Partial<OrchDecorators> = {
+    orchClock: systemClock,
+    orchResources: { serves: () => true } as unknown as OrchDecorators['orchResources'],
+    orchEgress: { relay: async () => { throw new Error('no proxy') } },
+    ...options.decorators,
+    orchSettings: { naming: OWN_NAMES, ...options.decorators?.orchSettings } as OrchDecorators['orchSettings']
+  }
+  for (const [name, value] of Object.entries(decorators)) fastify.decorate<unknown>(name, value)
   let requests = 0
   await fastify.register(fp(async instance => {
     instance.decorateRequest('orch')

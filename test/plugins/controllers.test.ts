@@ -1,11 +1,11 @@
 import t from 'tap'
+import type { OrchDecorators } from '../../plugins/server.js'
 import Fastify from '../fastify.js'
 import orch, { type AdmissionPlugin } from '../../app.js'
 import aggregation from '../../plugins/aggregation/index.js'
 import controllers from '../../plugins/controllers/index.js'
 import metrics from '../../plugins/metrics/index.js'
 import fp from 'fastify-plugin'
-import type { OrchServer } from '../../plugins/server.js'
 import type { Health } from '../../plugins/health.js'
 import { ResourceRegistry } from '../../registry/resource-registry.js'
 import { openMemory } from '../../storage/embedded/memory.js'
@@ -29,7 +29,18 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   const hooks = new Map<string, PromiseLike<unknown>>()
   const health: Health = { add: () => {}, postStart: (name, work) => { hooks.set(name, work) }, run: () => [], ready: async () => true }
   const log: string[] = []
-  const app = await bareServer({ orch: { health, resources, settings: { featureGates: DEFAULT_GATES } as unknown as OrchServer['settings'], shutdown: { signal: new AbortController().signal } as unknown as OrchServer['shutdown'], serviceAccountTokens: { audiences: [], issuer: '', signer: undefined, maxExpirationSeconds: 0, extendExpiration: true, certificateAuthority: undefined, keys: [], keysUri: undefined } }, log: ({ msg }) => { log.push(String(msg)) } })
+  const app = await bareServer({
+    decorators: {
+      orchHealth: health,
+      orchResources: resources,
+      orchSettings: { featureGates: DEFAULT_GATES } as unknown as OrchDecorators['orchSettings'],
+      orchShutdown: { signal: new AbortController().signal } as unknown as OrchDecorators['orchShutdown'],
+      orchAuthentication: { tokens: {} } as unknown as OrchDecorators['orchAuthentication'],
+      orchAuthorization: {} as unknown as OrchDecorators['orchAuthorization'],
+      orchConversionCaller: {} as unknown as OrchDecorators['orchConversionCaller'],
+      orchServices: undefined
+    }, log: ({ msg }) => { log.push(String(msg)) }
+  })
   t.teardown(async () => {
     await app.close()
     resources.close()
@@ -69,7 +80,7 @@ t.test('work in progress is finished before the store is closed', async t => {
   let resources: ResourceRegistry | undefined
   await app.register(async scope => {
     await orch(scope, { admission: { plugins: [slow] } })
-    resources = scope.orch.resources
+    resources = scope.orchResources
   })
   await app.ready()
   if (resources === undefined) throw new Error('the server has no resources')

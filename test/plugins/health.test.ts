@@ -10,11 +10,11 @@ async function build (test: Test, options: HealthOptions = {}, lines: string[] =
   })
   const shutdown = { state: 'serving' as Shutdown['state'] }
   await fastify.register(fp(async instance => {
-    instance.orch.shutdown = shutdown as Shutdown // health reads nothing but the state
+    instance.orchShutdown = shutdown as Shutdown // health reads nothing but the state
   }, { name: 'orch/shutdown' }))
   await fastify.register(health, options)
   test.teardown(() => fastify.close())
-  return { fastify, shutdown, health: fastify.orch.health }
+  return { fastify, shutdown, health: fastify.orchHealth }
 }
 
 t.test('a healthy server says ok, and verbosely each check', async t => {

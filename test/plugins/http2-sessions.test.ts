@@ -5,7 +5,6 @@ import { connect, constants } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import Fastify from '../fastify.js'
 import requestInfo from '../../plugins/request-info/index.js'
-import type { OrchServer } from '../../plugins/server.js'
 import { systemClock } from '../../event-loop/clock.js'
 import http2Sessions from '../../plugins/http2-sessions.js'
 import { get, open } from '../pipelined.js'
@@ -20,7 +19,7 @@ t.test('a request ends when its client disconnects, in any way', async t => {
   t.teardown(() => app.close())
   let begun = 0
   let underWay = 0
-  app.decorate('orch', { clock: systemClock } as OrchServer)
+  app.decorate('orchClock', systemClock)
   await app.register(requestInfo)
   await app.register(http2Sessions, { interval: 50 })
   app.get('/held', (request, reply) => {
@@ -78,7 +77,7 @@ t.test('a request whose client leaves while a hook of the host waits is not serv
     reply.raw.on('close', () => { left++ })
     await new Promise<void>(resolve => { waiting.push(resolve) })
   })
-  app.decorate('orch', { clock: systemClock } as OrchServer)
+  app.decorate('orchClock', systemClock)
   await app.register(requestInfo)
   app.route({ method: ['GET', 'POST'], url: '*', handler: async ({ url }) => { served.push(url) } })
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -53,7 +53,7 @@ t.test('reads over the limit are refused, and writes are counted apart', async t
   t.equal(refused.json().reason, 'TooManyRequests')
   t.equal(refused.headers['retry-after'], '1')
   t.equal((await fastify.inject({ method: 'POST', url: '/quick' })).statusCode, 200)
-  const text = (await fastify.orch.metrics.exposition()).toString()
+  const text = (await fastify.orchMetrics.exposition()).toString()
   t.match(text, 'apiserver_dropped_requests_total{request_kind="readOnly"} 1')
   await release()
   t.equal((await fastify.inject('/quick')).statusCode, 200, 'a finished request makes room')

@@ -1,7 +1,7 @@
 import t from 'tap'
+import type { FastifyInstance } from 'fastify'
 import Fastify from '../fastify.js'
 import orch, { type Authenticator, type Authorizer, type ServerOptions } from '../../app.js'
-import type { OrchServer } from '../../plugins/server.js'
 import { runParts } from '../../plugins/lifecycle.js'
 import { tokenCredentials } from '../../auth/authenticator.js'
 import { parseRequest } from '../request-info.js'
@@ -9,13 +9,13 @@ import { parseRequest } from '../request-info.js'
 type Test = Pick<typeof t, 'teardown'>
 
 /** The interface that the server offers to its own parts. */
-async function offered (t: Test, options: ServerOptions): Promise<{ server: OrchServer, close: () => Promise<void> }> {
+async function offered (t: Test, options: ServerOptions): Promise<{ server: FastifyInstance, close: () => Promise<void> }> {
   const app = Fastify({ logger: false })
   t.teardown(() => app.close())
-  let server: OrchServer | undefined
+  let server: FastifyInstance | undefined
   await app.register(async scope => {
     await orch(scope, options)
-    server = scope.orch
+    server = scope
   })
   await app.ready()
   if (server === undefined) throw new Error('nothing is offered')
@@ -29,18 +29,18 @@ const list = (username: string) => ({ user: { ...BOB, username }, info: parseReq
 t.test('token reviews use the authenticators of the server', async t => {
   const late: Authenticator = { name: 'late', authenticate: async ({ headers }) => headers.authorization === 'Bearer late' ? BOB : undefined }
   const strict: Authenticator = { name: 'strict', authenticate: ({ headers }) => { if (headers.authorization === 'Bearer bad') throw new Error('secret detail'); return undefined } }
-  const { server: { authenticator } } = await offered(t, { authentication: { tokens: 'good,ann,1,"ops"\n', authenticators: [strict] } })
+  const { server: { orchAuthentication: { authenticator } } } = await offered(t, { authentication: { tokens: 'good,ann,1,"ops"\n', authenticators: [strict] } })
   t.same(authenticator.authenticate(tokenCredentials('good')), { username: 'ann', uid: '1', groups: ['ops', 'system:authenticated'], extra: {} }, 'at once, and as requests see it')
   t.equal(authenticator.authenticate(tokenCredentials('nobody')), undefined, 'an unknown token authenticates nobody, not even as anonymous')
   t.throws(() => authenticator.authenticate(tokenCredentials('bad')), UNAUTHORIZED)
   const { server: slow } = await offered(t, { authentication: { authenticators: [late, strict] } })
-  t.match(await slow.authenticator.authenticate(tokenCredentials('late')), { username: 'bob', groups: ['dev', 'system:authenticated'] })
-  await t.rejects(async () => await slow.authenticator.authenticate(tokenCredentials('bad')), UNAUTHORIZED)
+  t.match(await slow.orchAuthentication.authenticator.authenticate(tokenCredentials('late')), { username: 'bob', groups: ['dev', 'system:authenticated'] })
+  await t.rejects(async () => await slow.orchAuthentication.authenticator.authenticate(tokenCredentials('bad')), UNAUTHORIZED)
 })
 
 t.test('access reviews use the authorizers of the server', async t => {
   const rules: Authorizer = { name: 'rules', authorize: ({ user, info }) => user.username === 'ann' ? { decision: 'Allow', reason: `${info.verb} is hers` } : user.username === 'eve' ? { decision: 'Deny' } : { decision: 'NoOpinion', reason: 'no rule' } }
-  const { server: { authorizer } } = await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers: [rules] } })
+  const { server: { orchAuthorization: { authorizer } } } = await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers: [rules] } })
   t.same(authorizer.authorize(list('ann')), { decision: 'Allow', reason: 'list is hers' }, 'at once')
   t.same(authorizer.authorize(list('eve')), { decision: 'Deny' })
   t.same(authorizer.authorize(list('bob')), { decision: 'NoOpinion', reason: 'no rule\nEverything is forbidden.' })
@@ -51,7 +51,7 @@ t.test('a review reports what the authorizers could not look up', async t => {
   const unsure = (decision: 'NoOpinion' | 'Allow'): Authorizer => ({ name: 'unsure', authorize: () => ({ decision, reason: 'unsure', evaluationError: failure }) })
   const broken: Authorizer = { name: 'broken', authorize: () => { throw failure } }
   const rejects: Authorizer = { name: 'rejects', authorize: async () => { throw failure } }
-  const ask = async (...authorizers: Authorizer[]) => await (await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers } })).server.authorizer.authorize(list('ann'))
+  const ask = async (...authorizers: Authorizer[]) => await (await offered(t, { authorization: { modes: ['AlwaysDeny'], authorizers } })).server.orchAuthorization.authorizer.authorize(list('ann'))
   t.same(await ask(unsure('NoOpinion')), { decision: 'NoOpinion', reason: 'unsure\nEverything is forbidden.', evaluationError: failure })
   t.same(await ask(unsure('Allow')), { decision: 'Allow', reason: 'unsure', evaluationError: failure })
   const allows: Authorizer = { name: 'allows', authorize: () => ({ decision: 'Allow' }) }

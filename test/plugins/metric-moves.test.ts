@@ -79,7 +79,7 @@ t.test('questions to other services are counted by what they answer', async t =>
   const fastify = await bareServer()
   t.teardown(() => fastify.close())
   await fastify.register(metrics)
-  const timed = reviewMetrics(fastify.orch.metrics, 'authz')
+  const timed = reviewMetrics(fastify.orchMetrics, 'authz')
   t.equal(await timed(Promise.resolve('yes')), 'yes')
   await t.rejects(timed(Promise.reject(new ClientError('BadStatus', 'it said no', { status: 503 }))), /it said no/)
   await t.rejects(timed(Promise.reject(new ClientError('Unreachable', 'it is away'))), /it is away/)

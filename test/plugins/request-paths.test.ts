@@ -14,7 +14,6 @@ import { infoOfPath } from '../../plugins/request-info/paths.js'
 import { apiRoutes } from '../../routes/table.js'
 import { isStatusError } from '../../schemas/status.js'
 import { systemClock } from '../../event-loop/clock.js'
-import type { OrchServer } from '../../plugins/server.js'
 
 /** Longer than a parameter may be. */
 const LONG = 'l'.repeat(120)
@@ -50,7 +49,7 @@ interface Read { readonly info: RequestInfo | undefined, readonly failure: numbe
 async function reader (routerOptions: object = {}) {
   const app = Fastify({ routerOptions, rewriteUrl: ({ headers }) => String(headers['x-url']) }) // clients of HTTP would normalize it
   t.teardown(() => app.close())
-  app.decorate('orch', { clock: systemClock } as unknown as OrchServer)
+  app.decorate('orchClock', systemClock)
   await app.register(requestInfo)
   let read: Read = { info: undefined, failure: undefined }
   app.setErrorHandler(async (error, { orch }, reply) => {

@@ -32,11 +32,11 @@ t.test('a drain waits for the request under way and reports that none was left',
   const { fastify, release, arrival } = await build(t, {})
   const answer = fastify.inject('/slow')
   await arrival
-  t.equal(fastify.orch.shutdown.inFlight, 1)
-  const drained = fastify.orch.shutdown.begin()
-  t.equal(fastify.orch.shutdown.begin(), drained, 'a second begin is the first')
-  await once(fastify.orch.shutdown.signal, 'abort')
-  t.equal(fastify.orch.shutdown.state, 'draining')
+  t.equal(fastify.orchShutdown.inFlight, 1)
+  const drained = fastify.orchShutdown.begin()
+  t.equal(fastify.orchShutdown.begin(), drained, 'a second begin is the first')
+  await once(fastify.orchShutdown.signal, 'abort')
+  t.equal(fastify.orchShutdown.state, 'draining')
   release()
   t.equal(await drained, 0)
   t.equal((await answer).body, 'done')
@@ -46,29 +46,29 @@ t.test('a drain gives up on a request that does not finish in time', async t => 
   const { fastify, release, arrival } = await build(t, { drainTimeout: 20 })
   const answer = fastify.inject('/slow')
   await arrival
-  t.equal(await fastify.orch.shutdown.begin(), 1)
+  t.equal(await fastify.orchShutdown.begin(), 1)
   release()
   await answer
 })
 
 t.test('the delay serves as before, then the signal ends what is long', async t => {
   const { fastify } = await build(t, { delay: 50 })
-  const drained = fastify.orch.shutdown.begin()
-  t.equal(fastify.orch.shutdown.state, 'delaying')
-  t.equal(fastify.orch.shutdown.signal.aborted, false)
+  const drained = fastify.orchShutdown.begin()
+  t.equal(fastify.orchShutdown.state, 'delaying')
+  t.equal(fastify.orchShutdown.signal.aborted, false)
   const answer = await fastify.inject('/quick')
   t.equal(answer.statusCode, 200)
   t.equal(answer.headers.connection, 'keep-alive', 'nothing is closed early')
   t.equal(await drained, 0)
-  t.equal(fastify.orch.shutdown.signal.aborted, true)
+  t.equal(fastify.orchShutdown.signal.aborted, true)
 })
 
 t.test('draining with sendRetryAfter answers 429, Retry-After and Connection: close', async t => {
   const { fastify, release, arrival } = await build(t, { sendRetryAfter: true })
   const slow = fastify.inject('/slow')
   await arrival
-  const drained = fastify.orch.shutdown.begin()
-  await once(fastify.orch.shutdown.signal, 'abort')
+  const drained = fastify.orchShutdown.begin()
+  await once(fastify.orchShutdown.signal, 'abort')
   const refused = await fastify.inject('/quick')
   t.equal(refused.statusCode, 429)
   t.equal(refused.json().reason, 'TooManyRequests')
@@ -83,7 +83,7 @@ t.test('draining with sendRetryAfter answers 429, Retry-After and Connection: cl
 t.test('a host that closes skips the delay and ends what is long', async t => {
   const { fastify } = await build(t, { delay: 3_600_000 })
   await fastify.ready()
-  const { shutdown } = fastify.orch
+  const { orchShutdown: shutdown } = fastify
   const drained = shutdown.begin()
   t.equal(shutdown.state, 'delaying')
   await fastify.close()
@@ -101,9 +101,9 @@ t.test('a client that disconnects is no longer counted', async t => {
   call.on('error', () => {})
   call.end()
   await arrival
-  t.equal(fastify.orch.shutdown.inFlight, 1)
+  t.equal(fastify.orchShutdown.inFlight, 1)
   call.destroy()
-  t.equal(await fastify.orch.shutdown.begin(), 0)
+  t.equal(await fastify.orchShutdown.begin(), 0)
   release()
   const next = httpRequest({ port, host: '127.0.0.1', path: '/quick', agent })
   next.end()

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { checkedFlags, configuration } from '../../config/options.js'
 import { TokenCache } from '../../plugins/authentication/token-cache.js'
 import { readTokenReview } from '../../plugins/authentication/webhook.js'
-import type { OrchServer } from '../../plugins/server.js'
+import type { Metrics } from '../../plugins/metric-series.js'
 import { MovableClock } from '../../testing/clock.js'
 import { flagged, SERVER_FILES, type Flagged } from '../flagged-server.js'
 import type { Json } from '../build.js'
@@ -186,7 +186,7 @@ t.test('a kubeconfig with missing parts ends the start with its flag', async t =
 
 /** Metrics that are ignored. */
 const none = { add: () => {}, set: () => {}, observe: () => {} }
-const metrics = { counter: () => ({ with: () => none }), gauge: () => ({ with: () => none }), histogram: () => ({ with: () => none }) } as unknown as OrchServer['metrics']
+const metrics = { counter: () => ({ with: () => none }), gauge: () => ({ with: () => none }), histogram: () => ({ with: () => none }) } as unknown as Metrics
 const user = (username: string) => ({ username, uid: '', groups: [], extra: {} })
 
 t.test('the cache is bounded in time and number, and so are reviews in progress', async t => {

@@ -5,7 +5,6 @@ import { connect as connectHttp2, type Http2Session } from 'node:http2'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import Fastify from '../fastify.js'
 import requestInfo from '../../plugins/request-info/index.js'
-import type { OrchServer } from '../../plugins/server.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { until } from '../secure-server.js'
 import { authority } from '../serving/authority.js'
@@ -16,7 +15,7 @@ t.test('an answered request ends though its connection is silent', async t => {
   const app = Fastify({ http2: true, https: { cert: pair.certificate, key: pair.key, allowHTTP1: true } })
   t.teardown(() => app.close())
   let underWay = 0
-  app.decorate('orch', { clock: systemClock } as OrchServer)
+  app.decorate('orchClock', systemClock)
   await app.register(requestInfo)
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'POST') return done()

@@ -107,7 +107,7 @@ t.test('types defined at run time are added and removed', async t => {
   let registry: ResourceRegistry | undefined
   await app.register(async scope => {
     await orch(scope, {})
-    registry = scope.orch.resources
+    registry = scope.orchResources
   })
   await app.ready()
   if (registry === undefined) throw new Error('there is no registry')

@@ -140,7 +140,7 @@ t.test('a type that is defined at run time takes none, nor do its parts, and say
   let resources: ResourceRegistry | undefined
   await app.register(async scope => {
     await orch(scope, {})
-    resources = scope.orch.resources
+    resources = scope.orchResources
   })
   await app.ready()
   const server = client(app)

@@ -28,7 +28,7 @@ async function start (t: Test, options: ServerOptions = {}): Promise<Client & { 
   let resources: ResourceRegistry | undefined
   await app.register(async scope => {
     await orch(scope, options)
-    resources = scope.orch.resources
+    resources = scope.orchResources
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const made = client(app)

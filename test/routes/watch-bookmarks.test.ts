@@ -16,7 +16,7 @@ async function serve (t: Test, options: ServerOptions = {}): Promise<Client & { 
   const time = new HeldTime()
   await app.register(async scope => {
     await orch(scope, options)
-    openWatches(scope.orch.shutdown.signal, time)
+    openWatches(scope.orchShutdown.signal, time)
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const made = client(app)

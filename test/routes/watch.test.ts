@@ -131,7 +131,7 @@ t.test('a failure to encode an event ends that watch with an ERROR other than 41
   let cache: WatchCache | undefined
   await app.register(async scope => {
     await orch(scope, {})
-    cache = scope.orch.resources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache
+    cache = scope.orchResources.find('rbac.authorization.orch.io', 'clusterrolebindings')?.cache
   })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const watch = await Watch.open(t, `${url}${BINDINGS}?watch=1`)

@@ -10,7 +10,7 @@ import type { HttpClientOptions } from '../../../clients/http-client.js'
 import type { Material } from '../../../clients/kubeconfig.js'
 import type { Authenticator } from '../../../auth/authenticator.js'
 import type { Clock } from '../../../event-loop/clock.js'
-import type { OrchServer } from '../../server.js'
+import type { Metrics } from '../../metric-series.js'
 import { reasonOf } from '../../../storage/errors.js'
 import { occasionally } from '../../rate-limited.js'
 import { outgoingMetrics } from '../../outgoing-metrics.js'
@@ -38,7 +38,7 @@ export interface OidcOptions extends ClaimOptions {
 
 export interface OidcContext {
   readonly log: FastifyBaseLogger
-  readonly metrics: OrchServer['metrics']
+  readonly metrics: Metrics
   readonly clock: Clock
   /** To servers of the control plane. */
   readonly tunnel?: Tunnel | undefined

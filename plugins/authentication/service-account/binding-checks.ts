@@ -13,7 +13,7 @@ import type { ReadClaims } from './claims.js'
 export type Check = () => Promise<void> | undefined
 
 export interface BindingCheckOptions {
-  readonly resources: () => ResourceRegistry
+  readonly resources: ResourceRegistry
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
@@ -25,7 +25,7 @@ export const digestOf = (token: string): string => hash('sha256', token, 'base64
 
 /** @param digest of the token, compared with the one stored in its Secret */
 export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions): Check[] {
-  const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => () => check(resources(), plural, namespace, name, problem)
+  const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => () => check(resources, plural, namespace, name, problem)
   /** A terminating object counts until its deletion time: pods need their token to shut down. */
   const same = (uid: string) => ({ object: { metadata } }: Entry): string | undefined => {
     if (metadata.uid !== uid) return 'it is another one of that name'

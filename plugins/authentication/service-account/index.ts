@@ -1,7 +1,7 @@
 /** Builds the service account authenticator and the token issuer from the options. */
 import type { ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
-import type { OrchServer } from '../../server.js'
+import type { Metrics } from '../../metric-series.js'
 import { OWN_NAMES, type Naming } from '../../../schemas/naming.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
 import { payloadOf, secretPayloadOf } from './claims.js'
@@ -31,10 +31,10 @@ const DEFAULT_ISSUER = 'https://orch.default.svc.cluster.local'
 export interface ServiceAccountSetup extends ServiceAccountOptions {
   /** Audiences of this server. Default its issuers. */
   readonly audiences: readonly string[] | undefined
-  readonly resources: () => ResourceRegistry
+  readonly resources: ResourceRegistry
   /** Of issued tokens. Both kinds are taken. Default own names. */
   readonly naming?: Naming | undefined
-  readonly metrics: Pick<OrchServer['metrics'], 'counter'>
+  readonly metrics: Pick<Metrics, 'counter'>
   /** Milliseconds since 1970. For tests. */
   readonly now?: () => number
 }

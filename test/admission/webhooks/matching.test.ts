@@ -175,7 +175,7 @@ t.test('connections are reviewed with their options, which a webhook may change'
   let resources: ResourceRegistry | undefined
   await app.register(async scope => {
     await orch(scope, {})
-    resources = scope.orch.resources
+    resources = scope.orchResources
   })
   const server = client(app)
   const store = resources?.find('', 'pods')

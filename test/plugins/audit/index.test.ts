@@ -177,7 +177,7 @@ t.test('a log that cannot be written to stops no request and is counted', async 
   const { fastify } = await build(t, { path: join(t.testdirName, 'file', 'audit.log') })
   writeFileSync(join(t.testdirName, 'file'), 'where a folder should be')
   t.equal((await fastify.inject('/apis/x')).statusCode, 200)
-  t.match((await fastify.orch.metrics.exposition()).toString(), /apiserver_audit_error_total\{plugin="log"\} [12]\n/)
+  t.match((await fastify.orchMetrics.exposition()).toString(), /apiserver_audit_error_total\{plugin="log"\} [12]\n/)
 })
 
 t.test('in mode blocking-strict a request whose event cannot be written is refused', async t => {
@@ -225,7 +225,7 @@ t.test('without a path there is no audit', async t => {
   await fastify.register(fp(async () => {}, { name: 'orch/authentication' }))
   await fastify.register(audit)
   t.equal((await fastify.inject('/nowhere')).statusCode, 404)
-  t.match((await fastify.orch.metrics.exposition()).toString(), /^apiserver_audit_event_total 0$/m)
+  t.match((await fastify.orchMetrics.exposition()).toString(), /^apiserver_audit_event_total 0$/m)
   await fastify.close()
 })
 

@@ -92,7 +92,7 @@ t.test('a bootstrap token is valid until its expiration', async t => {
   applyDefaults(Secret, object)
   await create(secrets, object, { namespace: 'orch-system', name: '' }, context)
   const end = Date.parse('2029-12-31T23:00:00Z')
-  const at = (time: number) => bootstrapTokenAuthenticator({ resources: () => resources, now: () => time }).authenticate(tokenCredentials(TOKEN))
+  const at = (time: number) => bootstrapTokenAuthenticator({ resources, now: () => time }).authenticate(tokenCredentials(TOKEN))
   t.match(await at(end - 1), { username: 'system:bootstrap:abc123' })
   t.equal(await at(end), undefined)
 })

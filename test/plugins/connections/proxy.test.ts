@@ -153,7 +153,7 @@ const container = { name: 'c', image: 'i' }
 t.test('a service is one of its pods that are ready', async t => {
   const folder = filesOf(t)
   let resources: ResourceRegistry | undefined
-  const server = await flagged(t, folder, [], {}, scope => { ({ resources } = scope.orch) })
+  const server = await flagged(t, folder, [], {}, scope => { resources = scope.orchResources })
   await podAt(server, 1)
   await server.post(SERVICES, { metadata: { name: 's' }, spec: { ports: [{ name: 'web', port: 8080 }, { name: 'other', port: 9090 }] } })
   const unavailable = async (id: string, message: string) => t.match(await server.get(`${SERVICES}/${id}/proxy/`), { code: 503, json: { reason: 'ServiceUnavailable', message } }, id)

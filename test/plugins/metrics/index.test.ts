@@ -106,15 +106,15 @@ t.test('a disabled metric is omitted', async t => {
 t.test('two servers in a process count apart', async t => {
   const first = await build(t)
   const second = await build(t)
-  first.fastify.orch.metrics.counter('mine_total', 'Mine.').with().add(3)
-  second.fastify.orch.metrics.counter('mine_total', 'Mine.').with().add(4)
+  first.fastify.orchMetrics.counter('mine_total', 'Mine.').with().add(3)
+  second.fastify.orchMetrics.counter('mine_total', 'Mine.').with().add(4)
   t.strictSame(await first.lines('mine_total'), ['mine_total 3'])
   t.strictSame(await second.lines('mine_total'), ['mine_total 4'])
 })
 
 t.test('a metric is declared once under one type, its label values escaped', async t => {
   const { fastify, lines } = await build(t)
-  const { metrics } = fastify.orch
+  const { orchMetrics: metrics } = fastify
   metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc').set(7)
   t.equal(metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc'), metrics.gauge('depth', 'How deep.', ['at']).with('a"b\nc'))
   t.throws(() => metrics.counter('depth', 'How deep.'), /depth/)
@@ -124,7 +124,7 @@ t.test('a metric is declared once under one type, its label values escaped', asy
 
 t.test('a metric that is fed with ever new labels stops growing', async t => {
   const { fastify, lines } = await build(t)
-  const counter = fastify.orch.metrics.counter('fed_total', 'Fed.', ['by'])
+  const counter = fastify.orchMetrics.counter('fed_total', 'Fed.', ['by'])
   for (let index = 0; index < LIMIT + 500; index++) counter.with(`client ${index}`).add()
   const fed = await lines('fed_total')
   t.equal(fed.length, LIMIT + 1)
@@ -137,14 +137,14 @@ t.test('objects and sizes are polled, and a failing reading spoils nothing', asy
   t.teardown(() => clearInterval(awake))
   let asked = 0
   const twice = new Promise<void>(resolve => {
-    fastify.orch.metrics.trackObjects('clusterroles', async () => {
+    fastify.orchMetrics.trackObjects('clusterroles', async () => {
       asked++
       if (asked === 1) throw new Error('not yet')
       resolve()
       return 12
     })
   })
-  fastify.orch.metrics.trackStore('embedded', async () => ({ size: 4096 }))
+  fastify.orchMetrics.trackStore('embedded', async () => ({ size: 4096 }))
   await twice
   t.strictSame(await lines('apiserver_storage_objects{'), ['apiserver_storage_objects{resource="clusterroles"} 12'])
   t.strictSame(await lines('apiserver_storage_size_bytes{'), ['apiserver_storage_size_bytes{store="embedded"} 4096'])
@@ -152,7 +152,7 @@ t.test('objects and sizes are polled, and a failing reading spoils nothing', asy
 
 t.test('each scrape has what was counted until then, whatever was scraped before', async t => {
   const { fastify, lines } = await build(t)
-  const { metrics } = fastify.orch
+  const { orchMetrics: metrics } = fastify
   const [counter, gauge, seconds] = [metrics.counter('kept_total', 'Kept.', ['of']), metrics.gauge('kept', 'Kept.'), metrics.histogram('kept_seconds', 'Kept.', [1, 2])]
   counter.with('a').add()
   gauge.with().set(3)

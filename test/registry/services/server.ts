@@ -23,7 +23,7 @@ export async function serviceServer (t: Test, services: NonNullable<ServerOption
   let found: Pick<ServiceServer, 'resources' | 'allocation' | 'backend'> | undefined
   await app.register(async scope => {
     await orch(scope, { ...options, services })
-    const { resources, services: allocation } = scope.orch
+    const { orchResources: resources, orchServices: allocation } = scope
     const store = resources.find('', 'services')
     if (store !== undefined && allocation !== undefined) found = { resources, allocation, backend: store.backend }
   })

@@ -1,12 +1,12 @@
 /** Metrics of admission webhooks, with upstream's names. */
 import type { HookMetrics } from '../../admission/webhooks/tools.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 /** Higher codes share one label. */
 const MAX_STATUS_CODE = 600
 
-export function hookMetrics ({ histogram, counter }: OrchServer['metrics']): HookMetrics {
+export function hookMetrics ({ histogram, counter }: Metrics): HookMetrics {
   const durations = histogram('apiserver_admission_webhook_admission_duration_seconds', 'Seconds of calls of admission webhooks, by webhook, type (admit or validating) and operation.', SECONDS, ['name', 'type', 'operation', 'rejected'])
   const requests = counter('apiserver_admission_webhook_request_total', 'Calls of admission webhooks, by webhook, type, operation and code of the outcome.', ['name', 'type', 'operation', 'code', 'rejected'])
   const rejections = counter('apiserver_admission_webhook_rejection_count', 'Requests refused by or for an admission webhook, by webhook, type, operation, and whether that was an error.', ['name', 'type', 'operation', 'error_type', 'rejection_code'])

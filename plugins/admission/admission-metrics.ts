@@ -1,12 +1,11 @@
 /** Admission durations and rejections, by plugin and in total, with upstream's names. */
 import type { ObserveAdmission, Phase } from '../../admission/chain.js'
 import type { AdmissionOperation } from '../../registry/admission.js'
-import type { Histogram } from '../metric-series.js'
-import type { OrchServer } from '../server.js'
+import type { Histogram, Metrics } from '../metric-series.js'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 
-export function observeAdmission ({ histogram, summary }: OrchServer['metrics']): ObserveAdmission {
+export function observeAdmission ({ histogram, summary }: Metrics): ObserveAdmission {
   const plugins = histogram('apiserver_admission_controller_admission_duration_seconds', 'Seconds an admission plugin took, by plugin, operation, type and whether it refused.', SECONDS, ['name', 'operation', 'rejected', 'type'])
   const steps = histogram('apiserver_admission_step_admission_duration_seconds', 'Seconds all admission plugins took together, by operation, type and whether one refused.', SECONDS, ['type', 'operation', 'rejected'])
   const quantiles = summary('apiserver_admission_step_admission_duration_seconds_summary', 'Seconds all admission plugins took together in the last five hours, by operation, type and whether one refused.', ['type', 'operation', 'rejected'])

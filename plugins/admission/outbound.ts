@@ -7,7 +7,8 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import { occasionally } from '../rate-limited.js'
 import { outgoingMetrics } from '../outgoing-metrics.js'
-import type { OrchServer } from '../server.js'
+import type { Metrics } from '../metric-series.js'
+import type { OrchDecorators } from '../server.js'
 import { renamedReviews } from './renamed-reviews.js'
 import { hookCaller } from './webhook-caller.js'
 import { hookCredentials } from './webhook-credentials.js'
@@ -22,9 +23,9 @@ export interface OutboundOptions {
 }
 
 export interface OutboundContext extends OutboundOptions {
-  readonly resources: () => ResourceRegistry
-  readonly metrics: OrchServer['metrics']
-  readonly egress: OrchServer['egress']
+  readonly resources: ResourceRegistry
+  readonly metrics: Metrics
+  readonly egress: OrchDecorators['orchEgress']
   readonly warn: (text: string) => void
   /** Of webhooks. */
   readonly naming: Naming
@@ -35,7 +36,7 @@ const MAX_MESSAGE = 1000
 
 export function outboundCallers ({ client, toEndpoints = false, resources, metrics, egress, warn, naming }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
-  const reader = admissionReader(resources)
+  const reader = admissionReader(() => resources)
   return {
     webhooks: async kubeconfig => {
       const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, egress, observers: outgoingMetrics(metrics) })

@@ -2,8 +2,7 @@
 import type { ResourceType } from '../../schemas/index.js'
 import type { StoreObserver, StoreOperation } from '../../storage/observer.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import type { Counter, Histogram } from '../metric-series.js'
-import type { OrchServer } from '../server.js'
+import type { Counter, Histogram, Metrics } from '../metric-series.js'
 
 const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
 const OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000]
@@ -11,7 +10,7 @@ const OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000]
 /** `configmaps`, `clusterroles.rbac.authorization.orch.io` */
 export const resourceLabel = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string => group === '' ? plural : `${plural}.${group}`
 
-export function observeStores ({ counter, gauge, histogram }: OrchServer['metrics']): (type: ResourceType) => StoreObserver {
+export function observeStores ({ counter, gauge, histogram }: Metrics): (type: ResourceType) => StoreObserver {
   const cacheLists = counter('apiserver_cache_list_total', 'Lists that were answered from memory.', ['resource_prefix', 'index'])
   const cacheFetched = counter('apiserver_cache_list_fetched_objects_total', 'Objects that were looked at in memory for lists.', ['resource_prefix', 'index'])
   const cacheReturned = counter('apiserver_cache_list_returned_objects_total', 'Objects in lists that were answered from memory.', ['resource_prefix'])
@@ -56,7 +55,7 @@ export function observeStores ({ counter, gauge, histogram }: OrchServer['metric
 }
 
 /** Sizes of the watch caches. */
-export function observeCaches ({ gauge, beforeScrape }: OrchServer['metrics'], resources: ResourceRegistry): void {
+export function observeCaches ({ gauge, beforeScrape }: Metrics, resources: ResourceRegistry): void {
   const capacities = gauge('watch_cache_capacity', 'Changes that a cache keeps for watches.', ['resource'])
   beforeScrape(() => {
     for (const { cache, type } of resources.all()) {

@@ -1,0 +1,44 @@
+/** Starts the admission plugins and hands their chain to the registry, before types are added to it. */
+import fp from 'fastify-plugin'
+import { loadPlugins } from '../../admission/catalogue.js'
+import { AdmissionChain } from '../../admission/chain.js'
+import type { AdmissionOptions } from '../../admission/options.js'
+import { observeAdmission } from './admission-metrics.js'
+import { outboundCallers, type OutboundOptions } from './outbound.js'
+import { observePodSecurity } from './pod-security-metrics.js'
+
+export interface AdmissionPluginOptions {
+  readonly admission?: AdmissionOptions | undefined
+  /** Default true. */
+  readonly allowPrivileged?: boolean | undefined
+  readonly outbound?: OutboundOptions | undefined
+}
+
+export default fp<AdmissionPluginOptions>(async (fastify, { admission = {}, allowPrivileged = true, outbound = {} }) => {
+  const { orchAuthorization: { authorizer, rbac }, orchClock: clock, orchEgress: egress, orchMetrics: metrics, orchResources: resources } = fastify
+  const { featureGates: gates, naming } = fastify.orchSettings
+  const note = (text: string): void => { fastify.log.warn(text) }
+  const authorize = authorizer.authorize.bind(authorizer)
+  const callers = outboundCallers({ ...outbound, resources, metrics, egress, naming, warn: note })
+  const plugins = await loadPlugins(admission, {
+    resources,
+    authorize,
+    tolerationSeconds: admission.tolerationSeconds ?? { notReady: 300, unreachable: 300 },
+    callers,
+    clock,
+    gates,
+    naming,
+    observePodSecurity: observePodSecurity(metrics),
+    note
+  })
+  // First: objects that violate this rule are invalid whatever the other plugins decide.
+  if (!allowPrivileged) plugins.unshift((await import('../../admission/privileged-containers.js')).privilegedContainers)
+  if (rbac !== undefined) plugins.push((await import('../../admission/plugins/rbac-escalation.js')).escalationCheck({ rbac, authorize }))
+  resources.admitWith(new AdmissionChain(plugins, observeAdmission(metrics), admission.plugins))
+  fastify.decorate('orchConversionCaller', (await callers.webhooks(undefined)).caller)
+  fastify.addHook('onClose', async () => { await callers.close() })
+}, {
+  name: 'orch/admission',
+  fastify: '5.x',
+  decorators: { fastify: ['orchAuthorization', 'orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'] }
+})

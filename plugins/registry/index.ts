@@ -1,0 +1,89 @@
+/** Makes the resource registry, to which the routes add the types, and loads their watch caches before the server is ready. */
+import fp from 'fastify-plugin'
+import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { admissionReader } from '../../admission/reader.js'
+import { failureFields } from '../../storage/errors.js'
+import type { ServiceRanges } from '../../registry/services/allocation.js'
+import { ResourceRegistry, type RegistryOptions } from '../../registry/resource-registry.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
+import { stateFields, stateOf } from '../../registry/state.js'
+import { withoutRepeats } from '../repeated-failures.js'
+import { observeAddresses, observeRanges } from './allocator-metrics.js'
+import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
+
+/** Watch cache settings. */
+export interface WatchCacheOptions {
+  /** Minimum events kept per resource; at least 2,000. Default 100. 0 disables the watch cache: the back end serves everything. */
+  readonly size?: number
+  /** Overrides per resource by `group/plural`; `/configmaps` for the core group. */
+  readonly sizes?: Readonly<Record<string, number>>
+}
+
+type StoredOptions = Partial<Pick<RegistryOptions, 'mediaType' | 'leaseReuseSeconds' | 'garbageCollection'>>
+
+export interface RegistryPluginOptions {
+  readonly storage?: (StoredOptions & { readonly eventTtl?: number }) | undefined
+  readonly watchCache?: WatchCacheOptions | undefined
+  readonly services?: ServiceRanges | undefined
+}
+
+const TRIM_EVERY = 30_000
+
+export default fp<RegistryPluginOptions>(async (fastify, { storage = {}, watchCache = {}, services }) => {
+  const { mediaType = PROTOBUF_TYPE, eventTtl, leaseReuseSeconds, garbageCollection } = storage
+  const { orchBackends: backends, orchClock: clock, orchHealth: health, orchMetrics: metrics, orchSettings: { featureGates: gates } } = fastify
+  const { prefix } = backends
+  const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
+  const allocation = services === undefined
+    ? undefined
+    : new (await import('../../registry/services/allocation.js')).ServiceAllocation({
+      ...services, keepsFirst: gates.enabled('ServiceIPStaticSubrange'), backend: backends.unencrypted('', 'services'), prefix, log, observe: observeAddresses(metrics)
+    })
+  const resources: ResourceRegistry = new ResourceRegistry({
+    backendOf: backends.of,
+    allocationOf: (group, plural) => group === '' && plural === 'services' ? allocation : undefined,
+    clock,
+    prefix,
+    mediaType,
+    windowSizeOf: (group, plural) => watchCache.sizes?.[`${group}/${plural}`] ?? watchCache.size ?? 100,
+    ttlSeconds: eventTtl === undefined ? undefined : eventTtl / 1000, // applies to Events only
+    leaseReuseSeconds,
+    garbageCollection,
+    observerOf: observeStores(metrics),
+    reader: admissionReader(() => resources),
+    gates,
+    log
+  })
+  fastify.decorate('orchResources', resources)
+  fastify.decorate('orchServices', allocation)
+  fastify.decorate('orchReport', () => stateFields(stateOf(resources)))
+
+  // Release memory after a burst.
+  const trimming = setInterval(() => { for (const { cache } of resources.all()) cache?.trim() }, TRIM_EVERY).unref()
+  // Types that are defined later load beside the others, which serve meanwhile.
+  let atStart: readonly ResourceStore[] = []
+  health.add('informer-sync', () => {
+    for (const { cache, type } of atStart) if (cache?.loaded === false) throw new Error(`${type.plural} are not loaded yet`)
+  }, { healthz: false, livez: false })
+  observeCaches(metrics, resources)
+  if (allocation !== undefined) observeRanges(metrics, allocation)
+
+  fastify.addHook('onReady', done => {
+    atStart = resources.all()
+    health.postStart('start-watch-caches', resources.open())
+    for (const store of resources.all()) {
+      const { start, end } = store.range('')
+      metrics.trackObjects(resourceLabel(store.type), () => store.backend.count(start, end))
+    }
+    done()
+  })
+  fastify.addHook('onClose', (_instance, done) => {
+    clearInterval(trimming)
+    resources.close()
+    done()
+  })
+}, {
+  name: 'orch/registry',
+  fastify: '5.x',
+  decorators: { fastify: ['orchBackends', 'orchClock', 'orchHealth', 'orchMetrics', 'orchSettings'] }
+})
