@@ -38,7 +38,8 @@ export function parseDuration (text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n
   if (text.length > LONGEST || !DURATION.test(text)) return undefined
   let nanoseconds = 0n
-  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(/(\d*)(?:\.(\d*))?(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
+  for (const [, whole = '', fraction = '', unit = ''] of text
+    .matchAll(/(\d*)(?:\.(\d*))?(h|ms|m|s|us|\u00b5s|\u03bcs|ns)/g)) {
     const size = UNITS.get(unit) ?? 0n
     nanoseconds += BigInt(whole === '' ? '0' : whole) * size +
       (fraction === '' ? 0n : BigInt(fraction) * size / 10n ** BigInt(fraction.length))
