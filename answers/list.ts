@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import type { Entry } from '../storage/cache/entry.js'
+import type { LeafView } from '../storage/cache/leaf-json.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { withSpan } from '../registry/trace.js'
 import type { ListAnswer, ObjectList } from './answer.js'
@@ -42,23 +43,39 @@ async function writeList (
   const { orch } = request
   const { accept } = orch
   const names = namesOf(orch)
-  const own = await shownAs(store, found, OWN)
+  const format = formatOf(accept)
   const isTransformed = accept?.as !== undefined
+  if (format === COMPACT && !isTransformed) {
+    if (orch.recorder?.wantsResponse === true) await recordList(orch, store, await shownAs(store, found, OWN))
+    return await writeJoined(request, reply, store, found)
+  }
+  const own = await shownAs(store, found, OWN)
   const asked: ShownList = { store, list: own, names: OWN, keep: false, asker: () => askerOf(orch) }
   await recordList(orch, store, own, isTransformed ? () => transformed(request, COMPACT, asked) : undefined)
   const list = isTransformed ? own : await shownAs(store, own, names) // rows and metadata are translated one by one
-  const format = formatOf(accept)
-  if (format === COMPACT && !isTransformed) {
-    const joined = await joinedList(store, list, names)
-    if (joined.length < LARGE_BYTES) sendWhole(request, reply, format.type, joined.whole())
-    else await sendPieces(request, reply, format.type, joined.pieces(), joined.length)
-    return
-  }
   const size = await sizeOf(list.entries)
   const shown = { ...asked, list, names, keep: size <= MAX_KEPT_BYTES }
   const parts = isTransformed ? transformed(request, format, shown) : format.list(shown)
   if (size < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
   else await sendPieces(request, reply, format.type, chunked(parts))
+}
+
+async function writeJoined (
+  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, found: ObjectList
+): Promise<void> {
+  const names = namesOf(request.orch)
+  const joined = await joinedList(store, found, names, viewOf(store, names))
+  if (joined.length < LARGE_BYTES) sendWhole(request, reply, COMPACT.type, joined.whole())
+  else await sendPieces(request, reply, COMPACT.type, joined.pieces(), joined.length)
+}
+
+/** Undefined if what is stored is what is asked for. */
+function viewOf (store: ResourceStore, names: Names): LeafView | undefined {
+  const { representation: { apiVersion, conversion } } = store
+  if (names === OWN) {
+    return conversion === undefined ? undefined : { key: apiVersion, show: entry => store.toVersion(entry) }
+  }
+  return { key: apiVersion + names.key, show: entry => names.entry(store, store.toVersion(entry)) }
 }
 
 /** @throws StatusError 400 */

@@ -3,7 +3,7 @@ import { indentedItem, listJson, stringify, toJson } from '../../schemas/index.j
 import { JSON_TYPE } from '../../schemas/media-types.js'
 import { nextTurn, isLarge, turnIsOver } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { leafJson } from '../../storage/cache/leaf-json.js'
+import { leafJson, type LeafView } from '../../storage/cache/leaf-json.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { ObjectList } from '../answer.js'
 import { ListBytes, sizeOf, type LeafJson } from '../list-bytes.js'
@@ -47,23 +47,45 @@ export const INDENTED: TextFormat = {
   }
 }
 
-/** The stored bytes between head and tail; whole leaves of the cache are shared with other lists. */
-export async function joinedList (store: ResourceStore, list: ObjectList, names: Names): Promise<ListBytes> {
+/**
+ * The bytes of all entries between head and tail; whole leaves of the cache are shared with other lists.
+ * @param list as it is stored
+ */
+export async function joinedList (
+  store: ResourceStore, list: ObjectList, names: Names, view: LeafView | undefined
+): Promise<ListBytes> {
   const { listKind, apiVersion } = store.representation
   const { head, tail } = listJson({ listKind, apiVersion: names.apiVersion(apiVersion) }, metadataOf(list, store))
-  const ready = await leavesOf(list)
-  return new ListBytes(head, list.entries, await sizeOf(list.entries, ready), `${tail}\n`, ready)
+  const ready = await leavesOf(list, view)
+  const entries = view === undefined ? list.entries : await shownBeside(list.entries, ready, view)
+  return new ListBytes(head, entries, await sizeOf(entries, ready), `${tail}\n`, ready)
 }
 
 /** The bytes of whole cache leaves, cached for later lists. Yields to the event loop. */
-async function leavesOf ({ leaves = [] }: ObjectList): Promise<LeafJson[]> {
+async function leavesOf ({ leaves = [] }: ObjectList, view: LeafView | undefined): Promise<LeafJson[]> {
   const ready: LeafJson[] = []
   for (const { at, entries } of leaves) {
     if (turnIsOver()) await nextTurn()
-    const bytes = leafJson(entries)
+    const bytes = leafJson(entries, view)
     if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
   }
   return ready
+}
+
+/** The entries as they are shown, except those whose bytes are ready. Yields to the event loop. */
+async function shownBeside (
+  entries: readonly Entry[], ready: readonly LeafJson[], { show }: LeafView
+): Promise<readonly Entry[]> {
+  const shown = [...entries]
+  let at = 0
+  for (const { at: stop, count } of [...ready, { at: entries.length, count: 0 }]) {
+    for (; at < stop; at++) {
+      shown[at] = show(entries[at] as Entry) // before the end
+      if (turnIsOver()) await nextTurn()
+    }
+    at += count
+  }
+  return shown
 }
 
 export const jsonEvents = (store: ResourceStore, names: Names): Events => ({

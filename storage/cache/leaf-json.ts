@@ -18,20 +18,32 @@ class CachedJson implements CachedRepresentations {
   drop (): void { this.json = undefined }
 }
 
-const leaves = new WeakMap<readonly Entry[], CachedJson>()
+/** How entries are shown in another version or under other names than they are stored. */
+export interface LeafView {
+  /** Of one resource type and its versions. */
+  readonly key: string
+  readonly show: (entry: Entry) => Entry
+}
+
+const STORED: LeafView = { key: '', show: entry => entry }
+
+/** By view. */
+const leaves = new WeakMap<readonly Entry[], Map<string, CachedJson>>()
 
 /**
  * Each entry's JSON followed by a comma; shared: never write to it. Undefined on the first request for a leaf, because
  * most leaves change before they are listed again, and when the memory limit is reached.
  */
-export function leafJson (entries: readonly Entry[]): Buffer | undefined {
-  const cached = leaves.get(entries)
+export function leafJson (entries: readonly Entry[], view = STORED): Buffer | undefined {
+  let views = leaves.get(entries)
+  if (views === undefined) leaves.set(entries, views = new Map())
+  const cached = views.get(view.key)
   if (cached === undefined) {
-    leaves.set(entries, new CachedJson())
+    views.set(view.key, new CachedJson())
     return undefined
   }
   cached.used = now()
-  cached.json ??= join(entries, cached)
+  cached.json ??= join(view === STORED ? entries : entries.map(view.show), cached)
   return cached.json
 }
 

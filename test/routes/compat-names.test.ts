@@ -63,6 +63,22 @@ t.test('types of the core group have public names, but for clients that ask for 
   ] as const) t.strictSame((await server.get(`/api/v1/namespaces?${encodeURI(query)}`)).json.items.map(({ metadata }: Json) => metadata.name), names, query)
 })
 
+t.test('a list is the objects, however often it is read and whatever changes between', async t => {
+  const server = await compat(t)
+  const path = '/api/v1/namespaces/kube-system/pods'
+  const pod = (at: number): Json => ({ metadata: { name: `pod-${String(at).padStart(3, '0')}`, labels: at % 2 === 0 ? { 'kubernetes.io/os': 'linux' } : {} }, spec: { containers: [{ name: 'a', image: 'a' }] } })
+  for (let at = 0; at < 150; at++) t.equal((await server.post(path, pod(at))).code, 201)
+  const single = async (): Promise<Json[]> => await Promise.all(Array.from({ length: 150 }, async (_, at) => (await server.get(`${path}/${pod(at)['metadata'].name}`)).json))
+  const listed = async (headers = {}): Promise<Json[]> => (await server.get(path.replace('kube-system', headers === OWN ? 'orch-system' : 'kube-system'), headers)).json.items
+  for (let round = 0; round < 3; round++) {
+    for (let read = 0; read < 3; read++) {
+      t.strictSame(await listed(), await single())
+      t.match((await listed(OWN))[0], { metadata: { namespace: 'orch-system', labels: { 'orch.io/os': 'linux' } } })
+    }
+    await server.patch(`${path}/pod-0${round}0`, { metadata: { labels: { 'kubernetes.io/arch': `arm-${round}` } } })
+  }
+})
+
 t.test('JSON, YAML, protobuf and tables', async t => {
   const server = await compat(t)
   const message = findResource('rbac.authorization.orch.io', 'v1', 'roles')?.message

@@ -27,6 +27,16 @@ t.test('the JSON of a leaf is joined at its second listing, shared, and dropped 
   t.equal(leafJson(leaf)?.toString(), 'a,b,c,')
 })
 
+t.test('each view of a leaf has bytes of its own', async t => {
+  const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b'].map(key => [key, entry(key)])))
+  const loud = { key: 'loud', show: ({ key }: Entry) => entry(key, key.toUpperCase()) }
+  t.equal(leafJson(leaf), undefined)
+  t.equal(leafJson(leaf, loud), undefined, 'once is no use')
+  t.equal(leafJson(leaf, loud)?.toString(), 'A,B,')
+  t.equal(leafJson(leaf)?.toString(), 'a,b,')
+  t.equal(leafJson(leaf, { key: 'loud', show: () => { throw new Error('shown again') } })?.toString(), 'A,B,')
+})
+
 t.test('a change makes another run of its leaf and leaves the others', async t => {
   const map = OrderedMap.fromSorted(Array.from({ length: 200 }, (_, at) => String(at).padStart(3, '0')).map(key => [key, entry(key)]))
   const before = leavesOf(map)
