@@ -34,8 +34,8 @@ const MAY_IMPORT = {
   registry: UP_TO_AUTH,
   admission: UP_TO_REGISTRY,
   controllers: UP_TO_ADMISSION,
-  answers: [...UP_TO_REGISTRY, 'plugins/context', 'serving/wire'],
-  routes: [...UP_TO_REGISTRY, 'answers', 'plugins/context', 'serving/wire'],
+  answers: [...UP_TO_REGISTRY, 'plugins/shared/context', 'serving/wire'],
+  routes: [...UP_TO_REGISTRY, 'answers', 'plugins/shared/context', 'serving/wire'],
   plugins: [...UP_TO_CONTROLLERS, 'answers', 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
@@ -54,15 +54,6 @@ const MAY_IMPORT = {
 }
 /** Exempt from the rules. */
 const EXEMPT = ['test', 'examples']
-
-/** Shared files of plugins/. No plugin may import any other file of another plugin. */
-const SHARED = [
-  'accept', 'audit-id', 'connections/headers', 'connections/paths', 'connections/responses', 'connections/upgrade',
-  'context', 'debug-table', 'host-header', 'in-flight-metrics', 'lifecycle', 'metric-series', 'outgoing-metrics',
-  'queued-responses', 'rate-limited', 'repeated-failures', 'request-kinds', 'review-metrics', 'sent-bytes',
-  'sent-headers', 'server', 'indexed-list', 'unread-bodies', 'unsent-responses', 'utilization'
-]
-  .map(name => `plugins/${name}`)
 
 /** Modules that may import each back end. */
 const BACK_ENDS = {
@@ -118,9 +109,9 @@ function violation (from, specifier) {
       : `${folderOf(from)} may not import ${to}: see build/layers.js`
   }
   // it declares the types of the plugins' decorators
-  if (folderOf(from) !== 'plugins' || from === 'plugins/server') return undefined
+  if (folderOf(from) !== 'plugins' || from === 'plugins/shared/server') return undefined
   const plugin = from.split('/').slice(0, 2).join('/')
-  return SHARED.includes(to) || to.startsWith(`${plugin}/`)
+  return isIn(to, 'plugins/shared') || to.startsWith(`${plugin}/`)
     ? undefined
     : 'plugins import no other plugin: they meet in decorators'
 }

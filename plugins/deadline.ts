@@ -8,8 +8,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
 import { MAX_TIMER_MS, systemClock } from '../event-loop/clock.js'
-import { isLongRunning } from './request-kinds.js'
-import { IndexedList } from './indexed-list.js'
+import { isLongRunning } from './shared/request-kinds.js'
+import { IndexedList } from './shared/indexed-list.js'
 
 export interface DeadlineOptions {
   /** Milliseconds; 0 disables the deadline. Default 60,000. */

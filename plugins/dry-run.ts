@@ -4,8 +4,8 @@
  */
 import fp from 'fastify-plugin'
 import { parseDryRun } from '../schemas/dry-run.js'
-import { isConnection } from './request-kinds.js'
-import { later } from './server.js'
+import { isConnection } from './shared/request-kinds.js'
+import { later } from './shared/server.js'
 
 export default fp(async fastify => {
   const aggregation = later(fastify, 'orchAggregation')

@@ -8,7 +8,7 @@ import fp from 'fastify-plugin'
 import { openEgress, type Egress, type EgressOptions } from '../clients/egress/index.js'
 import { openRelay, type Relay } from '../clients/egress/relay.js'
 import type { Tunnel, TunnelTarget } from '../clients/egress/tunnel.js'
-import { occasionally } from './rate-limited.js'
+import { occasionally } from './shared/rate-limited.js'
 
 export type { EgressOptions } from '../clients/egress/index.js'
 

@@ -14,9 +14,9 @@ import {
   badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
 import { warningHeaders } from '../schemas/warnings.js'
-import { negotiate } from './accept.js'
-import { contextIfAny } from './context.js'
-import { later } from './server.js'
+import { negotiate } from './shared/accept.js'
+import { contextIfAny } from './shared/context.js'
+import { later } from './shared/server.js'
 
 /**
  * Maximum milliseconds of waiting for the store after which a client still gets Retry-After. After longer waits kubectl would repeat the request

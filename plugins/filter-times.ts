@@ -3,7 +3,7 @@
  * request that a filter rejects counts for the preceding filters, and for authentication.
  */
 import fp from 'fastify-plugin'
-import { contextIfAny } from './context.js'
+import { contextIfAny } from './shared/context.js'
 
 export interface FilterTimesOptions {
   /** The filter that has just run; undefined before the first. */

@@ -7,7 +7,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { reasonOf } from '../storage/errors.js'
-import { HEALTH_ENDPOINTS } from './request-kinds.js'
+import { HEALTH_ENDPOINTS } from './shared/request-kinds.js'
 
 /** Fails by throwing or rejecting; the error's message is logged. */
 export type HealthCheck = () => unknown

@@ -1,7 +1,7 @@
 /**
  * Limits concurrent requests, separately for reads and mutations. Excess requests fail with 429 and Retry-After instead of queueing. A
  * request frees its place once its response is written or waits only for the client, so slow readers block nobody;
- * plugins/unsent-responses.ts bounds the bytes they hold.
+ * plugins/shared/unsent-responses.ts bounds the bytes they hold.
  * Long-running requests, health probes and administrators (system:masters) are exempt.
  * Registered after authentication, which identifies administrators, and before authorization.
  * @see interface, 'Limits': --max-requests-inflight, --max-mutating-requests-inflight
@@ -11,10 +11,10 @@ import fp from 'fastify-plugin'
 import { READ_ONLY, type RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { tooManyRequests } from '../schemas/status.js'
-import { contextIfAny, type LimitPlace } from './context.js'
-import { requestKinds, type KindSeries } from './in-flight-metrics.js'
-import { isAdministrator, isLongRunning, isProbe } from './request-kinds.js'
-import { NOT_LISTED, UnsentResponses, type UnsentResponse } from './unsent-responses.js'
+import { contextIfAny, type LimitPlace } from './shared/context.js'
+import { requestKinds, type KindSeries } from './shared/in-flight-metrics.js'
+import { isAdministrator, isLongRunning, isProbe } from './shared/request-kinds.js'
+import { NOT_LISTED, UnsentResponses, type UnsentResponse } from './shared/unsent-responses.js'
 
 export interface InFlightOptions {
   /** Concurrent reads; 0 means unlimited. Default 400. */

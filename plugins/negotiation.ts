@@ -3,10 +3,10 @@ import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
-import { negotiate, MEDIA_TYPES, isPretty, type Available } from './accept.js'
-import type { Negotiated } from './context.js'
-import { isConnection } from './request-kinds.js'
-import { later } from './server.js'
+import { negotiate, MEDIA_TYPES, isPretty, type Available } from './shared/accept.js'
+import type { Negotiated } from './shared/context.js'
+import { isConnection } from './shared/request-kinds.js'
+import { later } from './shared/server.js'
 
 const OBJECT: Available = { protobuf: true, watch: false, transforms: true }
 const STREAM: Available = { protobuf: true, watch: true, transforms: true }

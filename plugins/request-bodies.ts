@@ -12,7 +12,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { MAX_BODY_BYTES as MAX_BYTES } from '../schemas/limits.js'
 import { badRequest, tooLarge, tooManyRequests, unsupportedMediaType, type StatusError } from '../schemas/status.js'
-import { isAdministrator, isConnection } from './request-kinds.js'
+import { isAdministrator, isConnection } from './shared/request-kinds.js'
 import { quote } from '../schemas/quote.js'
 
 export interface RequestBodiesOptions {

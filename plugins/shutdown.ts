@@ -11,7 +11,7 @@ import { setMaxListeners } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { StatusError } from '../schemas/status.js'
-import { isProbe } from './request-kinds.js'
+import { isProbe } from './shared/request-kinds.js'
 
 export type ShutdownState = 'serving' | 'delaying' | 'draining' | 'closed'
 

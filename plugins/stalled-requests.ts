@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { quote } from '../schemas/quote.js'
 import { tooManyRequests } from '../schemas/status.js'
-import { isProbe } from './request-kinds.js'
+import { isProbe } from './shared/request-kinds.js'
 
 /** What requests have in common that may make a process hang again. */
 export interface RequestLike {

@@ -9,7 +9,7 @@ import { storageVersions as ownType } from '../schemas/api/internal/storageversi
 import { serviceUnavailable } from '../schemas/status.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { reasonOf } from '../storage/errors.js'
-import { isAdministrator } from './request-kinds.js'
+import { isAdministrator } from './shared/request-kinds.js'
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 

@@ -55,7 +55,7 @@ t.test('each layer is kept from those above and beside it', async t => {
     ['registry/resource-registry.ts', 'fastify'],
     ['storage/cache/entry.ts', '../../app.js'],
     ['routes/index.ts', '../plugins/health.js'],
-    ['routes/index.ts', '../plugins/server.js'],
+    ['routes/index.ts', '../plugins/shared/server.js'],
     ['routes/verbs/get.ts', '../../plugins/errors.js'],
     ['routes/index.ts', '../config/flag.js'],
     ['plugins/health.ts', '../routes/index.js'],
@@ -72,6 +72,7 @@ t.test('each layer is kept from those above and beside it', async t => {
     // New files and folders.
     ['plugins/new-concern.ts', './audit/index.js'],
     ['plugins/audit/index.ts', '../new-concern.js'],
+    ['plugins/shared/context.ts', '../audit/index.js'],
     ['plugins/audit/index.ts', '../authentication/token-file.js'],
     ['plugins/new/index.ts', '../audit/sink.js'],
     ['routes/index.ts', '../new-folder/it.js'],
@@ -114,7 +115,7 @@ t.test('no folder imports one above it', async t => {
 
 t.test('permitted imports pass', async t => {
   for (const [file, specifier] of [
-    ['routes/index.ts', '../plugins/context.js'],
+    ['routes/index.ts', '../plugins/shared/context.js'],
     ['routes/index.ts', '../registry/resource-registry.js'],
     ['registry/resource-registry.ts', '../schemas/index.js'],
     ['plugins/health.ts', '../storage/errors.js'],
@@ -130,7 +131,7 @@ t.test('permitted imports pass', async t => {
     ['serving/listener.ts', '../serving/wire/pipelines.js'],
     ['serving/listener.ts', '../schemas/limits.js'],
     ['plugins/health.ts', '../serving/wire/pipelines.js'],
-    ['plugins/health.ts', './context.js'],
+    ['plugins/health.ts', './shared/context.js'],
     ['app.ts', './plugins/health.js'],
     ['storage/open.ts', './etcd/backend.js'],
     ['storage/etcd/backend.ts', 'etcd3/lib/connection-pool.js'],
@@ -139,7 +140,7 @@ t.test('permitted imports pass', async t => {
     ['storage/encryption/cipher.ts', '@noble/ciphers/salsa.js'],
     ['plugins/audit/index.ts', './sink.js'],
     ['plugins/new/index.ts', './part.js'],
-    ['plugins/new/index.ts', '../context.js'],
+    ['plugins/new/index.ts', '../shared/context.js'],
     ['test/routes/any.test.ts', '../../storage/etcd/backend.js']
   ] as const) t.same(await complaints(file, specifier), [], `${file} may import ${specifier}`)
 })

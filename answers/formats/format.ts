@@ -3,7 +3,7 @@ import type { ApiObject, Asker, Message, TextForm } from '../../schemas/index.js
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import type { RequestContext } from '../../plugins/context.js'
+import type { RequestContext } from '../../plugins/shared/context.js'
 import type { ObjectList } from '../answer.js'
 import type { Names } from '../names.js'
 

@@ -1,7 +1,7 @@
 /** Admission durations and rejections, by plugin and in total, with upstream's names. */
 import type { ObserveAdmission, Phase } from '../../admission/chain.js'
 import type { AdmissionOperation } from '../../registry/admission.js'
-import type { Histogram, Metrics } from '../metric-series.js'
+import type { Histogram, Metrics } from '../shared/metric-series.js'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 

@@ -2,7 +2,7 @@
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { PodSecurityObserver } from '../../admission/pod-security/observer.js'
 import { RELEASE } from '../../schemas/meta/release.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 const LABELS = ['request_operation', 'resource', 'subresource']
 

@@ -1,6 +1,6 @@
 /** Metrics of admission webhooks, with upstream's names. */
 import type { HookMetrics } from '../../admission/webhooks/tools.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 /** Higher codes share one label. */

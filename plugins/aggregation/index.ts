@@ -13,7 +13,7 @@ import { RegisteredServices, type RegisteredService } from '../../controllers/ag
 import { remoteContents, type RemoteContents } from '../../controllers/aggregation/remote-contents.js'
 import type { Controller } from '../../controllers/controller.js'
 import { failureFields } from '../../storage/errors.js'
-import { occasionally } from '../rate-limited.js'
+import { occasionally } from '../shared/rate-limited.js'
 import { RemoteDocuments, type Documents } from './documents.js'
 import { documentFetch, exchange, namespaceAsk } from './fetch.js'
 import { observeAvailability, observeCertificates } from './metrics.js'

@@ -1,7 +1,7 @@
 /** Metrics of APIServices, with upstream's names. */
 import type { AvailabilityObserver } from '../../controllers/aggregation/availability.js'
 import type { OutgoingRequest } from '../../clients/outgoing.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 export function observeAvailability ({ gauge, counter }: Metrics): AvailabilityObserver {
   const unavailable = gauge('aggregator_unavailable_apiservice', 'Whether an APIService was unavailable at its last check, by name.', ['name'])

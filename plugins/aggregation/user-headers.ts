@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { requestHeaders, type Forwarding } from '../connections/headers.js'
+import { requestHeaders, type Forwarding } from '../shared/forwarding/headers.js'
 import { claimsIdentity } from './identity-headers.js'
 
 const USER = 'X-Remote-User'

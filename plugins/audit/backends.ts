@@ -1,9 +1,9 @@
 /** Opens the configured audit back ends, log and webhook, with metrics and log lines for lost events. */
 import type { FastifyInstance } from 'fastify'
 import { reasonOf } from '../../storage/errors.js'
-import type { Counter, Metric } from '../metric-series.js'
-import { occasionally } from '../rate-limited.js'
-import { outgoingMetrics } from '../outgoing-metrics.js'
+import type { Counter, Metric } from '../shared/metric-series.js'
+import { occasionally } from '../shared/rate-limited.js'
+import { outgoingMetrics } from '../shared/outgoing-metrics.js'
 import { openBackend, type AuditBackend, type AuditBackendOptions } from './backend.js'
 import type { BatchOptions, OnLost } from './batches.js'
 import { jsonLine, type AuditEvent } from './event.js'

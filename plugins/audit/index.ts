@@ -13,12 +13,12 @@ import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
 import { Recording } from './recording.js'
 import { sourceIPs, type RequestFacts } from './subject.js'
-import { contextIfAny } from '../context.js'
+import { contextIfAny } from '../shared/context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/api/audit/policy.js'
 import { StatusError } from '../../schemas/status.js'
-import { isLongRunning } from '../request-kinds.js'
+import { isLongRunning } from '../shared/request-kinds.js'
 
 export interface AuditOptions extends BackendsOptions {
   /** Default: metadata of all requests. */

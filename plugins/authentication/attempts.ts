@@ -1,6 +1,6 @@
 /** Counts and times authentication attempts, with upstream's metric names. */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 export interface Attempts {
   /** @param since start time, monotonic milliseconds */

@@ -4,7 +4,7 @@
  */
 import type { Authenticator, ClientCertificate } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 const users = new WeakMap<ClientCertificate, UserInfo>()
 

@@ -5,7 +5,7 @@
  */
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
-import { extraKey, headerText, valuesOf } from '../sent-headers.js'
+import { extraKey, headerText, valuesOf } from '../shared/sent-headers.js'
 
 export interface RequestHeaderOptions {
   /** `--requestheader-client-ca-file` in PEM. */

@@ -1,7 +1,7 @@
 /** Finds credentials in raw headers and removes them from requests. */
 import type { IncomingMessage } from 'node:http'
 import { unauthorized } from '../../schemas/status.js'
-import { removeHeaders } from '../sent-headers.js'
+import { removeHeaders } from '../shared/sent-headers.js'
 import { bearerToken } from './token-file.js'
 
 const AUTHORIZATION = 'authorization'

@@ -6,7 +6,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'
 import type { Clock } from '../../event-loop/clock.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 import type { Found } from './chain.js'
 
 export interface TokenAnswer {

@@ -11,7 +11,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { reasonOf } from '../../storage/errors.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { internalError, type StatusError } from '../../schemas/status.js'
-import { runParts } from '../lifecycle.js'
+import { runParts } from '../shared/lifecycle.js'
 import { explanation } from './explain.js'
 import { authorizerOf, rbacAuthorizer, type AuthorizationOptions } from './modes.js'
 

@@ -9,8 +9,8 @@ import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { isReview } from '../../auth/review-answer.js'
 import type { Clock } from '../../event-loop/clock.js'
 import { reasonOf } from '../../storage/errors.js'
-import { occasionally } from '../rate-limited.js'
-import type { TimeReview } from '../review-metrics.js'
+import { occasionally } from '../shared/rate-limited.js'
+import type { TimeReview } from '../shared/review-metrics.js'
 import { AnswerCache, type Answer } from '../../clients/answer-cache.js'
 
 export interface AuthorizationWebhookOptions {

@@ -7,11 +7,11 @@ import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
 import type { FieldError } from '../../schemas/index.js'
 import { invalid, unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { failureOf, stream } from './responses.js'
+import { failureOf, stream } from '../shared/forwarding/responses.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
 import { optionsFrom } from './options.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 export interface LogTools {
   readonly resources: ResourceRegistry

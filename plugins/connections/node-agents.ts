@@ -8,7 +8,7 @@ import { unexplained } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { resolveHost, type AddressPolicy } from './addresses.js'
 import { find } from './objects.js'
-import { encodePath } from './paths.js'
+import { encodePath } from '../shared/forwarding/paths.js'
 
 /** Used if the node's status has no port. */
 const DEFAULT_PORT = 10_250

@@ -8,14 +8,14 @@ import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import { serviceUnavailable } from '../../schemas/status.js'
-import { answerHeaders, hasBody, requestHeaders } from './headers.js'
-import { passOn } from './responses.js'
+import { answerHeaders, hasBody, requestHeaders } from '../shared/forwarding/headers.js'
+import { passOn } from '../shared/forwarding/responses.js'
 import type { Destination, Locate } from './destinations.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { rewriteLinks } from './html.js'
-import { cleanPath, encodePath } from './paths.js'
+import { cleanPath, encodePath } from '../shared/forwarding/paths.js'
 import { rewriteUrl } from './rewriting.js'
-import { upgradable, upgrade } from './upgrade.js'
+import { upgradable, upgrade } from '../shared/forwarding/upgrade.js'
 
 export interface ProxyTools {
   readonly agents: NodeAgents

@@ -1,5 +1,5 @@
 /** Rewrites URLs in a back end's responses to lead through the proxy: absolute URLs of its host, and paths from its root. */
-import { cleanPath } from './paths.js'
+import { cleanPath } from '../shared/forwarding/paths.js'
 
 export interface Place {
   /** The client's path of the back end's root: up to and including `proxy`. */

@@ -6,7 +6,7 @@ import { badRequest } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
-import { needsUpgrade, upgrade } from './upgrade.js'
+import { needsUpgrade, upgrade } from '../shared/forwarding/upgrade.js'
 
 export interface StreamTools {
   readonly resources: ResourceRegistry

@@ -18,7 +18,7 @@ import type { IdentitySettings } from '../../controllers/identity-lease.js'
 import type { OwnServiceSettings } from '../../controllers/services/own-service.js'
 import { publishesStorageVersions } from '../../schemas/api/internal/published.js'
 import { failureFields } from '../../storage/errors.js'
-import { withoutRepeats } from '../repeated-failures.js'
+import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeQueues } from './queue-metrics.js'
 
 const RETRY_MS = 1000

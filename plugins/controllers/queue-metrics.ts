@@ -1,6 +1,6 @@
 /** `workqueue_…` metrics of the controllers' work queues, with upstream's names. */
 import type { ObserveQueue } from '../../controllers/work-queue.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 /** From 10 nanoseconds to 10 seconds. */
 const SECONDS = [1e-8, 1e-7, 1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.1, 1, 10]

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import type { FlowControl, Level } from '../../flow-control/flow-control.js'
 import { Queue } from '../../flow-control/queue.js'
 import type { QueueSet } from '../../flow-control/queue-set.js'
-import { sendTable, type Row } from '../debug-table.js'
+import { sendTable, type Row } from '../shared/debug-table.js'
 import { Seat } from './seat.js'
 
 const ROOT = '/debug/api_priority_and_fairness'

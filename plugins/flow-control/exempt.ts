@@ -1,6 +1,6 @@
 /** A request of an exempt priority level: counted but not limited. */
-import type { LimitPlace } from '../context.js'
-import type { KindSeries } from '../in-flight-metrics.js'
+import type { LimitPlace } from '../shared/context.js'
+import type { KindSeries } from '../shared/in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
 
 export class Exempt implements LimitPlace {

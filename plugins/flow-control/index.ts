@@ -9,7 +9,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { contextIfAny } from '../context.js'
+import { contextIfAny } from '../shared/context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { systemClock } from '../../event-loop/clock.js'
@@ -19,9 +19,9 @@ import { serveDumps } from './dumps.js'
 import { Exempt } from './exempt.js'
 import { flowMetrics } from './metrics.js'
 import { Seat } from './seat.js'
-import { requestKinds } from '../in-flight-metrics.js'
-import { isConnection } from '../request-kinds.js'
-import { UnsentResponses } from '../unsent-responses.js'
+import { requestKinds } from '../shared/in-flight-metrics.js'
+import { isConnection } from '../shared/request-kinds.js'
+import { UnsentResponses } from '../shared/unsent-responses.js'
 
 export interface FlowControlOptions {
   /** Total seats of all levels. Default 600. */

@@ -2,8 +2,8 @@
 import type { Flow } from '../../flow-control/flow-control.js'
 import type { QueueObserver, QueueSet } from '../../flow-control/queue-set.js'
 import type { Refusal } from '../../flow-control/queue.js'
-import type { Counter, Gauge, Histogram, Metrics } from '../metric-series.js'
-import { PARTS, Utilization, utilizationSeries } from '../utilization.js'
+import type { Counter, Gauge, Histogram, Metrics } from '../shared/metric-series.js'
+import { PARTS, Utilization, utilizationSeries } from '../shared/utilization.js'
 
 const LENGTHS = [0, 10, 25, 50, 100, 250, 500, 1000]
 const SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]

@@ -5,9 +5,9 @@ import type { QueueSet, QueueSettings } from '../../flow-control/queue-set.js'
 import { Ticket, type Refusal, type Work } from '../../flow-control/queue.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { tooManyRequests } from '../../schemas/status.js'
-import type { LimitPlace } from '../context.js'
-import { NOT_LISTED, type UnsentResponse, type UnsentResponses } from '../unsent-responses.js'
-import type { KindSeries } from '../in-flight-metrics.js'
+import type { LimitPlace } from '../shared/context.js'
+import { NOT_LISTED, type UnsentResponse, type UnsentResponses } from '../shared/unsent-responses.js'
+import type { KindSeries } from '../shared/in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
 
 const RETRY_AFTER_SECONDS = 1

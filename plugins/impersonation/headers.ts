@@ -1,5 +1,5 @@
 /** Reads the impersonation headers. */
-import { extraKey, headerText } from '../sent-headers.js'
+import { extraKey, headerText } from '../shared/sent-headers.js'
 
 const PREFIX = 'impersonate-'
 const EXTRA = 'impersonate-extra-'

@@ -14,8 +14,8 @@ import { reasonOf } from '../../storage/errors.js'
 import { parseImpersonation, type Permission } from './permissions.js'
 
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
-import { removeHeaders } from '../sent-headers.js'
-import { later } from '../server.js'
+import { removeHeaders } from '../shared/sent-headers.js'
+import { later } from '../shared/server.js'
 
 const PATH = '/impersonate'
 

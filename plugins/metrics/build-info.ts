@@ -1,6 +1,6 @@
 /** `orch_build_info`: release and platform of the server. Unknown labels are empty. */
 import { COMPILER, PLATFORM, RELEASE, releaseVersion } from '../../schemas/meta/release.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 const LABELS = ['build_date', 'compiler', 'git_commit', 'git_tree_state', 'git_version', 'go_version', 'major', 'minor', 'platform']
 

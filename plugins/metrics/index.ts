@@ -13,10 +13,10 @@ import type { Exposition } from './merged.js'
 import { requestMetrics } from './requests.js'
 import { describe } from './stability.js'
 import { SummaryFamily } from './summaries.js'
-import { later } from '../server.js'
-import { CounterFamily, GaugeFamily, HistogramFamily, type Metrics } from '../metric-series.js'
+import { later } from '../shared/server.js'
+import { CounterFamily, GaugeFamily, HistogramFamily, type Metrics } from '../shared/metric-series.js'
 
-export type { Counter, Gauge, Histogram, Metric } from '../metric-series.js'
+export type { Counter, Gauge, Histogram, Metric } from '../shared/metric-series.js'
 
 export interface MetricsOptions {
   /** Names of omitted metrics, `--disabled-metrics`. */

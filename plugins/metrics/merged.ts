@@ -2,7 +2,7 @@
  * Merges the metrics of several processes. Values that each process has for itself, such as requests in flight, are added. Values that all
  * processes share, such as object counts, are taken once. Others get the label `process`.
  */
-import { formatNumber } from '../metric-series.js'
+import { formatNumber } from '../shared/metric-series.js'
 import { finish, type Steps } from '../../schemas/steps.js'
 
 /** The metrics of one process in the text format. */

@@ -1,8 +1,8 @@
 /** Request metrics. Labels come from the parsed request, but only for served paths: unknown ones create no series. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { READ_ONLY, type RequestInfo } from '../../auth/request-info.js'
-import { LIMIT, type Counter, type Histogram, type Metrics } from '../metric-series.js'
-import { isConnect, isLongRunning, isProbe } from '../request-kinds.js'
+import { LIMIT, type Counter, type Histogram, type Metrics } from '../shared/metric-series.js'
+import { isConnect, isLongRunning, isProbe } from '../shared/request-kinds.js'
 
 /** Seconds. Include 1 and 30, the service-level objectives for single objects and lists. */
 const SECONDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]

@@ -4,7 +4,7 @@
  * costs a tenth of its CPU.
  * Benchmark: `npm run bench -- start`, 'start to /readyz, empty'.
  */
-import { Family, formatNumber, type Histogram } from '../metric-series.js'
+import { Family, formatNumber, type Histogram } from '../shared/metric-series.js'
 
 const QUANTILES = [0.5, 0.9, 0.99]
 const STEP = Math.log(1.05)

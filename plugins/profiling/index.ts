@@ -10,7 +10,7 @@ import fp from 'fastify-plugin'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { debugFlags } from './flags.js'
 import { stateOf, stateText, type State } from '../../registry/state.js'
-import { sendTable, type Row } from '../debug-table.js'
+import { sendTable, type Row } from '../shared/debug-table.js'
 import type { ProfileKind } from './profiles.js'
 
 export interface ProfilingOptions {

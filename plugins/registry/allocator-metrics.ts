@@ -1,7 +1,7 @@
 /** Metrics of service address allocation by range, with upstream's names. */
 import type { ServiceAllocation } from '../../registry/services/allocation.js'
 import type { PoolObserver } from '../../registry/services/pool.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 const NAME = 'orch_apiserver_clusterip_allocator'
 

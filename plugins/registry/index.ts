@@ -7,7 +7,7 @@ import type { ServiceRanges } from '../../registry/services/allocation.js'
 import { ResourceRegistry, type RegistryOptions } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { stateFields, stateOf } from '../../registry/state.js'
-import { withoutRepeats } from '../repeated-failures.js'
+import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
 import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
 

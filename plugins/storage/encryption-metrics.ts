@@ -1,6 +1,6 @@
 /** Metrics of encryption at rest, with upstream's names. */
 import type { TransformationObserver } from '../../storage/encryption/observer.js'
-import type { Counter, Histogram, Metrics } from '../metric-series.js'
+import type { Counter, Histogram, Metrics } from '../shared/metric-series.js'
 
 /** Seconds: 5 µs, doubled 13 times. */
 const SECONDS = Array.from({ length: 14 }, (_, power) => 5e-6 * 2 ** power)

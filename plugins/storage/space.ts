@@ -4,7 +4,7 @@
  * deletes that free space. In readyz only, as a restart does not help.
  */
 import type { Store } from '../../storage/open.js'
-import type { Metrics } from '../metric-series.js'
+import type { Metrics } from '../shared/metric-series.js'
 
 interface Included { readonly healthz: boolean, readonly livez: boolean, readonly counts: boolean }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { OrchDecorators } from '../../plugins/server.js'
+import type { OrchDecorators } from '../../plugins/shared/server.js'
 import Fastify from '../fastify.js'
 import orch, { type AdmissionPlugin } from '../../app.js'
 import aggregation from '../../plugins/aggregation/index.js'

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 const read = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8')
 const below = (folder: string): string[] => readdirSync(resolve(ROOT, folder), { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts')).map(file => `${folder}/${file}`)
 
-const [, members = ''] = /interface OrchDecorators \{(.*?)\n\}/s.exec(read('plugins/server.ts')) ?? []
+const [, members = ''] = /interface OrchDecorators \{(.*?)\n\}/s.exec(read('plugins/shared/server.ts')) ?? []
 const NAMES = [...members.matchAll(/^ {2}(orch\w+)(\??):/gm)].map(([, name = '', optional]) => ({ name, optional: optional === '?' }))
 const names = (text: string): string[] => NAMES.map(({ name }) => name).filter(name => new RegExp(`\\b${name}\\b`).test(text))
 const quoted = (text: string): string[] => [...text.matchAll(/'(orch[A-Z]\w*)'/g)].map(([, name = '']) => name)

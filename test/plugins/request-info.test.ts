@@ -1,6 +1,6 @@
 import t from 'tap'
 import { connect } from 'node:net'
-import { auditIdOf } from '../../plugins/audit-id.js'
+import { auditIdOf } from '../../plugins/shared/audit-id.js'
 import Fastify from '../fastify.js'
 import orch from '../../app.js'
 import type { Attributes } from '../../auth/authorizer.js'

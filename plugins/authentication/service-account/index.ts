@@ -1,7 +1,7 @@
 /** Builds the service account authenticator and the token issuer from the options. */
 import type { ServiceAccountTokens, TokenSigner } from '../../../auth/service-account-tokens.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
-import type { Metrics } from '../../metric-series.js'
+import type { Metrics } from '../../shared/metric-series.js'
 import { OWN_NAMES, type Naming } from '../../../schemas/naming.js'
 import { ServiceAccountAuthenticator } from './authenticator.js'
 import { payloadOf, secretPayloadOf } from './claims.js'

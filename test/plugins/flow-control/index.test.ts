@@ -3,7 +3,7 @@ import t from 'tap'
 import { request as httpRequest } from 'node:http'
 import { build, listen, Watch, type Answer, type Client, type Json, type Listening, type Test } from '../../build.js'
 import type { Authorizer, ServerOptions } from '../../../app.js'
-import { columns } from '../../../plugins/debug-table.js'
+import { columns } from '../../../plugins/shared/debug-table.js'
 import { receiver } from '../../otlp-receiver.js'
 import { until } from '../../serving/bare-listener.js'
 

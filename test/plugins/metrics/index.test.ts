@@ -1,6 +1,6 @@
 import t from 'tap'
 import metrics, { type MetricsOptions } from '../../../plugins/metrics/index.js'
-import { LIMIT } from '../../../plugins/metric-series.js'
+import { LIMIT } from '../../../plugins/shared/metric-series.js'
 import { tooManyRequests } from '../../../schemas/status.js'
 import { bareServer, clusterRoles, type BareOptions, type Test } from '../bare-server.js'
 

@@ -3,7 +3,7 @@
  * proxy in front may have used another one than Node keeps.
  */
 import type { IncomingMessage } from 'node:http'
-import { StatusError } from '../schemas/status.js'
+import { StatusError } from '../../schemas/status.js'
 
 const HOST = 'host'
 /** Characters allowed in an authority, as upstream. */

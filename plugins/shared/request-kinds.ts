@@ -2,9 +2,9 @@
  * Request classes that limits, deadlines, metrics and audit treat differently: long-running requests, health probes and administrators.
  * Pure functions, not a plugin.
  */
-import type { RequestInfo } from '../auth/request-info.js'
-import { isBuiltInGroup } from '../schemas/resources.js'
-import type { UserInfo } from '../schemas/meta/user-info.js'
+import type { RequestInfo } from '../../auth/request-info.js'
+import { isBuiltInGroup } from '../../schemas/resources.js'
+import type { UserInfo } from '../../schemas/meta/user-info.js'
 
 /** Connecting subresources by core resource. Subresources of the same name on other types are ordinary requests. */
 const CONNECTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([

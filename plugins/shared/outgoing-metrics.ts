@@ -1,5 +1,5 @@
 /** Metrics of outgoing HTTP calls, with upstream's names. */
-import type { HttpClientOptions } from '../clients/http-client.js'
+import type { HttpClientOptions } from '../../clients/http-client.js'
 import type { Metrics } from './metric-series.js'
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60]

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rateLimited } from '../../plugins/rate-limited.js'
+import { rateLimited } from '../../../plugins/shared/rate-limited.js'
 
 t.test('at most a given number of calls is reported, with the number left out', async t => {
   const reported: Array<[number, number]> = []

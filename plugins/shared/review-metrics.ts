@@ -1,5 +1,5 @@
 /** Durations and status codes of delegated authentication and authorization calls, with upstream's names. */
-import { isClientError } from '../clients/errors.js'
+import { isClientError } from '../../clients/errors.js'
 import type { Metrics } from './metric-series.js'
 
 const SECONDS = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10]

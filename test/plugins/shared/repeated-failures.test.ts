@@ -1,5 +1,5 @@
 import t from 'tap'
-import { withoutRepeats } from '../../plugins/repeated-failures.js'
+import { withoutRepeats } from '../../../plugins/shared/repeated-failures.js'
 
 t.test('a failure that repeats is logged once, then counted at ever longer intervals', async t => {
   const lines: string[] = []

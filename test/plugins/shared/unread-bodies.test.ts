@@ -3,11 +3,11 @@ import t from 'tap'
 import { once } from 'node:events'
 import { connect as connectHttp2, type Http2Session } from 'node:http2'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import Fastify from '../fastify.js'
-import requestInfo from '../../plugins/request-info/index.js'
-import { systemClock } from '../../event-loop/clock.js'
-import { until } from '../secure-server.js'
-import { authority } from '../serving/authority.js'
+import Fastify from '../../fastify.js'
+import requestInfo from '../../../plugins/request-info/index.js'
+import { systemClock } from '../../../event-loop/clock.js'
+import { until } from '../../secure-server.js'
+import { authority } from '../../serving/authority.js'
 
 const pair = authority().issue({ commonName: 'server', names: ['localhost'], uses: ['server'] })
 

@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { Body } from '../../answers/body.js'
+import { Body } from '../../../answers/body.js'
 import { pipePaced } from './paced.js'
-import { StatusError, badRequest, type StatusReason } from '../../schemas/status.js'
+import { StatusError, badRequest, type StatusReason } from '../../../schemas/status.js'
 
 /** Headers of this server that would change how a proxied page behaves. */
 const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])

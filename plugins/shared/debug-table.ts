@@ -3,7 +3,7 @@
  * kubectl always prefers JSON.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { badRequest } from '../schemas/status.js'
+import { badRequest } from '../../schemas/status.js'
 
 export type Row = ReadonlyArray<string | number | boolean>
 

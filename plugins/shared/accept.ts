@@ -2,7 +2,7 @@
  * Chooses the response format from an Accept header. Pure functions, used by the hook in negotiation.ts and by the error handler.
  * (Interface: Generic request shapes 3 and 4.)
  */
-import { HTML_TYPE, JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
+import { HTML_TYPE, JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import type { Negotiated } from './context.js'
 
 const FORMATS: Readonly<Record<string, Negotiated['format']>> = {

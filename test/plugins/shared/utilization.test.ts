@@ -1,6 +1,6 @@
 import t from 'tap'
-import { HistogramFamily } from '../../plugins/metric-series.js'
-import { PARTS, Utilization, utilizationSeries } from '../../plugins/utilization.js'
+import { HistogramFamily } from '../../../plugins/shared/metric-series.js'
+import { PARTS, Utilization, utilizationSeries } from '../../../plugins/shared/utilization.js'
 
 function made (limit: number) {
   let now = 0

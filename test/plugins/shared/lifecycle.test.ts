@@ -1,10 +1,10 @@
 import t from 'tap'
 import type { FastifyInstance } from 'fastify'
-import Fastify from '../fastify.js'
-import orch, { type Authenticator, type Authorizer, type ServerOptions } from '../../app.js'
-import { runParts } from '../../plugins/lifecycle.js'
-import { tokenCredentials } from '../../auth/authenticator.js'
-import { parseRequest } from '../request-info.js'
+import Fastify from '../../fastify.js'
+import orch, { type Authenticator, type Authorizer, type ServerOptions } from '../../../app.js'
+import { runParts } from '../../../plugins/shared/lifecycle.js'
+import { tokenCredentials } from '../../../auth/authenticator.js'
+import { parseRequest } from '../../request-info.js'
 
 type Test = Pick<typeof t, 'teardown'>
 

@@ -6,7 +6,7 @@
  */
 import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { closeQueued, destroyWithConnection } from '../serving/wire/queued-responses.js'
+import { closeQueued, destroyWithConnection } from '../../serving/wire/queued-responses.js'
 import { sentBytes } from './sent-bytes.js'
 
 const QUEUED = Symbol('answers that wait for their turn')

@@ -3,8 +3,8 @@
  * with the component's name.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Lifecycle } from '../auth/lifecycle.js'
-import { reasonOf } from '../storage/errors.js'
+import type { Lifecycle } from '../../auth/lifecycle.js'
+import { reasonOf } from '../../storage/errors.js'
 
 /** Share of Fastify's pluginTimeout, so that our error, which names the component, comes first. */
 const SHARE = 0.9

@@ -1,5 +1,5 @@
 /** Deduplicates failures that many caches and controllers report at once, or again and again, for one reason, such as an unavailable store: logs the first and counts the rest. */
-import { reasonOf } from '../storage/errors.js'
+import { reasonOf } from '../../storage/errors.js'
 
 type Log = (message: string, error: unknown) => void
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { negotiate, type Available } from '../../plugins/accept.js'
+import { negotiate, type Available } from '../../../plugins/shared/accept.js'
 
 const ALL: Available = { protobuf: true, watch: false, transforms: true }
 const shown = (header: string | undefined, offer = ALL): string | undefined => {
