@@ -1,5 +1,6 @@
 /** Objects as they are stored: written in the form of `--storage-media-type`, read in any form. */
 import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, parseExactly, parseYaml, PROTOBUF_MAGIC, toJson, toYaml, UNBOUNDED, type ApiObject, type ResourceType } from '../schemas/index.js'
+import { DocumentError, MismatchError } from '../schemas/language/decode-error.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isLarge } from '../event-loop/turns.js'
 
@@ -13,17 +14,13 @@ export const storedForm = ({ stored }: ResourceType, mediaType: StorageMediaType
 
 /** Encodes an object without its resourceVersion, which the store sets. */
 export function encodeStored ({ stored: { message } }: ResourceType, form: StorageMediaType, object: ApiObject): Uint8Array {
-  const { metadata } = object
-  const { resourceVersion } = metadata
-  if (resourceVersion !== undefined) metadata.resourceVersion = '' // temporary: a copy would dominate the cost
-  try {
-    if (form === PROTOBUF_TYPE) return encodeProtobuf(message, object)
-    const json = Buffer.from(toJson(message, object))
-    // Reading block style takes a second for each megabyte. JSON is YAML too.
-    return form === JSON_TYPE || isLarge(json.length) ? json : Buffer.from(toYaml(parseExactly(json)))
-  } finally {
-    if (resourceVersion !== undefined) metadata.resourceVersion = resourceVersion
+  if (form === PROTOBUF_TYPE) {
+    const { resourceVersion, ...metadata } = object.metadata
+    return encodeProtobuf(message, resourceVersion === undefined ? object : { ...object, metadata })
   }
+  const json = Buffer.from(toJson(message, object, ''))
+  // Reading block style takes a second for each megabyte. JSON is YAML too.
+  return form === JSON_TYPE || isLarge(json.length) ? json : Buffer.from(toYaml(parseExactly(json)))
 }
 
 /**
@@ -43,10 +40,10 @@ export function decodeStored ({ stored: { message }, anyStoredVersion }: Resourc
   }
 }
 
-/** JSON errors and findings quote the value, which may be secret. So the new error has no cause. */
+/** Errors of documents quote them, and so do their causes. */
 function withoutQuotes (error: unknown): unknown {
-  if (!(error instanceof Error) || !error.message.includes('"')) return error
-  return new Error(error instanceof SyntaxError ? 'it is not valid JSON' : error.message.replace(/"[^]*"/, '"…"'))
+  if (error instanceof MismatchError) return new Error(error.expectation)
+  return error instanceof DocumentError || error instanceof SyntaxError ? new Error('it is malformed') : error
 }
 
 const parsed = (bytes: Buffer): unknown => bytes[0] === OPENING_BRACE ? parseExactly(bytes) : parseYaml(bytes, UNBOUNDED).value

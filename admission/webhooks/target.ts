@@ -1,6 +1,6 @@
 /** The target of a webhook call, and the interface of its caller. */
 import type { WebhookClientConfig } from '../../schemas/api/admissionregistration/webhooks.js'
-import type { DecodeError } from '../../schemas/language/decode-error.js'
+import { MismatchError, type DecodeError } from '../../schemas/language/decode-error.js'
 
 export interface HookService { readonly namespace: string, readonly name: string, readonly port: number }
 
@@ -78,7 +78,8 @@ export class CallFailure extends HookFailure {
 }
 
 /** The message without the value that could not be decoded. */
-export const withoutValue = ({ message }: DecodeError): string => message.split(', got ', 1)[0] ?? ''
+export const withoutValue = (error: DecodeError): string =>
+  error instanceof MismatchError ? error.expectation : error.message
 
 const DEFAULT_PORT = 443
 

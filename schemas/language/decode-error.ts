@@ -9,6 +9,17 @@ export class DecodeError extends Error {
   }
 }
 
+/** A value is not what its place expects. */
+export class MismatchError extends DecodeError {
+  /** The message without the value, which may be secret. */
+  readonly expectation: string
+
+  constructor (expectation: string, got: string) {
+    super(`${expectation}, got ${got}`)
+    this.expectation = expectation
+  }
+}
+
 /**
  * Something is wrong with a document as a whole. It is a body to its client, and a file, an answer or an object to
  * others.

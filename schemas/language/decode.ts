@@ -4,7 +4,7 @@
  * protobuf cannot tell them apart. The result shares nothing with the input except raw JSON.
  */
 import { Facts, type ScalarName, type Declaration, type Message, type Plain } from './types.js'
-import { DecodeError, nameOfType } from './decode-error.js'
+import { MismatchError, nameOfType } from './decode-error.js'
 import { OF_BODIES, tooManyEntries, tooManyValues, type ValueBounds } from '../codec/json/parse.js'
 import { pathText } from '../codec/json/repeated-keys.js'
 import { fillRequired, isOfType, planOf, alternativeOf, type PlannedField, type Plan } from './plan.js'
@@ -35,11 +35,11 @@ export function checkType (
   const { type } = message[Facts]
   if (type === undefined) return undefined
   if (kind !== '' && kind !== type.kind) {
-    throw new DecodeError(`kind: expected ${JSON.stringify(type.kind)}, got ${clip(kind)}`)
+    throw new MismatchError(`kind: expected ${JSON.stringify(type.kind)}`, clip(kind))
   }
   const asSent = apiVersion !== '' && (type.anyVersion || apiVersion === type.alsoAs)
   if (apiVersion !== '' && apiVersion !== type.apiVersion && !asSent) {
-    throw new DecodeError(`apiVersion: expected ${JSON.stringify(type.apiVersion)}, got ${clip(apiVersion)}`)
+    throw new MismatchError(`apiVersion: expected ${JSON.stringify(type.apiVersion)}`, clip(apiVersion))
   }
   return { kind: type.kind, apiVersion: asSent ? apiVersion : type.apiVersion }
 }
@@ -80,7 +80,7 @@ class Decoding {
   #typeMember (source: Plain, name: string): string {
     const value = Object.hasOwn(source, name) ? source[name] : undefined
     if (value === undefined || value === null) return ''
-    if (typeof value !== 'string') throw new DecodeError(`${name}: expected a string, got ${nameOfType(value)}`)
+    if (typeof value !== 'string') throw new MismatchError(`${name}: expected a string`, nameOfType(value))
     return value
   }
 
@@ -92,8 +92,8 @@ class Decoding {
       : typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
         ? `${nameOfType(value)} (${clip(String(value))})`
         : nameOfType(value)
-    throw new DecodeError(`${type?.kind ?? name}${path === '' ? '' : path.startsWith('[') ? path : `.${path}`}: ` +
-      `expected ${expected}, got ${got}`)
+    const place = `${type?.kind ?? name}${path === '' ? '' : path.startsWith('[') ? path : `.${path}`}`
+    throw new MismatchError(`${place}: expected ${expected}`, got)
   }
 
   #plain (value: unknown): Plain {
