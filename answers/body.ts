@@ -6,9 +6,9 @@
  * hooks; it then takes the response over, and writes with as little overhead as possible.
  */
 import type { ServerResponse } from 'node:http'
-import { pipeline, Readable, Writable } from 'node:stream'
-import { constants, createGzip } from 'node:zlib'
-import type { FastifyReply } from 'fastify'
+import { Readable, Writable } from 'node:stream'
+import { constants, createGzip, type Gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { unframedSocket } from '../serving/wire/raw-bodies.js'
 import { CHUNK_BYTES, ChunkWriter } from './chunks.js'
@@ -115,47 +115,60 @@ class Relay extends Writable {
   }
 }
 
-export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+export interface Pieces {
+  /** Each immutable. */
+  readonly pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+  /** Their bytes, if known. */
+  readonly length?: number
+  readonly compressed: boolean
+  /** Called once, whatever happens. */
+  readonly ended: () => void
+}
 
-/**
- * Immutable pieces. If the client disconnects or a piece fails, only the connection ends. @param ended called once,
- * whatever happens
- */
-export function pieced (reply: FastifyReply, pieces: Pieces, length?: number, ended: () => void = () => {}): Content {
+/** If the client disconnects or a piece fails, only the connection ends. */
+export function piecewise ({ request }: FastifyReply, source: Pieces): Content {
   return {
-    length,
-    writeTo: out => { write(reply, pieces, length, out).finally(ended).catch(() => {}) },
-    abandon: ended
+    length: source.compressed ? undefined : source.length,
+    writeTo: out => { write(request, source, out).finally(source.ended).catch(() => {}) },
+    abandon: source.ended
   }
 }
 
 async function write (
-  { request }: FastifyReply, pieces: Pieces, length: number | undefined, out: ServerResponse
+  { orch, log }: FastifyRequest, { pieces, length, compressed }: Pieces, out: ServerResponse
 ): Promise<void> {
-  const writer = new ChunkWriter(out, length === undefined ? out : destinationOf(out))
+  const gzip = compressed ? gzipInto(out, orch) : undefined
+  const writer = new ChunkWriter(out, gzip ?? (length === undefined ? out : destinationOf(out)))
+  const destroy = (): void => {
+    out.destroy()
+    gzip?.destroy()
+  }
   const iterator = Symbol.iterator in pieces ? pieces[Symbol.iterator]() : pieces[Symbol.asyncIterator]()
   try {
     for (;;) {
       const next = iterator.next()
-      const { done, value } = next instanceof Promise ? await next : next // a promise costs a turn of microtasks
+      const { done, value } = next instanceof Promise ? await next : next // most need not wait
       if (done === true) break
       if (!writer.write(value)) {
-        request.orch.handedOver(writer.unsent) // its seat is free while it waits for its client
+        orch.handedOver(writer.unsent + out.writableLength) // its seat is free while it waits for its client
         await writer.drained()
       }
       if (turnIsOver()) await nextTurn()
       if (writer.closed) {
+        destroy()
         await iterator.return?.()
-        out.destroy()
         return
       }
     }
+    if (gzip !== undefined) {
+      gzip.end()
+      return
+    }
     out.end()
-    request.orch.handedOver(Math.max(out.writableLength, writer.unsent))
+    orch.handedOver(Math.max(out.writableLength, writer.unsent))
   } catch (error) {
-    const { log, orch: { auditId } } = request
-    if (!writer.closed) log.error({ err: error, auditId }, 'an answer could not be finished')
-    out.destroy()
+    if (!writer.closed) log.error({ err: error, auditId: orch.auditId }, 'an answer could not be finished')
+    destroy()
   }
 }
 
@@ -168,8 +181,11 @@ function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
   return unframedSocket(raw) ?? raw
 }
 
-export async function * gzipped (pieces: Pieces): AsyncGenerator<Uint8Array> {
+/** Reports unsent bytes when compression pauses or ends. */
+function gzipInto (out: ServerResponse, orch: FastifyRequest['orch']): Gzip {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES })
-  pipeline(pieces, gzip, () => {}) // who reads from it gets the error
-  yield * gzip as AsyncIterable<Uint8Array>
+  gzip.on('pause', () => { orch.handedOver(out.writableLength + gzip.readableLength + gzip.writableLength) })
+  gzip.once('end', () => { orch.handedOver(out.writableLength) })
+  gzip.pipe(out)
+  return gzip
 }

@@ -57,7 +57,7 @@ async function writeList (
   const shown = { ...asked, list, names, keep: size <= MAX_KEPT_BYTES }
   const parts = isTransformed ? transformed(request, format, shown) : format.list(shown)
   if (size < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
-  else await sendPieces(request, reply, format.type, chunked(parts))
+  else await sendPieces(request, reply, format.type, { pieces: chunked(parts) })
 }
 
 async function writeJoined (
@@ -66,7 +66,7 @@ async function writeJoined (
   const names = namesOf(request.orch)
   const joined = await joinedList(store, found, names, viewOf(store, names))
   if (joined.length < LARGE_BYTES) sendWhole(request, reply, COMPACT.type, joined.whole())
-  else await sendPieces(request, reply, COMPACT.type, joined.pieces(), joined.length)
+  else await sendPieces(request, reply, COMPACT.type, { pieces: joined.pieces(), length: joined.length })
 }
 
 /** Undefined if what is stored is what is asked for. */

@@ -1,7 +1,7 @@
 /** Hands bytes to Fastify, whose hooks see every answer. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterWork } from '../event-loop/batching.js'
-import { Body, gzipped, pieced, type Pieces } from './body.js'
+import { Body, piecewise, type Pieces } from './body.js'
 import { acceptsGzip, gzipHeads, LARGE_BYTES } from './heads.js'
 import { namesOf } from './names.js'
 
@@ -15,7 +15,7 @@ export function fail ({ log, orch }: FastifyRequest, reply: FastifyReply, error:
 /** Sends complete bytes, compressed if they are large and the client accepts that. */
 export function sendWhole (request: FastifyRequest, reply: FastifyReply, type: string, bytes: Buffer): undefined {
   if (bytes.length >= LARGE_BYTES && acceptsGzip(request)) {
-    sendPieces(request, reply, type, [bytes]).catch((error: unknown) => { fail(request, reply, error) })
+    sendPieces(request, reply, type, { pieces: [bytes] }).catch((error: unknown) => { fail(request, reply, error) })
     return undefined
   }
   reply.header('content-type', namesOf(request.orch).mediaType(type))
@@ -39,20 +39,14 @@ function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buff
   })
 }
 
-/**
- * Sends bytes in pieces, compressed if the client accepts that. Resolves when they are written. @param length of
- * uncompressed ones
- */
+/** Sends bytes in pieces, compressed if the client accepts that. Resolves when they are written. */
 export async function sendPieces (
-  request: FastifyRequest, reply: FastifyReply, type: string, pieces: Pieces, length?: number
+  request: FastifyRequest, reply: FastifyReply, type: string, source: Pick<Pieces, 'pieces' | 'length'>
 ): Promise<void> {
-  const isCompressed = acceptsGzip(request)
+  const compressed = acceptsGzip(request)
   reply.header('content-type', namesOf(request.orch).mediaType(type))
-  if (isCompressed) gzipHeads(reply)
+  if (compressed) gzipHeads(reply)
   await new Promise<void>(resolve => {
-    const content = isCompressed
-      ? pieced(reply, gzipped(pieces), undefined, resolve)
-      : pieced(reply, pieces, length, resolve)
-    void reply.send(new Body(reply, content))
+    void reply.send(new Body(reply, piecewise(reply, { ...source, compressed, ended: resolve })))
   })
 }

@@ -37,8 +37,12 @@ const SWITCHED_PROTOCOLS = 101
 function expire ({ request, reply }: Running): void {
   if (reply.raw.headersSent && reply.raw.statusCode === SWITCHED_PROTOCOLS) return // the connection no longer speaks HTTP
   request.orch.end()
-  if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
-  else if (request.raw.complete === false) { // undefined for injected requests
+  if (reply.sent || reply.raw.headersSent) {
+    if (!reply.raw.writableEnded) {
+      request.log.info({ auditId: request.orch.auditId }, 'an answer was not finished within its time')
+    }
+    reply.raw.destroy()
+  } else if (request.raw.complete === false) { // undefined for injected requests
     // The rest of the body stays unread, so the connection cannot be reused.
     if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     void reply.send(bodyTooSlow())

@@ -107,12 +107,13 @@ export default fp(async fastify => {
   let unlogged = 0
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
     const { log, url } = request
+    const auditId = request.orch?.auditId
     if (!isStorageError(cause) || isUnreadable(cause)) {
-      log.error({ err: cause, url, status }, 'request failed')
+      log.error({ err: cause, url, status, auditId }, 'request failed')
     } else if (performance.now() - lastLoggedAt < STORE_LINES_EVERY) {
       unlogged++
     } else {
-      log.error({ reason: reasonOf(cause), url, status, ...(unlogged === 0 ? {} : { unlogged }) }, 'the store failed a request')
+      log.error({ reason: reasonOf(cause), url, status, auditId, ...(unlogged === 0 ? {} : { unlogged }) }, 'the store failed a request')
       lastLoggedAt = performance.now()
       unlogged = 0
     }

@@ -23,12 +23,14 @@ export const NOT_LISTED = -1
 const HIGH_BYTES = 64 * 1024 * 1024
 const MAX_BYTES = 2 * HIGH_BYTES
 const CHECK_INTERVAL = 500
+/** Of the ended answers, in the log. */
+const MAX_NAMED = 20
 /** A client that reads receives everything within this many checks. */
 const CHECKS_PER_MINUTE = 60_000 / CHECK_INTERVAL
 
 /** An HTTP/1 socket or an HTTP/2 session. */
 interface Connection { readonly destroyed: boolean, destroy: () => void }
-interface Holder { bytes: number, readonly sent: number }
+interface Holder { bytes: number, readonly sent: number, readonly auditIds: string[] }
 
 export class UnsentResponses {
   readonly #answers = new IndexedList<UnsentResponse>()
@@ -78,25 +80,38 @@ export class UnsentResponses {
       return before !== undefined && (sent - before) * CHECKS_PER_MINUTE < bytes
     }).sort(([, one], [, other]) => other.bytes - one.bytes)
     let left = this.#bytes
-    let ended = 0
-    for (const [connection, { bytes }] of idle) {
+    const ended: string[] = []
+    let connections = 0
+    for (const [connection, { bytes, auditIds }] of idle) {
       if (left <= HIGH_BYTES) break
       left -= bytes
-      ended++
+      connections++
+      ended.push(...auditIds)
       holders.delete(connection)
       connection.destroy()
     }
-    if (ended > 0) this.#log.warn({ connections: ended, bytes: this.#bytes - left }, 'too many answers wait for clients that do not read them: the connections that hold the most are ended')
+    if (connections > 0) {
+      this.#log.warn(
+        { connections, bytes: this.#bytes - left, auditIds: ended.slice(0, MAX_NAMED) },
+        'too many answers wait for clients that do not read them: the connections that hold the most are ended'
+      )
+    }
   }
 
   #holders (): Map<Connection, Holder> {
     const holders = new Map<Connection, Holder>()
     for (const { reply, bytes } of this.#answers.filter(({ bytes }) => bytes > 0)) {
+      const { auditId } = reply.request.orch
       const { session } = (reply.raw as unknown as Partial<Http2ServerResponse>).stream ?? {}
       const connection: Connection = session ?? reply.request.raw.socket
       const holder = holders.get(connection)
-      if (holder !== undefined) holder.bytes += bytes
-      else if (!connection.destroyed) holders.set(connection, { bytes, sent: sentBytes(session?.socket ?? reply.request.raw.socket) })
+      if (holder !== undefined) {
+        holder.bytes += bytes
+        holder.auditIds.push(auditId)
+      } else if (!connection.destroyed) {
+        const sent = sentBytes(session?.socket ?? reply.request.raw.socket)
+        holders.set(connection, { bytes, sent, auditIds: [auditId] })
+      }
     }
     return holders
   }
