@@ -1,5 +1,7 @@
 /** A valid object of every stored kind, without its name: as short as people write it, in the preferred version. */
 import type { Json } from './build.js'
+import { Facts, type Message } from '../schemas/language/types.js'
+import type { Representation } from '../schemas/resource.js'
 import { REQUEST } from './certificate-requests.js'
 
 const labels = { app: 'web' }
@@ -78,6 +80,24 @@ export const SAMPLES: Readonly<Record<string, Json>> = {
   'storage.orch.io/csistoragecapacities': { storageClassName: 'fast', capacity: '10Gi', nodeTopology: selector },
   'storage.orch.io/storageclasses': { provisioner: 'disk.example.com' },
   'storage.orch.io/volumeattachments': { spec: { attacher: 'disk.example.com', nodeName: 'n1', source: { persistentVolumeName: 'pv1' } } }
+}
+
+/** The sample of a resource. One of a group that has none is somebody's own, and gets what its message requires. */
+export function sampleOf ({ group, plural, type, message }: Representation): Json {
+  const found = SAMPLES[`${group}/${plural}`] ?? SAMPLES[`${type.group}/${plural}`]
+  if (found !== undefined) return found
+  if (Object.keys(SAMPLES).some(name => name.startsWith(`${group}/`))) throw new Error(`there is no sample of ${group} ${plural}`)
+  const { metadata: _, ...required } = requiredOf(message)
+  return required
+}
+
+function requiredOf (message: Message): Json {
+  const values = Object.entries(message[Facts].fields).flatMap(([name, { [Facts]: { of, shape, required, values } }]): Array<[string, unknown]> => {
+    const inner = typeof of === 'function' ? of() : of
+    if (typeof inner !== 'string') return shape === 'one' ? [[name, requiredOf(inner as Message)]] : []
+    return required === true && shape === 'one' ? [[name, values?.[0] ?? (inner === 'string' ? 'x' : inner === 'bool' ? true : 1)]] : []
+  })
+  return Object.fromEntries(values.filter(([, value]) => typeof value !== 'object' || Object.keys(value as object).length > 0)) as Json
 }
 
 /** The versions of samples that are not written in the one that is stored. */

@@ -2,7 +2,7 @@
 import { representations } from '../../schemas/resources.js'
 import type { Representation } from '../../schemas/resource.js'
 import type { Client, Json } from '../build.js'
-import { nameOf, SAMPLES, WRITTEN_IN } from '../samples.js'
+import { nameOf, sampleOf, SAMPLES, WRITTEN_IN } from '../samples.js'
 
 export const stored = representations.filter(({ type }) => !type.virtual)
 /**
@@ -21,11 +21,7 @@ function written (one: Representation): Representation {
   return all.find(({ version }) => version === WRITTEN_IN[plural]) ?? stored
 }
 
-export function sample (one: Representation): Json {
-  const found = SAMPLES[`${one.group}/${one.plural}`] ?? SAMPLES[`${one.type.group}/${one.plural}`]
-  if (found === undefined) throw new Error(`there is no sample of ${title(one)}`)
-  return found
-}
+export const sample = sampleOf
 
 /** The sample with that index and the URL to post it to, in the version it is written in. */
 export function creation (one: Representation, index = 0): { readonly url: string, readonly body: Json } {
