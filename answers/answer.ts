@@ -74,7 +74,12 @@ export interface StatusAnswer {
 
 export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer
 
-export type Verb = (request: FastifyRequest) => Answer | Promise<Answer>
+/** What verbs read of a request: Fastify's has it, and so may any other value. */
+export interface VerbRequest extends Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'body' | 'orch'> {
+  readonly server: Pick<FastifyRequest['server'], 'orchAuthorization' | 'orchResources' | 'orchSettings'>
+}
+
+export type Verb = (request: VerbRequest) => Answer | Promise<Answer>
 
 export const entryAnswer = (store: ResourceStore, entry: Entry, code = 200): EntryAnswer =>
   ({ kind: 'entry', store, entry, code })

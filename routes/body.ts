@@ -1,5 +1,5 @@
 /** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
-import type { FastifyRequest } from 'fastify'
+import type { VerbRequest } from '../answers/answer.js'
 import {
   parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults,
   findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message
@@ -18,19 +18,19 @@ const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
 const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 /** The media type in lower case without parameters; JSON by default. */
-export function contentType (request: FastifyRequest): string {
+export function contentType (request: VerbRequest): string {
   const header = request.headers['content-type'] ?? ''
   const type = (header.split(';', 1)[0] ?? '').trim().toLowerCase()
   if (type === STOCK_PROTOBUF) return PROTOBUF_TYPE
   return type === '' ? JSON_TYPE : type
 }
 
-export function bodyOf (request: FastifyRequest): Uint8Array {
+export function bodyOf (request: VerbRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array()
 }
 
 /** Parses JSON or YAML into a plain value. @throws StatusError 415; DecodeError */
-export async function parseText (type: string, body: Uint8Array, request: FastifyRequest): Promise<Parsed> {
+export async function parseText (type: string, body: Uint8Array, request: VerbRequest): Promise<Parsed> {
   return type === YAML_TYPE ? await parseYamlBody(body, askerOf(request.orch)) : parseJson(body)
 }
 
@@ -38,7 +38,7 @@ export async function parseText (type: string, body: Uint8Array, request: Fastif
  * Decodes the object of a body; `validation` decides about unknown fields.
  * @throws StatusError 400 for an empty body or a Strict violation, 415; DecodeError
  */
-export async function decodeBody<T> (request: FastifyRequest, message: Message<T>, validation: FieldValidation): Promise<T> {
+export async function decodeBody<T> (request: VerbRequest, message: Message<T>, validation: FieldValidation): Promise<T> {
   const type = contentType(request)
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
@@ -60,7 +60,7 @@ export async function decodeBody<T> (request: FastifyRequest, message: Message<T
 }
 
 /** Records the request object in the audit event, in the request's version with its defaults. */
-function recordSent (request: FastifyRequest, message: Message<object>, object: object): void {
+function recordSent (request: VerbRequest, message: Message<object>, object: object): void {
   request.orch.recorder?.request(object, () => {
     applyDefaults(message, object)
     return toJson(message, object)
@@ -68,11 +68,11 @@ function recordSent (request: FastifyRequest, message: Message<object>, object: 
 }
 
 /** Records a body that is not an object, such as a patch. */
-export function recordValue (request: FastifyRequest, value: unknown): void {
+export function recordValue (request: VerbRequest, value: unknown): void {
   request.orch.recorder?.request(undefined, () => stringify(value) ?? 'null')
 }
 
-async function decodeText<T> (request: FastifyRequest, type: string, body: Uint8Array, message: Message<T>) {
+async function decodeText<T> (request: VerbRequest, type: string, body: Uint8Array, message: Message<T>) {
   const explain = (why: string): string => unrecognized(message, why)
   const { value, ...found } = await withDecodeErrorText(explain, () => parseText(type, body, request))
   if (isLarge(body.length)) await nextTurn()
@@ -92,7 +92,7 @@ function findingsOf (type: string, body: Uint8Array, message: Message, { unknown
 const MAX_FINDINGS = 20
 
 /** Ignores findings, warns about them, or throws. @param refusal the error for Strict */
-export function applyFieldValidation (request: FastifyRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
+export function applyFieldValidation (request: VerbRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
   if (validation === 'Ignore' || findings.length === 0) return
   if (validation === 'Strict') throw refusal(findings.slice(0, MAX_FINDINGS).join(', '))
   request.orch.warnings.push(...findings.flatMap(warningsOf).slice(0, MAX_FINDINGS))

@@ -3,7 +3,7 @@
  *
  * @see interface, 'Deprecation rules' 8
  */
-import type { FastifyRequest } from 'fastify'
+import type { VerbRequest } from '../answers/answer.js'
 import type { Representation } from '../schemas/index.js'
 
 const DEPRECATED = 'orch.io/deprecated'
@@ -23,7 +23,7 @@ type DeclareGauge = (name: string, help: string, labels: readonly string[]) => {
 /** Returns a function that records a request to a deprecated version. */
 export function deprecations (declareGauge: DeclareGauge) {
   const gauge = declareGauge('apiserver_requested_deprecated_apis', 'Deprecated APIs that have been requested, by the release that removes them.', ['group', 'version', 'resource', 'subresource', 'removed_release'])
-  return (request: FastifyRequest, representation: Representation): void => {
+  return (request: VerbRequest, representation: Representation): void => {
     const { deprecation } = representation
     const sentence = deprecationWarning(representation)
     if (deprecation === undefined || sentence === undefined) return

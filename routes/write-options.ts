@@ -1,5 +1,5 @@
 /** Query parameters of writes. */
-import type { FastifyRequest } from 'fastify'
+import type { VerbRequest } from '../answers/answer.js'
 import { managerOf, validateFieldManager } from '../schemas/meta/field-manager.js'
 import { invalid, type FieldError } from '../schemas/status.js'
 import { bool, text } from './query.js'
@@ -14,7 +14,7 @@ const VALIDATIONS = ['Ignore', 'Warn', 'Strict'] as const
 export type FieldValidation = typeof VALIDATIONS[number]
 
 /** @throws StatusError 422 */
-export function fieldValidation ({ method, orch: { query }, server }: FastifyRequest): FieldValidation {
+export function fieldValidation ({ method, orch: { query }, server }: VerbRequest): FieldValidation {
   const value = query.get('fieldValidation') ?? ''
   const isOn = server.orchSettings.featureGates.enabled('ServerSideFieldValidation')
   if (value === '') return isOn ? 'Warn' : 'Ignore'

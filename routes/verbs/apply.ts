@@ -1,9 +1,8 @@
 /** PATCH with an apply patch: from the body to the applied configuration, and through the operation to the answer. (Interface: Generic request shapes 5.) */
-import type { FastifyRequest } from 'fastify'
 import { parseJson, findingsOfYaml, decode, isDecodeError, type SubresourceView, type ApiObject, type FieldError, type Parsed, type Message } from '../../schemas/index.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid } from '../../schemas/status.js'
-import { entryAnswer, type EntryAnswer, type ObjectAnswer } from '../../answers/answer.js'
+import { entryAnswer, type EntryAnswer, type ObjectAnswer, type VerbRequest } from '../../answers/answer.js'
 import { withSpan } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
 import { appliedValue, validateConfig } from '../../registry/apply/config.js'
@@ -20,16 +19,16 @@ import { viewAnswer } from './view.js'
 import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
-export const isApply = (request: FastifyRequest): boolean => contentType(request) === APPLY_TYPE
+export const isApply = (request: VerbRequest): boolean => contentType(request) === APPLY_TYPE
 
-export async function applyObject (store: ResourceStore, request: FastifyRequest): Promise<EntryAnswer> {
+export async function applyObject (store: ResourceStore, request: VerbRequest): Promise<EntryAnswer> {
   const { config, sent, force } = await configOf(request, store.representation.message, store)
   const { entry, created } = await apply(store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request))
   return entryAnswer(store, entry, created ? 201 : 200)
 }
 
 /** Applies to a view of the object; its fields are owned as the fields of the object behind them. */
-export async function applyView (store: ResourceStore, view: SubresourceView, request: FastifyRequest): Promise<ObjectAnswer> {
+export async function applyView (store: ResourceStore, view: SubresourceView, request: VerbRequest): Promise<ObjectAnswer> {
   const { config, force } = await configOf(request, view.message, store)
   const { entry } = await apply(store.forVersion(store.stored), { configOf: base => viewConfig(store, view, base, config), force, view: { version: config.apiVersion, complete: made => { completeView(view, made) } } }, targetOf(request), contextOf(request))
   return viewAnswer(store, view, entry)
@@ -38,7 +37,7 @@ export async function applyView (store: ResourceStore, view: SubresourceView, re
 interface Config { readonly config: ApiObject, readonly sent: unknown, readonly force: boolean }
 
 /** @throws StatusError 400, 415, 422; DecodeError */
-async function configOf (request: FastifyRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
+async function configOf (request: VerbRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
   const { query, info } = request.orch
   checkFieldManager(query, 'PATCH')
   if (text(query, 'fieldManager') === '') throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [{ type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }])
@@ -66,7 +65,7 @@ async function configOf (request: FastifyRequest, message: Message<ApiObject>, s
 }
 
 /** Machines usually send JSON, which is also YAML: parsing it as JSON costs a hundredth. */
-async function parsed (request: FastifyRequest, body: Uint8Array): Promise<Parsed> {
+async function parsed (request: VerbRequest, body: Uint8Array): Promise<Parsed> {
   if (body[0] === 0x7b) {
     try {
       const read = parseJson(body)

@@ -1,9 +1,8 @@
 /** DELETE of one object and of a collection, with DeleteOptions from the body or the query. */
-import type { FastifyRequest } from 'fastify'
 import { parseDryRun } from '../../schemas/dry-run.js'
 import { DeleteOptions } from '../../schemas/meta/v1.js'
 import { forbidden } from '../../schemas/status.js'
-import { entryAnswer, type StatusAnswer, type Verb } from '../../answers/answer.js'
+import { entryAnswer, type StatusAnswer, type Verb, type VerbRequest } from '../../answers/answer.js'
 import { metadataOf } from '../../answers/list-metadata.js'
 import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/verbs/delete.js'
 import { removeCollection } from '../../registry/verbs/delete-collection.js'
@@ -22,7 +21,7 @@ interface ParsedOptions {
 }
 
 /** Options of the body, with the query as fallback. @throws StatusError 400, 415, 422; DecodeError */
-async function optionsOf (request: FastifyRequest): Promise<ParsedOptions> {
+async function optionsOf (request: VerbRequest): Promise<ParsedOptions> {
   const { query } = request.orch
   const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
   const { preconditions } = body ?? {}
@@ -38,7 +37,7 @@ async function optionsOf (request: FastifyRequest): Promise<ParsedOptions> {
   }
 }
 
-const withOptions = (request: FastifyRequest, store: ResourceStore, { dryRun, sentOptions, request: { propagationPolicy } }: ParsedOptions): WriteContext => {
+const withOptions = (request: VerbRequest, store: ResourceStore, { dryRun, sentOptions, request: { propagationPolicy } }: ParsedOptions): WriteContext => {
   if (dryRun) request.orch.dryRun = true
   const context = contextOf(request)
   const { dependentsWarning } = store.strategy

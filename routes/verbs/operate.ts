@@ -1,8 +1,7 @@
 /** POST of an operation: a virtual resource such as a review, or a subresource that acts. Returns the result without storing it. */
-import type { FastifyRequest } from 'fastify'
 import { isDecodeError, applyDefaults, type ApiObject, type Message } from '../../schemas/index.js'
 import { methodNotAllowed } from '../../schemas/status.js'
-import type { Verb } from '../../answers/answer.js'
+import type { Verb, VerbRequest } from '../../answers/answer.js'
 import { matchNamespace } from '../../registry/stages/identity.js'
 import { admit } from '../../registry/stages/admit.js'
 import { Write } from '../../registry/stages/write.js'
@@ -35,7 +34,7 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
 }
 
 /** Decodes the first version that matches; if none does, reports the error of the first. */
-async function decodeVersion (request: FastifyRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>): Promise<ApiObject> {
+async function decodeVersion (request: VerbRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>): Promise<ApiObject> {
   if (message === undefined) throw methodNotAllowed()
   try {
     return await decodeBody(request, message, fieldValidation(request))

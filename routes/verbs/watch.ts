@@ -43,7 +43,7 @@ export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
     const seconds = lifetime(query, times)
     const subscriber = new WatchSubscriber()
     const { labels, fields } = watchSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
-    if ((request.raw.url ?? '').length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
+    if (request.url.length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
     const namespace = store.type.namespaced ? info.namespace : ''
     const watched = { labels, fields, namespace, resourceVersion: text(query, 'resourceVersion') }
     const objects = await watch(store, watched, subscriber, mayReadFrom(request, store))

@@ -1,12 +1,11 @@
 /** POST, PUT and PATCH: decodes the body and runs the operation. */
-import type { FastifyRequest } from 'fastify'
 import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded, type Message } from '../../schemas/index.js'
 import {
   patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType
 } from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
-import { entryAnswer, type Verb } from '../../answers/answer.js'
+import { entryAnswer, type Verb, type VerbRequest } from '../../answers/answer.js'
 import { withSpan } from '../../registry/trace.js'
 import { yieldToStarted, isLarge, yieldToEventLoop } from '../../event-loop/turns.js'
 import type { Target, WriteContext } from '../../registry/write-context.js'
@@ -30,7 +29,7 @@ const OPTIONS: ReadonlySet<string> = new Set(['dryRun', 'fieldManager', 'fieldVa
 const GROWING_TYPES: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, JSON_PATCH_TYPE])
 
 /** The context of operations for a request. */
-export function contextOf (request: FastifyRequest): WriteContext {
+export function contextOf (request: VerbRequest): WriteContext {
   const { orch } = request
   return {
     caller: orch,
@@ -46,7 +45,7 @@ export function contextOf (request: FastifyRequest): WriteContext {
 }
 
 /** Names that have no effect are refused where clients use public names, and warned of elsewhere. */
-function validationOf (request: FastifyRequest): Pick<WriteContext, 'validate'> {
+function validationOf (request: VerbRequest): Pick<WriteContext, 'validate'> {
   const { naming: { findings }, warnings } = request.orch
   if (findings !== undefined) return { validate: findings }
   if (!mayBeMisnamed(bodyOf(request))) return {}
@@ -61,7 +60,7 @@ function validationOf (request: FastifyRequest): Pick<WriteContext, 'validate'> 
 }
 
 /** @throws StatusError 403, 500 */
-async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Promise<void> {
+async function mayCreate ({ server, orch: { user, info } }: VerbRequest): Promise<void> {
   if (user === undefined) throw internalError(new Error('nobody asks to create'))
   const attributes = { user, info: { ...info, verb: 'create' } }
   const { decision, reason = '', evaluationError } = await server.orchAuthorization.authorizer.authorize(attributes)
@@ -70,12 +69,12 @@ async function mayCreate ({ server, orch: { user, info } }: FastifyRequest): Pro
   throw isUndecided ? undecided(evaluationError) : refusal(attributes, reason)
 }
 
-export function targetOf (request: FastifyRequest): Target {
+export function targetOf (request: VerbRequest): Target {
   const { namespace, name, subresource } = request.orch.info
   return { namespace, name, subresource }
 }
 
-const sentBy = (request: FastifyRequest, { representation: { message } }: ResourceStore): Sent => {
+const sentBy = (request: VerbRequest, { representation: { message } }: ResourceStore): Sent => {
   const validation = fieldValidation(request)
   return () => decodeBody(request, message, validation)
 }
@@ -98,7 +97,7 @@ export function updateVerb (store: ResourceStore): Verb {
 }
 
 /** @throws StatusError 415 */
-function patchType (request: FastifyRequest, store: ResourceStore): PatchType {
+function patchType (request: VerbRequest, store: ResourceStore): PatchType {
   const type = contentType(request)
   const types = patchTypesOf(store.representation)
   const known = types.find(one => one === type)
@@ -137,7 +136,7 @@ export interface PatchBody {
 }
 
 /** Parses the patch of a request. @param message what it changes @throws StatusError 400, 415 */
-export async function patchOf (request: FastifyRequest, store: ResourceStore, message: Message = store.representation.message): Promise<PatchBody> {
+export async function patchOf (request: VerbRequest, store: ResourceStore, message: Message = store.representation.message): Promise<PatchBody> {
   const { query } = request.orch
   checkFieldManager(query, 'PATCH')
   refuseForce(query)
