@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Representation } from '../../schemas/index.js'
+import type { ResourceStore } from '../../registry/resource-store.js'
 import type { WatchAnswer } from '../answer.js'
 import { Body } from '../body.js'
 import { warn } from '../heads.js'
@@ -15,6 +16,9 @@ export interface WatchTools {
   readonly bytesPerSecond: number
   readonly observerOf: (representation: Representation) => WatchObserver
 }
+
+/** Not a closure of `sendWatch`, which would hold the initial state as long as the watch. */
+const freshOf = (store: ResourceStore) => (): Promise<void> | undefined => store.cache?.fresh()
 
 /** @throws StatusError 400 for an invalid `includeObject` */
 export function sendWatch (
@@ -38,7 +42,7 @@ export function sendWatch (
         seconds,
         bookmarks,
         open,
-        fresh: () => store.cache?.fresh(),
+        fresh: freshOf(store),
         log: request.log,
         auditId: request.orch.auditId,
         bytesPerSecond,
