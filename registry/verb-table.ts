@@ -1,4 +1,7 @@
-/** The handlers of a served resource. It knows which requests the resource can have at all, and answers the others: 404 and 405. */
+/**
+ * The handlers of a served resource. It knows which requests the resource can have at all, and answers the others:
+ * 404 and 405.
+ */
 import type { RequestInfo } from '../auth/request-info.js'
 import { dnsLabel } from '../schemas/names.js'
 import { methodNotAllowed, noSuchPath, notFound } from '../schemas/status.js'
@@ -20,10 +23,13 @@ export class VerbTable<Handler> {
   of (info: RequestInfo): Handler {
     const { namespace, name, selected, subresource, verb } = info
     const { namespaced } = this.#store.type
-    // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in one namespace would reach beyond it.
+    // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in
+    // one namespace would reach beyond it.
     if (!namespaced && namespace !== '' && namespace !== name) throw noSuchPath()
     if (namespaced && namespace === '' && name !== '' && selected !== true) throw noSuchPath()
-    if (namespaced && namespace !== '' && dnsLabel(namespace).length > 0) throw notFound({ group: '', resource: 'namespaces' }, namespace)
+    if (namespaced && namespace !== '' && dnsLabel(namespace).length > 0) {
+      throw notFound({ group: '', resource: 'namespaces' }, namespace)
+    }
     const handlers = this.#handlers.get(subresource)
     if (handlers === undefined) throw noSuchPath()
     const handler = handlers[verb === 'options' ? 'get' : verb]
@@ -31,11 +37,15 @@ export class VerbTable<Handler> {
     return handler
   }
 
-  /** Collections and objects take different verbs, except watch. Across namespaces, namespaced resources can only be listed and watched. */
+  /**
+   * Collections and objects take different verbs, except watch. Across namespaces, namespaced resources can only be
+   * listed and watched.
+   */
   #allows ({ verb, namespace, name, selected, subresource }: RequestInfo): boolean {
     const { type, representation } = this.#store
     if (subresource !== '') return name !== ''
     if ((name === '' || selected === true) !== COLLECTION_VERBS.has(verb) && verb !== 'watch') return false
-    return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' || (type.virtual && representation.verbs.includes('create'))
+    return !type.namespaced || namespace !== '' || verb === 'list' || verb === 'watch' ||
+      (type.virtual && representation.verbs.includes('create'))
   }
 }

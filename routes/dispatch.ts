@@ -1,4 +1,7 @@
-/** Finds what serves a request: a type of this server, built in or defined at run time, or the extension server of its group version. */
+/**
+ * Finds what serves a request: a type of this server, built in or defined at run time, or the extension server of its
+ * group version.
+ */
 import type { FastifyInstance } from 'fastify'
 import { methodNotAllowed } from '../schemas/status.js'
 import { deprecations } from './deprecation.js'

@@ -1,4 +1,7 @@
-/** Registers the API: resources, discovery, OpenAPI and the keys of the issuer. Plugins register health, metrics and debugging. */
+/**
+ * Registers the API: resources, discovery, OpenAPI and the keys of the issuer. Plugins register health, metrics and
+ * debugging.
+ */
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
 import { representations, types } from '../schemas/index.js'
@@ -27,8 +30,8 @@ export default fp(routes, {
   encapsulate: true,
   decorators: {
     fastify: [
-      'orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConnections', 'orchHealth', 'orchMetrics', 'orchResources',
-      'orchSettings', 'orchShutdown', 'orchSlowRequests', 'orchUnderWay'
+      'orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConnections', 'orchHealth',
+      'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown', 'orchSlowRequests', 'orchUnderWay'
     ],
     request: ['orch']
   }

@@ -1,6 +1,7 @@
 /**
- * The routes of the API, for all types: these come and go while the server runs. Request info reads the parameters by name. `/api/*` and
- * `/apis/*` take the rest: names longer than the router's `maxParamLength`, methods and depths that only proxied paths and extension servers have.
+ * The routes of the API, for all types: these come and go while the server runs. Request info reads the parameters by
+ * name. `/api/*` and `/apis/*` take the rest: names longer than the router's `maxParamLength`, methods and depths
+ * that only proxied paths and extension servers have.
  */
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import type { Handler } from './handlers.js'
@@ -25,7 +26,8 @@ const GROUPS = '/apis/:group/:version'
 const below = (root: string, paths: readonly string[]): string[] => paths.map(path => root + path)
 
 const TABLE: ReadonlyArray<readonly [methods: readonly HTTPMethods[], urls: readonly string[]]> = [
-  [METHODS, [...below(CORE, [...OBJECTS, ...SUBRESOURCES, ...OF_NAMESPACE]), ...below(GROUPS, [...OBJECTS, ...SUBRESOURCES])]],
+  [METHODS, below(CORE, [...OBJECTS, ...SUBRESOURCES, ...OF_NAMESPACE])],
+  [METHODS, below(GROUPS, [...OBJECTS, ...SUBRESOURCES])],
   [['GET'], [...below(`${CORE}/watch`, OBJECTS), ...below(`${GROUPS}/watch`, OBJECTS)]], // deprecated
   [ALL_METHODS, [...below(CORE, PROXIED), '/api/*', '/apis/*']]
 ]

@@ -14,8 +14,10 @@ export interface AdmissionPluginOptions {
   readonly outbound?: OutboundOptions | undefined
 }
 
-export default fp<AdmissionPluginOptions>(async (fastify, { admission = {}, allowPrivileged = true, outbound = {} }) => {
-  const { orchAuthorization: { authorizer, rbac }, orchClock: clock, orchEgress: egress, orchMetrics: metrics, orchResources: resources } = fastify
+export default fp<AdmissionPluginOptions>(async (fastify, options) => {
+  const { admission = {}, allowPrivileged = true, outbound = {} } = options
+  const { authorizer, rbac } = fastify.orchAuthorization
+  const { orchClock: clock, orchEgress: egress, orchMetrics: metrics, orchResources: resources } = fastify
   const { featureGates: gates, naming } = fastify.orchSettings
   const note = (text: string): void => { fastify.log.warn(text) }
   const authorize = authorizer.authorize.bind(authorizer)
@@ -33,12 +35,17 @@ export default fp<AdmissionPluginOptions>(async (fastify, { admission = {}, allo
   })
   // First: objects that violate this rule are invalid whatever the other plugins decide.
   if (!allowPrivileged) plugins.unshift((await import('../../admission/privileged-containers.js')).privilegedContainers)
-  if (rbac !== undefined) plugins.push((await import('../../admission/plugins/rbac-escalation.js')).escalationCheck({ rbac, authorize }))
+  if (rbac !== undefined) {
+    const { escalationCheck } = await import('../../admission/plugins/rbac-escalation.js')
+    plugins.push(escalationCheck({ rbac, authorize }))
+  }
   resources.admitWith(new AdmissionChain(plugins, observeAdmission(metrics), admission.plugins))
   fastify.decorate('orchConversionCaller', (await callers.webhooks(undefined)).caller)
   fastify.addHook('onClose', async () => { await callers.close() })
 }, {
   name: 'orch/admission',
   fastify: '5.x',
-  decorators: { fastify: ['orchAuthorization', 'orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'] }
+  decorators: {
+    fastify: ['orchAuthorization', 'orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings']
+  }
 })

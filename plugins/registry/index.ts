@@ -1,4 +1,7 @@
-/** Makes the resource registry, to which the routes add the types, and loads their watch caches before the server is ready. */
+/**
+ * Makes the resource registry, to which the routes add the types, and loads their watch caches before the server is
+ * ready.
+ */
 import fp from 'fastify-plugin'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import { admissionReader } from '../../admission/reader.js'
@@ -13,7 +16,10 @@ import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
 
 /** Watch cache settings. */
 export interface WatchCacheOptions {
-  /** Minimum events kept per resource; at least 2,000. Default 100. 0 disables the watch cache: the back end serves everything. */
+  /**
+   * Minimum events kept per resource; at least 2,000. Default 100. 0 disables the watch cache: the back end serves
+   * everything.
+   */
   readonly size?: number
   /** Overrides per resource by `group/plural`; `/configmaps` for the core group. */
   readonly sizes?: Readonly<Record<string, number>>
@@ -31,13 +37,19 @@ const TRIM_EVERY = 30_000
 
 export default fp<RegistryPluginOptions>(async (fastify, { storage = {}, watchCache = {}, services }) => {
   const { mediaType = PROTOBUF_TYPE, eventTtl, leaseReuseSeconds, garbageCollection } = storage
-  const { orchBackends: backends, orchClock: clock, orchHealth: health, orchMetrics: metrics, orchSettings: { featureGates: gates } } = fastify
+  const { orchBackends: backends, orchClock: clock, orchHealth: health, orchMetrics: metrics } = fastify
+  const { featureGates: gates } = fastify.orchSettings
   const { prefix } = backends
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const allocation = services === undefined
     ? undefined
     : new (await import('../../registry/services/allocation.js')).ServiceAllocation({
-      ...services, keepsFirst: gates.enabled('ServiceIPStaticSubrange'), backend: backends.unencrypted('', 'services'), prefix, log, observe: observeAddresses(metrics)
+      ...services,
+      keepsFirst: gates.enabled('ServiceIPStaticSubrange'),
+      backend: backends.unencrypted('', 'services'),
+      prefix,
+      log,
+      observe: observeAddresses(metrics)
     })
   const resources: ResourceRegistry = new ResourceRegistry({
     backendOf: backends.of,
@@ -63,7 +75,8 @@ export default fp<RegistryPluginOptions>(async (fastify, { storage = {}, watchCa
   // Types that are defined later load beside the others, which serve meanwhile.
   let atStart: readonly ResourceStore[] = []
   health.add('informer-sync', () => {
-    for (const { cache, type } of atStart) if (cache?.loaded === false) throw new Error(`${type.plural} are not loaded yet`)
+    const pending = atStart.find(({ cache }) => cache?.loaded === false)
+    if (pending !== undefined) throw new Error(`${pending.type.plural} are not loaded yet`)
   }, { healthz: false, livez: false })
   observeCaches(metrics, resources)
   if (allocation !== undefined) observeRanges(metrics, allocation)

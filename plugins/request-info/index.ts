@@ -1,6 +1,7 @@
 /**
- * Says verb, group, version, resource, subresource, namespace and name, once per request, from the matched route and its parameters.
- * Authorization and routing use the same result, so they cannot disagree. Registered first; creates `request.orch`.
+ * Says verb, group, version, resource, subresource, namespace and name, once per request, from the matched route and
+ * its parameters. Authorization and routing use the same result, so they cannot disagree. Registered first; creates
+ * `request.orch`.
  */
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
@@ -18,13 +19,17 @@ import { resetAfterResponse } from '../shared/unread-bodies.js'
 import { infoOfPath, RoutePattern, type Sent } from './paths.js'
 import { Context } from './request-context.js'
 
+const CLOSE = { connection: 'close' }
+
 /** Rejects a wrong HTTP version in the request line of HTTP/1. */
 const unsupportedVersion = (major: number): StatusError => major < 1
-  ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: { connection: 'close' } })
-  : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', { code: 505, headers: { connection: 'close' } })
+  ? new StatusError('BadRequest', 'the request names no version of HTTP, or 0.9', { headers: CLOSE })
+  : new StatusError('BadRequest', 'this connection speaks HTTP/1.1; HTTP/2 is agreed on with TLS', { code: 505, headers: CLOSE })
 
 /** HTTP/2 responses, and HTTP/1.1 responses that wait behind others, do not report that they are closed. */
-function isClosed ({ raw }: FastifyRequest, response: ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>): boolean {
+function isClosed (
+  { raw }: FastifyRequest, response: ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>
+): boolean {
   return response.destroyed || (response.stream ?? raw.socket).destroyed
 }
 
@@ -47,7 +52,8 @@ export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) =
     patterns.get(url)?.infoOf(params as Record<string, string>, sent) ?? infoOfPath(sent) // none if no route matched
 
   fastify.addHook('onRequest', (request: FastifyRequest, reply, done) => {
-    if (isClosed(request, reply.raw)) return // the client disconnected while a hook of the host waited; the request's place would never be released
+    // The client disconnected while a hook of the host waited; the request's place would never be released.
+    if (isClosed(request, reply.raw)) return
     closeWithConnection(reply.raw)
     resetAfterResponse(reply.raw)
     const url = request.raw.url ?? '/'
@@ -64,7 +70,9 @@ export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) =
         const fault = hostFault(request.raw)
         if (fault !== undefined) throw fault
       }
-      if (!url.startsWith('/') || url.includes('#')) throw badRequest('the request target must be a path with an optional query')
+      if (!url.startsWith('/') || url.includes('#')) {
+        throw badRequest('the request target must be a path with an optional query')
+      }
       const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, naming })
       request.orch = new Context(info, search, naming, auditId, received, reply.raw)
     } catch (error) {

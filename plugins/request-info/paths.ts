@@ -1,6 +1,7 @@
 /**
- * What a request is about, from the matched route and its parameters. A route's pattern is read once, when the route is registered. Paths
- * that match no such route (names beyond the router's `maxParamLength`, other methods) are read by the same rules.
+ * What a request is about, from the matched route and its parameters. A route's pattern is read once, when the route
+ * is registered. Paths that match no such route (names beyond the router's `maxParamLength`, other methods) are read
+ * by the same rules.
  */
 import { pathRequest, type RequestInfo } from '../../auth/request-info.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
@@ -35,8 +36,8 @@ const VERBS: Readonly<Record<string, string>> =
   { POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
 
 /**
- * kubectl from 1.27 lists this path before it creates an object of a type without PATCH, and fails on an error. Served and authorized as the
- * list of this server's group.
+ * kubectl from 1.27 lists this path before it creates an object of a type without PATCH, and fails on an error.
+ * Served and authorized as the list of this server's group.
  */
 const UPSTREAM_DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const UPSTREAM_DEFINITIONS_GROUP = 'apiextensions.k8s.io'
@@ -55,8 +56,8 @@ function hasUnnamed (parts: readonly string[]): boolean {
 }
 
 /**
- * The places in the segments of a path or of a route's pattern, without the empty segment behind a trailing slash. Undefined if it names no
- * resource.
+ * The places in the segments of a path or of a route's pattern, without the empty segment behind a trailing slash.
+ * Undefined if it names no resource.
  */
 function placesIn (parts: readonly string[], method: string): Places | undefined {
   const core = parts[1] === 'api'
@@ -115,11 +116,12 @@ function infoOf (parts: readonly string[], rest: string | undefined, sent: Sent,
   if (deeper && isBuiltInGroup(group)) return pathRequest(path, method.toLowerCase())
   const name = at(places.name)
   const verb = places.watched ? 'watch' : verbOf(method, name, query)
+  const isUpstreamList = group === UPSTREAM_DEFINITIONS_GROUP && verb === 'list' && path === UPSTREAM_DEFINITIONS
   const info: RequestInfo = {
     path,
     isResourceRequest: true,
     verb,
-    group: group === UPSTREAM_DEFINITIONS_GROUP && verb === 'list' && path === UPSTREAM_DEFINITIONS ? DEFINITIONS_GROUP : group,
+    group: isUpstreamList ? DEFINITIONS_GROUP : group,
     version: at(places.version),
     resource: at(places.resource),
     subresource: at(places.subresource),
@@ -184,7 +186,8 @@ export class RoutePattern {
     const { path } = sent
     const below = this.#open ? params['*'] : undefined
     const isProxied = proxyIn(parts) > 0
-    if (path.includes('%') && (parts.some(hides) || (below !== undefined && !isProxied && HIDDEN.test(path)))) throw hidden()
+    const isHidden = (): boolean => parts.some(hides) || (below !== undefined && !isProxied && HIDDEN.test(path))
+    if (path.includes('%') && isHidden()) throw hidden()
     if (!isProxied) return infoOf(below === undefined ? parts : [...parts, below], undefined, sent, this.#places)
     const rest = below === undefined ? '' : `/${below}`
     // A host's router may drop the slash.
@@ -192,7 +195,10 @@ export class RoutePattern {
   }
 }
 
-/** What a request is about whose route does not tell. @throws StatusError 400 as for other paths, or for invalid percent-encoding */
+/**
+ * What a request is about whose route does not tell. @throws StatusError 400 as for other paths, or for invalid
+ * percent-encoding
+ */
 export function infoOfPath (sent: Sent): RequestInfo {
   const parts = sent.path.split('/').map(decode)
   const proxy = proxyIn(parts)

@@ -1,6 +1,6 @@
 /**
- * What plugins decorate the server with. Each member names the plugin that provides it; the plugins that use it declare that with
- * fastify-plugin's `decorators`, so that a wrong order fails at boot.
+ * What plugins decorate the server with. Each member names the plugin that provides it; the plugins that use it
+ * declare that with fastify-plugin's `decorators`, so that a wrong order fails at boot.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Authenticator } from '../../auth/authenticator.js'
@@ -66,7 +66,10 @@ export interface OrchDecorators {
 }
 
 export interface Authentication {
-  /** The authenticator chain. Never returns the anonymous user. Synchronous if its authenticators are. @throws StatusError 401 */
+  /**
+   * The authenticator chain. Never returns the anonymous user. Synchronous if its authenticators are. @throws
+   * StatusError 401
+   */
   readonly authenticator: Authenticator
   /** Audiences of this server: `--api-audiences`, or the issuers of service account tokens. */
   readonly audiences: readonly string[]

@@ -13,13 +13,16 @@ interface Egress {
 const CONNECT_TIMEOUT = 3000
 
 /** Options that connect to etcd through its proxy, if there is one. */
-export async function throughProxy<Options extends BackendOptions | Backend> (storage: Options, { etcd, relay }: Egress): Promise<Options> {
+export async function throughProxy<Options extends BackendOptions | Backend> (
+  storage: Options, { etcd, relay }: Egress
+): Promise<Options> {
   if (etcd === undefined || !('servers' in storage)) return storage
   const servers = new Set([...storage.servers, ...Object.values(storage.overrides ?? {}).flat()])
   const sockets: Record<string, string> = {}
   for (const server of servers) {
     const { protocol, hostname, port } = new URL(server.includes('://') ? server : `http://${server}`)
-    const target = { host: withoutBrackets(hostname), port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: CONNECT_TIMEOUT }
+    const host = withoutBrackets(hostname)
+    const target = { host, port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: CONNECT_TIMEOUT }
     sockets[server] = await relay(etcd, { ...target, call: `etcd ${server}` })
   }
   return { ...storage, sockets }

@@ -24,7 +24,10 @@ export type StorageOptions = (BackendOptions | Backend) & {
   readonly healthcheckTimeout?: number
   /** Lifetime of Events in milliseconds, `--event-ttl`. Default one hour. */
   readonly eventTtl?: number
-  /** Seconds during which new Events share a lease. They outlive their TTL by at most this, and by at most a twentieth of it. Default 60. */
+  /**
+   * Seconds during which new Events share a lease. They outlive their TTL by at most this, and by at most a twentieth
+   * of it. Default 60.
+   */
   readonly leaseReuseSeconds?: number
   /** True if a garbage collector deletes dependents of deleted objects, `--enable-garbage-collector`. Default true. */
   readonly garbageCollection?: boolean
@@ -43,11 +46,14 @@ export interface Backends {
 }
 
 const COMPACTION_INTERVAL = 5 * 60_000
-/** Maximum milliseconds to wait for etcd at start. If its store is too new, the start fails; without an answer it continues. */
+/**
+ * Maximum milliseconds to wait for etcd at start. If its store is too new, the start fails; without an answer it
+ * continues.
+ */
 const FORMAT_WAIT = 500
 
 export default fp<{ readonly storage?: StorageOptions | undefined }>(async (fastify, { storage = {} }) => {
-  const { prefix = '/registry', compactionInterval = COMPACTION_INTERVAL, healthcheckTimeout = 2000, encryption: configured } = storage
+  const { prefix = '/registry', compactionInterval = COMPACTION_INTERVAL, healthcheckTimeout = 2000 } = storage
   const { orchClock: clock, orchEgress: egress, orchHealth: health, orchMetrics: metrics } = fastify
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const stores = await openStores(await throughProxy(storage, egress), {
@@ -57,7 +63,10 @@ export default fp<{ readonly storage?: StorageOptions | undefined }>(async (fast
     refused: error => { fastify.log.error(error.message) } // a start in progress fails too
   })
   const backends = stores.all.map(({ backend }) => backend)
-  const encryption = configured === undefined ? undefined : await (await import('../../storage/encryption/index.js')).openEncryption(configured, observeEncryption(metrics))
+  const observed = observeEncryption(metrics)
+  const encryption = storage.encryption === undefined
+    ? undefined
+    : await (await import('../../storage/encryption/index.js')).openEncryption(storage.encryption, observed)
   fastify.decorate('orchBackends', {
     prefix,
     of: (group, plural) => encryption?.of(group, plural, stores.of(group, plural)) ?? stores.of(group, plural),
@@ -65,7 +74,8 @@ export default fp<{ readonly storage?: StorageOptions | undefined }>(async (fast
   })
 
   const limitsItself = 'historyRetention' in storage && storage.historyRetention !== undefined
-  const compactions = backends.map(backend => startCompaction(backend, limitsItself ? 0 : compactionInterval, log, clock))
+  const interval = limitsItself ? 0 : compactionInterval
+  const compactions = backends.map(backend => startCompaction(backend, interval, log, clock))
   stores.all.forEach(({ backend, name, endpoint }, at) => {
     health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout: healthcheckTimeout })
     metrics.trackStore(name, () => backend.status(), endpoint)
@@ -75,7 +85,8 @@ export default fp<{ readonly storage?: StorageOptions | undefined }>(async (fast
 
   if ('servers' in storage) {
     fastify.addHook('onReady', async () => {
-      await Promise.race([Promise.allSettled(backends.map(backend => backend.revision())), sleep(FORMAT_WAIT, undefined, { ref: false })])
+      const answers = Promise.allSettled(backends.map(backend => backend.revision()))
+      await Promise.race([answers, sleep(FORMAT_WAIT, undefined, { ref: false })])
       const refusal = stores.refusal()
       if (refusal !== undefined) throw refusal
     })
