@@ -112,12 +112,9 @@ export class QueueSet {
     this.#observer.changed?.(this)
   }
 
-  /**
-   * @param now the clock, if the caller has just read it
-   * @returns 'executing' if it may run now; if 'waiting', the ticket is notified later
-   */
-  enter (ticket: Ticket, now = this.#clock.elapsed()): 'executing' | 'waiting' | Refusal {
-    this.#sync(now)
+  /** @returns 'executing' if it may run now; if 'waiting', the ticket is notified later */
+  enter (ticket: Ticket): 'executing' | 'waiting' | Refusal {
+    this.#sync(this.#clock.elapsed())
     const outcome = this.#enter(ticket)
     this.#observer.changed?.(this)
     return outcome

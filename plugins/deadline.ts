@@ -7,7 +7,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
-import { MAX_TIMER_MS, systemClock } from '../event-loop/clock.js'
+import { MAX_TIMER_MS } from '../event-loop/clock.js'
 import { isLongRunning } from './shared/request-kinds.js'
 import { IndexedList } from './shared/indexed-list.js'
 
@@ -80,8 +80,7 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     } catch (error) {
       return done(error as Error) // a StatusError
     }
-    const startedAt = clock === systemClock ? orch.trace.startedAt : clock.elapsed() // saves a clock read
-    const one = { request, reply, until: startedAt + allowed, at: 0 }
+    const one = { request, reply, until: clock.elapsed() + allowed, at: 0 }
     const list = allowed < longest ? timed : running
     list.add(one)
     orch.onClosed(() => { list.remove(one) })

@@ -1,7 +1,7 @@
 /**
  * Sets security headers on every response, errors included: no caching, and @fastify/helmet's headers. By default: no type sniffing, no
- * script execution or framing, and HSTS if enabled. Helmet's headers are the same for every request, so it runs once at start-up; running
- * it per request costs 7 us of CPU instead of 0.1.
+ * script execution or framing, and HSTS if enabled. Helmet's headers are the same for every request, so its hooks run once, at the start.
+ * Benchmark: `npm run bench -- headers`, 'security headers, by helmet for each answer': 15 us instead of 6.
  * CORS is disabled unless origins are configured. Preflights carry no credentials and are answered before authentication. Origins are
  * matched by RE2, in linear time. As upstream, an expression matches anywhere in the origin unless anchored.
  * @see interface, 'Server start-up options': --cors-allowed-origins, --strict-transport-security-directives
@@ -30,7 +30,7 @@ const ALLOWED = {
 }
 
 /** Helmet's other headers concern pages. The only one, `routes/front-page/`, has a policy of its own, by the hash of its style sheet. */
-const FOR_AN_API = {
+export const FOR_AN_API = {
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xContentTypeOptions: true,
   crossOriginEmbedderPolicy: false,

@@ -63,7 +63,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
     if (watches !== undefined) series.watches.observe(watches)
     const seat = new Seat(flow, queues, series, kind, unsent, user, request, reply, work, done)
     // The previous filter has just read the clock.
-    const entered = seat.enter(orch.filterSince || undefined)
+    const entered = seat.enter()
     if (entered === 'refused') return
     orch.occupy(seat)
     if (entered === 'executing') done()

@@ -40,9 +40,9 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
 
   get #isWatch (): boolean { return this.request.orch.info.verb === 'watch' }
 
-  /** @param now a recent `performance.now()`, to save a clock read @returns 'executing' if the request may proceed immediately; `done` is then not called */
-  enter (now?: number): 'executing' | 'waiting' | 'refused' {
-    const outcome = this.#set.enter(this, now)
+  /** @returns 'executing' if the request may proceed immediately; `done` is then not called */
+  enter (): 'executing' | 'waiting' | 'refused' {
+    const outcome = this.#set.enter(this)
     this.#series.estimated.observe(this.seats)
     if (outcome === 'executing') {
       this.#begun(0)

@@ -21,6 +21,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   audit: async () => (await import('./audit.js')).auditing,
   fairness: async () => (await import('./fairness.js')).fairness,
   compat: async () => (await import('./compat.js')).compatNames,
+  headers: async () => (await import('./headers.js')).securityHeaders,
   authorization: async () => (await import('./authorization.js')).authorization,
   writes: async () => (await import('./writes.js')).writes,
   structured: async () => (await import('./structured.js')).structured,
