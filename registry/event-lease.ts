@@ -7,6 +7,16 @@ const LEASE_REUSE_SECONDS = 60
 /** The reuse period extends the lease by at most this fraction of its time to live. */
 const MAX_EXTENSION = 1 / 20
 
+export interface EventLeaseOptions {
+  readonly backend: Backend
+  readonly ttlSeconds: number
+  readonly reuseSeconds?: number | undefined
+  /** Default the system's. */
+  readonly clock?: Clock
+  /** Receives the number of objects of a lease that is no longer reused. */
+  readonly onReplaced?: ((objects: number) => void) | undefined
+}
+
 export class EventLease {
   readonly #backend: Backend
   readonly #ttlSeconds: number
@@ -18,8 +28,7 @@ export class EventLease {
   /** Number of objects with the current lease. */
   #objects = 0
 
-  /** @param onReplaced receives the number of objects of a lease that is no longer reused */
-  constructor (backend: Backend, ttlSeconds: number, reuseSeconds = LEASE_REUSE_SECONDS, clock = systemClock, onReplaced?: (objects: number) => void) {
+  constructor ({ backend, ttlSeconds, reuseSeconds = LEASE_REUSE_SECONDS, clock = systemClock, onReplaced }: EventLeaseOptions) {
     this.#onReplaced = onReplaced
     this.#backend = backend
     this.#ttlSeconds = ttlSeconds

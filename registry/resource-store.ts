@@ -148,8 +148,9 @@ export class ResourceStore {
 
   /** The lease of new objects, for types that expire. */
   async expiry (): Promise<WriteOptions> {
-    const { ttlSeconds = this.type.ttlSeconds ?? 0, leaseReuseSeconds } = this.#options
-    this.#leases ??= new EventLease(this.backend, ttlSeconds, leaseReuseSeconds, this.clock, this.observer?.leased)
+    const { ttlSeconds = this.type.ttlSeconds ?? 0, leaseReuseSeconds: reuseSeconds } = this.#options
+    const { backend, clock, observer } = this
+    this.#leases ??= new EventLease({ backend, ttlSeconds, reuseSeconds, clock, onReplaced: observer?.leased })
     return { lease: await this.#leases.current() }
   }
 

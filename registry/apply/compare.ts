@@ -84,21 +84,35 @@ function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY):
   const before = membersOf(a)
   const after = membersOf(b)
   let found: PartsBuilder | undefined
+  let sides: Sides | undefined
   let added = 0
   for (const name in before) { // plain data: no inherited names
     const beforeValue = before[name]
     const afterValue = memberOf(after, name)
     if (afterValue !== undefined) added--
-    if (beforeValue !== afterValue) found = collectMember(found, shape, name, beforeValue, afterValue, ignored)
+    if (beforeValue !== afterValue) found = collectMember(found, sides ??= { shape, before, after, ignored }, name)
   }
   for (const _ in after) added++ // eslint-disable-line @typescript-eslint/no-unused-vars -- Object.keys would allocate a list
   if (added === 0) return found?.parts()
-  for (const name in after) if (!Object.hasOwn(before, name)) found = collectMember(found, shape, name, undefined, after[name], ignored)
+  for (const name in after) {
+    if (Object.hasOwn(before, name)) continue
+    found = collectMember(found, sides ??= { shape, before, after, ignored }, name)
+  }
   return found?.parts()
 }
 
+interface Sides {
+  readonly shape: Shape
+  readonly before: Record<string, unknown>
+  readonly after: Record<string, unknown>
+  readonly ignored: FieldSet
+}
+
 /** Adds the difference of one member, if any. */
-function collectMember (found: PartsBuilder | undefined, shape: Shape, name: string, beforeValue: unknown, afterValue: unknown, ignored: FieldSet): PartsBuilder | undefined {
+function collectMember (found: PartsBuilder | undefined, sides: Sides, name: string): PartsBuilder | undefined {
+  const { shape, before, after, ignored } = sides
+  const beforeValue = memberOf(before, name)
+  const afterValue = memberOf(after, name)
   const declared = shape.declared(name)
   if (declared === undefined) {
     const item = shape.kind === 'entries' ? shape.item : shape.field(name)

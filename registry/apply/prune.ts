@@ -1,6 +1,6 @@
 /** Prunes fields that a manager applied last time, no longer applies, and no other manager owns. */
 import { clone } from '../../schemas/index.js'
-import { compare } from './compare.js'
+import { compare, type Changes } from './compare.js'
 import { isEmpty, intersection, part, childElements, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
 import { extract, merge, remove } from './merge.js'
@@ -51,18 +51,18 @@ export function * prune ({ versions, merged, apiVersion, last, managers }: Pruni
     const { changed, removed } = compare(other.owned, all, remaining)
     yield
     const unownedIn = (fields: FieldSet): FieldSet => unowned(other.whole, fields, ownedIn(version), false)
-    const restored = copyChanges(other.whole, all, remaining, unownedIn(changed), unownedIn(removed))
+    const restored = copyChanges(other.whole, all, remaining, { changed: unownedIn(changed), removed: unownedIn(removed) })
     pruned = yield * convert(restored, version, last.apiVersion)
   }
   yield
   // Prune only fields that this manager applied; conversion may have removed or defaulted others.
   const { changed, removed } = compare(shapes.owned, whole, pruned)
-  const [ownChanged, ownRemoved] = [intersection(last.fields, changed), removedFields(last.fields, removed)]
-  return yield * convert(copyChanges(shapes.whole, whole, pruned, ownChanged, ownRemoved), last.apiVersion, apiVersion)
+  const own = { changed: intersection(last.fields, changed), removed: removedFields(last.fields, removed) }
+  return yield * convert(copyChanges(shapes.whole, whole, pruned, own), last.apiVersion, apiVersion)
 }
 
 /** Copies changed fields from `other` and deletes removed ones. */
-function copyChanges (shape: Shape, object: object, other: object, changed: FieldSet, removed: FieldSet): object {
+function copyChanges (shape: Shape, object: object, other: object, { changed, removed }: Changes): object {
   const kept = without(shape, object, removed)
   return isEmpty(changed) ? kept : merge(shape, kept, extract(shape, other, changed)) as object // of two
 }

@@ -21,6 +21,12 @@ export function memberOf (object: Plain, name: string): unknown {
   return (typeof value !== 'function' && name !== '__proto__') || Object.hasOwn(object, name) ? value : undefined
 }
 
+interface Contents {
+  readonly plan?: (() => Plan) | undefined
+  /** An item of a list or map. */
+  readonly isItem?: boolean
+}
+
 export class Shape {
   readonly name: string
   readonly element: string
@@ -42,7 +48,7 @@ export class Shape {
   #byName: ReadonlyMap<string, Shape> | undefined
   #item: Shape | undefined
 
-  constructor (name: string, kind: Kind, planned: PlannedField | undefined, plan?: () => Plan, isItem = false) {
+  constructor (name: string, kind: Kind, planned: PlannedField | undefined, { plan, isItem = false }: Contents = {}) {
     this.name = name
     this.element = fieldElement(name)
     this.kind = kind
@@ -65,7 +71,7 @@ export class Shape {
 
   /** A copy of a struct with other or fewer fields. */
   withFields (change: (field: Shape) => Shape | undefined): Shape {
-    const changed = new Shape(this.name, this.kind, this.#planned, this.#plan, this.#isItem)
+    const changed = new Shape(this.name, this.kind, this.#planned, { plan: this.#plan, isItem: this.#isItem })
     changed.#fields = this.fields.map(change).filter(field => field !== undefined)
     return changed
   }
@@ -158,7 +164,8 @@ function unsetOf ({ shape, embedded, written, pointer, scalar, special, zero }: 
   return written ? null : undefined
 }
 
-const shapeOfField = (planned: PlannedField): Shape => new Shape(planned.name, kindOf(planned), planned, () => planned.plan)
+const shapeOfField = (planned: PlannedField): Shape =>
+  new Shape(planned.name, kindOf(planned), planned, { plan: () => planned.plan })
 
 function kindOf (planned: PlannedField): Kind {
   const { field, shape } = planned
@@ -181,7 +188,8 @@ function kindOfOne ({ field, message, special }: PlannedField): Kind {
 function shapeOfItem (planned: PlannedField): Shape {
   const { element } = planned
   const of = element ?? planned
-  return new Shape('', element === undefined ? kindOfOne(planned) : kindOf(element), of, () => of.plan, true)
+  const kind = element === undefined ? kindOfOne(planned) : kindOf(element)
+  return new Shape('', kind, of, { plan: () => of.plan, isItem: true })
 }
 
 /** The shape at an element of a field set. */
@@ -210,7 +218,7 @@ const shapesByMessage = new WeakMap<Message, Shapes>()
 export function shapesOf (message: Message): Shapes {
   let shapes = shapesByMessage.get(message)
   if (shapes === undefined) {
-    const whole = new Shape('', 'struct', undefined, () => planOf(message))
+    const whole = new Shape('', 'struct', undefined, { plan: () => planOf(message) })
     const metadata = (field: Shape): Shape => field.withFields(part => NEVER_OWNED.has(part.name) ? undefined : part)
     shapes = { whole, owned: whole.withFields(field => field.name === 'metadata' ? metadata(field) : field) }
     shapesByMessage.set(message, shapes)

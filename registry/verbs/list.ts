@@ -100,13 +100,13 @@ export async function list (
     const wait = waitForResourceVersion(cache, version)
     if (wait !== undefined) await wait
     if (!cache.loaded) await cache.ready()
-    return await page(store, cache, request, cache.snapshot, state.from)
+    return await page({ store, cache, request }, cache.snapshot, state.from)
   }
   await (cache === undefined ? waitForRevision(backend, state.revision) : cache.reach(state.revision))
   const known = cache?.snapshotAt(state.revision)
   if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
   if (mayReadFrom !== undefined && !await mayReadFrom(state.revision)) throw tooOld(state.from)
-  return cache !== undefined && known !== undefined ? await page(store, cache, request, known, state.from) : await history(store, request, state.revision, state.from)
+  return cache !== undefined && known !== undefined ? await page({ store, cache, request }, known, state.from) : await history(store, request, state.revision, state.from)
 }
 
 /** Common to both sources: range, start key and filter. */
@@ -120,7 +120,20 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
   return { start, end, first, everything, matches }
 }
 
-async function page (store: ResourceStore, cache: WatchCache, request: ListRequest, snapshot: Snapshot, from: string | undefined): Promise<ListResult> {
+/** What a page has so far, and what it may have. */
+interface Page {
+  readonly end: string
+  readonly limit: number
+  readonly matches: (entry: Entry) => boolean
+  readonly entries: Entry[]
+  readonly leaves: Array<{ at: number, entries: readonly Entry[] }>
+}
+
+interface CachedList { readonly store: ResourceStore, readonly cache: WatchCache, readonly request: ListRequest }
+
+async function page (
+  { store, cache, request }: CachedList, snapshot: Snapshot, from: string | undefined
+): Promise<ListResult> {
   const { start, end, first, everything, matches } = selection(store, request, from)
   const { map, revision } = snapshot
   const exact = exactKey(store, request)
@@ -136,8 +149,9 @@ async function page (store: ResourceStore, cache: WatchCache, request: ListReque
     store.observer?.listedFromCache(entry === undefined ? 0 : 1, entries.length)
     return { revision, entries, continue: '', remaining: undefined }
   }
+  const page = { end, limit, matches, entries, leaves }
   while (next !== undefined) {
-    next = everything ? collectAll(map, next, end, limit, entries, leaves) : collect(map, next, end, limit, matches, entries)
+    next = everything ? collectAll(map, next, page) : collect(map, next, page)
     if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
     else break
   }
@@ -157,7 +171,7 @@ export function exactKey (store: ResourceStore, { fields, namespace }: Pick<List
 }
 
 /** Collects matching entries until the limit, the end of the range or the end of the turn. Returns the key to continue at, undefined at the end. */
-function collect (map: Snapshot['map'], from: string, end: string, limit: number, matches: (entry: Entry) => boolean, entries: Entry[]): string | undefined {
+function collect (map: Snapshot['map'], from: string, { end, limit, matches, entries }: Page): string | undefined {
   let seen = 0
   let next: string | undefined
   map.forEach(from, end, (entry, key) => {
@@ -172,7 +186,7 @@ function collect (map: Snapshot['map'], from: string, end: string, limit: number
 }
 
 /** As `collect`, without a filter and leaf by leaf. */
-function collectAll (map: Snapshot['map'], from: string, end: string, limit: number, entries: Entry[], leaves: Array<{ at: number, entries: readonly Entry[] }>): string | undefined {
+function collectAll (map: Snapshot['map'], from: string, { end, limit, entries, leaves }: Page): string | undefined {
   let seen = 0
   let next: string | undefined
   map.forEachRun(from, end, ({ keys, values, from: first, to }) => {

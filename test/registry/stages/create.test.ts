@@ -1,0 +1,144 @@
+/** The stages of a creation, each alone. */
+import t from 'tap'
+import { conclude, identify, identifyAgain, setName } from '../../../registry/verbs/create.js'
+import { DECODING, convert } from '../../../registry/stages/convert.js'
+import { encodeNew } from '../../../registry/stages/encode.js'
+import { measure } from '../../../registry/stages/object-limits.js'
+import { keepOwners, ownNew } from '../../../registry/stages/own.js'
+import { complete, prepareNew } from '../../../registry/stages/prepare.js'
+import { Repeat } from '../../../registry/stages/run.js'
+import { STORE_NEW } from '../../../registry/stages/store.js'
+import { validateNew } from '../../../registry/stages/validate.js'
+import { finish } from '../../../schemas/steps.js'
+import { decodeProtobuf } from '../../../schemas/index.js'
+import { config, target } from '../../storage/store.js'
+import { configMaps } from '../../stored.js'
+import { creation, failureOf } from './write.js'
+
+t.test('decode: only what a client sent is decoded, and its defaults are set', async t => {
+  const [decode, converted] = DECODING
+  const write = creation(t)
+  t.equal(decode?.when?.(write), false)
+  write.sent = async () => config('sent')
+  t.equal(converted?.when?.(write), true)
+  await decode?.run(write)
+  finish(convert(write))
+  t.equal(write.name, 'sent')
+})
+
+t.test('identify: the namespace is that of the URL, and a new object has no version', async t => {
+  const write = creation(t)
+  delete write.object.metadata.namespace
+  identify(write)
+  t.equal(write.object.metadata.namespace, 'default')
+  t.throws(() => { identify(creation(t, { ...config('a'), metadata: { name: 'a', resourceVersion: '1' } })) }, /resourceVersion should not be set/)
+  t.throws(() => { identify(creation(t, { ...config('a'), metadata: { name: 'a', namespace: 'other' } })) }, /does not match the namespace/)
+})
+
+t.test('measure: only bodies that may have grown are measured', async t => {
+  const large = config('a', Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`k${at}`, 'v'])))
+  for (const [size, mayGrow, grows] of [[100, false, false], [100, true, true], [5000, false, true]] as const) {
+    const write = creation(t, large, { size, mayGrow })
+    measure(write)
+    t.equal(write.size > size, grows, `${size}`)
+  }
+})
+
+t.test('own: the creator owns what it sent, an apply has its own managers', async t => {
+  const write = creation(t, config('a', { k: 'v' }), { fieldManager: 'me' })
+  finish(ownNew(write))
+  t.match(write.managedFields, [{ manager: 'me', operation: 'Update', fieldsV1: { 'f:data': { 'f:k': {} } } }])
+  t.type(write.trackOwnership, Function)
+  const applied = creation(t)
+  applied.applied = []
+  finish(ownNew(applied))
+  t.equal(applied.managedFields, undefined)
+  t.equal(applied.trackOwnership, undefined)
+})
+
+t.test('own: changes that are tracked during admission belong to the creator too', async t => {
+  const write = creation(t, config('a', { k: 'v' }), { fieldManager: 'me' })
+  finish(ownNew(write))
+  const done = write.trackOwnership?.()
+  Object.assign(write.object, { data: { k: 'v', hooked: 'x' } })
+  done?.()
+  write.object.metadata.managedFields = []
+  keepOwners(write)
+  t.match(write.object.metadata.managedFields, [{ manager: 'me', fieldsV1: { 'f:data': { 'f:k': {}, 'f:hooked': {} } } }])
+})
+
+t.test('default: owner references that admission repeats are merged with a warning', async t => {
+  const warnings: string[] = []
+  const signal = new AbortController().signal
+  const write = creation(t, config('a'), { caller: { signal, warn: text => { warnings.push(text) } } })
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' }
+  write.object.metadata.ownerReferences = [owner, { ...owner }]
+  complete(write)
+  t.equal(write.object.metadata.ownerReferences.length, 1)
+  t.match(warnings, [/duplicate entries after mutating admission/])
+})
+
+t.test('identify again: the server sets the uid and the time, and admission cannot rename', async t => {
+  const write = creation(t)
+  write.object.metadata.deletionTimestamp = '2026-01-01T00:00:00Z'
+  identifyAgain(write)
+  t.match(write.object.metadata, { uid: /^[0-9a-f-]{36}$/, creationTimestamp: /Z$/, deletionTimestamp: undefined })
+  t.equal(write.isGenerated, false)
+  const named = Object.assign(creation(t), { target: target('b') })
+  t.throws(() => { identifyAgain(named) }, /does not match the name on the URL/)
+})
+
+t.test('name: each attempt generates another name, which admission sees', async t => {
+  const write = creation(t, { ...config('a'), metadata: { generateName: 'a-' } })
+  identifyAgain(write)
+  setName(write)
+  const { name } = write
+  t.match(name, /^a-[a-z0-9]{5}$/)
+  setName(write)
+  t.not(write.name, name)
+})
+
+t.test('prepare and validate: findings of what was sent are refused with those of the object', async t => {
+  const finding = { type: 'FieldValueInvalid' as const, field: 'data', value: 'x', detail: 'as sent' }
+  const write = creation(t, config('A'), { validate: () => [finding] })
+  prepareNew(write)
+  const causes = [{ field: 'metadata.name' }, { field: 'data' }]
+  t.match(await failureOf(() => finish(validateNew(write))), { status: { details: { causes } } })
+  const valid = creation(t)
+  prepareNew(valid)
+  finish(validateNew(valid))
+})
+
+t.test('encode: the stored value has no version, and the entry any', async t => {
+  const write = creation(t, config('a', { k: 'v' }))
+  finish(encodeNew(write))
+  t.equal(write.key, '/registry/configmaps/default/a')
+  t.match(decodeProtobuf(configMaps.message, write.encoded?.value as Uint8Array).object, { data: { k: 'v' } })
+  t.match(write.encoded?.entry(7).object, { metadata: { resourceVersion: '7' } })
+  t.equal(write.encoded?.entry(7), write.encoded?.entry(7), 'made once')
+  t.throws(() => finish(encodeNew(creation(t, config('a'.repeat(5000))))), /longer than the store can hold/)
+})
+
+t.test('store and conclude: the answer is what was written', async t => {
+  const write = creation(t)
+  finish(encodeNew(write))
+  await STORE_NEW.run(write)
+  await conclude(write)
+  t.equal(write.result?.revision, write.outcome?.revision)
+  t.equal((await write.store.backend.get(write.key)).kv?.modRevision, write.result?.revision)
+  t.equal(STORE_NEW.when?.(creation(t, config('b'), { dryRun: true })), false)
+})
+
+t.test('conclude: a taken name is refused, or generated again; a changed precondition is admitted again', async t => {
+  const write = creation(t)
+  write.key = '/registry/configmaps/default/a'
+  write.outcome = { succeeded: false, revision: 2, current: { key: write.key, value: new Uint8Array(), createRevision: 1, modRevision: 1 } } as never
+  t.match(await failureOf(() => conclude(write)), { status: { reason: 'AlreadyExists' } })
+  write.isGenerated = true
+  t.match(await failureOf(() => conclude(write)), new Repeat('name'))
+  write.attempt = 8
+  t.match(await failureOf(() => conclude(write)), { status: { code: 409 } })
+  write.outcome = { succeeded: false, revision: 2, current: undefined } as never
+  write.precondition = {} as never
+  t.match(await failureOf(() => conclude(write)), new Repeat('admit again'))
+})
