@@ -150,69 +150,90 @@ export interface VersionRules<T extends ApiObject = ApiObject> {
 /** A selectable field that no object has; its value is always ''. */
 export const NO_FIELD = (): string => ''
 
-/** Another group or version in which a type is served. Conversions return new objects and are lossless. */
-export interface OtherRepresentation<T extends ApiObject> {
-  readonly message: Message<ApiObject>
-  readonly toStored: (object: ApiObject) => T
-  readonly fromStored: (object: T) => ApiObject
-  readonly deprecation?: Deprecation
-  /** Default propagation of deletes in this version, if it differs. */
-  readonly dependents?: Strategy['dependents']
-  /** Field labels of this version, if they differ: each maps to the stored version's label, or to NO_FIELD. */
-  readonly fieldLabels?: Readonly<Record<string, string | typeof NO_FIELD>>
-  readonly unsupportedField?: UnsupportedField
-  /** Rules of this version alone, run on the stored form. */
-  readonly rules?: VersionRules<T>
-  /** Its own columns. Default: the stored version's columns and row conditions, applied to the stored form. */
-  readonly columns?: ReadonlyArray<Column<ApiObject>>
-  /** Default: those of the stored version. */
-  readonly subresources?: readonly Subresource[]
+interface Named {
+  readonly plural: string
+  readonly namespaced: boolean
+}
+
+/** What all versions of a type have alike. */
+interface Common extends Named {
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  readonly verbs: readonly ResourceVerb[]
+  /** PUT of a name that does not exist creates it. */
+  readonly createOnUpdate: boolean
+  /** PUT without a resourceVersion is accepted. */
+  readonly unconditionalUpdate: boolean
+  /** Rules that updates skip. */
+  readonly notOnUpdate: readonly UpdateRule[]
+  /** Annotations that hold fields of other versions; the limit on the size of annotations leaves them out. */
+  readonly fieldAnnotations: readonly string[]
+  /** Skips the check that finalizers are domain-qualified or standard. */
+  readonly anyFinalizer: boolean
+  /** What a delete that removed the object returns. */
+  readonly deleteReturns: 'Status' | 'Object'
+  /** Valid names. */
+  readonly nameRule: NameRule
+}
+
+/** What nearly every type has. */
+const DEFAULTS: Omit<Common, keyof Named> = {
+  shortNames: [],
+  categories: [],
+  verbs: EVERY_VERB,
+  createOnUpdate: false,
+  unconditionalUpdate: true,
+  notOnUpdate: [],
+  fieldAnnotations: [],
+  anyFinalizer: false,
+  deleteReturns: 'Status',
+  nameRule: dnsSubdomain
+}
+
+/** What may differ between versions, and is undefined or empty by default. */
+interface OfVersion<T extends ApiObject> {
+  readonly subresources: readonly Subresource[]
+  /** Table columns. Default: name and creation time; in another version those of the stored one, of the stored form. */
+  readonly columns: ReadonlyArray<Column<T>> | undefined
+  readonly unsupportedField: UnsupportedField | undefined
+  readonly deprecation: Deprecation | undefined
+  /** Default propagation of deletes. */
+  readonly dependents: Strategy['dependents']
+  /** Rules of this version alone, run on the stored form; rules of its message apply to all versions. */
+  readonly rules: VersionRules<T> | undefined
   /**
    * Objects that the defaults of this version make too large are refused in all versions. Default false: defaults of
    * built-in types do not multiply.
    */
-  readonly limitsWrites?: boolean
+  readonly limitsWrites: boolean
+}
+
+/** Another group or version in which a type is served. Conversions return new objects and are lossless. */
+export interface OtherRepresentation<T extends ApiObject> extends Partial<Omit<OfVersion<T>, 'columns'>> {
+  readonly message: Message<ApiObject>
+  readonly toStored: (object: ApiObject) => T
+  readonly fromStored: (object: T) => ApiObject
+  /** Field labels of this version, if they differ: each maps to the stored version's label, or to NO_FIELD. */
+  readonly fieldLabels?: Readonly<Record<string, string | typeof NO_FIELD>>
+  readonly columns?: ReadonlyArray<Column<ApiObject>>
 }
 
 /** The error message for a field label that is not selectable. */
 export type UnsupportedField = (label: string) => string
 
-export interface ResourceOptions<T extends ApiObject> {
-  readonly plural: string
+export interface ResourceOptions<T extends ApiObject> extends
+  Named, Partial<Omit<Common, keyof Named>>, Partial<Omit<OfVersion<T>, 'dependents' | 'limitsWrites'>> {
   /** As discovery shows it. Default '', as upstream for built-in types. */
   readonly singular?: string
   readonly listKind?: string
-  readonly shortNames?: readonly string[]
-  readonly categories?: readonly string[]
-  readonly namespaced: boolean
-  readonly verbs?: readonly ResourceVerb[]
-  readonly subresources?: readonly Subresource[]
-  /** PUT of a name that does not exist creates it. Default false. */
-  readonly createOnUpdate?: boolean
-  /** PUT without a resourceVersion is accepted. Default true. */
-  readonly unconditionalUpdate?: boolean
-  /** Rules that updates skip. Default: none. */
-  readonly notOnUpdate?: readonly UpdateRule[]
-  /** Annotations that hold fields of other versions; the limit on the size of annotations leaves them out. */
-  readonly fieldAnnotations?: readonly string[]
-  /** Skips the check that finalizers are domain-qualified or standard. */
-  readonly anyFinalizer?: true
-  /** What a delete that removed the object returns. Default Status. */
-  readonly deleteReturns?: 'Status' | 'Object'
   /** Path below the store prefix. Default the plural. */
   readonly storagePrefix?: string
-  /** Valid names. Default: DNS-1123 subdomain. */
-  readonly nameRule?: NameRule
-  /** Table columns. Default: name and creation time. */
-  readonly columns?: ReadonlyArray<Column<T>>
   /** States of an object that change how its row is displayed. */
   readonly rowConditions?: (object: T) => readonly TableRowCondition[]
   /** Sorts a printed table, lowest first, then by name. Default: list order. */
   readonly tableRank?: (object: T) => number
   /** Selectable fields besides metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>
-  readonly unsupportedField?: UnsupportedField
-  readonly deprecation?: Deprecation
   /** False for custom resources. */
   readonly protobuf?: boolean
   readonly strategy?: Strategy<T>
@@ -222,8 +243,6 @@ export interface ResourceOptions<T extends ApiObject> {
   readonly generation?: (object: T) => unknown
   /** Seconds an object lives after its last write. Default: forever. */
   readonly ttlSeconds?: number
-  /** Rules of the stored version alone; rules of its message apply to all versions. */
-  readonly rules?: VersionRules<T>
   /** Other groups and versions it is served in. */
   readonly others?: ReadonlyArray<OtherRepresentation<T>>
   /** Objects are processed and answered, never stored. */
@@ -232,7 +251,7 @@ export interface ResourceOptions<T extends ApiObject> {
 }
 
 /** A type in one group and version, as clients see it. */
-export interface Representation<T extends ApiObject = ApiObject> {
+export interface Representation<T extends ApiObject = ApiObject> extends Common, OfVersion<ApiObject> {
   readonly type: ResourceType
   readonly group: string
   readonly version: string
@@ -240,36 +259,16 @@ export interface Representation<T extends ApiObject = ApiObject> {
   readonly apiVersion: string
   readonly kind: string
   readonly listKind: string
-  readonly plural: string
   readonly singular: string
-  readonly shortNames: readonly string[]
-  readonly categories: readonly string[]
-  readonly namespaced: boolean
-  readonly verbs: readonly ResourceVerb[]
-  readonly subresources: readonly Subresource[]
-  readonly createOnUpdate: boolean
-  readonly unconditionalUpdate: boolean
-  readonly anyFinalizer: boolean
-  readonly fieldAnnotations: readonly string[]
-  readonly notOnUpdate: readonly UpdateRule[]
-  readonly deleteReturns: 'Status' | 'Object'
-  readonly nameRule: NameRule
-  readonly columns: ReadonlyArray<Column<ApiObject>> | undefined
   readonly rowConditions: ((object: ApiObject) => readonly TableRowCondition[]) | undefined
   /** Converts to the object that columns and conditions read; undefined for the object itself. */
   readonly rowSubject: ((object: ApiObject) => ApiObject) | undefined
   /** By this version's labels; the functions read the stored form. */
   readonly selectableFields: Readonly<Record<string, (object: ApiObject) => string>> | undefined
-  readonly unsupportedField: UnsupportedField | undefined
-  readonly deprecation: Deprecation | undefined
-  /** Default propagation of deletes. */
-  readonly dependents: Strategy['dependents']
   readonly protobuf: boolean
   readonly message: Message<T>
   /** Base64 of the first eight bytes of SHA-256 over the stored group/version/kind; '' for virtual types. */
   readonly storageVersionHash: string
-  readonly rules: VersionRules | undefined
-  readonly limitsWrites: boolean
   /** To and from the stored version; undefined for the stored version itself. */
   readonly conversion: {
     readonly toStored: (object: ApiObject) => ApiObject, readonly fromStored: (object: ApiObject) => ApiObject
@@ -299,30 +298,21 @@ export interface ResourceType {
   readonly representations: readonly Representation[]
 }
 
-/** What versions of a type differ in. */
-type OfVersion = 'columns' | 'rowConditions' | 'rowSubject' | 'selectableFields' | 'unsupportedField' | 'deprecation' |
-  'dependents' | 'rules' | 'conversion' | 'subresources' | 'limitsWrites'
+type Own = Pick<Representation, keyof OfVersion<ApiObject> | 'rowConditions' | 'rowSubject' | 'selectableFields' |
+  'conversion'>
+
+/** The options that all versions share, with their defaults. */
+function common (options: ResourceOptions<never>): Common {
+  const given = Object.entries(options).filter(([name, value]) => Object.hasOwn(DEFAULTS, name) && value !== undefined)
+  return { ...DEFAULTS, ...Object.fromEntries(given), plural: options.plural, namespaced: options.namespaced }
+}
 
 /** Defines a resource type whose objects are stored as `message`. */
 export function resource<T extends ApiObject> (message: Message<T>, options: ResourceOptions<T>): ResourceType {
   const { namespaced, plural } = options
   let hash: string | undefined
-  const shared = {
-    plural,
-    shortNames: options.shortNames ?? [],
-    categories: options.categories ?? [],
-    namespaced,
-    verbs: options.verbs ?? EVERY_VERB,
-    subresources: options.subresources ?? [],
-    createOnUpdate: options.createOnUpdate ?? false,
-    unconditionalUpdate: options.unconditionalUpdate ?? true,
-    anyFinalizer: options.anyFinalizer === true,
-    fieldAnnotations: options.fieldAnnotations ?? [],
-    notOnUpdate: options.notOnUpdate ?? [],
-    deleteReturns: options.deleteReturns ?? 'Status',
-    nameRule: options.nameRule ?? dnsSubdomain
-  } as const
-  const representation = (spoken: Message<ApiObject>, own: Pick<Representation, OfVersion>): Representation => {
+  const shared = common(options as unknown as ResourceOptions<never>)
+  const representation = (spoken: Message<ApiObject>, own: Own): Representation => {
     const { name, protobuf, type: spokenType } = spoken[Facts]
     if (spokenType === undefined) throw new TypeError(`${name} is no kind, so it can't be a resource`)
     const { group, version, kind, apiVersion } = spokenType
@@ -358,7 +348,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     deprecation: options.deprecation,
     dependents: options.strategy?.dependents,
     rules: options.rules as VersionRules | undefined,
-    subresources: shared.subresources,
+    subresources: options.subresources ?? [],
     limitsWrites: false,
     conversion: undefined
   })
@@ -371,7 +361,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     deprecation: other.deprecation,
     dependents: other.dependents ?? stored.dependents,
     rules: other.rules as VersionRules | undefined,
-    subresources: other.subresources ?? shared.subresources,
+    subresources: other.subresources ?? stored.subresources,
     limitsWrites: other.limitsWrites === true,
     conversion: { toStored: other.toStored, fromStored: other.fromStored as (object: ApiObject) => ApiObject }
   }))
