@@ -1,6 +1,6 @@
 /**
- * One resource type at run time: its strategy, keys and encoding, and the cache that serves reads. Operations are functions of a store and work on the stored
- * version; `forVersion` returns the same store for another representation, whose objects are converted.
+ * One resource type at run time: its strategy, and the cache that serves reads. Operations are functions of a store and
+ * work on the stored version; `forVersion` returns the same store for another representation, whose objects are converted.
  */
 import {
   encodeProtobuf, fieldValues, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation,
@@ -10,7 +10,7 @@ import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
-import type { Backend, KeyValue, Revision, WriteOptions } from '../storage/backend.js'
+import type { Backend, KeyValue, Revision } from '../storage/backend.js'
 import { ownBytes } from '../storage/bytes.js'
 import { UnversionedJson } from '../storage/cache/unversioned.js'
 import type { Subscriber } from '../storage/cache/subscribers.js'
@@ -19,13 +19,11 @@ import { forReading } from '../storage/cache/shared.js'
 import { WatchCache } from '../storage/cache/watch-cache.js'
 import type { Steps } from '../schemas/steps.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
-import { isEncrypted } from '../storage/encryption/forms.js'
-import { undecryptable } from '../storage/encryption/providers.js'
 import { StorageError } from '../storage/errors.js'
-import { rangeOf } from '../storage/key.js'
 import type { Allocation } from './allocation.js'
 import { fillDefaults, marked } from './outgrown.js'
-import { decodeStored, encodeStored, storedForm, type StorageMediaType } from './stored-form.js'
+import { ObjectKeys } from './keys.js'
+import { StoredCodec, type StorageMediaType } from './stored-form.js'
 import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
 import { EventLease } from './event-lease.js'
@@ -71,11 +69,6 @@ export interface ResourceStoreOptions {
 /** Resolves when the listener has processed a write at that revision, or its timeout has passed. Never rejects. */
 export type CommitListener = (revision: Revision) => Promise<void>
 
-/** Keys are printable ASCII; all other characters, and the percent sign, are percent-encoded, so that no two names share a key. */
-function keyPart (name: string): string {
-  return /^[!-$&-~]*$/.test(name) ? name : name.toWellFormed().replace(/[^!-$&-~]/gu, encodeURIComponent)
-}
-
 export class ResourceStore {
   readonly type: ResourceType
   /** The representation that is stored and that operations use. */
@@ -100,15 +93,16 @@ export class ResourceStore {
   readonly cache: WatchCache | undefined
   /** Names the resource in errors. */
   readonly resource: GroupResource
-  readonly #root: string
-  readonly #form: StorageMediaType
+  readonly keys: ObjectKeys
+  /** Of objects that expire. Default they do not. */
+  readonly leases: EventLease | undefined
+  readonly #codec: StoredCodec
 
   readonly #options: ResourceStoreOptions
   readonly #versions = new Map<Representation, ResourceStore>()
   readonly #uncached = new Set<Subscriber>()
   /** Shared by all representations. */
   readonly #commitListeners: Set<CommitListener>
-  #leases: EventLease | undefined
 
   /** @param of the store of the stored version, for another representation */
   constructor (options: ResourceStoreOptions, representation = options.type.stored, of?: ResourceStore) {
@@ -132,8 +126,15 @@ export class ResourceStore {
     this.correctDefaults = of?.correctDefaults ?? this.gated.correctDefaults
     this.resource = { group: representation.group, resource: representation.plural }
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
-    this.#root = `${prefix}/${type.storagePrefix}`
-    this.#form = storedForm(type, options.mediaType)
+    const { clock, correctDefaults } = this
+    this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
+    this.#codec = of === undefined
+      ? new StoredCodec({ type, mediaType: options.mediaType, keys: this.keys, correctDefaults })
+      : of.#codec
+    const { ttlSeconds = type.ttlSeconds, leaseReuseSeconds: reuseSeconds } = options
+    const expiring = { backend, ttlSeconds: ttlSeconds ?? 0, reuseSeconds, clock, onReplaced: observer?.leased }
+    const leases = type.ttlSeconds === undefined ? undefined : new EventLease(expiring)
+    this.leases = of === undefined ? leases : of.leases
     this.cache = options.windowSize === 0 || of !== undefined
       ? of?.cache
       : new WatchCache({
@@ -144,14 +145,6 @@ export class ResourceStore {
         observer,
         log: options.log
       })
-  }
-
-  /** The lease of new objects, for types that expire. */
-  async expiry (): Promise<WriteOptions> {
-    const { ttlSeconds = this.type.ttlSeconds ?? 0, leaseReuseSeconds: reuseSeconds } = this.#options
-    const { backend, clock, observer } = this
-    this.#leases ??= new EventLease({ backend, ttlSeconds, reuseSeconds, clock, onReplaced: observer?.leased })
-    return { lease: await this.#leases.current() }
   }
 
   /** Resolves when the store can serve reads. */
@@ -234,27 +227,18 @@ export class ResourceStore {
     return stored
   }
 
-  key (namespace: string, name: string): string {
-    const { namespaced } = this.type
-    return namespaced ? `${this.#root}/${keyPart(namespace)}/${keyPart(name)}` : `${this.#root}/${keyPart(name)}`
-  }
-
-  /** The key prefix of a namespace, or of all with ''; ends in '/'. */
-  scope (namespace: string): string {
-    return namespace === '' || !this.type.namespaced ? `${this.#root}/` : `${this.#root}/${keyPart(namespace)}/`
-  }
-
-  /** The key range of a namespace, or of all with ''. */
-  range (namespace: string): { start: string, end: string } { return rangeOf(this.scope(namespace)) }
+  key (namespace: string, name: string): string { return this.keys.of(namespace, name) }
+  scope (namespace: string): string { return this.keys.scope(namespace) }
+  range (namespace: string): { start: string, end: string } { return this.keys.range(namespace) }
 
   /** Encodes an object without its resourceVersion, which the store sets. */
-  encode (object: ApiObject): Uint8Array { return encodeStored(this.type, this.#form, object) }
+  encode (object: ApiObject): Uint8Array { return this.#codec.encode(object) }
 
   /** @throws StorageError 'Corrupt', 'Undecryptable' */
   decode (kv: KeyValue, revision: Revision): Entry {
     // Corrected defaults depend on the server's gates too.
     const known = this.correctDefaults === undefined && kv.damage === undefined ? decodedBefore(kv.value, this.type, kv.key, revision) : undefined
-    return known ?? this.entry(kv.key, this.#object(kv), revision)
+    return known ?? this.entry(kv.key, this.#codec.decode(kv), revision)
   }
 
   /** Shares cached entries with servers of this process that continue from these values. */
@@ -292,31 +276,5 @@ export class ResourceStore {
 
   #entry (key: string, object: ApiObject, json: Buffer, revision: Revision): Entry {
     return marked(new Entry(key, revision, json, object.metadata.labels, fieldValues(this.stored, object)), object)
-  }
-
-  #object (kv: KeyValue): ApiObject {
-    if (kv.damage !== undefined) throw kv.damage
-    if (isEncrypted(kv.value)) throw undecryptable(kv.key, kv.value)
-    const object = this.#decoded(kv)
-    if (kv.unbound === true && !this.#isAt(kv.key, object)) {
-      throw new StorageError('Corrupt', `the stored value of ${kv.key} is that of another object`, { key: kv.key })
-    }
-    return object
-  }
-
-  #decoded ({ key, value }: KeyValue): ApiObject {
-    try {
-      const object = decodeStored(this.type, value)
-      this.correctDefaults?.(object)
-      return object
-    } catch (cause) {
-      throw new StorageError('Corrupt', `the stored value of ${key} can't be decoded`, { key, cause })
-    }
-  }
-
-  /** Whether the names that a stored object has are those of its key. */
-  #isAt (key: string, { metadata: { namespace = '', name = '' } }: ApiObject): boolean {
-    if (name === '') return true
-    return namespace === '' ? key.endsWith(`/${keyPart(name)}`) : key === this.key(namespace, name)
   }
 }

@@ -3,6 +3,11 @@ import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, parseExactly, pa
 import { DocumentError, MismatchError } from '../schemas/language/decode-error.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isLarge } from '../event-loop/turns.js'
+import type { KeyValue } from '../storage/backend.js'
+import { isEncrypted } from '../storage/encryption/forms.js'
+import { undecryptable } from '../storage/encryption/providers.js'
+import { StorageError } from '../storage/errors.js'
+import type { ObjectKeys } from './keys.js'
 
 export const STORAGE_MEDIA_TYPES = [PROTOBUF_TYPE, JSON_TYPE, YAML_TYPE] as const
 export type StorageMediaType = (typeof STORAGE_MEDIA_TYPES)[number]
@@ -10,10 +15,10 @@ export type StorageMediaType = (typeof STORAGE_MEDIA_TYPES)[number]
 const OPENING_BRACE = 0x7b
 
 /** The form of a type's objects; custom resources are JSON in any case, as upstream. */
-export const storedForm = ({ stored }: ResourceType, mediaType: StorageMediaType): StorageMediaType => stored.protobuf ? mediaType : JSON_TYPE
+const storedForm = ({ stored }: ResourceType, mediaType: StorageMediaType): StorageMediaType => stored.protobuf ? mediaType : JSON_TYPE
 
 /** Encodes an object without its resourceVersion, which the store sets. */
-export function encodeStored ({ stored: { message } }: ResourceType, form: StorageMediaType, object: ApiObject): Uint8Array {
+function encodeStored ({ stored: { message } }: ResourceType, form: StorageMediaType, object: ApiObject): Uint8Array {
   if (form === PROTOBUF_TYPE) {
     const { resourceVersion, ...metadata } = object.metadata
     return encodeProtobuf(message, resourceVersion === undefined ? object : { ...object, metadata })
@@ -47,3 +52,46 @@ function withoutQuotes (error: unknown): unknown {
 }
 
 const parsed = (bytes: Buffer): unknown => bytes[0] === OPENING_BRACE ? parseExactly(bytes) : parseYaml(bytes, UNBOUNDED).value
+
+export interface StoredCodecOptions {
+  readonly type: ResourceType
+  readonly mediaType: StorageMediaType
+  readonly keys: ObjectKeys
+  /** See `GatedFields`. */
+  readonly correctDefaults: ((object: object) => void) | undefined
+}
+
+/** The stored values of a type. */
+export class StoredCodec {
+  readonly #options: StoredCodecOptions
+  readonly #form: StorageMediaType
+
+  constructor (options: StoredCodecOptions) {
+    this.#options = options
+    this.#form = storedForm(options.type, options.mediaType)
+  }
+
+  /** Encodes an object without its resourceVersion, which the store sets. */
+  encode (object: ApiObject): Uint8Array { return encodeStored(this.#options.type, this.#form, object) }
+
+  /** @throws StorageError 'Corrupt', 'Undecryptable' */
+  decode (kv: KeyValue): ApiObject {
+    const { key, value, damage, unbound } = kv
+    if (damage !== undefined) throw damage
+    if (isEncrypted(value)) throw undecryptable(key, value)
+    const object = this.#decoded(kv)
+    if (unbound !== true || this.#options.keys.isOf(key, object)) return object
+    throw new StorageError('Corrupt', `the stored value of ${key} is that of another object`, { key })
+  }
+
+  #decoded ({ key, value }: KeyValue): ApiObject {
+    const { type, correctDefaults } = this.#options
+    try {
+      const object = decodeStored(type, value)
+      correctDefaults?.(object)
+      return object
+    } catch (cause) {
+      throw new StorageError('Corrupt', `the stored value of ${key} can't be decoded`, { key, cause })
+    }
+  }
+}

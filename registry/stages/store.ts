@@ -10,8 +10,11 @@ const DELETING = { deleting: true }
 /** The lease of an object that expires. */
 export const LEASE: Stage<StoredWrite> = {
   name: 'lease',
-  when: ({ store, encoded }) => store.type.ttlSeconds !== undefined && encoded !== undefined,
-  run: async write => { write.lease = await write.store.expiry() }
+  when: ({ store, encoded }) => store.leases !== undefined && encoded !== undefined,
+  run: async write => {
+    const { leases } = write.store
+    if (leases !== undefined) write.lease = { lease: await leases.current() }
+  }
 }
 
 export const STORE_NEW: Stage<CreateWrite> = {
