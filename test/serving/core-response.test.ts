@@ -266,7 +266,7 @@ overBoth('a client that goes in the middle closes its answer once', async (t, cl
   t.same(seen.map(events => events.filter(event => event === 'close' || event === 'finish')), [['close']])
   t.same(writes, [false, true])
   t.equal(ends.length, 1)
-  t.ok(ends[0] instanceof Error)
+  t.match(ends[0], { code: 'ERR_STREAM_PREMATURE_CLOSE' })
 })
 
 overBoth('an answer that is given up is no whole answer to its client', async (t, client) => {
