@@ -14,6 +14,8 @@ export interface Stage<W extends Write = Write> {
   readonly run: (write: W) => void | WaitingSteps<void> | Promise<void>
   /** Default always. */
   readonly when?: (write: W) => boolean
+  /** Its steps can take long for small objects too. Default they run at once for those. */
+  readonly isLong?: boolean
   /** The span that it runs in. Default that of the request. */
   readonly span?: string
   readonly fields?: (write: W) => Fields
@@ -49,7 +51,7 @@ export async function runStages<W extends Write> (
         if (caller.isGone === true && write.outcome === undefined) {
           throw timeout('the request ended before its object was written; nothing was changed')
         }
-        const running = stage.span === undefined ? finished(stage.run(write), write) : inSpan(stage, write)
+        const running = stage.span === undefined ? finished(stage, write) : inSpan(stage, write)
         if (running !== undefined) await running
       }
       return
@@ -87,17 +89,18 @@ async function nextAfter<W extends Write> (
   return next
 }
 
-function finished (running: ReturnType<Stage['run']>, write: Write): void | Promise<void> {
-  return running === undefined || running instanceof Promise ? running : runSteps(running, write)
+function finished<W extends Write> (stage: Stage<W>, write: W): void | Promise<void> {
+  const running = stage.run(write)
+  return running === undefined || running instanceof Promise ? running : runSteps(running, write, stage.isLong)
 }
 
-/** Runs as many steps in a turn as its budget allows, those of a large object one by one. */
-export function runSteps (steps: WaitingSteps<void>, write: Write): void | Promise<void> {
+/** Runs as many steps in a turn as its budget allows, those of a large object one by one, short ones at once. */
+export function runSteps (steps: WaitingSteps<void>, write: Write, isLong = false): void | Promise<void> {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return
-    const waiting = value ?? (isLarge(write.size) || turnIsOver() ? nextTurn() : undefined)
-    if (waiting !== undefined) return waiting.then(() => runSteps(steps, write))
+    const waiting = value ?? (isLarge(write.size) || (isLong && turnIsOver()) ? nextTurn() : undefined)
+    if (waiting !== undefined) return waiting.then(() => runSteps(steps, write, isLong))
   }
 }
 
@@ -106,7 +109,7 @@ async function inSpan<W extends Write> (stage: Stage<W>, write: W): Promise<void
   try {
     await withSpan(trace, stage.span ?? stage.name, async part => {
       write.trace = part
-      await finished(stage.run(write), write)
+      await finished(stage, write)
     }, stage.fields?.(write))
   } finally {
     write.trace = trace

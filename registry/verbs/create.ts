@@ -35,7 +35,7 @@ export const CREATE: ReadonlyArray<Stage<CreateWrite>> = [
   { name: NAME, run: setName },
   { name: 'prepare', run: prepareNew },
   ALLOCATE_NEW,
-  { name: 'validate', run: validateNew },
+  { name: 'validate', isLong: true, run: validateNew },
   ADMIT_AGAIN,
   { name: 'encode', run: encodeNew },
   LEASE,

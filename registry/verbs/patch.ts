@@ -55,7 +55,7 @@ export function decodePatched (write: PatchWrite): void { write.object = write.d
 
 export const PATCH = changeOf<PatchWrite>([
   { name: 'copy', run: copy },
-  { name: 'patch', run: applyPatch },
+  { name: 'patch', isLong: true, run: applyPatch },
   { name: 'decode', run: decodePatched },
   { name: 'convert', run: convert },
   { name: 'identify', run: ({ store, object, target }) => { matchTarget(store, object, target) } }
