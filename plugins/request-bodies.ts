@@ -175,7 +175,8 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
       done(error, body)
     }
     if (!budget.fits(declared > 0 ? declared : 1, isAdministrator(user))) return report(noRoom())
-    new Receiving(request, payload, budget, declared, report) // eslint-disable-line no-new -- kept alive by its listeners
+    // eslint-disable-next-line no-new -- kept alive by its listeners
+    new Receiving(request, payload, budget, declared, report)
   })
 }, {
   name: 'orch/request-bodies',

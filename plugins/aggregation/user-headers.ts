@@ -24,7 +24,8 @@ export class UnsendableUser extends Error {
 }
 
 function header (name: string, value: string): [string, string] {
-  if (/[\0-\b\n-\x1f\x7f]|^\s|\s$/.test(value)) throw new UnsendableUser(name) // eslint-disable-line no-control-regex -- matches control characters
+  // eslint-disable-next-line no-control-regex -- matches control characters
+  if (/[\0-\b\n-\x1f\x7f]|^\s|\s$/.test(value)) throw new UnsendableUser(name)
   return [name, bytesOf(value)]
 }
 

@@ -92,7 +92,8 @@ function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY):
     if (afterValue !== undefined) added--
     if (beforeValue !== afterValue) found = collectMember(found, sides ??= { shape, before, after, ignored }, name)
   }
-  for (const _ in after) added++ // eslint-disable-line @typescript-eslint/no-unused-vars -- Object.keys would allocate a list
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- Object.keys would allocate a list
+  for (const _ in after) added++
   if (added === 0) return found?.parts()
   for (const name in after) {
     if (Object.hasOwn(before, name)) continue

@@ -10,7 +10,8 @@ export interface FieldSet { readonly [element: string]: FieldSet }
 export const EMPTY: FieldSet = Object.freeze({})
 
 export function isEmpty (set: FieldSet): boolean {
-  for (const _ in set) return false // eslint-disable-line no-unreachable-loop -- Object.keys would allocate a list
+  // eslint-disable-next-line no-unreachable-loop -- Object.keys would allocate a list
+  for (const _ in set) return false
   return true
 }
 

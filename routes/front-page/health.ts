@@ -41,6 +41,7 @@ function verdict (endpoint: string, results: readonly Result[], good: string, ba
     ? html`<strong class="good">${good}</strong> ${plural(results.length, 'check')} of ${endpoint} ${results.length === 1 ? 'passes' : 'pass'}`
     : html`<strong class="bad">${bad}</strong> ${failing.length} of ${plural(results.length, 'check')} of ${endpoint}: ${failing.map(({ name }) => name).join(', ')}`
   return html`<details${failing.length === 0 ? NOTHING : html` open`}><summary>${summary}${slowest.ms < SLOW_MS ? '' : `; the slowest, ${slowest.name}, took ${duration(slowest.ms)}`}</summary>
-<table><thead><tr><th scope="col">Check of ${endpoint}</th><th scope="col">State</th><th scope="col" class="number">Time</th></tr></thead>
+<table><thead><tr><th scope="col">Check of ${endpoint}</th><th scope="col">State</th>
+<th scope="col" class="number">Time</th></tr></thead>
 <tbody>${results.map(({ name, state, ms }) => html`<tr${state === 'ok' ? NOTHING : html` class="warning"`}><th scope="row" class="long">${name}</th><td>${state}</td><td class="number">${duration(ms)}</td></tr>`)}</tbody></table></details>`
 }

@@ -30,7 +30,8 @@ export async function resourceSection (resources: ResourceRegistry, rights: Righ
   const withheld = looked.filter(({ may }) => may === 'discover').map(({ store }) => store)
   const rows = listed.filter(({ cache }) => cache?.loaded !== true || cache.size > 0).sort((one, other) => (other.cache?.size ?? 0) - (one.cache?.size ?? 0))
   const empty = listed.filter(({ cache }) => cache?.loaded === true && cache.size === 0)
-  const table = html`<table class="resources"><thead><tr><th scope="col">Resource</th><th scope="col">API group</th><th scope="col" class="number">Objects</th></tr></thead>
+  const table = html`<table class="resources"><thead><tr><th scope="col">Resource</th><th scope="col">API group</th>
+<th scope="col" class="number">Objects</th></tr></thead>
 <tbody>${rows.map(store => row(store, base))}</tbody></table>`
   return html`<section aria-labelledby="resources"><h2 id="resources">Resources</h2>
 ${rows.length === 0 ? NOTHING : table}

@@ -59,14 +59,16 @@ function oldest (requests: readonly FastifyRequest[]): Html {
   if (found.length === 0) return html`<p class="none">No other request is under way.</p>`
   const now = performance.now()
   return html`<h3>Longest under way</h3>
-<table><thead><tr><th scope="col">Request</th><th scope="col">User</th><th scope="col" class="number">For</th></tr></thead>
+<table><thead><tr><th scope="col">Request</th><th scope="col">User</th>
+<th scope="col" class="number">For</th></tr></thead>
 <tbody>${found.map(({ orch: { info, user, trace } }) => html`<tr><td>${info.verb} <code>${clipped(info.path)}</code></td><td>${clipped(user?.username ?? '')}</td><td class="number">${duration(now - trace.startedAt)}</td></tr>`)}</tbody></table>`
 }
 
 function recent (requests: ReturnType<FastifyInstance['orchSlowRequests']>): Html {
   if (requests.length === 0) return html`<p class="none">No request took half a second or more.</p>`
   return html`<h3>Slow lately</h3>
-<table><thead><tr><th scope="col">Request</th><th scope="col">User</th><th scope="col">Ended</th><th scope="col" class="number">Took</th></tr></thead>
+<table><thead><tr><th scope="col">Request</th><th scope="col">User</th>
+<th scope="col">Ended</th><th scope="col" class="number">Took</th></tr></thead>
 <tbody>${requests.map(({ verb, path, username, endedAt, milliseconds }) => html`<tr><td>${verb} <code>${path}</code></td><td>${username}</td><td>${time(endedAt)}</td><td class="number">${duration(milliseconds)}</td></tr>`)}</tbody></table>`
 }
 
@@ -74,6 +76,8 @@ function levels (all: NonNullable<FastifyInstance['orchFlowControl']>['levels'])
   const limited = all.flatMap(({ name, queues }) => queues === undefined ? [] : [{ name, queues }])
     .sort((one, other) => other.queues.waiting - one.queues.waiting || other.queues.executing - one.queues.executing).slice(0, MAX_LEVELS)
   return html`<h3>Priority levels</h3>
-<table><thead><tr><th scope="col">Level</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Executing</th><th scope="col" class="number">Seats in use</th></tr></thead>
-<tbody>${limited.map(({ name, queues }) => html`<tr${queues.waiting > 0 ? html` class="warning"` : NOTHING}><th scope="row">${name}</th><td class="number">${queues.waiting}</td><td class="number">${queues.executing}</td><td class="number">${queues.seatsInUse} of ${queues.settings.limit}</td></tr>`)}</tbody></table>`
+<table><thead><tr><th scope="col">Level</th><th scope="col" class="number">Waiting</th>
+<th scope="col" class="number">Executing</th><th scope="col" class="number">Seats in use</th></tr></thead>
+<tbody>${limited.map(({ name, queues }) => html`<tr${queues.waiting > 0 ? html` class="warning"` : NOTHING}><th scope="row">${name}</th><td class="number">${queues.waiting}</td>
+<td class="number">${queues.executing}</td><td class="number">${queues.seatsInUse} of ${queues.settings.limit}</td></tr>`)}</tbody></table>`
 }
