@@ -36,6 +36,7 @@ export class Entry {
   /** The object it was encoded from, while `keepDecoded` keeps it. Shared: treat it as frozen. */
   decoded: ApiObject | undefined = undefined
 
+  // eslint-disable-next-line @typescript-eslint/max-params -- made per write and watch event: no object for arguments
   constructor (
     key: string, revision: Revision, json: Buffer, labels: Readonly<Record<string, string>> | undefined,
     fields: FieldValues

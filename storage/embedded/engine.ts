@@ -56,7 +56,7 @@ export class Engine implements Backend {
       delivered: () => this.#delivered,
       durable: () => this.#versions.durable,
       compacted: () => this.#versions.compacted,
-      replay: (start, end, after, upTo) => replay(this.#versions.log, start, end, after, upTo, this.#value)
+      replay: (keys, revisions) => replay(this.#versions.log, keys, revisions, this.#value)
     })
   }
 
@@ -83,8 +83,8 @@ export class Engine implements Backend {
     const at = this.#readable(request.revision)
     // A compaction waits for the versions that a paused read needs.
     return await this.#readers.during(at, async () => {
-      const versionsFound = versionsAt(index, start, end, at, limit)
-      const count = at === durable ? index.count(start, end) : await countAt(index, log, start, end, at, durable)
+      const versionsFound = versionsAt(index, request, at, limit)
+      const count = at === durable ? index.count(start, end) : await countAt({ index, log, durable }, request, at)
       const kvs = await valuesOf(await versionsFound, this.#value)
       return { revision: at, kvs, more: count > kvs.length, count }
     })

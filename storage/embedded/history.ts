@@ -26,18 +26,15 @@ export class Version {
   readonly lease: number
   older: Version | undefined
   /** Set until it is on disk; always set in memory-only stores. */
-  value: Uint8Array | undefined
+  value: Uint8Array | undefined = undefined
 
-  constructor (
-    entry: Entry, revision: Revision, created: Revision, lease: number, older: Version | undefined,
-    value: Uint8Array | undefined
-  ) {
+  /** Follows the entry's newest version, but does not replace it. */
+  constructor (entry: Entry, revision: Revision, created: Revision, lease: number) {
     this.entry = entry
     this.revision = revision
     this.created = created
     this.lease = lease
-    this.older = older
-    this.value = value
+    this.older = entry.newest
   }
 }
 

@@ -24,6 +24,9 @@ const EMPTY = Buffer.alloc(0)
 
 export type Table = RootDatabase<Uint8Array, Uint8Array>
 
+/** The table of a file, in a directory that is locked. */
+export interface OpenedTable { readonly table: Table, readonly file: string, readonly lock: DirectoryLock }
+
 export interface EmbeddedOptions extends EngineOptions {
   /** Bytes of the disk that stay free; 64 MiB by default. */
   readonly minFree?: number
@@ -69,7 +72,7 @@ export class LmdbMedium implements Medium {
   readonly #note: EmbeddedOptions['note']
 
   /** @param first whether the store is in the first format; the first batch upgrades it */
-  constructor (table: Table, file: string, lock: DirectoryLock, first: boolean, options: EmbeddedOptions) {
+  constructor ({ table, file, lock }: OpenedTable, first: boolean, options: EmbeddedOptions) {
     this.#table = table
     this.#firstFormat = first
     this.#note = options.note

@@ -12,7 +12,7 @@ import { makeFolder } from '../../files/folders.js'
 import { systemClock } from '../../event-loop/clock.js'
 import { Engine } from './engine.js'
 import { inspect } from './inspection.js'
-import { type EmbeddedOptions, LmdbMedium, type Table } from './lmdb-medium.js'
+import { type EmbeddedOptions, LmdbMedium, type OpenedTable, type Table } from './lmdb-medium.js'
 import { type DirectoryLock, lockDirectory } from './lock.js'
 import { walkPages } from './pages.js'
 import { FIRST_FORMAT, FORMAT, metaKey } from './record.js'
@@ -32,10 +32,11 @@ const OPENING_MARKER = 'opening'
  * 'Corrupt' if the data is damaged, foreign or in a newer format
  */
 export async function openEmbedded (directory: string, options: EmbeddedOptions = {}): Promise<Backend> {
-  const { lock, table, file } = await openTable(directory, options)
+  const opened = await openTable(directory, options)
+  const { lock, table } = opened
   try {
     const first = await checkFormat(table, directory)
-    const engine = await Engine.open(new LmdbMedium(table, file, lock, first, options), options)
+    const engine = await Engine.open(new LmdbMedium(opened, first, options), options)
     rmSync(path.join(directory, OPENING_MARKER), { force: true })
     const { historyRetention, clock = systemClock, note = () => {} } = options
     if (historyRetention !== undefined) await keepHistory(engine, historyRetention, { directory, clock, note })
@@ -48,9 +49,7 @@ export async function openEmbedded (directory: string, options: EmbeddedOptions 
   }
 }
 
-async function openTable (directory: string, options: EmbeddedOptions): Promise<{
-  lock: DirectoryLock, table: Table, file: string
-}> {
+async function openTable (directory: string, options: EmbeddedOptions): Promise<OpenedTable> {
   const lock = await lockFolder(directory, options)
   const file = path.join(directory, STORE_FILE)
   const isNew = !existsSync(file)

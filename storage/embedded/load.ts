@@ -18,8 +18,9 @@ export async function load (medium: Medium, versions: Versions, leases: Leases):
     for (const { key, revision, created, lease, value } of batch) {
       last = Math.max(last, revision)
       const entry = index.ensure(key)
-      const older = entry.newest
-      const version = new Version(entry, revision, created, lease, older, value)
+      const version = new Version(entry, revision, created, lease)
+      const { older } = version
+      version.value = value
       entry.newest = version
       if (revision > compacted) {
         log.push(version)

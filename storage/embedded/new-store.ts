@@ -12,7 +12,7 @@ import { isStorageError, StorageError } from '../errors.js'
 import { makeFolder, sync } from '../../files/folders.js'
 import { Entry, Version } from './history.js'
 import { PARTIAL_FILE, STORE_FILE } from './lmdb.js'
-import { LmdbMedium, type Table } from './lmdb-medium.js'
+import { LmdbMedium, type OpenedTable } from './lmdb-medium.js'
 import { lockDirectory, type DirectoryLock } from './lock.js'
 import type { Change } from './medium.js'
 import { FORMAT, metaKey } from './record.js'
@@ -52,7 +52,7 @@ export async function newEmbeddedStore (
       eventTurnBatching: false, mapSize: 1024 * 1024 * 1024
     })
     await table.put(metaKey('format'), Buffer.from(FORMAT, 'latin1'))
-    return new NewStore(directory, table, lock, revision, options)
+    return new NewStore(directory, { table, file, lock }, revision, options)
   } catch (error) {
     removePartial(directory)
     await lock.release()
@@ -70,13 +70,11 @@ class NewStore implements StoreWriter {
   #last: Revision
   #closed = false
 
-  constructor (directory: string, table: Table, lock: DirectoryLock, revision: Revision, options: NewStoreOptions) {
+  constructor (directory: string, opened: OpenedTable, revision: Revision, { minFree }: NewStoreOptions) {
     this.#directory = directory
-    const kept: DirectoryLock = { ...lock, release: async () => {} } // this store releases it, not its medium
-    const { minFree } = options
-    const file = path.join(directory, PARTIAL_FILE)
-    this.#medium = new LmdbMedium(table, file, kept, false, minFree === undefined ? {} : { minFree })
-    this.#lock = lock
+    const kept: DirectoryLock = { ...opened.lock, release: async () => {} } // this store releases it, not its medium
+    this.#medium = new LmdbMedium({ ...opened, lock: kept }, false, minFree === undefined ? {} : { minFree })
+    this.#lock = opened.lock
     this.#last = revision
   }
 
@@ -85,12 +83,11 @@ class NewStore implements StoreWriter {
     const changes: Change[] = []
     for (const { key, value, createRevision, modRevision, lease } of objects) {
       if (expiresSoon(lease, now)) continue
-      changes.push({
-        type: 'put',
-        version: new Version(new Entry(key), this
-          .#free(modRevision), createRevision, lease === undefined ? 0 : this.#lease(lease, changes), undefined, value),
-        frees: false
-      })
+      const revision = this.#free(modRevision)
+      const leaseId = lease === undefined ? 0 : this.#lease(lease, changes)
+      const version = new Version(new Entry(key), revision, createRevision, leaseId)
+      version.value = value
+      changes.push({ type: 'put', version, frees: false })
     }
     if (changes.length > 0) await this.#commit(changes)
   }

@@ -13,8 +13,13 @@ import { lockDirectory } from './lock.js'
 import { makePartial, publishPartial, removePartial } from './new-store.js'
 import { DEFAULT_MIN_FREE, freeBytesOf, mebibytes } from './disk-space.js'
 
-/** Records copied since the last call, and their bytes. */
-type OnCopied = (records: number, bytes: number) => void
+interface Copying {
+  readonly directory: string
+  /** Bytes of the disk that stay free. */
+  readonly minFree: number
+  /** Receives the number of records copied since the last call, and their bytes. */
+  readonly onCopied: (records: number, bytes: number) => void
+}
 
 const OPEN_OPTIONS = {
   noSubdir: true, encoding: 'binary', keyEncoding: 'binary', overlappingSync: false, eventTurnBatching: false,
@@ -29,7 +34,7 @@ type Sizes = Pick<Compacted, 'before' | 'after'>
  * @throws StorageError
  */
 export async function shrink (
-  directory: string, minFree = DEFAULT_MIN_FREE, onCopied: OnCopied = () => {}
+  directory: string, minFree = DEFAULT_MIN_FREE, onCopied: Copying['onCopied'] = () => {}
 ): Promise<Sizes> {
   checkStore(directory)
   const engine = await openEmbedded(directory, { minFree })
@@ -40,14 +45,15 @@ export async function shrink (
   }
   const lock = await lockDirectory(directory)
   try {
-    return await copied(directory, minFree, onCopied)
+    return await copied({ directory, minFree, onCopied })
   } finally {
     removePartial(directory)
     await lock.release()
   }
 }
 
-async function copied (directory: string, minFree: number, onCopied: OnCopied): Promise<Sizes> {
+async function copied (copying: Copying): Promise<Sizes> {
+  const { directory, minFree } = copying
   const file = path.join(directory, STORE_FILE)
   const before = statSync(file).size
   const { open } = await import('lmdb')
@@ -64,9 +70,7 @@ async function copied (directory: string, minFree: number, onCopied: OnCopied): 
       )
     }
     copy = makePartial(directory)
-    await copyRecords(
-      table, open<Uint8Array, Uint8Array>({ ...OPEN_OPTIONS, path: copy, noSync: true }), directory, minFree, onCopied
-    )
+    await copyRecords(table, open<Uint8Array, Uint8Array>({ ...OPEN_OPTIONS, path: copy, noSync: true }), copying)
   } finally {
     await table.close()
   }
@@ -83,9 +87,7 @@ async function copied (directory: string, minFree: number, onCopied: OnCopied): 
  * Copies all records as they are. LMDB can copy files itself, but with headers that its own writes never have, which
  * `header.ts` refuses.
  */
-async function copyRecords (
-  from: Table, to: Table, directory: string, minFree: number, onCopied: OnCopied
-): Promise<void> {
+async function copyRecords (from: Table, to: Table, { directory, minFree, onCopied }: Copying): Promise<void> {
   const transaction = from.useReadTransaction()
   try {
     let records: Array<{ key: Uint8Array, value: Uint8Array }> = []

@@ -2,12 +2,18 @@
  * Queries of the history at a revision. Results contain exactly the writes up to that revision, even if the query
  * yields to the event loop.
  */
-import type { BackendEvent, KeyValue, Revision } from '../backend.js'
+import type { BackendEvent, KeyValue, RangeRequest, Revision } from '../backend.js'
 import { isStorageError, type StorageError } from '../errors.js'
 import { type KeyIndex, type Version, type VersionLog, visibleAt } from './history.js'
+import type { Versions } from './versions.js'
 import { Yielder } from './yielder.js'
 
 const EMPTY: Uint8Array = new Uint8Array(0)
+
+/** The keys in [start, end). */
+export type KeyRange = Pick<RangeRequest, 'start' | 'end'>
+/** The revisions in (after, upTo]. */
+export interface RevisionRange { readonly after: Revision, readonly upTo: Revision }
 
 /** Returns the bytes of a durable or pending version. */
 export type ValueOf = (version: Version) => Uint8Array
@@ -62,9 +68,9 @@ export class FreshEvent {
   }
 }
 
-/** The versions a reader of [start, end) sees, in order, at most `limit` of them (0 for all). */
+/** The versions a reader of the range sees, in order, at most `limit` of them (0 for all). */
 export async function versionsAt (
-  index: KeyIndex, start: string, end: string, revision: Revision, limit: number
+  index: KeyIndex, { start, end }: KeyRange, revision: Revision, limit: number
 ): Promise<Version[]> {
   const found: Version[] = []
   const yielder = new Yielder()
@@ -98,17 +104,18 @@ export async function valuesOf (versions: readonly Version[], valueOf: ValueOf):
 }
 
 /**
- * Number of keys in [start, end) at a past revision: the current number minus later changes or, if these outnumber the
+ * Number of keys of a range at a past revision: the current number minus later changes or, if these outnumber the
  * keys, a walk over the keys.
  */
 export async function countAt (
-  index: KeyIndex, log: VersionLog, start: string, end: string, revision: Revision, published: Revision
+  { index, log, durable }: Pick<Versions, 'index' | 'log' | 'durable'>, range: KeyRange, revision: Revision
 ): Promise<number> {
+  const { start, end } = range
   const first = log.after(revision)
-  if (log.length - first > index.size) return (await versionsAt(index, start, end, revision, 0)).length
+  if (log.length - first > index.size) return (await versionsAt(index, range, revision, 0)).length
   // Do not yield here: the current count and the log must belong to the same state.
   let count = index.count(start, end)
-  for (let at = first, last = log.after(published); at < last; at++) {
+  for (let at = first, last = log.after(durable); at < last; at++) {
     const version = log.at(at)
     if (version === undefined || version.entry.key < start || version.entry.key >= end) continue
     if (version.created === version.revision) count--
@@ -117,9 +124,9 @@ export async function countAt (
   return count
 }
 
-/** Changes of the range in (after, upTo], as many as fit in one turn, and the revision reached. */
+/** Changes of the keys and revisions, as many as fit in one turn, and the revision reached. */
 export function replay (
-  log: VersionLog, start: string, end: string, after: Revision, upTo: Revision, valueOf: ValueOf
+  log: VersionLog, { start, end }: KeyRange, { after, upTo }: RevisionRange, valueOf: ValueOf
 ): { events: BackendEvent[], revision: Revision } {
   const events: BackendEvent[] = []
   const yielder = new Yielder()

@@ -33,9 +33,8 @@ export class Versions {
    */
   append (entry: Entry, value: Uint8Array | undefined, created: Revision | undefined, lease: number): Version {
     const revision = ++this.assigned
-    const version = new Version(
-      entry, revision, value === undefined ? 0 : created ?? revision, lease, entry.newest, value
-    )
+    const version = new Version(entry, revision, value === undefined ? 0 : created ?? revision, lease)
+    version.value = value
     entry.newest = version
     this.log.push(version)
     return version

@@ -5,6 +5,7 @@
  */
 import type { BackendEvent, BackendWatch, Revision, WatchRequest } from '../backend.js'
 import { StorageError } from '../errors.js'
+import type { KeyRange, RevisionRange } from './snapshot.js'
 import { newEventsOf, callSafely, callOnEnd } from '../watch-callbacks.js'
 
 /** The history, as watches need it. */
@@ -15,11 +16,9 @@ export interface WatchSource {
   durable: () => Revision
   compacted: () => Revision
   /**
-   * Events of the range in (after, upTo], in whole revisions, as many as fit in a short turn, and the revision reached.
+   * Events of the keys in these revisions, whole ones, as many as fit in a short turn, and the revision reached.
    */
-  replay: (start: string, end: string, after: Revision, upTo: Revision) => {
-    events: BackendEvent[], revision: Revision
-  }
+  replay: (keys: KeyRange, revisions: RevisionRange) => { events: BackendEvent[], revision: Revision }
 }
 
 class Watch implements BackendWatch {
@@ -114,7 +113,7 @@ export class WatchHub {
     if (watch.position < upTo) {
       let batch
       try {
-        batch = source.replay(watch.request.start, watch.request.end, watch.position, upTo)
+        batch = source.replay(watch.request, { after: watch.position, upTo })
       } catch (error) {
         return this.#end(watch, error instanceof StorageError
           ? error

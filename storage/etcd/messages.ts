@@ -128,7 +128,10 @@ export function encodeTxn ({ key, expected, guard, value, lease }: TxnMessage, o
  * A revision from before a restore is etcd's first, which the restore has compacted.
  */
 export const encodeWatch = (
-  key: Uint8Array, rangeEnd: Uint8Array, from: Revision, previous: boolean, offset: Revision = 0
+  { key, rangeEnd, from, previous }: {
+    readonly key: Uint8Array, readonly rangeEnd: Uint8Array, readonly from: Revision, readonly previous: boolean
+  },
+  offset: Revision = 0
 ): Buffer =>
   encodeFramed(WatchRequest, {
     createRequest: {

@@ -16,6 +16,7 @@ import { checkKey, rangeOf } from '../key.js'
 import type { BatchMessage } from './bulk-messages.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { CallError, failureOf } from './failures.js'
+import type { Comparison } from './messages.js'
 import { refuseServers } from './presence.js'
 import { faultOfMark, FORMAT, FORMAT_KEY, formatOf, formatText, offsetBefore, restoringText } from './format.js'
 
@@ -58,7 +59,7 @@ export async function newEtcdStore (reader: StoreReader, options: NewEtcdStoreOp
     await refuseServers(connection, prefix)
     const before = interrupted ?? format?.offset ?? 0
     const expected = await replaceMark(connection, key, mark, restoringText(randomUUID(), before))
-    const store = new NewEtcdStore(connection, prefix, key, expected, {
+    const store = new NewEtcdStore(connection, prefix, { key, expected }, {
       before, after: Math.max(before, firstRevision(reader) - revision)
     })
     if (interrupted !== undefined) await store.clear()
@@ -96,19 +97,17 @@ const taken = (): StorageError => new StorageError(
 class NewEtcdStore implements StoreWriter {
   readonly #connection: Connection
   readonly #prefix: string
-  readonly #formatKey: Buffer
-  /** Revision of the mark. */
-  readonly #mark: Revision
+  /** That the mark of this restore is still there. */
+  readonly #mark: Comparison
   readonly #offsets: Offsets
   readonly #leases = new Map<Lease, { readonly id: Promise<string>, readonly at: number }>()
   /** Objects put. */
   #objects = 0
   #closed = false
 
-  constructor (connection: Connection, prefix: string, formatKey: Buffer, mark: Revision, offsets: Offsets) {
+  constructor (connection: Connection, prefix: string, mark: Comparison, offsets: Offsets) {
     this.#connection = connection
     this.#prefix = prefix
-    this.#formatKey = formatKey
     this.#mark = mark
     this.#offsets = offsets
   }
@@ -123,9 +122,9 @@ class NewEtcdStore implements StoreWriter {
   /** Deletes all but the mark. */
   async clear (): Promise<void> {
     const { start, end } = rangeOf(`${this.#prefix}/`)
-    const after = Buffer.concat([this.#formatKey, Buffer.of(0)])
+    const after = Buffer.concat([this.#mark.key, Buffer.of(0)])
     await this.#batch({
-      deletes: [{ key: Buffer.from(start, 'latin1'), rangeEnd: this.#formatKey }, {
+      deletes: [{ key: Buffer.from(start, 'latin1'), rangeEnd: this.#mark.key }, {
         key: after, rangeEnd: Buffer.from(end, 'latin1')
       }]
     })
@@ -134,9 +133,9 @@ class NewEtcdStore implements StoreWriter {
   /** Replaces the mark by the format, which lets servers in. */
   async settle (offset: number): Promise<void> {
     const value = Buffer.from(formatText({ format: FORMAT, offset }))
-    if (await this.#tryBatch({ puts: [{ key: this.#formatKey, value, lease: undefined }] })) return
+    if (await this.#tryBatch({ puts: [{ key: this.#mark.key, value, lease: undefined }] })) return
     // If only the response was lost, the mark has already been replaced.
-    const { kvs: [mark] } = await this.#connection.range({ key: this.#formatKey })
+    const { kvs: [mark] } = await this.#connection.range({ key: this.#mark.key })
     if (mark === undefined || !value.equals(mark.value)) throw taken()
   }
 
@@ -169,7 +168,7 @@ class NewEtcdStore implements StoreWriter {
 
   async finish (): Promise<Revision> {
     await this.#refuseOthers()
-    const { revision } = await this.#connection.range({ key: this.#formatKey })
+    const { revision } = await this.#connection.range({ key: this.#mark.key })
     await this.#connection.compact(revision, false, BATCH_TIMEOUT_MS)
     await this.settle(this.#offsets.after)
     this.#close()
@@ -222,7 +221,7 @@ class NewEtcdStore implements StoreWriter {
 
   async #tryBatch (changes: Changes): Promise<boolean> {
     return await this.#connection
-      .batch({ guard: { key: this.#formatKey, expected: this.#mark }, ...changes }, BATCH_TIMEOUT_MS)
+      .batch({ guard: this.#mark, ...changes }, BATCH_TIMEOUT_MS)
   }
 
   #lease (lease: Lease): Promise<string> {

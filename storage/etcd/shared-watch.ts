@@ -124,9 +124,9 @@ export class SharedWatch {
         opened.stream.write(encodeProgress())
         // Start at the position, whose events are dropped, not after it: etcd then refuses exactly if later events may
         // be lost.
-        opened.stream.write(encodeWatch(
-          this.#source.start, this.#source.end, this.position, this.#target.previous, this.#source.connection.offset
-        ))
+        const { start: key, end: rangeEnd, connection: { offset } } = this.#source
+        const { previous } = this.#target
+        opened.stream.write(encodeWatch({ key, rangeEnd, from: this.position, previous }, offset))
       }
       await over
     } catch {

@@ -12,6 +12,8 @@ import type { FrameConnection } from './frame-connection.js'
 const MAX_WAITING = 1024 * 1024
 
 export interface WatchRequest {
+  /** Identifies the watch on the connection. */
+  readonly number: number
   readonly start: string
   readonly end: string
   readonly after: Revision
@@ -23,7 +25,6 @@ export interface WatchRequest {
 export class PushedWatch {
   readonly #backend: Backend
   readonly #connection: FrameConnection
-  readonly #number: number
   readonly #request: WatchRequest
   readonly #over: () => void
   #watch: BackendWatch | undefined
@@ -31,10 +32,9 @@ export class PushedWatch {
   #wantsProgress = false
   #isOver = false
 
-  constructor (backend: Backend, connection: FrameConnection, number: number, request: WatchRequest, over: () => void) {
+  constructor (backend: Backend, connection: FrameConnection, request: WatchRequest, over: () => void) {
     this.#backend = backend
     this.#connection = connection
-    this.#number = number
     this.#request = request
     this.#over = over
     this.#position = request.after
@@ -62,7 +62,7 @@ export class PushedWatch {
       onEvents: (events, revision) => { this.#send(events, revision) },
       onProgress: revision => {
         this.#wantsProgress = false
-        this.#connection.begin(follows ? Kind.reached : Kind.caughtUp, this.#number).number(revision).end()
+        this.#connection.begin(follows ? Kind.reached : Kind.caughtUp, this.#request.number).number(revision).end()
         if (!follows) this.#finish()
       },
       onEnd: error => { this.#end(error) }
@@ -72,7 +72,7 @@ export class PushedWatch {
 
   #send (events: readonly BackendEvent[], revision: Revision): void {
     this.#position = revision
-    const frame = this.#connection.begin(Kind.events, this.#number).number(revision).number(events.length)
+    const frame = this.#connection.begin(Kind.events, this.#request.number).number(revision).number(events.length)
     for (const event of events) frame.event(event, this.#request.previous ? event.previous : undefined)
     frame.end()
     if (this.#connection.waiting <= MAX_WAITING) return
@@ -81,7 +81,7 @@ export class PushedWatch {
   }
 
   #end (error: StorageError): void {
-    this.#connection.begin(Kind.ended, this.#number).error(error).end()
+    this.#connection.begin(Kind.ended, this.#request.number).error(error).end()
     this.#finish()
   }
 

@@ -271,12 +271,11 @@ class ProcessConnection {
 
   #watch (number: number, frame: Frame): void {
     const request = {
-      start: frame.ascii(), end: frame.ascii(), after: frame.revision(), follows: frame.byte() === 1,
+      number, start: frame.ascii(), end: frame.ascii(), after: frame.revision(), follows: frame.byte() === 1,
       previous: frame.byte() === 1
     }
-    this.#watches.set(
-      number, new PushedWatch(this.#backend, this.#connection, number, request, () => { this.#watches.delete(number) })
-    )
+    const over = (): void => { this.#watches.delete(number) }
+    this.#watches.set(number, new PushedWatch(this.#backend, this.#connection, request, over))
   }
 }
 

@@ -87,7 +87,7 @@ t.test('requests to etcd encode their arguments', async t => {
     t.same([guarded.success, guarded.failure], [put.success, failure])
     const removal = read('TxnRequest', encodeTxn({ ...message, value: undefined })) as { success: unknown }
     t.same(removal.success, [{ request_delete_range: { key: name } }])
-    t.same(read('WatchRequest', encodeWatch(start, end, revision, i % 2 === 0)), {
+    t.same(read('WatchRequest', encodeWatch({ key: start, rangeEnd: end, from: revision, previous: i % 2 === 0 })), {
       create_request: { key: start.toString('base64'), range_end: end.toString('base64'), start_revision: String(revision), progress_notify: true, ...(i % 2 === 0 ? { prev_kv: true } : {}), fragment: true }
     })
     t.same(read('PutRequest', encodeMark(start)), { key: start.toString('base64') })
