@@ -18,8 +18,23 @@ export default [
       // A type shares the name of the value it derives from. The compiler reports real redeclarations.
       '@typescript-eslint/no-redeclare': 'off',
       '@stylistic/object-property-newline': 'off',
+      '@typescript-eslint/max-params': ['error', { max: 4 }],
       'max-lines': ['error', { max: 400, skipComments: true, skipBlankLines: true }]
     }
+  },
+  {
+    // The rules of declarations, and what calls them: they take the object, the old one, its place and the report, and
+    // run for each field, where an object for arguments would cost.
+    files: ['schemas/api/**', 'schemas/rules/**', 'schemas/resource.ts', 'schemas/language/validation.ts'],
+    rules: { '@typescript-eslint/max-params': 'off' }
+  },
+  // Still to be done.
+  {
+    files: [
+      'answers/formats/table.ts', 'answers/list-bytes.ts', 'routes/openapi.ts', 'routes/query.ts',
+      'routes/verbs/view.ts', 'examples/control-plane/pod-process.ts'
+    ],
+    rules: { '@typescript-eslint/max-params': 'off' }
   },
   {
     // For objects created per request: V8 gives each object literal with a getter its own hidden class, in the old
@@ -37,7 +52,7 @@ export default [
     }
   },
   { files: ['**/*.ts', '**/*.js'], rules: { '@stylistic/max-len': ['error', { code: 120 }] } },
-  { files: ['test/**/*.ts'], rules: { 'max-lines': 'off' } },
+  { files: ['test/**/*.ts'], rules: { '@typescript-eslint/max-params': 'off', 'max-lines': 'off' } },
   // Generated, or not yet folded.
   {
     files: ['app.ts', 'test/**', '**/*.d.ts', ...['plugins', 'registry', 'routes'].map(folder => `${folder}/**`)],

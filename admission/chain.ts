@@ -33,8 +33,14 @@ const MAX_CACHED = 10_000
 export type Phase = 'admit' | 'validate'
 
 /** Receives each plugin call, and with an empty name each phase as a whole. */
-export type ObserveAdmission =
-  (plugin: string, phase: Phase, request: AdmissionRequest, rejected: boolean, seconds: number) => void
+export type ObserveAdmission = (call: AdmissionCall, rejected: boolean, seconds: number) => void
+
+/** Of a plugin, or with an empty name of a phase as a whole. */
+export interface AdmissionCall {
+  readonly plugin: string
+  readonly phase: Phase
+  readonly request: AdmissionRequest
+}
 
 export class AdmissionChain implements Admission {
   readonly #plugins: readonly AdmissionPlugin[]
@@ -136,13 +142,11 @@ export class AdmissionChain implements Admission {
   }
 
   /** Returns a promise only if the plugin does: most are synchronous. */
-  #observed<T> ({ plugin, phase, request }: Call, ask: () => T | Promise<T>): T | Promise<T> {
+  #observed<T> (call: AdmissionCall, ask: () => T | Promise<T>): T | Promise<T> {
     const observe = this.#observe
     if (observe === undefined) return ask()
     const since = performance.now()
-    const report = (rejected: boolean): void => {
-      observe(plugin, phase, request, rejected, (performance.now() - since) / 1000)
-    }
+    const report = (rejected: boolean): void => { observe(call, rejected, (performance.now() - since) / 1000) }
     let returned: T | Promise<T>
     try {
       returned = ask()
@@ -163,9 +167,6 @@ export class AdmissionChain implements Admission {
     return returned
   }
 }
-
-/** Of a plugin, or with an empty name of a phase as a whole. */
-interface Call { readonly plugin: string, readonly phase: Phase, readonly request: AdmissionRequest }
 
 class MutatingPass implements Pass {
   round: 0 | 1 = 0

@@ -55,10 +55,9 @@ export function printable (text: string, limit = 300): string {
 export type Check = (value: string) => string | undefined
 
 const scalar = <T>(
-  type: string, initial: T, help: string, defaultText: string, parse: (text: string) => T,
+  type: string, facts: Pick<Flag<T>, 'default' | 'help' | 'defaultText'>, parse: (text: string) => T,
   accept: (value: unknown) => void
-): Flag<T> =>
-    ({ type, default: initial, help, defaultText, bare: false, parse: text => parse(text), accept })
+): Flag<T> => ({ type, ...facts, bare: false, parse: text => parse(text), accept })
 
 function aString (value: unknown): string {
   if (typeof value !== 'string') throw new Problem('must be a string')
@@ -92,7 +91,10 @@ function checked (value: string, check: Check | undefined): string {
 
 /** Any string; `check` applies to non-empty ones. */
 export const text = (initial: string, help: string, check?: Check): Flag<string> =>
-  scalar('string', initial, help, initial, value => checked(value, check), value => checked(aString(value), check))
+  scalar(
+    'string', { default: initial, help, defaultText: initial }, value => checked(value, check),
+    value => checked(aString(value), check)
+  )
 
 /** A file or folder. */
 export const path = (help: string, initial = ''): Flag<string> => ({
@@ -106,7 +108,9 @@ export function choice<const V extends string> (values: readonly V[], initial: V
     if (found === undefined) throw new Problem(notAmong(value, values.filter(known => known !== '')))
     return found
   }
-  return scalar(values.filter(value => value !== '').join('|'), initial, help, initial, read, read)
+  return scalar(
+    values.filter(value => value !== '').join('|'), { default: initial, help, defaultText: initial }, read, read
+  )
 }
 
 /** Describes a value outside a closed set. */
@@ -123,7 +127,7 @@ const inRange = (value: number, { min = -Infinity, max = Infinity, why }: Range)
 
 /** An integer. */
 export const int = (initial: number, help: string, range: Range = {}): Flag<number> =>
-  scalar('int', initial, help, String(initial), value => {
+  scalar('int', { default: initial, help, defaultText: String(initial) }, value => {
     const number = Number(value)
     if (!/^[+-]?\d+$/.test(value) || !Number.isSafeInteger(number)) throw new Problem('must be a whole number')
     return inRange(number, range)
@@ -133,7 +137,7 @@ export const int = (initial: number, help: string, range: Range = {}): Flag<numb
   })
 
 export const float = (initial: number, help: string, range: Range = {}): Flag<number> =>
-  scalar('float', initial, help, String(initial), value => {
+  scalar('float', { default: initial, help, defaultText: String(initial) }, value => {
     if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value)) throw new Problem('must be a number such as 0.001')
     return inRange(Number(value), range)
   }, value => inRange(aNumber(value, 'a number such as 0.001'), range))
@@ -150,7 +154,7 @@ function readBool (value: string): boolean {
 /** `--flag`, `--flag=true`, `--flag=false`. */
 export const bool = (initial: boolean, help: string): Flag<boolean> =>
   ({
-    ...scalar('bool', initial, help, String(initial), readBool, value => {
+    ...scalar('bool', { default: initial, help, defaultText: String(initial) }, readBool, value => {
       if (typeof value !== 'boolean') throw new Problem('must be true or false')
     }),
     bare: true
@@ -188,7 +192,7 @@ export function duration (
     }
     return milliseconds
   }
-  return scalar('duration', initial, help, showDuration(initial), value => {
+  return scalar('duration', { default: initial, help, defaultText: showDuration(initial) }, value => {
     const milliseconds = readDuration(value)
     if (milliseconds === undefined) throw new Problem('must be a duration such as 1m30s, 500ms or 0')
     return within(milliseconds)
@@ -283,7 +287,7 @@ export function portRange (from: number, to: number, help: string): Flag<PortRan
     }
     return range
   }
-  return scalar('N1-N2', { from, to }, help, `${from}-${to}`, value => {
+  return scalar('N1-N2', { default: { from, to }, help, defaultText: `${from}-${to}` }, value => {
     const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(value) ?? []
     return ordered({ from: Number(first), to: Number(last) })
   }, value => ordered(Object(value) as PortRange)) // its members may be anything

@@ -35,6 +35,16 @@ export interface NamespaceControllerOptions extends ControllerOptions {
   readonly remote?: RemoteContents | undefined
 }
 
+/** The contents of a terminating namespace, in one step. */
+interface Contents {
+  readonly namespace: string
+  readonly uid: string | undefined
+  readonly counts: RemainingContents
+  /** Whether the namespace was not replaced by another of the same name. */
+  readonly isCurrent: () => Promise<boolean>
+  readonly context: WriteContext
+}
+
 export class NamespaceController implements Controller {
   readonly #resources: ResourceRegistry
   readonly #options: NamespaceControllerOptions
@@ -88,14 +98,15 @@ export class NamespaceController implements Controller {
     const counts = nothingRemaining()
     const isCurrent = async (): Promise<boolean> =>
       isTerminating((await current(store, store.key('', name)))?.object, uid)
-    const own = await this.#deleteContents(name, context, counts, isCurrent)
+    const contents = { namespace: name, uid, counts, isCurrent, context }
+    const own = await this.#deleteContents(contents)
     const { remote } = this.#options
     if (remote?.ready() === false) return 'later'
     const others = await remote?.empty(name, counts, isCurrent, signal)
     const [seen, remaining] = [own.seen + (others?.seen ?? 0), own.remaining + (others?.remaining ?? 0)]
     // The remaining objects are held by finalizers, or by extension servers.
     if (remaining > 0) {
-      await this.#writeConditions(store, name, uid, counts, context)
+      await this.#writeConditions(store, contents)
       return 'later'
     }
     // Only an empty list after the deletion mark is final: from then on nothing can be created.
@@ -106,16 +117,14 @@ export class NamespaceController implements Controller {
 
   /**
    * Deletes all objects in the namespace, without orphaning dependents, which are deleted too. Counts objects found and
-   * remaining. `isCurrent` checks that the namespace was not replaced by another of the same name.
+   * remaining.
    */
-  async #deleteContents (
-    namespace: string, context: WriteContext, counts: RemainingContents, isCurrent: () => Promise<boolean>
-  ): Promise<DeletionResult> {
+  async #deleteContents (contents: Contents): Promise<DeletionResult> {
     let seen = 0
     let remaining = 0
     for (const store of this.#resources.all()) {
       if (!store.type.namespaced) continue
-      const emptied = await this.#deleteResource(store, namespace, context, counts, isCurrent)
+      const emptied = await this.#deleteResource(store, contents)
       seen += emptied.seen
       remaining += emptied.remaining
     }
@@ -123,8 +132,7 @@ export class NamespaceController implements Controller {
   }
 
   async #deleteResource (
-    store: ResourceStore, namespace: string, context: WriteContext, counts: RemainingContents,
-    isCurrent: () => Promise<boolean>
+    store: ResourceStore, { namespace, counts, isCurrent, context }: Contents
   ): Promise<DeletionResult> {
     const { entries } = await list(store, { ...EVERYTHING, namespace })
     const seen = entries.length
@@ -162,9 +170,7 @@ export class NamespaceController implements Controller {
   }
 
   /** Reports remaining objects in the status. */
-  async #writeConditions (
-    store: ResourceStore, name: string, uid: string | undefined, counts: RemainingContents, context: WriteContext
-  ): Promise<void> {
+  async #writeConditions (store: ResourceStore, { namespace: name, uid, counts, context }: Contents): Promise<void> {
     await change(store, { namespace: '', name, subresource: 'status' }, context, current => {
       const object = current.copy()
       if (!isTerminating(object, uid)) throw notFound(store.resource, name)

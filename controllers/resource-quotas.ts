@@ -159,18 +159,18 @@ export class ResourceQuotas implements Controller {
         return 'done'
       }
     }
-    return await this.#write(store, { namespace, name }, entry, { hard, used }, context)
+    return await this.#write(store, entry, { hard, used }, context)
   }
 
   /** Writes the status only to the version that was counted. */
   async #write (
-    store: ResourceStore, name: ObjectName, entry: Entry, status: { hard: Amounts, used: Amounts },
+    store: ResourceStore, { namespace, name, revision }: Entry, status: { hard: Amounts, used: Amounts },
     context: WriteContext
   ): Promise<Verdict> {
     try {
-      await change(store, { ...name, subresource: 'status' }, context, base => {
+      await change(store, { namespace, name, subresource: 'status' }, context, base => {
         const quota = base.copy() as ResourceQuota // as above
-        quota.metadata.resourceVersion = String(entry.revision)
+        quota.metadata.resourceVersion = String(revision)
         quota.status = { hard: { ...status.hard }, used: { ...status.used } }
         return quota
       })

@@ -32,15 +32,17 @@ const queued = (
     }
   })
 
+interface Place { readonly to: string, readonly precedence: number, readonly by?: 'ByUser' | 'ByNamespace' }
+
 const schema = (
-  name: string, to: string, matchingPrecedence: number, by: '' | 'ByUser' | 'ByNamespace', rules: Rules
+  name: string, { to, precedence: matchingPrecedence, by }: Place, rules: Rules
 ): FlowSchema => ({
   apiVersion: STORED_VERSION,
   kind: 'FlowSchema',
   metadata: { name },
   spec: {
     priorityLevelConfiguration: { name: to }, matchingPrecedence,
-    ...(by === '' ? {} : { distinguisherMethod: { type: by } }), rules
+    ...(by === undefined ? {} : { distinguisherMethod: { type: by } }), rules
   },
   status: {}
 })
@@ -82,34 +84,43 @@ export const SUGGESTED_LEVELS: readonly PriorityLevelConfiguration[] = [
 ]
 
 export const MANDATORY_SCHEMAS: readonly FlowSchema[] = [
-  schema(EXEMPT, EXEMPT, 1, '', everything(MASTERS)),
-  schema(CATCH_ALL, CATCH_ALL, 10_000, 'ByUser', everything(EVERYBODY))
+  schema(EXEMPT, { to: EXEMPT, precedence: 1 }, everything(MASTERS)),
+  schema(CATCH_ALL, { to: CATCH_ALL, precedence: 10_000, by: 'ByUser' }, everything(EVERYBODY))
 ]
 
 export const SUGGESTED_SCHEMAS: readonly FlowSchema[] = [
-  schema('system-nodes', 'system', 500, 'ByUser', everything(NODES)),
-  schema('system-node-high', 'node-high', 400, 'ByUser', [{
+  schema('system-nodes', { to: 'system', precedence: 500, by: 'ByUser' }, everything(NODES)),
+  schema('system-node-high', { to: 'node-high', precedence: 400, by: 'ByUser' }, [{
     subjects: NODES,
     resourceRules: [resources(ALL, '', ['nodes', 'nodes/status'], true), resources(ALL, LEASES, ['leases'])]
   }]),
-  schema('probes', EXEMPT, 2, '', [
+  schema('probes', { to: EXEMPT, precedence: 2 }, [
     { subjects: EVERYBODY, nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }] }
   ]),
-  schema('system-leader-election', 'leader-election', 100, 'ByUser', [
+  schema('system-leader-election', { to: 'leader-election', precedence: 100, by: 'ByUser' }, [
     { subjects: [...MANAGER, ...SCHEDULER, ...accounts('*')], resourceRules: [resources(KEEP, LEASES, ['leases'])] }
   ]),
-  schema('workload-leader-election', 'leader-election', 200, 'ByUser', [{
+  schema('workload-leader-election', { to: 'leader-election', precedence: 200, by: 'ByUser' }, [{
     subjects: accounts('*'),
     resourceRules: [resources(KEEP, '', ['endpoints', 'configmaps']), resources(KEEP, LEASES, ['leases'])]
   }]),
   // Precedes workload-leader-election, which would treat endpoints as election locks.
-  schema('endpoint-controller', 'workload-high', 150, 'ByUser', [{
+  schema('endpoint-controller', { to: 'workload-high', precedence: 150, by: 'ByUser' }, [{
     subjects: [...MANAGER, ...accounts('endpoint-controller', 'endpointslicemirroring-controller')],
     resourceRules: [resources(KEEP, '', ['endpoints'])]
   }]),
-  schema('orch-controller-manager', 'workload-high', 800, 'ByNamespace', everything(MANAGER)),
-  schema('orch-scheduler', 'workload-high', 800, 'ByNamespace', everything(SCHEDULER)),
-  schema('orch-system-service-accounts', 'workload-high', 900, 'ByNamespace', everything(accounts('*'))),
-  schema('service-accounts', 'workload-low', 9000, 'ByUser', everything(groups('system:serviceaccounts'))),
-  schema('global-default', 'global-default', 9900, 'ByUser', everything(EVERYBODY))
+  schema('orch-controller-manager', { to: 'workload-high', precedence: 800, by: 'ByNamespace' }, everything(MANAGER)),
+  schema('orch-scheduler', { to: 'workload-high', precedence: 800, by: 'ByNamespace' }, everything(SCHEDULER)),
+  schema(
+    'orch-system-service-accounts', { to: 'workload-high', precedence: 900, by: 'ByNamespace' },
+    everything(accounts('*'))
+  ),
+  schema(
+    'service-accounts', { to: 'workload-low', precedence: 9000, by: 'ByUser' },
+    everything(groups('system:serviceaccounts'))
+  ),
+  schema(
+    'global-default', { to: 'global-default', precedence: 9900, by: 'ByUser' },
+    everything(EVERYBODY)
+  )
 ]

@@ -36,7 +36,7 @@ function attach (server: Served, prefix: string): void {
   if (server.listenerCount('upgrade') === 0) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       if (server.listenerCount('upgrade') > 1) return // the host handles upgrades itself
-      serveUpgrade(request, socket, head, currentResponse(socket) !== undefined, (request, response) => { server.emit('request', request, response) })
+      serveUpgrade(request, { socket, head }, currentResponse(socket) !== undefined, (request, response) => { server.emit('request', request, response) })
     })
   }
   if (server.listenerCount('checkContinue') > 0) return

@@ -67,7 +67,7 @@ class Receiving {
   #bytes = NOTHING
   #length = 0
 
-  constructor (request: FastifyRequest, payload: IncomingMessage, budget: Budget, declared: number, done: Done) {
+  constructor (request: FastifyRequest, payload: IncomingMessage, { budget, declared }: { readonly budget: Budget, readonly declared: number }, done: Done) {
     this.#request = request
     this.#payload = payload
     this.#budget = budget
@@ -176,7 +176,7 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
     }
     if (!budget.fits(declared > 0 ? declared : 1, isAdministrator(user))) return report(noRoom())
     // eslint-disable-next-line no-new -- kept alive by its listeners
-    new Receiving(request, payload, budget, declared, report)
+    new Receiving(request, payload, { budget, declared }, report)
   })
 }, {
   name: 'orch/request-bodies',

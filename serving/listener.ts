@@ -165,7 +165,7 @@ export function createListener (handler: RequestListener, options: ListenerOptio
     dispatch(request as unknown as IncomingMessage, response as unknown as ServerResponse, UNMET)
   })
   server.on('upgrade', (request: IncomingMessage, socket: Counted, head: Buffer) => {
-    serveUpgrade(request, socket, head, (socket[ACTIVE] ?? 0) > 0, dispatch)
+    serveUpgrade(request, { socket, head }, (socket[ACTIVE] ?? 0) > 0, dispatch)
   })
   // HTTP/1 settings: Node reads them from the server object, but its type lacks them.
   Object.assign(server, {

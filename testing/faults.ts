@@ -2,7 +2,7 @@
  * Faults of networks and servers, injected into matching requests. Each fault makes its random choices from a seed of
  * its own, so that a run can be repeated.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ServerResponse } from 'node:http'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import { StatusError, type StatusReason } from '../schemas/status.js'
@@ -152,15 +152,14 @@ export class FaultInjector implements Faults {
       if (applying.length === 0) return done()
       for (const { name } of applying) exchanges.addFault(request, name)
       const delay = applying.reduce((sum, { fault }) => sum + millisecondsOf(fault.delay ?? 0), 0)
-      const go = (): void => { this.#apply(applying, request, reply, resources(), done) }
+      const go = (): void => { this.#apply(applying, reply, resources(), done) }
       if (delay === 0) go()
       else request.orch.onClosed(this.#clock.after(delay, () => { if (!reply.raw.destroyed) go() }))
     })
   }
 
   #apply (
-    applying: readonly Active[], request: FastifyRequest, reply: FastifyReply, resources: ResourceRegistry,
-    done: (error?: Error) => void
+    applying: readonly Active[], reply: FastifyReply, resources: ResourceRegistry, done: (error?: Error) => void
   ): void {
     let answered = false
     for (const { name, fault: { status, retryAfter, disconnect, stale, staleReads, duplicate } } of applying) {
@@ -174,9 +173,9 @@ export class FaultInjector implements Faults {
         }))
       }
       if (stale !== undefined && !answered) {
-        answered = readOlder(request, reply, { changes: stale, any: staleReads === 'any' }, resources, done)
+        answered = readOlder(reply, { changes: stale, any: staleReads === 'any' }, resources, done)
       }
-      if (duplicate === true && request.orch.info.verb === 'watch') intercept(reply.raw, twice())
+      if (duplicate === true && reply.request.orch.info.verb === 'watch') intercept(reply.raw, twice())
       if (disconnect === 'after') breakAtHead(reply.raw)
       else if (disconnect !== undefined) {
         intercept(reply.raw, 'bytes' in disconnect ? cutAfter(disconnect.bytes) : cutAfterEvents(disconnect.events))

@@ -23,9 +23,9 @@ export interface Staleness {
  * @returns true if it answers the request
  */
 export function readOlder (
-  request: FastifyRequest, reply: FastifyReply, staleness: Staleness, resources: ResourceRegistry,
-  failed: (error: Error) => void
+  reply: FastifyReply, staleness: Staleness, resources: ResourceRegistry, failed: (error: Error) => void
 ): boolean {
+  const { request } = reply
   const { info, query } = request.orch
   if (!info.isResourceRequest || (info.verb !== 'list' && info.verb !== 'get')) return false
   const store = resources.lookup(info)

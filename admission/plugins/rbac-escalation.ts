@@ -28,12 +28,9 @@ interface Escalation {
 
 export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlugin {
   const isAllowed = async (
-    user: UserInfo, verb: string, resource: string, namespace: string, name: string
+    user: UserInfo, action: Record<'verb' | 'resource' | 'namespace' | 'name', string>
   ): Promise<boolean> =>
-    allows(await authorize({
-      user,
-      info: resourceRequest({ verb, group: GROUP, version: 'v1', resource, namespace, name })
-    }))
+    allows(await authorize({ user, info: resourceRequest({ ...action, group: GROUP, version: 'v1' }) }))
 
   const requirePermissions = (
     request: AdmissionRequest, user: UserInfo, rules: readonly Rule[], name: string
@@ -58,7 +55,8 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
     // the resource's type
     const { rules = [], aggregationRule, metadata: { name = '' } } = request.object as unknown as ClusterRole
     const old = request.oldObject as unknown as ClusterRole | undefined
-    if (await isAllowed(user, 'escalate', request.resource, request.namespace, name)) return
+    const { resource, namespace } = request
+    if (await isAllowed(user, { verb: 'escalate', resource, namespace, name })) return
     requirePermissions(request, user, rules, name)
     // Aggregated rules may change later.
     if (aggregationRule != null || old?.aggregationRule != null) requirePermissions(request, user, EVERYTHING, name)
@@ -67,8 +65,9 @@ export function escalationCheck ({ rbac, authorize }: Escalation): AdmissionPlug
   const binding = async (request: AdmissionRequest, user: UserInfo): Promise<void> => {
     const { roleRef, metadata: { name = '' } } = request.object as unknown as Binding // the resource's type
     const resource = roleRef.kind === 'Role' ? 'roles' : 'clusterroles'
-    if (await isAllowed(user, 'bind', resource, request.namespace, roleRef.name)) return
-    const rules = rbac.role(roleRef.kind === 'Role' ? request.namespace : '', roleRef.name)
+    const { namespace } = request
+    if (await isAllowed(user, { verb: 'bind', resource, namespace, name: roleRef.name })) return
+    const rules = rbac.role(roleRef.kind === 'Role' ? namespace : '', roleRef.name)
     if (rules === undefined) throw notFound({ group: GROUP, resource }, roleRef.name)
     requirePermissions(request, user, rules, name)
   }

@@ -77,14 +77,15 @@ export function resourceQuota (
     }
     const evaluator = evaluatorOf(group, resource)
     const now = resources.clock.wall()
+    const evaluated = { evaluator, object, old: oldObject, now }
     const charges: Charge[] = []
     for (const quota of quotas) {
-      const charge = chargeFor(quota, evaluator, object, oldObject, now)
+      const charge = chargeFor(quota, evaluated)
       if (typeof charge === 'string') throw refusal(request, charge)
       if (charge !== undefined) charges.push(charge)
     }
     const why = limited.length > 0 && takesMore(evaluator, object, oldObject, now)
-      ? uncovered(limited, request, evaluator, object, quotas, now)
+      ? uncovered(limited, request, evaluated, quotas)
       : undefined
     if (why !== undefined) throw refusal(request, why)
     for (const charge of charges) {

@@ -17,12 +17,20 @@ export function limitsFor (
   return names.length > 0 && scopesOf(quota).every(scope => evaluator.isIn(object, scope)) ? names : undefined
 }
 
+/** An object of a request, which may replace an old one, and how it is evaluated. */
+export interface Evaluated {
+  readonly evaluator: Evaluator
+  readonly object: ApiObject
+  readonly old: ApiObject | undefined
+  readonly now: number
+}
+
 /**
  * The charge of an object that may replace an old one; undefined if there is nothing to charge.
  * @returns a string if the object is not allowed
  */
 export function chargeFor (
-  quota: ResourceQuota, evaluator: Evaluator, object: ApiObject, old: ApiObject | undefined, now: number
+  quota: ResourceQuota, { evaluator, object, old, now }: Evaluated
 ): Charge | string | undefined {
   const names = limitsFor(quota, evaluator, object)
   if (names === undefined) return undefined

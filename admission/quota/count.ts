@@ -41,7 +41,7 @@ export async function countUsed (quota: ResourceQuota, stores: readonly Resource
     const tracked = new Set(names.filter(evaluator.tracks))
     const entries = await entriesOf(store, quota.metadata.namespace ?? '')
     const sum = evaluator.countsOnly !== true
-      ? await sumOf(store, entries, evaluator, scopes, tracked, memory)
+      ? await sumOf({ store, evaluator, scopes, tracked }, entries, memory)
       : scopes.length > 0
         ? {}
         : Object.fromEntries([...tracked].map(name => [name, String(entries.length)]))
@@ -51,10 +51,17 @@ export async function countUsed (quota: ResourceQuota, stores: readonly Resource
   return { used, terminating }
 }
 
-async function sumOf (
-  store: ResourceStore, entries: readonly Entry[], evaluator: Evaluator, scopes: readonly Scope[],
-  tracked: ReadonlySet<string>, memory: UsageCache
-): Promise<Amounts> {
+/** What a quota counts of a resource. */
+interface Counted {
+  readonly store: ResourceStore
+  readonly evaluator: Evaluator
+  readonly scopes: readonly Scope[]
+  /** Names. */
+  readonly tracked: ReadonlySet<string>
+}
+
+async function sumOf (counted: Counted, entries: readonly Entry[], memory: UsageCache): Promise<Amounts> {
+  const { store } = counted
   const now = store.clock.wall()
   const before = memory.get(store.type.plural)
   const current = new Map<string, CachedUsage>()
@@ -65,7 +72,7 @@ async function sumOf (
     const previous = before?.get(entry.key)
     const usage = previous?.revision === entry.revision
       ? previous.usage
-      : usageOf(store, entry, evaluator, scopes, tracked, now, current)
+      : usageOf(counted, entry, now, current)
     if (previous?.revision === entry.revision) current.set(entry.key, previous)
     if (usage === undefined) continue
     const key = JSON.stringify(usage)
@@ -89,8 +96,7 @@ function multiply (usage: Amounts, count: number): Amounts {
 }
 
 function usageOf (
-  store: ResourceStore, entry: Entry, evaluator: Evaluator, scopes: readonly Scope[], tracked: ReadonlySet<string>,
-  now: number, current: Map<string, CachedUsage>
+  { store, evaluator, scopes, tracked }: Counted, entry: Entry, now: number, current: Map<string, CachedUsage>
 ): Amounts | undefined {
   const object = store.readStored(entry)
   const isIn = scopes.every(scope => evaluator.isIn(object, scope))

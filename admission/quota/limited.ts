@@ -2,12 +2,10 @@
 import { string, list, apiPackage, type Static } from '../../schemas/language/declare.js'
 import type { ResourceQuota } from '../../schemas/api/core/resourcequotas.js'
 import { SCOPES } from '../../schemas/api/core/rules/resourcequotas.js'
-import type { ApiObject } from '../../schemas/index.js'
 import { compareQuantities } from '../../schemas/meta/quantity.js'
 import { required } from '../../schemas/rules/findings.js'
 import { readConfiguration, type PluginConfiguration } from '../configuration.js'
-import { limitsFor } from './check.js'
-import type { Evaluator } from './evaluator.js'
+import { limitsFor, type Evaluated } from './check.js'
 import { scopesOf } from './scopes.js'
 
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist']
@@ -50,8 +48,8 @@ export const limitedResources = (given: PluginConfiguration | undefined): readon
 
 /** Why an object is refused because no quota covers its usage; undefined if allowed. */
 export function uncovered (
-  limited: readonly LimitedResource[], { group, resource }: { group: string, resource: string }, evaluator: Evaluator,
-  object: ApiObject, quotas: readonly ResourceQuota[], now: number
+  limited: readonly LimitedResource[], { group, resource }: { group: string, resource: string },
+  { evaluator, object, now }: Evaluated, quotas: readonly ResourceQuota[]
 ): string | undefined {
   const applicable = limited.filter(one => (one.apiGroup ?? '') === group && one.resource === resource)
   if (applicable.length === 0) return undefined

@@ -29,6 +29,13 @@ interface Progress {
   objectAfterRound: string
 }
 
+interface Round {
+  readonly request: AdmissionRequest
+  readonly round: number
+  readonly writer: ReviewWriter
+  readonly versions: RequestedVersions
+}
+
 export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
   const configurations = new Configurations(tools.resources, 'mutatingwebhookconfigurations', hooks => {
     tools.caller.retain(hooks.map(({ target }) => target))
@@ -52,7 +59,7 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
       if (!await isSelected(hook, request)) continue
       if (pass.round === 1 && !state.toReinvoke.has(hook.uid)) continue
       if (request.signal.aborted) throw timedOut()
-      if (await callHook(invocation, request, pass.round, writer, versions.of(invocation.requested))) {
+      if (await callHook(invocation, { request, round: pass.round, writer, versions })) {
         scheduleReinvocation(state)
         pass.again()
       }
@@ -63,14 +70,14 @@ export function mutatingWebhooks (tools: HookTools): AdmissionPlugin {
 
   /** @returns whether the hook changed the object */
   const callHook = async (
-    { hook, index, requested }: Invocation, request: AdmissionRequest, round: number, writer: ReviewWriter,
-    version: RequestedVersion
+    { hook, index, requested }: Invocation, { request, round, writer, versions }: Round
   ): Promise<boolean> => {
+    const version = versions.of(requested)
     const { name, configuration } = hook
     const place = `round_${round}_index_${index}`
     let changed = false
     try {
-      const { failedOpen } = await outcomeOf(hook, 'admit', request, tools, () =>
+      const { failedOpen } = await outcomeOf({ hook, step: 'admit', request, tools }, () =>
         callWebhook(hook, tools.caller, {
           request, writer, requested, objects: writer
             .objects(requested), mutating: true

@@ -13,30 +13,37 @@ export interface WebhookCall<T> {
   readonly failedOpen: boolean
 }
 
+export interface Calling {
+  readonly hook: Hook
+  readonly step: HookStep
+  readonly request: AdmissionRequest
+  readonly tools: HookTools
+}
+
 /**
  * @param work calls the hook
  * @param then handles a response that allows
  * @throws StatusError that ends the request
  */
 export async function outcomeOf<T> (
-  hook: Hook, step: HookStep, request: AdmissionRequest, tools: HookTools, work: () => Promise<Verdict>,
-  then: (verdict: Verdict) => Promise<T> | T
+  { hook, step, request, tools }: Calling, work: () => Promise<Verdict>, then: (verdict: Verdict) => Promise<T> | T
 ): Promise<WebhookCall<T>> {
   const { name, ignoresFailure } = hook
   const { operation, signal } = request
   const { metrics } = tools
+  const call = { hook: name, step, operation }
   const since = performance.now()
   const recordMetrics = (code: number, rejected: boolean): void => {
     const duration = performance.now() - since
     request.waited?.(duration, step === 'validating')
-    metrics.called(name, step, operation, duration / 1000, code, rejected)
+    metrics.called(call, duration / 1000, code, rejected)
   }
   let refusal: StatusError | undefined
   try {
     const verdict = await work()
     if (!verdict.allowed) {
       refusal = denied(name, verdict.status)
-      metrics.rejected(name, step, operation, 'no_error', refusal.status.code)
+      metrics.rejected(call, 'no_error', refusal.status.code)
       recordMetrics(refusal.status.code, true)
       throw refusal
     }
@@ -46,7 +53,7 @@ export async function outcomeOf<T> (
   } catch (error) {
     if (!(error instanceof HookFailure)) {
       if (error === refusal) throw error
-      metrics.rejected(name, step, operation, 'apiserver_internal_error', 0)
+      metrics.rejected(call, 'apiserver_internal_error', 0)
       recordMetrics(0, true)
       throw error
     }
@@ -55,10 +62,10 @@ export async function outcomeOf<T> (
     const describe = (why: string): string => `failed calling webhook ${JSON.stringify(name)}: ${why}`
     const logged = describe(error.clientMessage)
     tools.failed(hook.uid, ignoresFailure ? `${logged}; the request goes on, as its failurePolicy says` : logged)
-    if (!ignoresFailure) metrics.rejected(name, step, operation, 'calling_webhook_error', error.code)
+    if (!ignoresFailure) metrics.rejected(call, 'calling_webhook_error', error.code)
     recordMetrics(error.code, !ignoresFailure)
     if (!ignoresFailure) throw internal(describe(error.message), error.cause ?? new Error(logged))
-    metrics.failedOpen(name, step)
+    metrics.failedOpen(call)
     return { done: undefined, failedOpen: true }
   }
 }

@@ -7,14 +7,15 @@ export type HookStep = 'admit' | 'validating'
 /** Why a request was refused: the hook refused, its call failed, or this server failed to handle its response. */
 export type RejectionCause = 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error'
 
+/** A call, as metrics name it. */
+export interface NamedCall { readonly hook: string, readonly step: HookStep, readonly operation: string }
+
 export interface HookMetrics {
   /** Called after each call. @param code resulting HTTP status, 0 for an error of this server */
-  readonly called: (
-    hook: string, step: HookStep, operation: string, seconds: number, code: number, rejected: boolean
-  ) => void
-  readonly rejected: (hook: string, step: HookStep, operation: string, cause: RejectionCause, code: number) => void
+  readonly called: (call: NamedCall, seconds: number, code: number, rejected: boolean) => void
+  readonly rejected: (call: NamedCall, cause: RejectionCause, code: number) => void
   /** A request proceeded although the call failed. */
-  readonly failedOpen: (hook: string, step: HookStep) => void
+  readonly failedOpen: (call: NamedCall) => void
 }
 
 export interface HookTools {

@@ -36,7 +36,7 @@ export function validatingWebhooks (tools: HookTools): AdmissionPlugin {
       return objects
     }
     const results = await Promise.allSettled(selected.map(async ({ hook, requested }, index) => {
-      const { failedOpen } = await outcomeOf(hook, 'validating', request, tools, () =>
+      const { failedOpen } = await outcomeOf({ hook, step: 'validating', request, tools }, () =>
         callWebhook(hook, tools.caller, {
           request, writer, requested, objects: objectsIn(requested), mutating: false
         }), () => {})

@@ -107,7 +107,7 @@ export class Availability implements Controller {
     const { reader, probe, observer } = this.#options
     const finding = service.remote === undefined
       ? LOCAL
-      : await check(service.remote, reader, probe, signal, this.#found.get(name))
+      : await check(service.remote, { reader, probe, signal }, this.#found.get(name))
     // a change has queued it again
     if (signal.aborted || this.#options.services.byName.get(name)?.fingerprint !== service.fingerprint) return 'done'
     if (service.remote !== undefined) observer?.checked(name, finding.status === 'True')

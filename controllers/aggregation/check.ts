@@ -27,9 +27,15 @@ export const FAILED = 'FailedDiscoveryCheck'
 const MORE_ATTEMPTS = 4
 const MAX_MESSAGE = 1000
 
+export interface Checking {
+  readonly reader: AdmissionReader
+  readonly probe: Probe
+  readonly signal: AbortSignal
+}
+
 /** @param before this server's last result */
 export async function check (
-  remote: RemoteService, reader: AdmissionReader, probe: Probe, signal: AbortSignal, before?: AvailabilityResult
+  remote: RemoteService, { reader, probe, signal }: Checking, before?: AvailabilityResult
 ): Promise<AvailabilityResult> {
   const { namespace, name, port } = remote.service
   const about = `service/${name} in ${JSON.stringify(namespace)}`

@@ -28,7 +28,8 @@ export interface RemoteContents {
 interface Item { readonly name: string, readonly uid: string | undefined, readonly finalizers: readonly string[] }
 interface Resource { readonly name: string, readonly verbs: readonly string[] }
 interface Task {
-  readonly remote: RemoteService, readonly root: string, readonly namespace: string, readonly left: RemainingContents
+  readonly remote: RemoteService, readonly root: string, readonly namespace: string, readonly left: RemainingContents,
+  readonly isCurrent: () => Promise<boolean>
 }
 
 const AT_ONCE = 8
@@ -78,7 +79,7 @@ export function remoteContents (services: RegisteredServices, ask: Ask): RemoteC
           if (begun.has(name)) continue
           begun.add(name)
           try {
-            const emptied = await emptyResource(ask, { remote, root, namespace, left }, resource, name, isCurrent)
+            const emptied = await emptyResource(ask, { remote, root, namespace, left, isCurrent }, resource, name)
             seen += emptied.seen
             remaining += emptied.remaining
           } catch (error) {
@@ -110,8 +111,7 @@ async function discovered (ask: Ask, remote: RemoteService, root: string): Promi
 }
 
 async function emptyResource (
-  ask: Ask, { remote, root, namespace, left }: Task, { name, verbs }: Resource, fullName: string,
-  isCurrent: () => Promise<boolean>
+  ask: Ask, { remote, root, namespace, left, isCurrent }: Task, { name, verbs }: Resource, fullName: string
 ): Promise<DeletionResult> {
   const path = `${root}/namespaces/${namespace}/${name}`
   const found = verbs.includes('list') ? await listed(ask, remote, path) : undefined

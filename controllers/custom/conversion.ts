@@ -42,9 +42,8 @@ export function webhookConversion (
       request: { uid, desiredAPIVersion, objects }
     })
     try {
-      return answered(
-        await caller.call({ target, body, timeout: TIMEOUT_MS, signal }), uid, version, objects, desiredAPIVersion, kind
-      )
+      const answer = await caller.call({ target, body, timeout: TIMEOUT_MS, signal })
+      return answered(answer, objects, { uid, version, apiVersion: desiredAPIVersion, kind })
     } catch (error) {
       if (error instanceof HookFailure) return fail(error instanceof CallFailure ? error.why : error.message, from)
       if (error instanceof ConversionError) return fail(error.message, from)
@@ -87,9 +86,16 @@ class ConversionError extends Error {}
 const valuesOf = (sent: readonly PlainObject[]): number =>
   sent.reduce((sum, object) => sum + countValues(Buffer.from(rawJson(object)), UNBOUNDED).values, 0)
 
-function answered (
-  body: Uint8Array, uid: string, version: string, sent: readonly PlainObject[], apiVersion: string, kind: string
-): PlainObject[] {
+interface Expected {
+  readonly uid: string
+  /** Of the ConversionReview. */
+  readonly version: string
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+function answered (body: Uint8Array, sent: readonly PlainObject[], expected: Expected): PlainObject[] {
+  const { uid, version } = expected
   const review = parsed(body, valuesOf(sent))
   if (!isObject(review) || review['kind'] !== 'ConversionReview' ||
     review['apiVersion'] !== `apiextensions.orch.io/${version}`) {
@@ -109,7 +115,7 @@ function answered (
       `it returned ${Array.isArray(convertedObjects) ? convertedObjects.length : 'no'} objects, expected ${sent.length}`
     )
   }
-  return sent.map((object, index) => checked(object, convertedObjects[index], index, apiVersion, kind))
+  return sent.map((object, index) => checked(object, convertedObjects[index], index, expected))
 }
 
 function parsed (body: Uint8Array, sent: number): unknown {
@@ -123,7 +129,9 @@ function parsed (body: Uint8Array, sent: number): unknown {
   }
 }
 
-function checked (sent: PlainObject, converted: unknown, index: number, apiVersion: string, kind: string): PlainObject {
+function checked (
+  sent: PlainObject, converted: unknown, index: number, { apiVersion, kind }: Expected
+): PlainObject {
   const invalid = (why: string): never => {
     throw new ConversionError(`it returned an invalid converted object at index ${index}: ${why}`)
   }

@@ -39,6 +39,8 @@ const EVERYTHING = {
   resourceVersionMatch: ''
 }
 
+/** An address or node port. */
+interface Value { readonly pool: Pool, readonly name: string }
 interface Suspect { readonly revision: Revision, readonly sightings: number }
 
 export class ServiceRepair implements Controller {
@@ -109,10 +111,9 @@ export class ServiceRepair implements Controller {
         const slot = pool.slots.slotOf(name)
         // Skip addresses of the other family and of former ranges, which share the prefix.
         if (pool !== this.#options.allocation.nodePorts && slot === undefined) continue
-        if (await this.#isLeaked(
-          store, pool, name, kv, suspects
-        )) await pool.release({ name, key: kv.key, revision: kv.modRevision })
-        else if (slot !== undefined) bitmap.add(slot)
+        if (await this.#isLeaked(store, { pool, name }, kv, suspects)) {
+          await pool.release({ name, key: kv.key, revision: kv.modRevision })
+        } else if (slot !== undefined) bitmap.add(slot)
       }
     }
     return bitmap
@@ -120,12 +121,12 @@ export class ServiceRepair implements Controller {
 
   /** True if no service has held the value for several runs. */
   async #isLeaked (
-    store: ResourceStore, pool: Pool, name: string, kv: KeyValue, suspects: Map<string, Suspect>
+    store: ResourceStore, value: Value, kv: KeyValue, suspects: Map<string, Suspect>
   ): Promise<boolean> {
     const owner = ownerOf(kv)
     const key = owner === undefined ? '' : store.key(owner.namespace, owner.name)
     const isHeld = (entry: Entry | undefined): boolean => owner !== undefined && entry !== undefined &&
-      this.#isHeldBy(store, entry, owner, pool, name)
+      this.#isHeldBy(store, entry, owner, value)
     if (owner !== undefined && isHeld(store.cache === undefined ? await current(store, key) : store.cache.get(key))) {
       return false
     }
@@ -136,7 +137,7 @@ export class ServiceRepair implements Controller {
     return false
   }
 
-  #isHeldBy (store: ResourceStore, entry: Entry, { uid }: Owner, pool: Pool, name: string): boolean {
+  #isHeldBy (store: ResourceStore, entry: Entry, { uid }: Owner, { pool, name }: Value): boolean {
     const { spec, metadata } = store.readStored(entry) as Service // stores of services contain services
     if (metadata.uid !== uid) return false
     return pool === this.#options.allocation.nodePorts
@@ -167,7 +168,7 @@ export class ServiceRepair implements Controller {
         const claims = claimed.get(pool)
         if (claims?.has(slot) === true && slot !== pool.reserved) duplicates.push(`${namespace}/${name} (${what})`)
         claims?.add(slot)
-        if (!await this.#isTaken(store, entry, pool, what, slot, taken.get(pool))) {
+        if (!await this.#isTaken(store, entry, { pool, name: what }, taken.get(pool))) {
           duplicates.push(`${namespace}/${name} (${what})`)
         }
       }
@@ -177,14 +178,16 @@ export class ServiceRepair implements Controller {
 
   /** Allocates a value that a service holds. False if another service has it. */
   async #isTaken (
-    store: ResourceStore, { key }: Entry, pool: Pool, what: string, slot: number, taken: Bitmap | undefined
+    store: ResourceStore, { key }: Entry, value: Value, taken: Bitmap | undefined
   ): Promise<boolean> {
-    if (taken?.has(slot) === true && slot !== pool.reserved) return true
+    const { pool, name: what } = value
+    const slot = pool.slots.slotOf(what)
+    if (slot !== undefined && taken?.has(slot) === true && slot !== pool.reserved) return true
     const now = await current(store, key)
     if (now === undefined) return true
     const { metadata: { namespace = '', name = '', uid = '' } } = store.readStored(now)
-    if (!this.#isHeldBy(store, now, { namespace, name, uid }, pool, what)) return true
-    taken?.add(slot)
+    if (!this.#isHeldBy(store, now, { namespace, name, uid }, value)) return true
+    if (slot !== undefined) taken?.add(slot)
     const owner = { namespace, name, uid }
     return await pool.take(what, owner) !== undefined || await pool.isOwner(what, owner)
   }

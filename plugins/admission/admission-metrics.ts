@@ -16,7 +16,7 @@ export function observeAdmission ({ histogram, summary }: Metrics): ObserveAdmis
     if (known === undefined) accepted.set(plugin, known = { admit: {}, validate: {} })
     return known[phase][operation] ??= plugins.with(plugin, operation, 'false', phase)
   }
-  return (plugin, phase, { operation }, rejected, seconds) => {
+  return ({ plugin, phase, request: { operation } }, rejected, seconds) => {
     if (plugin !== '') return (rejected ? plugins.with(plugin, operation, 'true', phase) : passed(plugin, phase, operation)).observe(seconds)
     steps.with(phase, operation, String(rejected)).observe(seconds)
     quantiles.with(phase, operation, String(rejected)).observe(seconds)

@@ -13,11 +13,11 @@ export function hookMetrics ({ histogram, counter }: Metrics): HookMetrics {
   const open = counter('apiserver_admission_webhook_fail_open_count', 'Requests that went on although an admission webhook could not be called.', ['name', 'type'])
   const bounded = (code: number): string => String(Math.min(code, MAX_STATUS_CODE))
   return {
-    called: (name, type, operation, seconds, code, rejected) => {
-      durations.with(name, type, operation, String(rejected)).observe(seconds)
-      requests.with(name, type, operation, bounded(code), String(rejected)).add()
+    called: ({ hook, step, operation }, seconds, code, rejected) => {
+      durations.with(hook, step, operation, String(rejected)).observe(seconds)
+      requests.with(hook, step, operation, bounded(code), String(rejected)).add()
     },
-    rejected: (name, type, operation, cause, code) => { rejections.with(name, type, operation, cause, bounded(code)).add() },
-    failedOpen: (name, type) => { open.with(name, type).add() }
+    rejected: ({ hook, step, operation }, cause, code) => { rejections.with(hook, step, operation, cause, bounded(code)).add() },
+    failedOpen: ({ hook, step }) => { open.with(hook, step).add() }
   }
 }

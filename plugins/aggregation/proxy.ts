@@ -68,7 +68,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       ...(discovery ? { answerTimeout: DISCOVERY_TIMEOUT } : {})
     }
     const connection = upgradable(request)
-    if (connection !== undefined) return await upgrade(request, reply, connection, { ...outgoing, unreachable, invalid: notSwitched }, ending)
+    if (connection !== undefined) return await upgrade(reply, connection, { ...outgoing, unreachable, invalid: notSwitched }, ending)
     if (orch.info.verb === 'watch') orch.handedOver(0)
     const { answer } = await passed(request, outgoing, pool).catch((error: unknown) => {
       throw isClientError(error) ? unreachable(error) : error

@@ -24,6 +24,17 @@ const CHECK_INTERVAL = 1000
 const OTHERS_LEAVE = 3 * CHECK_INTERVAL
 const NEWLINE = 10
 
+export interface LogFileOptions {
+  readonly path: string
+  /** Bytes. */
+  readonly maxSize: number
+  readonly rotated: RotatedFiles
+  /** Set if other processes write to the same file. */
+  readonly shared?: SharedFile | undefined
+  /** Monotonic clock, milliseconds. */
+  readonly now?: () => number
+}
+
 export class LogFile {
   readonly #path: string
   readonly #maxSize: number
@@ -37,8 +48,8 @@ export class LogFile {
   #checkedAt = -Infinity
   #rotateAfter = -Infinity
 
-  /** @param onError receives errors that do not fail a write @param now monotonic clock, milliseconds */
-  constructor (path: string, maxSize: number, rotated: RotatedFiles, onError: (error: Error) => void, now: () => number = performance.now.bind(performance), shared?: SharedFile) {
+  /** @param onError receives errors that do not fail a write */
+  constructor ({ path, maxSize, rotated, shared, now = performance.now.bind(performance) }: LogFileOptions, onError: (error: Error) => void) {
     this.#path = path
     this.#shared = shared
     this.#now = now

@@ -18,8 +18,10 @@ const DEFAULT_MEGABYTES = 100
 /** @param onError receives errors that fail no write: rotation, compression, a closed reader */
 export function openSink (options: SinkOptions, onError: (error: Error) => void): Sink {
   if (options.path === '-') return standardOutput(onError)
-  const file = new GroupedWrites(new LogFile(options.path, (options.maxSizeMegabytes || DEFAULT_MEGABYTES) * 1024 * 1024, new RotatedFiles(options), onError, undefined, options.shared))
-  return options.shared === undefined ? file : rotating(file, options.shared, onError)
+  const { path, shared } = options
+  const maxSize = (options.maxSizeMegabytes || DEFAULT_MEGABYTES) * 1024 * 1024
+  const file = new GroupedWrites(new LogFile({ path, maxSize, rotated: new RotatedFiles(options), shared }, onError))
+  return shared === undefined ? file : rotating(file, shared, onError)
 }
 
 function rotating (file: Sink, { rotates }: SharedFile, onError: (error: Error) => void): Sink {

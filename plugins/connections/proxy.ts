@@ -43,7 +43,7 @@ export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: Proxy
     call: backend
   }
   const connection = upgradable(request)
-  if (connection !== undefined) return await upgrade(request, reply, connection, target, ending)
+  if (connection !== undefined) return await upgrade(reply, connection, target, ending)
   // Relative links in a page need a trailing slash.
   if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) {
     return reply.code(301).header('location', `${url.split('?', 1)[0] ?? ''}/${query}`).send()

@@ -28,7 +28,7 @@ export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources,
   const { host, address, port } = await agents.of(pod.spec.nodeName)
   const query = parametersOf(options).toString()
   const connection = needsUpgrade(request)
-  return await upgrade(request, reply, connection, {
+  return await upgrade(reply, connection, {
     scheme: 'https',
     host,
     address,

@@ -61,7 +61,7 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
     }
     const { work, watches } = estimate(info, orch.query, request.headers, fastify.orchResources)
     if (watches !== undefined) series.watches.observe(watches)
-    const seat = new Seat(flow, queues, series, kind, unsent, user, request, reply, work, done)
+    const seat = new Seat({ flow, queues, series, kind, unsent, user, work }, reply, done)
     // The previous filter has just read the clock.
     const entered = seat.enter()
     if (entered === 'refused') return

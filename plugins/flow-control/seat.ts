@@ -12,6 +12,17 @@ import type { FlowSeries } from './metrics.js'
 
 const RETRY_AFTER_SECONDS = 1
 
+/** What a request waits for. */
+interface Seated {
+  readonly flow: Flow
+  readonly queues: QueueSet
+  readonly series: FlowSeries
+  readonly kind: KindSeries
+  readonly unsent: UnsentResponses
+  readonly user: UserInfo
+  readonly work: Work
+}
+
 export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   readonly reply: FastifyReply
   readonly request: FastifyRequest
@@ -26,10 +37,11 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   #over = false
 
   /** @param done called once, unless the client disconnects first or the request executes immediately; with an error if it is rejected */
-  constructor (flow: Flow, set: QueueSet, series: FlowSeries, kind: KindSeries, unsent: UnsentResponses, user: UserInfo, request: FastifyRequest, reply: FastifyReply, work: Work, done: (error?: Error) => void) {
+  constructor ({ flow, queues, series, kind, unsent, user, work }: Seated, reply: FastifyReply, done: (error?: Error) => void) {
+    const { request } = reply
     super(flow.name, distinguisher(flow, user, request.orch.info), work)
     this.#flow = flow
-    this.#set = set
+    this.#set = queues
     this.#series = series
     this.#kind = kind
     this.#unsent = unsent

@@ -74,10 +74,10 @@ export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) =
         throw badRequest('the request target must be a path with an optional query')
       }
       const info = infoOf(request, { method: request.method, path: path === '' ? '/' : path, query: search, naming })
-      request.orch = new Context(info, search, naming, auditId, received, reply.raw)
+      request.orch = new Context(info, { search, naming, auditId, received }, reply.raw)
     } catch (error) {
       const info = pathRequest(path, request.method.toLowerCase())
-      request.orch = new Context(info, search, naming, auditId, received, reply.raw)
+      request.orch = new Context(info, { search, naming, auditId, received }, reply.raw)
       return done(error as Error) // only StatusErrors are thrown
     }
     reply.header('audit-id', auditId)

@@ -15,6 +15,15 @@ const NO_ANNOTATIONS = Object.freeze({})
 /** Abort reason of ended requests; shared, because most requests with a signal end with it. */
 const ENDED = new Error('the request has ended')
 
+interface Arrival {
+  /** The query. */
+  readonly search: string
+  readonly naming: Naming
+  readonly auditId: string
+  /** Milliseconds since 1970. */
+  readonly received: number
+}
+
 export class Context implements RequestContext {
   readonly auditId: string
   readonly trace: Trace
@@ -46,8 +55,7 @@ export class Context implements RequestContext {
   #released = false
   #place: LimitPlace | undefined
 
-  /** @param received milliseconds since 1970 */
-  constructor (info: RequestInfo, search: string, naming: Naming, auditId: string, received: number, raw: EventEmitter) {
+  constructor (info: RequestInfo, { search, naming, auditId, received }: Arrival, raw: EventEmitter) {
     this.info = info
     this.naming = naming
     this.#received = received

@@ -73,19 +73,19 @@ class ObjectRules {
   * validate (ruled: Ruled, value: unknown, old: unknown, at: string): Steps<void> {
     if (value === null || value === undefined || this.#left < 0) return
     if (++this.#visited % VALUES_PER_YIELD === 0) yield
-    for (const rule of ruled.rules) {
-      if (this.#left >= 0) yield * this.#rule(ruled, rule, value, old ?? undefined, at)
+    if (ruled.rules.length > 0) {
+      const { type = '' } = ruled.schema
+      const refuse = (detail: string): void => { invalid(this.#report, at === '' ? '<nil>' : at, type, detail) }
+      for (const rule of ruled.rules) if (this.#left >= 0) yield * this.#rule(rule, value, old ?? undefined, refuse)
     }
     if (Array.isArray(value)) yield * this.#list(ruled, value, Array.isArray(old) ? old : [], at)
     else if (isObject(value)) yield * this.#object(ruled, value, isObject(old) ? old : {}, at)
   }
 
   * #rule (
-    { schema: { type = '' } }: Ruled, { text, message, compiled }: Ruled['rules'][number], value: unknown, old: unknown,
-    at: string
+    { text, message, compiled }: Ruled['rules'][number], value: unknown, old: unknown, refuse: (detail: string) => void
   ): Steps<void> {
     const words = message === '' ? text : message
-    const refuse = (detail: string): void => { invalid(this.#report, at === '' ? '<nil>' : at, type, detail) }
     if (typeof compiled === 'string') return refuse(`rule compile error: ${compiled}`)
     if (compiled.isTransition && old === undefined) return
     let outcome: Outcome

@@ -67,15 +67,15 @@ class Checker {
       case '!_': case '-_':
         // The smallest integer is a literal of its own.
         if (node.op === '-_' && node.args.op === 'value' && node.args.args === 2n ** 63n) return INT
-        return this.#call(node.op, OPERATOR_NAMES[node.op] ?? node.op, [node.args], node, scope)
+        return this.#call([node.op, OPERATOR_NAMES[node.op] ?? node.op], [node.args], node, scope)
       case 'call': return this.#function(node.args[0], node.args[1], node, scope)
       case 'rcall': {
         const loop = loopOf(node)
         if (loop !== undefined) return this.#loop(loop, scope)
-        return this.#call(`.${node.args[0]}`, node.args[0], [node.args[1], ...node.args[2]], node, scope)
+        return this.#call([`.${node.args[0]}`, node.args[0]], [node.args[1], ...node.args[2]], node, scope)
       }
       case '.?': case '[?]': return this.#fail('unsupported syntax', node)
-      default: return this.#call(node.op, OPERATOR_NAMES[node.op] ?? `_${node.op}_`, node.args, node, scope)
+      default: return this.#call([node.op, OPERATOR_NAMES[node.op] ?? `_${node.op}_`], node.args, node, scope)
     }
   }
 
@@ -150,7 +150,7 @@ class Checker {
   }
 
   #function (name: string, args: readonly Node[], node: Node, scope: ReadonlyMap<string, Type>): Type {
-    if (name !== 'has' || args.length !== 1) return this.#call(name, name, args, node, scope)
+    if (name !== 'has' || args.length !== 1) return this.#call([name, name], args, node, scope)
     const [field] = args
     if (field?.op !== '.') return this.#fail('invalid argument to has() macro', node)
     this.check(field, scope)
@@ -173,7 +173,10 @@ class Checker {
     return macro === 'filter' ? { ...listOf(item), ...size } : BOOL
   }
 
-  #call (key: string, name: string, args: readonly Node[], node: Node, scope: ReadonlyMap<string, Type>): Type {
+  /** @param names that of the overloads, and that in messages */
+  #call (
+    [key, name]: readonly [string, string], args: readonly Node[], node: Node, scope: ReadonlyMap<string, Type>
+  ): Type {
     const types = args.map(arg => this.check(arg, scope))
     const known = overloadsOf(key)
     if (known === undefined) return this.#fail(`undeclared reference to '${name}' (in container '')`, node)

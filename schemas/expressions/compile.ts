@@ -68,7 +68,7 @@ class Compiler {
       const [first, second] = values
       const listed = first instanceof Items || (name === 'in' && second instanceof Items)
       const texts = typeof first === 'string' || first instanceof Uint8Array
-      meter.spend(costOfCall(name, listed, texts, sizeOf(first), sizeOf(second)))
+      meter.spend(costOfCall(name, listed ? 'list' : texts ? 'text' : undefined, sizeOf(first), sizeOf(second)))
       return orFault(apply?.(values, meter), 'no such overload')
     })
   }

@@ -44,8 +44,8 @@ class Estimator {
     const kind = first === undefined ? undefined : this.#types.get(first)?.kind
     const of = second === undefined ? undefined : this.#types.get(second)?.kind
     const listed = kind === 'list' || (name === 'in' && of === 'list')
-    return this.#sum(args) +
-      costOfCall(name, listed, kind !== undefined && TEXTS.has(kind), this.#size(first), this.#size(second))
+    const visits = listed ? 'list' : kind !== undefined && TEXTS.has(kind) ? 'text' : undefined
+    return this.#sum(args) + costOfCall(name, visits, this.#size(first), this.#size(second))
   }
 
   #loop ({ over, condition, result }: Loop): number {

@@ -198,9 +198,10 @@ const join: Apply = ([list, by = '']) => {
   return list.items.join(by)
 }
 
-const positionOf = (last: boolean): Apply => ([list, item = null, from], meter) => {
+const positionOf = (last: boolean): Apply => (values, meter) => {
+  const [list, item = null] = values
   const name = last ? '.lastIndexOf' : '.indexOf'
-  if (typeof list === 'string') return methodOfString(name, list, item, from, meter)
+  if (typeof list === 'string') return methodOfString(name, list, values, meter)
   if (!(list instanceof Items)) return undefined
   const same = (one: Value): boolean => equals(one, item, meter)
   return BigInt(last ? list.items.findLastIndex(same) : list.items.findIndex(same))
@@ -257,6 +258,6 @@ export const functions: ReadonlyMap<string, Apply> = new Map<string, Apply>([
   }]),
   ...URL_METHODS.map((name): [string, Apply] =>
     [name, ([url]) => url instanceof URL ? partOfUrl(name, url) : undefined]),
-  ...STRING_METHODS.map((name): [string, Apply] => [name, ([text, first, second], meter) =>
-    typeof text === 'string' ? methodOfString(name, text, first, second, meter) : undefined])
+  ...STRING_METHODS.map((name): [string, Apply] => [name, (values, meter) =>
+    typeof values[0] === 'string' ? methodOfString(name, values[0], values, meter) : undefined])
 ])

@@ -58,9 +58,9 @@ const OF_LIST: Readonly<Record<string, Cost>> = {
     [name, (first: number) => first]))
 }
 
-/** @param listed whether the function visits a list; `texts`: whether it visits strings or bytes */
-export function costOfCall (name: string, listed: boolean, texts: boolean, first: number, second: number): number {
-  const cost = listed ? OF_LIST[name] : texts ? OF_TEXT[name] : undefined
+/** @param visits what the function visits: a list, or strings or bytes */
+export function costOfCall (name: string, visits: 'list' | 'text' | undefined, first: number, second: number): number {
+  const cost = visits === 'list' ? OF_LIST[name] : visits === 'text' ? OF_TEXT[name] : undefined
   return Math.max(1, cost?.(first, second) ?? 1)
 }
 

@@ -91,10 +91,14 @@ const ASCII: Readonly<Record<string, (text: string) => string>> = {
   '.trim': text => text.trim()
 }
 
-/** The result of a method of a string; undefined if it has no such method with these arguments. */
+/**
+ * The result of a method of a string; undefined if it has no such method with these arguments.
+ * @param values the string and the arguments
+ */
 export function methodOfString (
-  name: string, text: string, first: Value | undefined, second: Value | undefined, meter: Meter
+  name: string, text: string, values: readonly Value[], meter: Meter
 ): Value | undefined {
+  const [, first, second] = values
   const plain = ASCII[name]
   if (plain !== undefined) return plain(text)
   if (typeof first === 'bigint') {

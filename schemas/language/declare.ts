@@ -58,15 +58,15 @@ export function apiPackage (
 ): ApiPackage {
   const prefix = options.name ?? openapi.split('.').slice(-2).join('.')
   const apiVersion = options.kindVersion ?? apiVersionOf(group, version)
-  const make = (
-    name: string, description: string, fields: Fields, kind: boolean, special: Special | undefined,
-    rules: MessageOptions<never>, alternatives?: Alternatives
-  ) => messageSchema({
+  const make = ({ name, description, fields, isKind = false, rules = {}, special, alternatives }: {
+    readonly name: string, readonly description: string, readonly fields: Fields, readonly isKind?: boolean,
+    readonly rules?: MessageOptions<never>, readonly special?: Special, readonly alternatives?: Alternatives
+  }) => messageSchema({
     name: `${prefix}.${name}`,
     openapiName: `${openapi}.${name}`,
     description,
     fields,
-    type: kind
+    type: isKind
       ? {
           group, version, kind: name, apiVersion, anyVersion: options.anyVersion === true,
           ...(options.alsoAs === undefined ? {} : { alsoAs: options.alsoAs })
@@ -87,15 +87,14 @@ export function apiPackage (
   return {
     // Phantom types: nothing at run time carries them.
     message: (name, description, fields, rules = {}) =>
-      make(name, description, fields, false, undefined, rules) as Message<ObjectOf<typeof fields>>,
+      make({ name, description, fields, rules }) as Message<ObjectOf<typeof fields>>,
     kind: (name, description, fields, rules = {}) =>
-      make(name, description, fields, true, undefined, rules) as Message<ObjectOf<typeof fields> & TypeMembers>,
+      make({ name, description, fields, isKind: true, rules }) as Message<ObjectOf<typeof fields> & TypeMembers>,
     special: <T>(name: string, description: string, fields: Fields, special: Special<T>) =>
-      make(name, description, fields, false, special as Special, {}) as SpecialMessage<T>,
+      make({ name, description, fields, special: special as Special }) as SpecialMessage<T>,
     alternatives: (name, description, fields, beside = {}) =>
-      make(
-        name, description, fields, false, undefined, {}, { beside }
-      ) as SpecialMessage<ValueOf<(typeof fields)[string]>> as never
+      make({ name, description, fields, alternatives: { beside } }) as
+        SpecialMessage<ValueOf<(typeof fields)[string]>> as never
   }
 }
 
@@ -104,18 +103,19 @@ type MessagePresence<E, O> = O extends { pointer: true } ? 'maybe' : E extends S
 type None = Record<never, never>
 
 function field (
-  shape: Shape, number: number | null, description: string, of: ElementType, options: FieldOptions | undefined
+  facts: {
+    readonly shape: Shape, readonly number: number | null, readonly description: string, readonly of: ElementType
+  },
+  options: FieldOptions | undefined
 ): Field {
-  return fieldSchema(options === undefined
-    ? { shape, number, description, of }
-    : { ...options, shape, number, description, of }, options !== undefined)
+  return fieldSchema(options === undefined ? facts : { ...options, ...facts }, options !== undefined)
 }
 
 const scalar = <S extends ScalarName>(of: S) =>
   <const O extends FieldOptions = None>(number: number | null, description: string, options?: O) =>
-    field(
-      'one', number, description, of, options
-    ) as Declared<O extends { values: ReadonlyArray<infer V>, closed: true } ? V : ScalarValues[S], ScalarPresence<O>>
+    field({ shape: 'one', number, description, of }, options) as Declared<
+      O extends { values: ReadonlyArray<infer V>, closed: true } ? V : ScalarValues[S], ScalarPresence<O>
+    >
 
 export const string = scalar('string')
 export const bool = scalar('bool')
@@ -129,13 +129,13 @@ export const bytes = scalar('bytes')
 export function one<const E extends Message | (() => Message), const O extends FieldOptions = None> (
   number: number | null, description: string, of: E, options?: O
 ) {
-  return field('one', number, description, of, options) as Declared<ValueOf<E>, MessagePresence<E, O>>
+  return field({ shape: 'one', number, description, of }, options) as Declared<ValueOf<E>, MessagePresence<E, O>>
 }
 
 export function list<const E extends ElementType> (
   number: number | null, description: string, of: E, options?: FieldOptions
 ) {
-  return field('list', number, description, of, options) as Declared<Array<ValueOf<E>>, 'maybe'>
+  return field({ shape: 'list', number, description, of }, options) as Declared<Array<ValueOf<E>>, 'maybe'>
 }
 
 /**
@@ -158,12 +158,12 @@ export function recursive<T> (declare: (self: () => Message<Self>) => Message<T>
 export function map<const E extends ElementType> (
   number: number | null, description: string, of: E, options?: FieldOptions
 ) {
-  return field('map', number, description, of, options) as Declared<Record<string, ValueOf<E>>, 'maybe'>
+  return field({ shape: 'map', number, description, of }, options) as Declared<Record<string, ValueOf<E>>, 'maybe'>
 }
 
 /** A message whose fields are inlined into the object in JSON, and nested in protobuf. */
 export function inline<const E extends Message> (
   number: number | null, description: string, of: E, options?: Pick<FieldOptions, 'immutable'>
 ) {
-  return field('inline', number, description, of, options) as Field<ValueOf<E>, 'inline'>
+  return field({ shape: 'inline', number, description, of }, options) as Field<ValueOf<E>, 'inline'>
 }

@@ -49,7 +49,7 @@ export function * collectInSteps (run: (report: Report) => Steps<void>, gates = 
 export function validateObject (resource: Representation, object: ApiObject, gates?: Gates): FieldError[] {
   return collect(report => {
     validateMetadata(resource, object.metadata, report)
-    walk(planOf(resource.message), asPlain(object), '', true, report)
+    walk(planOf(resource.message), asPlain(object), '', { report, created: true })
   }, gates)
 }
 
@@ -61,10 +61,10 @@ export function validateUpdate (
   resource: Representation, object: ApiObject, old: ApiObject, gates?: Gates
 ): FieldError[] {
   return collect(report => {
-    validateUpdatedMetadata(resource, resource.notOnUpdate, object, old, report)
+    validateUpdatedMetadata(rulesOfUpdate(resource, resource.notOnUpdate), object, old, report)
     const plan = planOf(resource.message)
-    if (!resource.notOnUpdate.includes('fields')) walk(plan, asPlain(object), '', false, report)
-    compare(plan, asPlain(object), asPlain(old), '', report)
+    if (!resource.notOnUpdate.includes('fields')) walk(plan, asPlain(object), '', { report, created: false })
+    comparison(report)(plan, asPlain(object), asPlain(old), '')
   }, gates)
 }
 
@@ -77,12 +77,13 @@ export function validateSubresource (
   { changes, validateUpdate: validate, notOnUpdate = ['generateName'] }: Subresource, gates?: Gates
 ): FieldError[] {
   return collect(report => {
-    validateUpdatedMetadata(resource, notOnUpdate, object, old, report)
-    if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', false, report)
+    validateUpdatedMetadata(rulesOfUpdate(resource, notOnUpdate), object, old, report)
+    const visit = { report, created: false }
+    if (changes === undefined) walk(planOf(resource.message), asPlain(object), '', visit)
     else {
       for (const path of changes) {
         const field = fieldAt(resource.message, path)
-        if (field !== undefined) walkValue(checkOf(field), valueAt(object, path), path, false, report)
+        if (field !== undefined) walkValue(checkOf(field), valueAt(object, path), path, visit)
       }
     }
     validate?.(object, old, report)
@@ -102,29 +103,32 @@ export function * validateVersion (
   }, gates)
 }
 
-function validateUpdatedMetadata (
-  representation: Representation, notOnUpdate: readonly UpdateRule[],
-  { metadata }: ApiObject, old: ApiObject, report: Report
-): void {
-  const { namespaced, nameRule, anyFinalizer, fieldAnnotations } = representation
-  const rules = {
+function rulesOfUpdate (
+  { namespaced, nameRule, anyFinalizer, fieldAnnotations }: Representation, notOnUpdate: readonly UpdateRule[]
+): Parameters<typeof validateMetadata>[0] {
+  return {
     namespaced,
     nameRule: notOnUpdate.includes('generateName') ? pathSegment : nameRule,
     anyFinalizer: anyFinalizer || notOnUpdate.includes('finalizers'),
     fieldAnnotations
   }
+}
+
+function validateUpdatedMetadata (
+  rules: ReturnType<typeof rulesOfUpdate>, { metadata }: ApiObject, old: ApiObject, report: Report
+): void {
   validateMetadata(rules, metadata, report)
   validateMetadataUpdate(metadata, old.metadata, report)
 }
 
 /** Validates a message that is not a resource, such as options. */
 export function validateMessage<T extends object> (message: Message<T>, object: T): FieldError[] {
-  return collect(report => { walk(planOf(message), asPlain(object), '', false, report) })
+  return collect(report => { walk(planOf(message), asPlain(object), '', { report, created: false }) })
 }
 
 /** Validates a part of an object, for custom rules that choose the part or its path. */
 export function validatePart<T extends object> (message: Message<T>, part: T, at: string, report: Report): void {
-  walk(planOf(message), asPlain(part), at, false, report)
+  walk(planOf(message), asPlain(part), at, { report, created: false })
 }
 
 const asPlain = (object: object) => object as Plain // read by field name
@@ -165,44 +169,47 @@ function checkOf (field: PlannedField): Checked {
   }
 }
 
-/** @param created also apply the rules for creation */
-function walk (plan: Plan, object: Plain, at: string, created: boolean, report: Report): void {
+/** Made once per object. */
+interface Visit {
+  readonly report: Report
+  /** Also apply the rules for creation. */
+  readonly created: boolean
+}
+
+function walk (plan: Plan, object: Plain, at: string, visit: Visit): void {
   if (!hasRules(plan)) return
   for (const check of checked(plan)) {
     const { name, required } = check.field
     if (at === '' && name === 'metadata') continue // validated by meta/metadata.ts
     const value = object[name]
-    if (value !== undefined || required) walkValue(check, value, join(at, name), created, report)
+    if (value !== undefined || required) walkValue(check, value, join(at, name), visit)
   }
+  const { report, created } = visit
   for (const { validate, validateCreate } of plan.messages) {
     validate?.(object, at, report)
     if (created) validateCreate?.(object, at, report)
   }
 }
 
-function walkValue (check: Checked, value: unknown, path: string, created: boolean, report: Report): void {
+function walkValue (check: Checked, value: unknown, path: string, visit: Visit): void {
   const { field } = check
-  if (field.shape === 'one') return walkItem(check, value, path, created, report)
+  if (field.shape === 'one') return walkItem(check, value, path, visit)
   const { element } = field
   const item = element === undefined ? undefined : checkOf(element)
   each(value, path, (value, path) =>
-    item === undefined ? walkItem(check, value, path, created, report) : walkValue(item, value, path, created, report))
+    item === undefined ? walkItem(check, value, path, visit) : walkValue(item, value, path, visit))
 }
 
-function walkItem (
-  { field, constrained, nested }: Checked, value: unknown, path: string, created: boolean, report: Report
-): void {
-  if (constrained) constrain(field.field, value, path, report)
+function walkItem ({ field, constrained, nested }: Checked, value: unknown, path: string, visit: Visit): void {
+  if (constrained) constrain(field.field, value, path, visit.report)
   // Decoded values: a message is an object.
-  if (nested && value !== undefined && value !== null) walkMessage(field, value, path, created, report)
+  if (nested && value !== undefined && value !== null) walkMessage(field, value, path, visit)
 }
 
-function walkMessage (
-  { alternatives, plan }: PlannedField, value: unknown, path: string, created: boolean, report: Report
-): void {
-  if (!alternatives) return walk(plan, value as Plain, path, created, report)
+function walkMessage ({ alternatives, plan }: PlannedField, value: unknown, path: string, visit: Visit): void {
+  if (!alternatives) return walk(plan, value as Plain, path, visit)
   const chosen = alternativeOf(plan, value)
-  if (chosen !== undefined) walkValue(checkOf(chosen), value, path, created, report)
+  if (chosen !== undefined) walkValue(checkOf(chosen), value, path, visit)
 }
 
 function each (value: unknown, path: string, visit: (item: unknown, path: string) => void): void {
@@ -257,7 +264,7 @@ const isCompared = (field: PlannedField): boolean => field.shape === 'one' && ne
 const compared = fieldsThat(field => field.field.immutable === true || isCompared(field))
 
 /** Compares immutable fields, down through nested messages. */
-function compare (plan: Plan, object: Plain, old: Plain, at: string, report: Report): void {
+const comparison = (report: Report) => function compare (plan: Plan, object: Plain, old: Plain, at: string): void {
   for (const field of compared(plan)) {
     if (at === '' && field.name === 'metadata') continue
     const [value, before] = [object[field.name], old[field.name]]
@@ -265,7 +272,7 @@ function compare (plan: Plan, object: Plain, old: Plain, at: string, report: Rep
     if (field.field.immutable === true && !sameValue(value, before)) {
       report({ type: 'FieldValueInvalid', field: path, value, detail: 'field is immutable' })
     } else if (isCompared(field) && value !== undefined && before !== undefined) {
-      compare(field.plan, value as Plain, before as Plain, path, report)
+      compare(field.plan, value as Plain, before as Plain, path)
     }
   }
   for (const { validateUpdate } of plan.messages) validateUpdate?.(object, old, at, report)

@@ -6,7 +6,8 @@ import { groupName, capitalize, tagOf, rootOf, type GroupVersion } from './namin
 import { DOCUMENTS, type Content, type Route } from './operations.js'
 
 function document (
-  path: string, id: string, tag: string, description: string, content: Content, forms: readonly string[] = DOCUMENTS
+  path: string, { id, tag, description }: Record<'id' | 'tag' | 'description', string>, content: Content,
+  forms: readonly string[] = DOCUMENTS
 ): Route {
   return {
     path, scope: [], operations: {
@@ -16,33 +17,43 @@ function document (
 }
 
 export const RELEASE_ROUTE = document(
-  '/version/', 'getCodeVersion', 'version', 'The release of the server.', Info, [JSON_TYPE]
+  '/version/', { id: 'getCodeVersion', tag: 'version', description: 'The release of the server.' }, Info, [JSON_TYPE]
 )
 export const CORE_ROUTE = document(
-  '/api/', 'getCoreAPIVersions', 'core', 'The versions of the core group.', APIVersions
+  '/api/', { id: 'getCoreAPIVersions', tag: 'core', description: 'The versions of the core group.' }, APIVersions
 )
-export const GROUPS_ROUTE = document('/apis/', 'getAPIVersions', 'apis', 'The groups.', APIGroupList)
+export const GROUPS_ROUTE = document(
+  '/apis/', { id: 'getAPIVersions', tag: 'apis', description: 'The groups.' }, APIGroupList
+)
 
 /** OpenID discovery of the service account issuer. */
 export const ISSUER_ROUTES: readonly Route[] = [
   document(
-    '/.well-known/openid-configuration/', 'getServiceAccountIssuerOpenIDConfiguration', 'WellKnown',
-    'Who issues tokens of service accounts.', 'text', [JSON_TYPE]
+    '/.well-known/openid-configuration/', {
+      id: 'getServiceAccountIssuerOpenIDConfiguration', tag: 'WellKnown',
+      description: 'Who issues tokens of service accounts.'
+    }, 'text', [JSON_TYPE]
   ),
   document(
-    '/openid/v1/jwks/', 'getServiceAccountIssuerOpenIDKeyset', 'openid',
-    'The keys that tokens of service accounts are verified by.', 'text', ['application/jwk-set+json']
+    '/openid/v1/jwks/', {
+      id: 'getServiceAccountIssuerOpenIDKeyset', tag: 'openid',
+      description: 'The keys that tokens of service accounts are verified by.'
+    }, 'text', ['application/jwk-set+json']
   )
 ]
 
 export const groupRoute = (group: string): Route =>
   document(
-    `/apis/${group}/`, `get${capitalize(groupName(group))}APIGroup`, groupName(group), 'The versions of the group.',
-    APIGroup
+    `/apis/${group}/`, {
+      id: `get${capitalize(groupName(group))}APIGroup`, tag: groupName(group),
+      description: 'The versions of the group.'
+    }, APIGroup
   )
 
 export const versionRoute = ({ group, version }: GroupVersion): Route =>
   document(
-    `${rootOf(group, version)}/`, `get${capitalize(groupName(group))}${capitalize(version)}APIResources`,
-    tagOf({ group, version }), 'The resources of the version.', APIResourceList
+    `${rootOf(group, version)}/`, {
+      id: `get${capitalize(groupName(group))}${capitalize(version)}APIResources`, tag: tagOf({ group, version }),
+      description: 'The resources of the version.'
+    }, APIResourceList
   )

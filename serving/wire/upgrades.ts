@@ -31,7 +31,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean => headers['transfer-enc
  * @param busy true if earlier responses are active on the connection; it is then destroyed
  */
 export function serveUpgrade (
-  request: IncomingMessage, socket: Socket, head: Buffer, busy: boolean,
+  request: IncomingMessage, { socket, head }: { readonly socket: Socket, readonly head: Buffer }, busy: boolean,
   serve: (request: IncomingMessage, response: ServerResponse) => void
 ): void {
   socket.on('error', noop) // 'close' follows

@@ -5,11 +5,16 @@
 import type { BackendEvent, KeyValue, RangeRequest, Revision } from '../backend.js'
 import { isStorageError, type StorageError } from '../errors.js'
 import { type KeyIndex, type Version, type VersionLog, visibleAt } from './history.js'
-import type { Versions } from './versions.js'
 import { Yielder } from './yielder.js'
 
 const EMPTY: Uint8Array = new Uint8Array(0)
 
+interface History {
+  readonly index: KeyIndex
+  readonly log: VersionLog
+  /** The newest revision that readers may see. */
+  readonly durable: Revision
+}
 /** The keys in [start, end). */
 export type KeyRange = Pick<RangeRequest, 'start' | 'end'>
 /** The revisions in (after, upTo]. */
@@ -108,7 +113,7 @@ export async function valuesOf (versions: readonly Version[], valueOf: ValueOf):
  * keys, a walk over the keys.
  */
 export async function countAt (
-  { index, log, durable }: Pick<Versions, 'index' | 'log' | 'durable'>, range: KeyRange, revision: Revision
+  { index, log, durable }: History, range: KeyRange, revision: Revision
 ): Promise<number> {
   const { start, end } = range
   const first = log.after(revision)

@@ -8,9 +8,9 @@ import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import type { Naming } from '../../../schemas/naming.js'
 import { bearerToken } from '../token-file.js'
 import { SECRET_ISSUER } from './claims.js'
-import { type Compact, mayBeCompact, parseCompact } from './compact.js'
+import { mayBeCompact, parseCompact } from './compact.js'
 import { digestOf, passAll } from './binding-checks.js'
-import { checkTime, type VerificationOptions, type Verified, verifyToken } from './verification.js'
+import { checkTime, type Issued, type VerificationOptions, type Verified, verifyToken } from './verification.js'
 import { VerifiedTokens } from './verified-tokens.js'
 import { quote } from '../../../schemas/quote.js'
 
@@ -70,14 +70,14 @@ export class ServiceAccountAuthenticator implements Authenticator {
     if (parts === undefined || typeof issuer !== 'string' || !(issuer === SECRET_ISSUER || this.#options.issuers.has(issuer))) return undefined
     let pending = this.#pending.get(digest)
     if (pending === undefined) {
-      pending = this.#verify(token, digest, issuer, parts).finally(() => { this.#pending.delete(digest) })
+      pending = this.#verify(token, digest, { ...parts, issuer }).finally(() => { this.#pending.delete(digest) })
       this.#pending.set(digest, pending)
     }
     return pending.then(verified => this.#admit(verified, requested))
   }
 
-  async #verify (token: string, digest: string, issuer: string, parts: Compact): Promise<Verified> {
-    const verified = await verifyToken(token, digest, issuer, parts, this.#options)
+  async #verify (token: string, digest: string, parts: Issued): Promise<Verified> {
+    const verified = await verifyToken(token, digest, parts, this.#options)
     this.#known.set(digest, verified, this.#options.now())
     return verified
   }

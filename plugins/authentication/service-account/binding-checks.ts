@@ -25,7 +25,10 @@ export const digestOf = (token: string): string => hash('sha256', token, 'base64
 
 /** @param digest of the token, compared with the one stored in its Secret */
 export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions): Check[] {
-  const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => () => check(resources, plural, namespace, name, problem)
+  const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => {
+    const bound = { plural, namespace, name }
+    return () => check(resources, bound, problem)
+  }
   /** A terminating object counts until its deletion time: pods need their token to shut down. */
   const same = (uid: string) => ({ object: { metadata } }: Entry): string | undefined => {
     if (metadata.uid !== uid) return 'it is another one of that name'
@@ -57,7 +60,7 @@ function keptDigest (entry: Entry): string {
   return digestOf(Buffer.from(data?.['token'] ?? '', 'base64').toString('latin1'))
 }
 
-function check (resources: ResourceRegistry, plural: string, namespace: string, name: string, problem: (entry: Entry) => string | undefined): Promise<void> | undefined {
+function check (resources: ResourceRegistry, { plural, namespace, name }: Record<'plural' | 'namespace' | 'name', string>, problem: (entry: Entry) => string | undefined): Promise<void> | undefined {
   const store = resources.find('', plural)
   if (store === undefined) throw new Error(`there are no ${plural}`)
   const refuse = (entry: Entry | undefined): void => {

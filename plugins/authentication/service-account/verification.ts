@@ -26,8 +26,11 @@ export interface Verified {
 /** Header members that name another key or change how the token is parsed. */
 const FORBIDDEN_MEMBERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'zip']
 
-/** @param issuer the already accepted issuer. @throws Error if the token is invalid */
-export async function verifyToken (token: string, digest: string, issuer: string, { header, claims, ambiguous }: Compact, options: VerificationOptions): Promise<Verified> {
+/** The parts of a token whose issuer has been accepted. */
+export interface Issued extends Compact { readonly issuer: string }
+
+/** @throws Error if the token is invalid */
+export async function verifyToken (token: string, digest: string, { header, claims, ambiguous, issuer }: Issued, options: VerificationOptions): Promise<Verified> {
   if (ambiguous) throw new Error('the token has a member twice')
   const foreign = FORBIDDEN_MEMBERS.find(name => header[name] !== undefined)
   if (foreign !== undefined) throw new Error(`the header of the token has ${foreign}, which is not supported`)

@@ -2,16 +2,21 @@
 import type { Socket } from 'node:net'
 import { pipePaced } from './paced.js'
 
+interface Upgraded {
+  readonly socket: Socket
+  /** Bytes already read from it. */
+  readonly head: Buffer
+}
+
 /** Idle milliseconds allowed in one direction after the other has ended. */
 const LINGER = 30_000
 
 /**
  * Forwards half-closes: the other direction stays open. Both end when both have ended, when one fails, or on `signal`. Buffers no more than
  * the two sockets do.
- * @param head bytes already read from the back end
  * @param perSecond bytes in each direction; 0 means unlimited
  */
-export function joinConnections (client: Socket, backend: Socket, head: Buffer, signal: AbortSignal, perSecond: number): void {
+export function joinConnections (client: Socket, { socket: backend, head }: Upgraded, signal: AbortSignal, perSecond: number): void {
   const end = (): void => {
     signal.removeEventListener('abort', end)
     client.destroy()

@@ -46,8 +46,9 @@ export interface UpgradeDestination extends Omit<OutgoingRequest, 'method' | 'he
 const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error => unexplained(`invalid upgrade response: status code ${statusCode}`)
 
 /** @throws StatusError 500 if the back end is unreachable or responds with neither a switch nor an error */
-export async function upgrade (request: FastifyRequest, reply: FastifyReply, connection: Socket, destination: UpgradeDestination, ending: AbortSignal): Promise<FastifyReply> {
+export async function upgrade (reply: FastifyReply, connection: Socket, destination: UpgradeDestination, ending: AbortSignal): Promise<FastifyReply> {
   const { unreachable = (error: ClientError) => unexplained(`error dialing backend: ${error.message}`, error), invalid = invalidResponse } = destination
+  const { request } = reply
   const { orch, raw } = request
   const stopWatching = destroyOnDisconnect(connection)
   const { answer, upgraded }: Incoming = await send({
@@ -83,6 +84,6 @@ export async function upgrade (request: FastifyRequest, reply: FastifyReply, con
   }
   reply.raw.flushHeaders()
   orch.begun?.()
-  joinConnections(connection, upgraded.socket, upgraded.head, ending, request.server.orchSettings.connectionBytesPerSecond)
+  joinConnections(connection, upgraded, ending, request.server.orchSettings.connectionBytesPerSecond)
   return reply
 }

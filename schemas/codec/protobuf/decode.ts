@@ -111,6 +111,7 @@ export function decodeMessage<T> (
   return (alternatives === undefined ? object : chosenOf(planOf(message), object as Plain)) as T
 }
 
+/* eslint-disable @typescript-eslint/max-params -- called for each field: an object for arguments would cost too much */
 function read (reader: Reader, end: number, plan: Plan, object: Plain, depth: number): Plain {
   if (depth > MAX_DEPTH) throw new DecodeError('the protobuf message nests too deeply')
   while (reader.at < end) {
@@ -177,6 +178,8 @@ function readEntry (reader: Reader, end: number, field: PlannedField, map: Plain
     ? fillRequired(field.plan, {})
     : field.zero)
 }
+
+/* eslint-enable @typescript-eslint/max-params */
 
 function readValue (reader: Reader, end: number, field: PlannedField, depth: number): unknown {
   if (field.scalar !== undefined) return readScalar(reader, end, field.scalar)

@@ -55,12 +55,12 @@ const readerOf = (objects: Record<string, Json | Error>): AdmissionReader => ({
 t.test('a failed read makes the status Unknown, and one success in five attempts is enough', async t => {
   const services: Json = { spec: { ports: [{ port: 443 }] } }
   const endpoints: Json = { subsets: [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 8443 }] }] }
-  t.same(await check(REMOTE, readerOf({ services: new Error('no store') }), well, signal), { status: 'Unknown', reason: 'ServiceAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
-  t.same(await check(REMOTE, readerOf({ services, endpoints: new Error('no store') }), well, signal), { status: 'Unknown', reason: 'EndpointsAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
+  t.same(await check(REMOTE, { reader: readerOf({ services: new Error('no store') }), probe: well, signal }), { status: 'Unknown', reason: 'ServiceAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
+  t.same(await check(REMOTE, { reader: readerOf({ services, endpoints: new Error('no store') }), probe: well, signal }), { status: 'Unknown', reason: 'EndpointsAccessError', message: 'service/s in "n" cannot be checked due to: no store' })
   for (const [failures, expected] of [[4, 'Passed'], [5, 'FailedDiscoveryCheck']] as const) {
     let attempts = 0
     const probe: Probe = async () => { if (++attempts <= failures) throw new Error(`attempt ${attempts}`) }
-    t.match(await check(REMOTE, readerOf({ services, endpoints }), probe, signal), { reason: expected })
+    t.match(await check(REMOTE, { reader: readerOf({ services, endpoints }), probe, signal }), { reason: expected })
     t.equal(attempts, 5)
   }
 })
@@ -73,12 +73,12 @@ t.test('a persistent failure takes one attempt, a different one five', async t =
     throw new Error(message)
   }
   const reader = readerOf({ services: { spec: { type: 'LoadBalancer' } } })
-  let found = await check(REMOTE, reader, probe, signal)
+  let found = await check(REMOTE, { reader, probe, signal })
   t.equal(attempts, 5)
   for (const [expected, next] of [[1, 'refused'], [5, 'late'], [1, 'late']] as const) {
     attempts = 0
     message = next
-    found = await check(REMOTE, reader, probe, signal, found)
+    found = await check(REMOTE, { reader, probe, signal }, found)
     t.equal(attempts, expected)
   }
 })

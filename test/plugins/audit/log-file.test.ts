@@ -46,7 +46,7 @@ t.test('a file that was moved or removed is begun anew under its name', async t 
   const folder = t.testdir()
   const path = join(folder, 'audit.log')
   let now = 0
-  const sink = new LogFile(path, 1e6, new RotatedFiles({ path }), error => { t.error(error) }, () => now)
+  const sink = new LogFile({ path, maxSize: 1e6, rotated: new RotatedFiles({ path }), now: () => now }, error => { t.error(error) })
   await sink.append(['one\n'])
   renameSync(path, join(folder, 'moved'))
   now = 1000
@@ -59,7 +59,7 @@ t.test('a file that was moved or removed is begun anew under its name', async t 
 t.test('after another process truncates the file, lines continue at its new end', async t => {
   const path = join(t.testdir(), 'audit.log')
   let now = 0
-  const sink = new LogFile(path, 20, new RotatedFiles({ path }), error => { t.error(error) }, () => now)
+  const sink = new LogFile({ path, maxSize: 20, rotated: new RotatedFiles({ path }), now: () => now }, error => { t.error(error) })
   await sink.append(['a line of seventeen\n'])
   writeFileSync(path, '')
   now = 1000
@@ -75,7 +75,7 @@ t.test('a file that cannot be rotated is still written to', async t => {
   class Nowhere extends RotatedFiles {
     override async nextPath (): Promise<string> { return join(path, 'below', 'a', 'file') }
   }
-  const sink = new LogFile(path, 5, new Nowhere({ path }), error => { errors.push(error) }, () => 0)
+  const sink = new LogFile({ path, maxSize: 5, rotated: new Nowhere({ path }), now: () => 0 }, error => { errors.push(error) })
   for (const text of ['one\n', 'two\n', 'six\n']) t.match(await sink.append([text]), { whole: 1, error: undefined })
   await sink.close()
   t.equal(readFileSync(path, 'utf8'), 'one\ntwo\nsix\n')

@@ -248,7 +248,7 @@ t.test('a server that does not listen limits the time of requests', async t => {
 t.test('an upgrade has a response, or its handler the connection', async t => {
   const { server, port } = await serve(t, () => { t.fail('no request') })
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    serveUpgrade(request, socket, head, false, (request, response) => {
+    serveUpgrade(request, { socket, head }, false, (request, response) => {
       if (request.url === '/refused') {
         response.end('refused')
         return
