@@ -10,9 +10,9 @@ import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
 
 /** @throws StatusError 413, 422 if the name is too long for a key */
 export function * encodeNew (write: CreateWrite): Steps<void> {
-  const { store, object, namespace, name } = write
+  const { store, object, namespace } = write
   removeUnstoredEmpty(store.stored.message, object)
-  write.key = store.key(namespace, name)
+  write.key = store.key(namespace, object.metadata.name ?? '')
   if (!isKey(write.key)) {
     const detail = 'the name is longer than the store can hold'
     refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail }])

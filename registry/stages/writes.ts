@@ -41,6 +41,8 @@ export class CreateWrite extends StoredWrite {
   /** The name is generated at each attempt. */
   isGenerated = false
   attempt = 1
+  /** The name that the client or the server chose. Admission may rename the object, but asks about this one. */
+  chosenName = ''
 
   constructor (store: ResourceStore, object: ApiObject | Sent, target: Target, context: WriteContext) {
     super(store, target, context, 'CREATE')
@@ -48,7 +50,7 @@ export class CreateWrite extends StoredWrite {
     else this.object = object
   }
 
-  override get name (): string { return this.object.metadata.name ?? '' }
+  override get name (): string { return this.chosenName }
 }
 
 export class ChangeWrite extends StoredWrite {

@@ -72,7 +72,9 @@ async function run (write: CreateWrite): Promise<Entry> {
 }
 
 /** @throws StatusError 400 */
-export function identify ({ store, object, target, context }: CreateWrite): void {
+export function identify (write: CreateWrite): void {
+  const { store, object, target, context } = write
+  write.chosenName = object.metadata.name ?? ''
   if ((object.metadata.resourceVersion ?? '') !== '' && target.name === '') {
     throw badRequest('resourceVersion should not be set on objects to be created')
   }
@@ -99,8 +101,10 @@ export function identifyAgain (write: CreateWrite): void {
 const MAX_BASE_LENGTH = 63 - SUFFIX_LENGTH
 
 /** Each attempt has another suffix. */
-export function setName ({ isGenerated, object: { metadata } }: CreateWrite): void {
-  if (isGenerated) metadata.name = (metadata.generateName ?? '').slice(0, MAX_BASE_LENGTH) + randomSuffix()
+export function setName (write: CreateWrite): void {
+  const { isGenerated, object: { metadata } } = write
+  if (!isGenerated) return
+  metadata.name = write.chosenName = (metadata.generateName ?? '').slice(0, MAX_BASE_LENGTH) + randomSuffix()
 }
 
 /** Attempts with another suffix when a generated name is taken. */
@@ -108,7 +112,7 @@ const MAX_NAME_ATTEMPTS = 8
 
 /** Answers with the new object, or begins again. @throws StatusError 409 */
 export async function conclude (write: CreateWrite): Promise<void> {
-  const { store, key, object, name, outcome, precondition, isGenerated } = write
+  const { store, key, object, object: { metadata: { name = '' } }, outcome, precondition, isGenerated } = write
   if (outcome === undefined) {
     const { kv } = await store.backend.get(key)
     if (kv === undefined) {

@@ -23,7 +23,7 @@ t.test('decode: only what a client sent is decoded, and its defaults are set', a
   t.equal(converted?.when?.(write), true)
   await decode?.run(write)
   finish(convert(write))
-  t.equal(write.name, 'sent')
+  t.equal(write.object.metadata.name, 'sent')
 })
 
 t.test('identify: the namespace is that of the URL, and a new object has no version', async t => {
