@@ -55,13 +55,18 @@ export type { Authenticated, Authenticator, Credentials } from './auth/authentic
 export type { Authorizer } from './auth/authorizer.js'
 export type { UserInfo } from './schemas/meta/user-info.js'
 export { pluginFor } from './registry/admission.js'
-export type { AdmissionPlugin, AdmissionReader, AdmissionRequest, AdmissionRule, TypedPlugin, TypedRequest } from './registry/admission.js'
+export type {
+  AdmissionPlugin, AdmissionReader, AdmissionRequest, AdmissionRule, TypedPlugin, TypedRequest
+} from './registry/admission.js'
 export { StatusError } from './schemas/status.js'
 export type { Backend } from './storage/backend.js'
 export type { Clock } from './event-loop/clock.js'
 export { StorageError } from './storage/errors.js'
 
-/** The server. Rejects with an OptionError, a TypeError, for options that are unknown or invalid, before anything is opened. */
+/**
+ * The server. Rejects with an OptionError, a TypeError, for options that are unknown or invalid, before anything is
+ * opened.
+ */
 const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, options = {}) {
   checkOptions(options)
   const { limits = {}, api = {} } = options
@@ -79,7 +84,12 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
     naming
   })
 
-  if (options.requestLog !== undefined) await fastify.register(requestLog, { ...options.requestLog, encrypted: options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? [] })
+  if (options.requestLog !== undefined) {
+    await fastify.register(requestLog, {
+      ...options.requestLog,
+      encrypted: options.storage?.encryption?.resources?.flatMap(({ resources = [] }) => resources) ?? []
+    })
+  }
   await fastify.register(errors)
   await fastify.register(http1Connections)
   await fastify.register(requestInfo, { compatNames: options.compatNames })
@@ -90,7 +100,9 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(shutdown, { ...options.shutdown, drainTimeout: limits.requestTimeout })
   await fastify.register(health, options.health ?? {})
   await fastify.register(storage, { storage: options.storage })
-  await fastify.register(registry, { storage: options.storage, watchCache: options.watchCache, services: options.services })
+  await fastify.register(registry, {
+    storage: options.storage, watchCache: options.watchCache, services: options.services
+  })
   await fastify.register(deadline, { timeout: limits.requestTimeout })
   await fastify.register(securityHeaders, options.securityHeaders ?? {})
   await fastify.register(filterTimes)
@@ -112,13 +124,21 @@ const orch: FastifyPluginAsync<ServerOptions> = async function orch (fastify, op
   await fastify.register(negotiation)
   await fastify.register(dryRun)
 
-  await fastify.register(admission, { admission: options.admission, allowPrivileged: options.allowPrivileged, outbound: options.outbound })
+  await fastify.register(admission, {
+    admission: options.admission, allowPrivileged: options.allowPrivileged, outbound: options.outbound
+  })
   await fastify.register(aggregation, options.outbound ?? {})
-  await fastify.register(controllers, { quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA, orchService: options.orchService, leadership: options.leadership, identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined })
+  await fastify.register(controllers, {
+    quotas: options.admission?.disabled?.includes('ResourceQuota') !== true, rootCA: options.rootCA,
+    orchService: options.orchService, leadership: options.leadership,
+    identityLease: gates.enabled('APIServerIdentity') ? options.identityLease ?? {} : undefined
+  })
   await fastify.register(storageVersionBarrier)
   await fastify.register(operations)
   await fastify.register(connections, options.connections ?? {})
-  if (options.profiling !== undefined) await fastify.register(profiling, { ...options.profiling, requestTimeout: limits.requestTimeout })
+  if (options.profiling !== undefined) {
+    await fastify.register(profiling, { ...options.profiling, requestTimeout: limits.requestTimeout })
+  }
   await fastify.register(routes)
 }
 

@@ -1,6 +1,6 @@
 /** Runs admission plugins in order: first all mutating ones, after validation all validating ones. */
 import { badRequest } from '../schemas/status.js'
-import { stringify } from '../schemas/index.js'
+import { stringify } from '../schemas/codec/json/exact.js'
 import type {
   Admission, AdmissionPlugin, AdmissionRequest, AdmissionRule, Pass, Precondition
 } from '../registry/admission.js'

@@ -2,8 +2,12 @@
  * Plugin configurations: documents of `--admission-control-config-file` or values of the host, decoded strictly. Errors
  * name plugin, file and field.
  */
-import { decode, isDecodeError, applyDefaults, validateMessage, UNBOUNDED, type Message } from '../schemas/index.js'
-import { Facts } from '../schemas/language/declare.js'
+import { UNBOUNDED } from '../schemas/codec/json/parse.js'
+import { isDecodeError } from '../schemas/language/decode-error.js'
+import { decode } from '../schemas/language/decode.js'
+import { applyDefaults } from '../schemas/language/defaults.js'
+import { validateMessage } from '../schemas/language/validation.js'
+import { Facts, type Message } from '../schemas/language/declare.js'
 import { describe } from '../schemas/status.js'
 
 /** Configuration of one plugin. */

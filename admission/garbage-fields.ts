@@ -1,4 +1,4 @@
-import { sameValue } from '../schemas/index.js'
+import { sameValue } from '../schemas/language/values.js'
 import type { AdmissionRequest } from '../registry/admission.js'
 
 /**

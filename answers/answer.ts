@@ -1,6 +1,7 @@
 /** What a verb answers: a value that knows neither the format nor how it is sent. */
 import type { FastifyRequest } from 'fastify'
-import type { Message, Tabular } from '../schemas/index.js'
+import type { Message } from '../schemas/language/declare.js'
+import type { Tabular } from '../schemas/table.js'
 import type { Status } from '../schemas/status.js'
 import type { Revision } from '../storage/backend.js'
 import type { Entry } from '../storage/cache/entry.js'

@@ -2,7 +2,9 @@
  * What audit and the log of requests keep of answers: objects in the version and form that is asked for, under this
  * server's names.
  */
-import { listJson, stringify, toJson, type Message } from '../schemas/index.js'
+import { listJson, toJson } from '../schemas/codec/json/encode.js'
+import { stringify } from '../schemas/codec/json/exact.js'
+import type { Message } from '../schemas/language/declare.js'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { ResourceStore } from '../registry/resource-store.js'

@@ -1,5 +1,5 @@
 /** How an authorizer keeps its objects in memory. Implemented by `controllers/follow.ts` with informers. */
-import type { ApiObject } from '../schemas/index.js'
+import type { ApiObject } from '../schemas/resource.js'
 
 export interface ObjectName { readonly namespace: string, readonly name: string }
 

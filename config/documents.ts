@@ -1,6 +1,7 @@
 /** Reads configuration files in YAML or JSON strictly. Errors name the flag, the file and the field. */
-import { isDecodeError, parseYaml, type Message } from '../schemas/index.js'
-import { saidOf } from '../schemas/language/decode-error.js'
+import { parseYaml } from '../schemas/codec/yaml/yaml.js'
+import type { Message } from '../schemas/language/declare.js'
+import { saidOf, isDecodeError } from '../schemas/language/decode-error.js'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { isPublicConfiguration, ownConfiguration, ownPolicies } from '../schemas/compat/configuration.js'
 import { readFile } from './files.js'

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Lease } from '../schemas/api/coordination/v1.js'
-import { NO_FIELDS } from '../schemas/index.js'
+import { NO_FIELDS } from '../schemas/selectors/fields.js'
 import { parseLabelSelector } from '../schemas/selectors/labels.js'
 import { isStatusError } from '../schemas/status.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'

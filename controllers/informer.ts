@@ -3,7 +3,8 @@
  * reloaded or the informer was too slow. Handlers receive current states: two changes in between result in one call,
  * and deletions missed during a gap are reported after the new list.
  */
-import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
+import { NO_FIELDS } from '../schemas/selectors/fields.js'
+import { NO_LABELS } from '../schemas/selectors/labels.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { Revision } from '../storage/backend.js'
 import type { Feed } from '../storage/cache/feed.js'

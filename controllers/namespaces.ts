@@ -3,7 +3,9 @@
  * is harmless: each step uses the current state and treats conflicts as another's success. See `namespace-defaults.ts`
  * for other namespaces.
  */
-import { NO_LABELS, NO_FIELDS, type ApiObject } from '../schemas/index.js'
+import type { ApiObject } from '../schemas/resource.js'
+import { NO_FIELDS } from '../schemas/selectors/fields.js'
+import { NO_LABELS } from '../schemas/selectors/labels.js'
 import { NAMESPACE_FINALIZER, ORPHAN_FINALIZER } from '../schemas/meta/metadata-rules.js'
 import { isStatusError, notFound } from '../schemas/status.js'
 import { isStorageError } from '../storage/errors.js'

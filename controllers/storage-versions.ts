@@ -5,7 +5,9 @@
  * of the controller manager removes them.
  */
 import { storageVersions, type StorageVersion } from '../schemas/api/internal/storageversions.js'
-import { timestamp, types, type ResourceType } from '../schemas/index.js'
+import { timestamp } from '../schemas/meta/time.js'
+import type { ResourceType } from '../schemas/resource.js'
+import { types } from '../schemas/resources.js'
 import { isStatusError } from '../schemas/status.js'
 import { systemClock } from '../event-loop/clock.js'
 import { isStorageError } from '../storage/errors.js'

@@ -6,7 +6,8 @@
  * Limit: tokens signed with a removed key stay; deleting and recreating the Secret yields a new one.
  */
 import type { ServiceAccountTokens, TokenSigner } from '../auth/service-account-tokens.js'
-import { NO_FIELDS, NO_LABELS } from '../schemas/index.js'
+import { NO_FIELDS } from '../schemas/selectors/fields.js'
+import { NO_LABELS } from '../schemas/selectors/labels.js'
 import { notFound } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
 import { isStorageError } from '../storage/errors.js'

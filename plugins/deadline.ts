@@ -1,7 +1,7 @@
 /**
- * Ends requests other than watches after --request-timeout, or after their own `?timeout=` if shorter: with 504, or with 408 if the body is
- * incomplete. Requests without their own timeout share one timer, which checks every twentieth of the timeout, at least each second.
- * `fastify.orchUnderWay` has the requests it watches over, for the front page.
+ * Ends requests other than watches after --request-timeout, or after their own `?timeout=` if shorter: with 504, or
+ * with 408 if the body is incomplete. Requests without their own timeout share one timer, which checks every twentieth
+ * of the timeout, at least each second. `fastify.orchUnderWay` has the requests it watches over, for the front page.
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -28,14 +28,18 @@ function requestedTimeout (query: URLSearchParams): number {
   const text = query.get('timeout') ?? ''
   if (text === '') return Infinity
   const nanoseconds = parseDuration(text)
-  if (nanoseconds === undefined) throw badRequest(`invalid timeout specified in the request URL: ${JSON.stringify(text.slice(0, MAX_QUOTED))} is no duration such as 1m30s`)
+  if (nanoseconds === undefined) {
+    throw badRequest(`invalid timeout specified in the request URL: ${JSON.stringify(text.slice(0, MAX_QUOTED))} is ` +
+      'no duration such as 1m30s')
+  }
   return nanoseconds > 0n ? Number(nanoseconds) / 1e6 : Infinity
 }
 
 const SWITCHED_PROTOCOLS = 101
 
 function expire ({ request, reply }: Running): void {
-  if (reply.raw.headersSent && reply.raw.statusCode === SWITCHED_PROTOCOLS) return // the connection no longer speaks HTTP
+  // the connection no longer speaks HTTP
+  if (reply.raw.headersSent && reply.raw.statusCode === SWITCHED_PROTOCOLS) return
   request.orch.end()
   if (reply.sent || reply.raw.headersSent) {
     if (!reply.raw.writableEnded) {
@@ -84,7 +88,9 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
     const list = allowed < longest ? timed : running
     list.add(one)
     orch.onClosed(() => { list.remove(one) })
-    if (list === timed) orch.onClosed(clock.after(Math.min(one.until - clock.elapsed(), MAX_TIMER_MS), () => { expire(one) }))
+    if (list === timed) {
+      orch.onClosed(clock.after(Math.min(one.until - clock.elapsed(), MAX_TIMER_MS), () => { expire(one) }))
+    }
     done()
   })
   fastify.addHook('onClose', (_instance, done) => {

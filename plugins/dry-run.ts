@@ -1,6 +1,6 @@
 /**
- * Parses `dryRun` before the body is read. Only `All` requests a dry run; any other non-empty value is an error. The operations act on it.
- * (Interface: Dry-run.)
+ * Parses `dryRun` before the body is read. Only `All` requests a dry run; any other non-empty value is an error. The
+ * operations act on it. (Interface: Dry-run.)
  */
 import fp from 'fastify-plugin'
 import { parseDryRun } from '../schemas/dry-run.js'
@@ -10,11 +10,13 @@ import { later } from './shared/server.js'
 export default fp(async fastify => {
   const aggregation = later(fastify, 'orchAggregation')
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
-    if (request.method !== 'GET' && !isConnection(request.orch.info)) { // a proxied back end may define dryRun differently
+    // a proxied back end may define dryRun differently
+    if (request.method !== 'GET' && !isConnection(request.orch.info)) {
       try {
         request.orch.dryRun = parseDryRun(request.orch.query.getAll('dryRun'))
       } catch (error) {
-        if (aggregation()?.find(request.orch.info.path) !== undefined) return done() // an extension server handles dryRun itself
+        // an extension server handles dryRun itself
+        if (aggregation()?.find(request.orch.info.path) !== undefined) return done()
         return done(error as Error) // a StatusError
       }
     }

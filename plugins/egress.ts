@@ -1,7 +1,7 @@
 /**
- * Connections to other servers through proxies, by destination: `cluster` for node agents, pods, services and the webhooks and extension
- * servers behind them; `controlplane` for webhooks at URLs, authenticators, authorizers, audit and traces; `etcd`. Plugins find a tunnel in
- * `fastify.orchEgress`, undefined where connections are direct.
+ * Connections to other servers through proxies, by destination: `cluster` for node agents, pods, services and the
+ * webhooks and extension servers behind them; `controlplane` for webhooks at URLs, authenticators, authorizers, audit
+ * and traces; `etcd`. Plugins find a tunnel in `fastify.orchEgress`, undefined where connections are direct.
  * @see interface, --egress-selector-config-file
  */
 import fp from 'fastify-plugin'
@@ -13,7 +13,9 @@ import { occasionally } from './shared/rate-limited.js'
 export type { EgressOptions } from '../clients/egress/index.js'
 
 export interface EgressTunnels extends Egress {
-  /** A socket that leads through a tunnel to a server, until this server closes. For clients that cannot use a tunnel. */
+  /**
+   * A socket that leads through a tunnel to a server, until this server closes. For clients that cannot use a tunnel.
+   */
   readonly relay: (tunnel: Tunnel, target: TunnelTarget) => Promise<string>
 }
 
@@ -21,8 +23,16 @@ const SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 12.5]
 
 export default fp<{ proxies?: EgressOptions | undefined }>(async (fastify, { proxies = {} }) => {
   const { orchMetrics: metrics } = fastify
-  const durations = metrics.histogram('apiserver_egress_dialer_dial_duration_seconds', 'Seconds that connections through a proxy took, by protocol and transport of the proxy.', SECONDS, ['protocol', 'transport'])
-  const failures = metrics.counter('apiserver_egress_dialer_dial_failure_count', 'Connections through a proxy that failed, by protocol and transport of the proxy, and by whether the proxy was reached (proxy) or not (connect).', ['protocol', 'transport', 'stage'])
+  const durations = metrics.histogram(
+    'apiserver_egress_dialer_dial_duration_seconds',
+    'Seconds that connections through a proxy took, by protocol and transport of the proxy.', SECONDS,
+    ['protocol', 'transport']
+  )
+  const failures =
+    metrics.counter('apiserver_egress_dialer_dial_failure_count', 'Connections through a proxy that failed, by ' +
+      'protocol and transport of the proxy, and by whether the proxy was reached (proxy) or not (connect).', [
+      'protocol', 'transport', 'stage'
+    ])
   const tunnels = openEgress(proxies, {
     dialled: ({ protocol, transport }, outcome) => {
       if (typeof outcome === 'number') durations.with(protocol, transport).observe(outcome)

@@ -1,7 +1,8 @@
 /**
- * Renders every failure as a Status in the negotiated encoding. Errors other than StatusError and StorageError are logged with their cause
- * and returned as InternalError. The not-found handler is set in this scope: without one Fastify skips the hooks for unmatched URLs, so
- * that a 404 would bypass authentication and audit. Registered first in app.ts.
+ * Renders every failure as a Status in the negotiated encoding. Errors other than StatusError and StorageError are
+ * logged with their cause and returned as InternalError. The not-found handler is set in this scope: without one
+ * Fastify skips the hooks for unmatched URLs, so that a 404 would bypass authentication and audit. Registered first in
+ * app.ts.
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -11,7 +12,8 @@ import { namesOf, OWN } from '../answers/names.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
-  badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
+  badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError,
+  tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
 import { warningHeaders } from '../schemas/warnings.js'
 import { negotiate } from './shared/accept.js'
@@ -19,35 +21,62 @@ import { contextIfAny } from './shared/context.js'
 import { later } from './shared/server.js'
 
 /**
- * Maximum milliseconds of waiting for the store after which a client still gets Retry-After. After longer waits kubectl would repeat the request
- * ten times and wait as long each time.
+ * Maximum milliseconds of waiting for the store after which a client still gets Retry-After. After longer waits kubectl
+ * would repeat the request ten times and wait as long each time.
  */
 const LONG_WAIT = 1000
 
 /** Status for a storage error that no operation has translated. @param waited milliseconds since the request arrived */
 function statusOfStorage (error: StorageError, waited: number): StatusError {
   switch (error.code) {
-    case 'Compacted': return expired('The provided resource version is too old: that state is no longer kept; list again without a resourceVersion or continue token.')
+    case 'Compacted':
+      return expired(
+        'The provided resource version is too old: that state is no longer kept; list again without a ' +
+          'resourceVersion or continue token.'
+      )
     // A client error, not a store failure: do not log it.
     case 'FutureRevision': return new StatusError('Timeout', `Timeout: ${error.message}`, {
       unlogged: true,
-      details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1
+      }
     })
     // Without Retry-After: retries cannot succeed until an operator frees space.
     case 'NoSpace': return new StatusError('ServiceUnavailable', noSpaceText(error), { cause: error })
     case 'TooLarge': return tooLarge(error.message)
     case 'Unavailable':
     case 'Closed': {
-      const answers = error.since === undefined ? 'does not answer' : `has not answered since ${new Date(error.since).toISOString()}`
-      return new StatusError('ServiceUnavailable', `the store of the cluster state ${answers}; nothing was changed`, { details: waited < LONG_WAIT ? { retryAfterSeconds: 1 } : {}, cause: error })
+      const answers = error.since === undefined
+        ? 'does not answer'
+        : `has not answered since ${new Date(error.since).toISOString()}`
+      return new StatusError('ServiceUnavailable', `the store of the cluster state ${answers}; nothing was changed`, {
+        details: waited < LONG_WAIT ? { retryAfterSeconds: 1 } : {}, cause: error
+      })
     }
-    case 'UnknownOutcome': return new StatusError('Timeout', 'the store did not confirm the change and it may or may not have been made; read the object before trying again', { cause: error })
-    case 'Corrupt': return error.key === undefined ? internalError(error) : new StatusError('InternalError', `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or restore the store, the objects beside it are well`, { cause: error })
+    case 'UnknownOutcome':
+      return new StatusError(
+        'Timeout',
+        'the store did not confirm the change and it may or may not have been made; read the object before trying ' +
+          'again',
+        { cause: error }
+      )
+    case 'Corrupt':
+      return error.key === undefined
+        ? internalError(error)
+        : new StatusError(
+          'InternalError',
+          `Internal error occurred: the stored object ${error.key} is damaged and cannot be read; delete it or ` +
+            'restore the store, the objects beside it are well',
+          { cause: error }
+        )
     case 'Undecryptable': {
       const message = `Internal error occurred: ${error.message}; the objects beside it are well`
       return new StatusError('InternalError', message, { cause: error })
     }
-    case 'KeyService': return new StatusError('InternalError', `Internal error occurred: ${error.message}; nothing was changed`, { cause: error })
+    case 'KeyService':
+      return new StatusError(
+        'InternalError', `Internal error occurred: ${error.message}; nothing was changed`, { cause: error }
+      )
     case 'NotFound': return internalError(error) // a lease, which only the server requests
   }
 }
@@ -66,7 +95,9 @@ export function statusOf (error: unknown, waited = 0): StatusError {
   if (isDecodeError(error)) return badRequest(error.message)
   if (isStorageError(error)) return statusOfStorage(error, waited)
   const { code, statusCode, message } = error as FastifyFailure
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedMediaType('the Content-Type header is not a media type')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return unsupportedMediaType('the Content-Type header is not a media type')
+  }
   if (code === 'FST_ERR_BAD_URL') return badRequest('the request path is not valid')
   if (statusCode === 400) return badRequest(`the request can't be read: ${message}`)
   if (statusCode === 408) return bodyTooSlow()
@@ -82,7 +113,9 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
   const accept = context?.accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   // Failed requests carry warnings too. This replaces an early Warning header.
-  if (context !== undefined && context.warnings.length > 0) reply.header('warning', warningHeaders(context.warnings.map(names.words)))
+  if (context !== undefined && context.warnings.length > 0) {
+    reply.header('warning', warningHeaders(context.warnings.map(names.words)))
+  }
   reply.code(failure.status.code)
   reply.removeHeader('content-encoding') // of an answer that could not be sent
   context?.recorder?.status(failure.status)
@@ -113,7 +146,10 @@ export default fp(async fastify => {
     } else if (performance.now() - lastLoggedAt < STORE_LINES_EVERY) {
       unlogged++
     } else {
-      log.error({ reason: reasonOf(cause), url, status, auditId, ...(unlogged === 0 ? {} : { unlogged }) }, 'the store failed a request')
+      log.error(
+        { reason: reasonOf(cause), url, status, auditId, ...(unlogged === 0 ? {} : { unlogged }) },
+        'the store failed a request'
+      )
       lastLoggedAt = performance.now()
       unlogged = 0
     }
@@ -126,8 +162,11 @@ export default fp(async fastify => {
       context.failure = failure
       context.defect = failure.status.reason === 'InternalError' && failure.cause === error && !isStorageError(error)
     }
-    if (failure.status.code >= 500 && !failure.unlogged) logFailure(request, failure.cause ?? error, failure.status.code)
-    else if (failure.status.code === 401 && failure.cause !== undefined) request.log.info({ reason: String(failure.cause) }, 'authentication refused')
+    if (failure.status.code >= 500 &&
+      !failure.unlogged) logFailure(request, failure.cause ?? error, failure.status.code)
+    else if (failure.status.code === 401 && failure.cause !== undefined) {
+      request.log.info({ reason: String(failure.cause) }, 'authentication refused')
+    }
     return render(failure, request, reply)
   })
 

@@ -1,6 +1,6 @@
 /**
- * Measures `apiserver_request_filter_duration_seconds`. Registered before the first filter and after each one, with that filter's name. A
- * request that a filter rejects counts for the preceding filters, and for authentication.
+ * Measures `apiserver_request_filter_duration_seconds`. Registered before the first filter and after each one, with
+ * that filter's name. A request that a filter rejects counts for the preceding filters, and for authentication.
  */
 import fp from 'fastify-plugin'
 import { contextIfAny } from './shared/context.js'
@@ -13,7 +13,10 @@ export interface FilterTimesOptions {
 const SECONDS = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5]
 
 export default fp<FilterTimesOptions>(async (fastify, { behind }) => {
-  const durations = fastify.orchMetrics.histogram('apiserver_request_filter_duration_seconds', 'Seconds that a request spent in a filter on its way, by filter.', SECONDS, ['filter'])
+  const durations = fastify.orchMetrics.histogram(
+    'apiserver_request_filter_duration_seconds', 'Seconds that a request spent in a filter on its way, by filter.',
+    SECONDS, ['filter']
+  )
   if (behind === undefined) {
     const refused = durations.with('authentication')
     fastify.addHook('onRequest', (request, _reply, done) => {

@@ -1,7 +1,8 @@
 /**
- * Serves `/healthz`, `/livez`, `/readyz` and one path per check. Plugins register checks with `fastify.orchHealth`. The log records when a
- * check starts to fail and when it recovers; responses are public and never contain the reason.
- * Concurrent requests share one run of a check, so that probes do not overload the store. A check that exceeds `timeout` fails.
+ * Serves `/healthz`, `/livez`, `/readyz` and one path per check. Plugins register checks with `fastify.orchHealth`. The
+ * log records when a check starts to fail and when it recovers; responses are public and never contain the reason.
+ * Concurrent requests share one run of a check, so that probes do not overload the store. A check that exceeds
+ * `timeout` fails.
  * @see interface, 'Health endpoints'
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -26,11 +27,14 @@ export interface CheckOptions {
 }
 
 export interface Health {
-  /** Adds a check under a unique name (`etcd`, `informer-sync`). Reports list checks in order of registration. @throws Error if the name is taken */
+  /**
+   * Adds a check under a unique name (`etcd`, `informer-sync`). Reports list checks in order of registration.
+   * @throws Error if the name is taken
+   */
   add: (name: string, check: HealthCheck, options?: CheckOptions) => void
   /**
-   * Adds `poststarthook/NAME`, which fails until the work completes, and permanently if it fails. livez ignores unfinished work for
-   * `livezGracePeriod` after start-up.
+   * Adds `poststarthook/NAME`, which fails until the work completes, and permanently if it fails. livez ignores
+   * unfinished work for `livezGracePeriod` after start-up.
    */
   postStart: (name: string, work: PromiseLike<unknown>) => void
   /** Starts the checks of an endpoint as a probe does, in the order of reports. Never rejects. */
@@ -67,7 +71,10 @@ export function report (endpoint: HealthEndpoint, results: readonly CheckResult[
   const lines = results.map(({ name, state }) => state === 'failed'
     ? `[-]${name} failed: reason withheld`
     : state === 'excluded' ? `[+]${name} excluded: ok` : `[+]${name} ok`)
-  if (unknown.length > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown.map(name => JSON.stringify(name)).join(',')}`)
+  if (unknown.length > 0) {
+    lines.push('warn: some health checks cannot be excluded: no matches for ' +
+      `${unknown.map(name => JSON.stringify(name)).join(',')}`)
+  }
   // The interface specifies one success line for all three endpoints, and none for failure.
   lines.push(results.some(({ state }) => state === 'failed') ? `${endpoint} check failed` : 'healthz check passed')
   return `${lines.join('\n')}\n`
@@ -139,7 +146,9 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     try {
       if (check.pending === undefined) {
         const outcome = check.run()
-        if (isPromiseLike(outcome)) check.pending = within(check.timeout, outcome).finally(() => { check.pending = undefined })
+        if (isPromiseLike(outcome)) {
+          check.pending = within(check.timeout, outcome).finally(() => { check.pending = undefined })
+        }
       }
       await check.pending
       return undefined
@@ -155,7 +164,9 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     return problem === undefined
   }
 
-  const answer = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const answer = async (
+    endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply
+  ): Promise<FastifyReply> => {
     const { query } = request.orch
     const excluded = excludedNames(query.getAll('exclude'))
     const mine = of(endpoint)
@@ -170,7 +181,9 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
     return reply.send(failed || query.has('verbose') ? text : 'ok')
   }
 
-  const answerOne = async (endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const answerOne = async (
+    endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply
+  ): Promise<FastifyReply> => {
     const params = request.params as Record<string, string | undefined> // Fastify sets it from the wildcard
     const check = checks.get(params['*'] ?? '')
     if (check === undefined || !check.endpoints.has(endpoint)) {
@@ -203,4 +216,6 @@ function within (milliseconds: number, work: PromiseLike<unknown>): Promise<unkn
   })
 }
 
-export default fp(health, { name: 'orch/health', fastify: '5.x', decorators: { fastify: ['orchShutdown'], request: ['orch'] } })
+export default fp(health, {
+  name: 'orch/health', fastify: '5.x', decorators: { fastify: ['orchShutdown'], request: ['orch'] }
+})

@@ -1,9 +1,9 @@
 /**
- * Adapts HTTP/1.1 connections of a host's server: accepts pipelined requests that Node would reject, and delays the interim response to
- * `Expect: 100-continue` until earlier responses are sent (`serving/wire/pipelines.ts`). The launcher's own listener does this from the
- * start of each connection.
- * A host listening on `localhost` has a second server without a Fastify event; it is detected on its first request. Registered before
- * request info, because rejected requests can be pipelined too.
+ * Adapts HTTP/1.1 connections of a host's server: accepts pipelined requests that Node would reject, and delays the
+ * interim response to `Expect: 100-continue` until earlier responses are sent (`serving/wire/pipelines.ts`). The
+ * launcher's own listener does this from the start of each connection. A host listening on `localhost` has a second
+ * server without a Fastify event; it is detected on its first request. Registered before request info, because rejected
+ * requests can be pipelined too.
  */
 import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -22,7 +22,8 @@ interface Served extends EventEmitter { [PREFIXES]?: Set<string> }
 const KNOWN = Symbol('known connection')
 interface Connection extends Socket { [KNOWN]?: true }
 
-const isBelow = (prefix: string, url: string): boolean => url.startsWith(prefix) && (prefix === '' || url.length === prefix.length || url[prefix.length] === '/' || url[prefix.length] === '?')
+const isBelow = (prefix: string, url: string): boolean => url.startsWith(prefix) &&
+  (prefix === '' || url.length === prefix.length || url[prefix.length] === '/' || url[prefix.length] === '?')
 
 /** Attaches listeners once per HTTP server. A host that handles `checkContinue` or `upgrade` itself keeps doing so. */
 function attach (server: Served, prefix: string): void {
@@ -36,7 +37,9 @@ function attach (server: Served, prefix: string): void {
   if (server.listenerCount('upgrade') === 0) {
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       if (server.listenerCount('upgrade') > 1) return // the host handles upgrades itself
-      serveUpgrade(request, { socket, head }, currentResponse(socket) !== undefined, (request, response) => { server.emit('request', request, response) })
+      serveUpgrade(request, { socket, head }, currentResponse(socket) !== undefined, (request, response) => {
+        server.emit('request', request, response)
+      })
     })
   }
   if (server.listenerCount('checkContinue') > 0) return

@@ -1,8 +1,8 @@
 /**
- * Ends HTTP/2 requests that Node's compatibility API leaves open on a host's server (`serving/wire/compatible-responses.ts`), and pings
- * clients with active requests: after a protocol error Node stops reading a connection and reports nothing, in Node 26 too. The launcher's
- * listener has its own handling (`serving/sessions.ts`, `serving/core-response.ts`).
- * Registered after request info, which provides `onClosed`.
+ * Ends HTTP/2 requests that Node's compatibility API leaves open on a host's server
+ * (`serving/wire/compatible-responses.ts`), and pings clients with active requests: after a protocol error Node stops
+ * reading a connection and reports nothing, in Node 26 too. The launcher's listener has its own handling
+ * (`serving/sessions.ts`, `serving/core-response.ts`). Registered after request info, which provides `onClosed`.
  */
 import { Http2ServerResponse, type Http2Session } from 'node:http2'
 import fp from 'fastify-plugin'

@@ -1,9 +1,9 @@
 /**
- * Limits concurrent requests, separately for reads and mutations. Excess requests fail with 429 and Retry-After instead of queueing. A
- * request frees its place once its response is written or waits only for the client, so slow readers block nobody;
- * plugins/shared/unsent-responses.ts bounds the bytes they hold.
- * Long-running requests, health probes and administrators (system:masters) are exempt.
- * Registered after authentication, which identifies administrators, and before authorization.
+ * Limits concurrent requests, separately for reads and mutations. Excess requests fail with 429 and Retry-After instead
+ * of queueing. A request frees its place once its response is written or waits only for the client, so slow readers
+ * block nobody; plugins/shared/unsent-responses.ts bounds the bytes they hold. Long-running requests, health probes and
+ * administrators (system:masters) are exempt. Registered after authentication, which identifies administrators, and
+ * before authorization.
  * @see interface, 'Limits': --max-requests-inflight, --max-mutating-requests-inflight
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -34,7 +34,9 @@ export function kindOf (info: RequestInfo, user: UserInfo | undefined): 'readOnl
 
 interface Pool { readonly limit: number, used: number, readonly kind: KindSeries }
 
-/** One request's place, released once: early if the response waits only for its client, otherwise when the request ends. */
+/**
+ * One request's place, released once: early if the response waits only for its client, otherwise when the request ends.
+ */
 class Place implements UnsentResponse, LimitPlace {
   readonly reply: FastifyReply
   at = NOT_LISTED
@@ -70,7 +72,9 @@ class Place implements UnsentResponse, LimitPlace {
   }
 }
 
-async function inFlightLimits (fastify: FastifyInstance, { reading = 400, mutating = 200 }: InFlightOptions): Promise<void> {
+async function inFlightLimits (
+  fastify: FastifyInstance, { reading = 400, mutating = 200 }: InFlightOptions
+): Promise<void> {
   const kinds = requestKinds(fastify.orchMetrics, { readOnly: reading, mutating })
   const pool = (kind: 'readOnly' | 'mutating', limit: number) => {
     return { limit: limit === 0 ? Infinity : limit, used: 0, kind: kinds[kind] }

@@ -1,4 +1,7 @@
-/** Evaluates the Accept header before any work is done: a response that the client cannot read fails early with 406. (Interface: Generic request shapes 4.) */
+/**
+ * Evaluates the Accept header before any work is done: a response that the client cannot read fails early with 406.
+ * (Interface: Generic request shapes 4.)
+ */
 import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
@@ -28,7 +31,8 @@ const isBrowser = (accept = ''): boolean => accept.includes('text/html')
 export default fp(async fastify => {
   // Clients repeat a few headers; results are cached, up to a limit.
   const cache = new Map<Available, [plain: Map<string, Negotiated | null>, pretty: Map<string, Negotiated | null>]>(
-    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT, FRONT_PAGE].map(available => [available, [new Map(), new Map()]]))
+    [OBJECT, STREAM, TEXT, TEXT_STREAM, OPERATION, DOCUMENT, FRONT_PAGE]
+      .map(available => [available, [new Map(), new Map()]]))
   const choose = (header: string | undefined, available: Available, pretty: boolean): Negotiated | undefined => {
     const all = cache.get(available)?.[pretty ? 1 : 0]
     const known = all?.get(header ?? '')
@@ -49,17 +53,26 @@ export default fp(async fastify => {
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { info, query, naming } = request.orch
     const header = naming.accepted(request.headers.accept)
-    const available = info.isResourceRequest ? info.verb === 'watch' ? STREAM : OBJECT : info.path === '/' && info.verb === 'get' ? FRONT_PAGE : DISCOVERY_PATH.test(info.path) ? DOCUMENT : undefined
+    const available = info.isResourceRequest
+      ? info.verb === 'watch' ? STREAM : OBJECT
+      : info.path === '/' && info.verb === 'get'
+        ? FRONT_PAGE
+        : DISCOVERY_PATH.test(info.path)
+          ? DOCUMENT
+          : undefined
     if (available === undefined) return done()
     const given = query.size === 0 ? null : query.get('pretty')
     const pretty = given === null ? available !== STREAM && isBrowser(request.headers.accept) : isPretty(given)
     let accept = choose(header, available, pretty)
     // Look up the resource only if the response would be protobuf.
-    const textOnly = accept?.format === 'protobuf' && accept.as === undefined && resources.lookup(info)?.representation.protobuf === false
+    const textOnly = accept?.format === 'protobuf' && accept.as === undefined &&
+      resources.lookup(info)?.representation.protobuf === false
     if (accept?.as === 'Table' && isOperation(info)) accept = choose(header, OPERATION, pretty)
     if (textOnly) accept = choose(header, available === STREAM ? TEXT_STREAM : TEXT, pretty)
     // The pod, node or extension server chooses the format of a proxied response.
-    if (accept === undefined && !isConnection(info) && aggregation()?.find(info.path) === undefined) return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
+    if (accept === undefined && !isConnection(info) && aggregation()?.find(info.path) === undefined) {
+      return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
+    }
     request.orch.accept = accept
     done()
   })

@@ -1,9 +1,9 @@
 /**
- * Receives request bodies as bytes of any type; decoding is up to the verbs. Reads nothing until all hooks have accepted the request, and
- * nothing for unmatched paths.
- * Each body is bounded, and all bodies share one memory budget, returned when the request ends or is answered early. If it is exhausted,
- * requests fail with 429 and Retry-After. A share is reserved for administrators (system:masters). A body is charged the size of its
- * buffer: chunks are copied into one growing buffer, because many tiny chunks would use a hundred times their size.
+ * Receives request bodies as bytes of any type; decoding is up to the verbs. Reads nothing until all hooks have
+ * accepted the request, and nothing for unmatched paths. Each body is bounded, and all bodies share one memory budget,
+ * returned when the request ends or is answered early. If it is exhausted, requests fail with 429 and Retry-After. A
+ * share is reserved for administrators (system:masters). A body is charged the size of its buffer: chunks are copied
+ * into one growing buffer, because many tiny chunks would use a hundred times their size.
  * @see interface, 'Generic request shapes' 3
  */
 import type { IncomingMessage } from 'node:http'
@@ -42,7 +42,9 @@ export class Budget {
 
   get left (): number { return this.#left }
 
-  fits (bytes: number, administrator: boolean): boolean { return this.#left - bytes >= (administrator ? 0 : this.#reserved) }
+  fits (bytes: number, administrator: boolean): boolean {
+    return this.#left - bytes >= (administrator ? 0 : this.#reserved)
+  }
 
   take (bytes: number, administrator: boolean): boolean {
     if (!this.fits(bytes, administrator)) return false
@@ -67,7 +69,10 @@ class Receiving {
   #bytes = NOTHING
   #length = 0
 
-  constructor (request: FastifyRequest, payload: IncomingMessage, { budget, declared }: { readonly budget: Budget, readonly declared: number }, done: Done) {
+  constructor (
+    request: FastifyRequest, payload: IncomingMessage,
+    { budget, declared }: { readonly budget: Budget, readonly declared: number }, done: Done
+  ) {
     this.#request = request
     this.#payload = payload
     this.#budget = budget
@@ -89,7 +94,9 @@ class Receiving {
 
   readonly #onEnd = (): void => {
     if (!Number.isNaN(this.#declared) && this.#declared !== this.#length) {
-      return this.#finish(badRequest(`the request body has ${this.#length} bytes where its Content-Length says ${this.#declared}`))
+      return this.#finish(
+        badRequest(`the request body has ${this.#length} bytes where its Content-Length says ${this.#declared}`)
+      )
     }
     this.#finish(null)
   }
@@ -137,22 +144,28 @@ class Receiving {
 const NOTHING = Buffer.alloc(0)
 
 const largerThanAllowed = () => tooLarge(`limit is ${MAX_BYTES}`)
-const noRoom = () => tooManyRequests('the bodies of other requests take all the memory there is for them, please try again later', RETRY_AFTER_SECONDS)
+const noRoom = () => tooManyRequests(
+  'the bodies of other requests take all the memory there is for them, please try again later', RETRY_AFTER_SECONDS
+)
 
 /**
- * Detects an HTTP/2 body without Content-Type and Content-Length, as `kubectl create --raw` sends it. Fastify assumes no body unless the
- * transfer encoding is chunked, which HTTP/2 does not have.
+ * Detects an HTTP/2 body without Content-Type and Content-Length, as `kubectl create --raw` sends it. Fastify assumes
+ * no body unless the transfer encoding is chunked, which HTTP/2 does not have.
  */
 function hidesItsBody (raw: IncomingMessage): boolean {
   if (raw.httpVersionMajor !== 2 || raw.method === 'GET') return false
   const { 'content-type': type, 'content-length': length } = raw.headers
-  return type === undefined && length === undefined && (raw as unknown as Partial<Http2ServerRequest>).stream?.endAfterHeaders === false
+  return type === undefined && length === undefined &&
+    (raw as unknown as Partial<Http2ServerRequest>).stream?.endAfterHeaders === false
 }
 
 export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAULT_BUDGET }) => {
   const budget = new Budget(bytes)
   const { orchMetrics: metrics, orchResources: resources } = fastify
-  const refused = metrics.counter('apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind']).with('body')
+  const refused = metrics.counter(
+    'apiserver_dropped_requests_total', 'Requests refused because too many were under way.', ['request_kind']
+  )
+    .with('body')
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (hidesItsBody(request.raw)) request.raw.headers['transfer-encoding'] = 'chunked'
@@ -161,12 +174,17 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', (request, payload, done: Done) => {
     const { info, user } = request.orch
-    // The response does not depend on the body, or the path belongs to an extension server, to which the body is streamed.
-    if (request.is404 || (info.isResourceRequest ? !resources.serves(info) : API_PATH.test(info.path))) return done(null)
+    // The response does not depend on the body, or the path belongs to an extension server, to which the body is
+    // streamed.
+    if (request.is404 || (info.isResourceRequest ? !resources.serves(info) : API_PATH.test(info.path))) {
+      return done(null)
+    }
     if (isConnection(info)) return done(null) // proxied bodies are streamed
     const { 'content-encoding': encoding, 'content-length': length } = request.headers
     if (encoding !== undefined && encoding !== 'identity') {
-      return done(unsupportedMediaType(`Content-Encoding ${quote(encoding)} is not supported on requests; send the body as it is`))
+      return done(
+        unsupportedMediaType(`Content-Encoding ${quote(encoding)} is not supported on requests; send the body as it is`)
+      )
     }
     const declared = Number(length ?? NaN)
     if (declared > MAX_BYTES) return done(largerThanAllowed())

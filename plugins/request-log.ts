@@ -1,7 +1,8 @@
 /**
- * Logs one line per request, depending on `-v`: from 3 method and status, from 8 also headers, at 9 and 10 also objects, cut to 1,000 and
- * 10,000 characters. With a verbosity that may change it is registered below 3 too; a request then costs a comparison. Never logs credentials, secrets,
- * tokens that are reviewed or issued, or objects that are encrypted at rest.
+ * Logs one line per request, depending on `-v`: from 3 method and status, from 8 also headers, at 9 and 10 also
+ * objects, cut to 1,000 and 10,000 characters. With a verbosity that may change it is registered below 3 too; a request
+ * then costs a comparison. Never logs credentials, secrets, tokens that are reviewed or issued, or objects that are
+ * encrypted at rest.
  * @see interface, 'Server start-up options': -v
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
@@ -34,7 +35,8 @@ interface LoggedObjects { request?: string, response?: string }
 
 export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: given, safe, encrypted = [] }) => {
   const verbosity = typeof given === 'number' ? () => given : given
-  const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, ''))) // in every group, because several may serve one resource
+  // in every group, because several may serve one resource
+  const withheld = new Set(encrypted.map(name => name.replace(/\..*$/, '')))
   const bodies = new WeakMap<FastifyRequest, LoggedObjects>()
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -64,15 +66,21 @@ export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: giv
   })
   fastify.addHook('preHandler', (request, _reply, done) => {
     const longest = MAX_LENGTHS[verbosity()]
-    if (longest !== undefined && !withheld.has(request.orch.info.resource) && !isSecret(request.orch)) request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
+    if (longest !== undefined && !withheld.has(request.orch.info.resource) && !isSecret(request.orch)) {
+      request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
+    }
     done()
   })
 }, { name: 'orch/request-log', fastify: '5.x' })
 
-const isSecret = ({ info: { resource, subresource } }: RequestContext): boolean => SECRET.has(subresource === '' ? resource : `${resource}/${subresource}`)
+const isSecret = ({ info: { resource, subresource } }: RequestContext): boolean =>
+  SECRET.has(subresource === '' ? resource : `${resource}/${subresource}`)
 
 /** Wraps the audit recorder, if any. */
-function keeping (inner: ObjectRecorder | undefined, longest: number, bodies: WeakMap<FastifyRequest, LoggedObjects>, request: FastifyRequest): ObjectRecorder {
+function keeping (
+  inner: ObjectRecorder | undefined, longest: number, bodies: WeakMap<FastifyRequest, LoggedObjects>,
+  request: FastifyRequest
+): ObjectRecorder {
   const kept: LoggedObjects = {}
   bodies.set(request, kept)
   const cut = (json: string): string => json.length > longest ? `${json.slice(0, longest)}…` : json.trimEnd()
@@ -102,6 +110,7 @@ function keeping (inner: ObjectRecorder | undefined, longest: number, bodies: We
 /** Headers in one line: `name: value; …`. */
 function masked (headers: IncomingHttpHeaders | OutgoingHttpHeaders): string {
   return Object.entries(headers)
-    .map(([name, value]) => `${name}: ${MASKED.has(name) ? `${/^\w+(?= )/.exec(String(value))?.[0] ?? ''}…` : String(value)}`)
+    .map(([name, value]) =>
+      `${name}: ${MASKED.has(name) ? `${/^\w+(?= )/.exec(String(value))?.[0] ?? ''}…` : String(value)}`)
     .join('; ')
 }

@@ -1,9 +1,10 @@
 /**
- * Sets security headers on every response, errors included: no caching, and @fastify/helmet's headers. By default: no type sniffing, no
- * script execution or framing, and HSTS if enabled. Helmet's headers are the same for every request, so its hooks run once, at the start.
- * Benchmark: `npm run bench -- headers`, 'security headers, by helmet for each answer': 15 us instead of 6.
- * CORS is disabled unless origins are configured. Preflights carry no credentials and are answered before authentication. Origins are
- * matched by RE2, in linear time. As upstream, an expression matches anywhere in the origin unless anchored.
+ * Sets security headers on every response, errors included: no caching, and @fastify/helmet's headers. By default: no
+ * type sniffing, no script execution or framing, and HSTS if enabled. Helmet's headers are the same for every request,
+ * so its hooks run once, at the start. Benchmark: `npm run bench -- headers`, 'security headers, by helmet for each
+ * answer': 15 us instead of 6. CORS is disabled unless origins are configured. Preflights carry no credentials and are
+ * answered before authentication. Origins are matched by RE2, in linear time. As upstream, an expression matches
+ * anywhere in the origin unless anchored.
  * @see interface, 'Server start-up options': --cors-allowed-origins, --strict-transport-security-directives
  */
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
@@ -13,23 +14,32 @@ import fp from 'fastify-plugin'
 export interface SecurityHeadersOptions {
   /** Regular expressions. Default none: CORS is disabled. */
   allowedOrigins?: readonly string[]
-  /** Directives of Strict-Transport-Security: `max-age=SECONDS` (default one year), `includeSubDomains`, `preload`. Default none. */
+  /**
+   * Directives of Strict-Transport-Security: `max-age=SECONDS` (default one year), `includeSubDomains`, `preload`.
+   * Default none.
+   */
   strictTransportSecurity?: readonly string[]
   /**
-   * Options of @fastify/helmet that override the defaults: `{ xFrameOptions: { action: 'deny' } }`. Headers are computed once, so nonces
-   * (`enableCSPNonces`) are rejected. `global: false` disables all of them.
+   * Options of @fastify/helmet that override the defaults: `{ xFrameOptions: { action: 'deny' } }`. Headers are
+   * computed once, so nonces (`enableCSPNonces`) are rejected. `global: false` disables all of them.
    */
   helmet?: FastifyHelmetOptions
 }
 
 const ALLOWED = {
   methods: ['POST', 'GET', 'OPTIONS', 'PUT', 'DELETE', 'PATCH'],
-  allowedHeaders: ['Content-Type', 'Content-Length', 'Accept-Encoding', 'X-CSRF-Token', 'Authorization', 'X-Requested-With', 'If-Modified-Since'],
+  allowedHeaders: [
+    'Content-Type', 'Content-Length', 'Accept-Encoding', 'X-CSRF-Token', 'Authorization', 'X-Requested-With',
+    'If-Modified-Since'
+  ],
   exposedHeaders: ['Date'],
   credentials: true
 }
 
-/** Helmet's other headers concern pages. The only one, `routes/front-page/`, has a policy of its own, by the hash of its style sheet. */
+/**
+ * Helmet's other headers concern pages. The only one, `routes/front-page/`, has a policy of its own, by the hash of its
+ * style sheet.
+ */
 export const FOR_AN_API = {
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   xContentTypeOptions: true,
@@ -49,7 +59,8 @@ export const FOR_AN_API = {
 /** Translates the flag's directives to options of @fastify/helmet. */
 function hstsOf (strictTransportSecurity: readonly string[]): FastifyHelmetOptions['strictTransportSecurity'] {
   const directives = strictTransportSecurity.map(directive => directive.toLowerCase())
-  const [maxAge] = directives.flatMap(directive => directive.startsWith('max-age=') ? [Number(directive.slice('max-age='.length))] : [])
+  const [maxAge] = directives.flatMap(directive =>
+    directive.startsWith('max-age=') ? [Number(directive.slice('max-age='.length))] : [])
   return directives.length > 0 && {
     ...(maxAge === undefined ? {} : { maxAge }),
     includeSubDomains: directives.includes('includesubdomains'),
@@ -60,14 +71,21 @@ function hstsOf (strictTransportSecurity: readonly string[]): FastifyHelmetOptio
 type Hook = (request: FastifyRequest, reply: FastifyReply, done: () => void) => unknown
 
 /**
- * Computes the headers of every response, names in lower case. @fastify/helmet is registered in its own scope, where its hooks are captured
- * and run once.
+ * Computes the headers of every response, names in lower case. @fastify/helmet is registered in its own scope, where
+ * its hooks are captured and run once.
  * @throws Error for options that helmet rejects, and for nonces
  */
-export async function securityHeadersOf (fastify: FastifyInstance, { strictTransportSecurity = [], helmet: own = {} }: SecurityHeadersOptions): Promise<Array<[string, string]>> {
-  if (own.enableCSPNonces === true) throw new Error('securityHeaders.helmet.enableCSPNonces: the headers are decided once, so no answer can have a nonce of its own')
+export async function securityHeadersOf (
+  fastify: FastifyInstance, { strictTransportSecurity = [], helmet: own = {} }: SecurityHeadersOptions
+): Promise<Array<[string, string]>> {
+  if (own.enableCSPNonces === true) {
+    throw new Error(
+      'securityHeaders.helmet.enableCSPNonces: the headers are decided once, so no answer can have a nonce of its own'
+    )
+  }
   // The types model option aliases as unions; helmet itself rejects duplicates.
-  const options = { ...FOR_AN_API, strictTransportSecurity: hstsOf(strictTransportSecurity), ...own } as FastifyHelmetOptions
+  const options =
+    { ...FOR_AN_API, strictTransportSecurity: hstsOf(strictTransportSecurity), ...own } as FastifyHelmetOptions
   const hooks: Hook[] = []
   await fastify.register(async scope => {
     const take = (name: string, hook: Hook): FastifyInstance => {
@@ -100,7 +118,11 @@ export async function originMatcher (expressions: readonly string[]): Promise<(o
     try {
       return RE2JS.compile(expression)
     } catch (error) {
-      throw new Error(`allowed origin ${JSON.stringify(expression)} is not a regular expression: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      throw new Error(
+        `allowed origin ${JSON.stringify(expression)} is not a regular expression: ` +
+          `${error instanceof Error ? error.message : String(error)}`,
+        { cause: error }
+      )
     }
   })
   const allowed = new Set<string>()
@@ -136,4 +158,6 @@ async function securityHeaders (fastify: FastifyInstance, options: SecurityHeade
   })
 }
 
-export default fp(securityHeaders, { name: 'orch/security-headers', fastify: '5.x', dependencies: ['orch/request-info'] })
+export default fp(securityHeaders, {
+  name: 'orch/security-headers', fastify: '5.x', dependencies: ['orch/request-info']
+})

@@ -1,9 +1,9 @@
 /**
  * Graceful shutdown: serving → delaying → draining → closed.
- * While *delaying* (`--shutdown-delay-duration`) only readyz fails, so that load balancers remove the server. When *draining* starts,
- * `signal` aborts: watches end, idle connections may be closed, active requests finish. With `sendRetryAfter` the listener stays open and
- * new requests get 429 with Retry-After and Connection: close; otherwise the listener's owner closes it on `signal`. Draining ends when no
- * request is left, or after `drainTimeout`.
+ * While *delaying* (`--shutdown-delay-duration`) only readyz fails, so that load balancers remove the server. When
+ * *draining* starts, `signal` aborts: watches end, idle connections may be closed, active requests finish. With
+ * `sendRetryAfter` the listener stays open and new requests get 429 with Retry-After and Connection: close; otherwise
+ * the listener's owner closes it on `signal`. Draining ends when no request is left, or after `drainTimeout`.
  * Registered right after request info, so that refused requests are cheap and health probes are still answered.
  * @see interface, 'Health endpoints' 5 and 'Errors' 429
  */
@@ -35,8 +35,8 @@ export interface Shutdown {
   /** True if the listener must stay open while draining, to respond 429. */
   readonly sendRetryAfter: boolean
   /**
-   * Runs delay and drain. Resolves to the number of unfinished requests (0 if all finished). Further calls return the same promise. The
-   * caller then closes the server.
+   * Runs delay and drain. Resolves to the number of unfinished requests (0 if all finished). Further calls return the
+   * same promise. The caller then closes the server.
    */
   begin: () => Promise<number>
 }
@@ -45,7 +45,9 @@ export interface Shutdown {
 const RETRY_AFTER_SECONDS = 5
 
 /** How a new request is handled: served, served with Connection: close, or refused. */
-export function handlingDuringShutdown (state: ShutdownState, sendRetryAfter: boolean, path: string): 'serve' | 'serve-and-close' | 'refuse' {
+export function handlingDuringShutdown (
+  state: ShutdownState, sendRetryAfter: boolean, path: string
+): 'serve' | 'serve-and-close' | 'refuse' {
   if (state === 'serving' || state === 'delaying') return 'serve'
   return sendRetryAfter && !isProbe(path) ? 'refuse' : 'serve-and-close'
 }
@@ -123,7 +125,9 @@ async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Pr
     const decision = handlingDuringShutdown(drain.state, drain.sendRetryAfter, request.orch.info.path)
     if (decision !== 'serve' && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     done(decision === 'refuse'
-      ? new StatusError('TooManyRequests', 'the server is shutting down, try another one or again later', { details: { retryAfterSeconds: RETRY_AFTER_SECONDS } })
+      ? new StatusError('TooManyRequests', 'the server is shutting down, try another one or again later', {
+        details: { retryAfterSeconds: RETRY_AFTER_SECONDS }
+      })
       : undefined)
   })
   fastify.addHook('preClose', done => {

@@ -1,7 +1,7 @@
 /**
- * Answers writes of a type with 503 until this server has published in which version it stores the type (feature gate StorageVersionAPI).
- * Runs after authorization, as upstream. The exceptions are upstream's: StorageVersions themselves, namespaces that a server creates, and
- * leases in the namespace of the system.
+ * Answers writes of a type with 503 until this server has published in which version it stores the type (feature gate
+ * StorageVersionAPI). Runs after authorization, as upstream. The exceptions are upstream's: StorageVersions themselves,
+ * namespaces that a server creates, and leases in the namespace of the system.
  */
 import fp from 'fastify-plugin'
 import type { RequestInfo } from '../auth/request-info.js'
@@ -14,11 +14,14 @@ import { isAdministrator } from './shared/request-kinds.js'
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
 /** True for reads, and for writes that a cluster needs to start. */
-export function passes ({ isResourceRequest, verb, group, resource, namespace }: RequestInfo, user: UserInfo | undefined): boolean {
+export function passes (
+  { isResourceRequest, verb, group, resource, namespace }: RequestInfo, user: UserInfo | undefined
+): boolean {
   if (!isResourceRequest || READS.has(verb)) return true
   if (group === ownType.group && resource === ownType.plural) return true
   if (group === 'coordination.orch.io' && resource === 'leases' && namespace === 'orch-system') return true
-  return group === '' && resource === 'namespaces' && verb === 'create' && user?.username === 'system:apiserver' && isAdministrator(user)
+  return group === '' && resource === 'namespaces' && verb === 'create' && user?.username === 'system:apiserver' &&
+    isAdministrator(user)
 }
 
 export default fp(async fastify => {
@@ -32,7 +35,10 @@ export default fp(async fastify => {
     if (type === undefined || !storageVersions.pending(type)) return done()
     const failure = storageVersions.lastFailure(type)
     const name = info.group === '' ? info.resource : `${info.resource}.${info.group}`
-    done(serviceUnavailable(`wait for storage version registration to complete for resource: ${name}, last seen error: ${failure === undefined ? 'none' : reasonOf(failure)}`))
+    done(
+      serviceUnavailable(`wait for storage version registration to complete for resource: ${name}, last seen error: ` +
+        `${failure === undefined ? 'none' : reasonOf(failure)}`)
+    )
   })
 }, {
   name: 'orch/storage-version-barrier',

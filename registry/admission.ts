@@ -1,9 +1,10 @@
 /**
- * The interface of admission, the last check before a write is validated and stored. Operations call it on every attempt of an update, so it always sees
- * what will be written. Mutating plugins run first, in catalogue order; validating plugins run after validation.
+ * The interface of admission, the last check before a write is validated and stored. Operations call it on every
+ * attempt of an update, so it always sees what will be written. Mutating plugins run first, in catalogue order;
+ * validating plugins run after validation.
  */
 import type { UserInfo } from '../schemas/meta/user-info.js'
-import type { ApiObject } from '../schemas/index.js'
+import type { ApiObject } from '../schemas/resource.js'
 import type { Span } from './trace.js'
 import type { Backend, Revision } from '../storage/backend.js'
 
@@ -35,7 +36,9 @@ export interface AdmissionRequest {
   readonly subresource: string
   readonly kind: string
   /** The representation that the request used. */
-  readonly requested: { readonly group: string, readonly version: string, readonly kind: string, readonly plural: string }
+  readonly requested: {
+    readonly group: string, readonly version: string, readonly kind: string, readonly plural: string
+  }
   readonly namespace: string
   /** '' on CREATE until the name is generated. */
   readonly name: string
@@ -49,7 +52,10 @@ export interface AdmissionRequest {
   readonly object: Record<string, unknown> | undefined
   /** The current object; undefined on CREATE, and on DELETE of a damaged object. */
   readonly oldObject: Record<string, unknown> | undefined
-  /** Returns a copy of a stored object, converted to another version of its type. @throws TypeError for an unknown version */
+  /**
+   * Returns a copy of a stored object, converted to another version of its type.
+   * @throws TypeError for an unknown version
+   */
   readonly convert: (object: Record<string, unknown>, apiVersion: string) => Record<string, unknown>
   readonly reader: AdmissionReader
   /** Aborted when the client no longer waits. */
@@ -58,12 +64,14 @@ export interface AdmissionRequest {
   readonly warn: (text: string) => void
   /**
    * Adds an annotation to the audit event; the key begins with the name of the plugin.
-   * @param level the lowest audit level that records it. Default Metadata; use Request for annotations that contain a part of the object.
+   * @param level the lowest audit level that records it. Default Metadata; use Request for annotations that contain a
+   * part of the object.
    */
   readonly annotate: (key: string, value: string, level?: 'Metadata' | 'Request') => void
   /**
-   * On CREATE, for the server's own plugins: call it before foreign code changes the object, and call the function it returns afterwards. The creator owns
-   * the difference. Nobody owns the other changes that plugins make to a new object.
+   * On CREATE, for the server's own plugins: call it before foreign code changes the object, and call the function it
+   * returns afterwards. The creator owns the difference. Nobody owns the other changes that plugins make to a new
+   * object.
    */
   readonly trackOwnership?: (() => () => void) | undefined
   /** Reports how long a webhook call took. `together` is true for calls that ran in parallel. */
@@ -74,7 +82,10 @@ export interface AdmissionRequest {
 export interface AdmissionRule {
   readonly operations: readonly AdmissionOperation[] | '*'
   readonly groups: readonly string[] | '*'
-  /** `pods`, `pods/status` or `pods/*`; `*` matches every resource without subresources, a star on both sides of the slash matches everything. */
+  /**
+   * `pods`, `pods/status` or `pods/*`; `*` matches every resource without subresources, a star on both sides of the
+   * slash matches everything.
+   */
   readonly resources: readonly string[] | '*'
 }
 
@@ -103,8 +114,8 @@ export interface AdmissionPlugin {
   /** The requests it handles: rules, or a predicate. */
   readonly handles: readonly AdmissionRule[] | ((request: AdmissionRequest) => boolean)
   /**
-   * Runs before the server prepares the object; may change `request.object`. Throws a StatusError to refuse. Must be idempotent: it runs again when a webhook
-   * changed the object.
+   * Runs before the server prepares the object; may change `request.object`. Throws a StatusError to refuse. Must be
+   * idempotent: it runs again when a webhook changed the object.
    */
   mutate?: (request: AdmissionRequest, pass: Pass) => void | Promise<void>
   /**
@@ -122,9 +133,11 @@ export interface TypedRequest<T extends ApiObject> extends Omit<AdmissionRequest
 }
 
 /** For plugins of several types: narrows the request to the type that its resource implies. */
-export const typed = <T extends ApiObject>(request: AdmissionRequest): TypedRequest<T> => request as unknown as TypedRequest<T>
+export const typed = <T extends ApiObject>(request: AdmissionRequest): TypedRequest<T> =>
+  request as unknown as TypedRequest<T>
 
-export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 'name' | 'sideEffects' | 'reinvocation'> {
+export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 'name' | 'sideEffects' |
+  'reinvocation'> {
   readonly operations: readonly AdmissionOperation[]
   /** '' is the object itself, which is the default. */
   readonly subresources?: readonly string[]
@@ -132,10 +145,18 @@ export interface TypedPlugin<T extends ApiObject> extends Pick<AdmissionPlugin, 
   validate?: (request: TypedRequest<T>) => Precondition | void | Promise<Precondition | void>
 }
 
-/** A plugin for one resource type, with statically typed objects: `pluginFor<Lease>({ group: 'coordination.orch.io', plural: 'leases' }, …)`. */
-export function pluginFor<T extends ApiObject> ({ group, plural }: { readonly group: string, readonly plural: string }, plugin: TypedPlugin<T>): AdmissionPlugin {
+/**
+ * A plugin for one resource type, with statically typed objects: `pluginFor<Lease>({ group: 'coordination.orch.io',
+ * plural: 'leases' }, …)`.
+ */
+export function pluginFor<T extends ApiObject> (
+  { group, plural }: { readonly group: string, readonly plural: string }, plugin: TypedPlugin<T>
+): AdmissionPlugin {
   const { operations, subresources = [''], ...rest } = plugin
   const resources = subresources.map(subresource => subresource === '' ? plural : `${plural}/${subresource}`)
   // The rules below admit only objects of this type.
-  return { ...rest as unknown as Pick<AdmissionPlugin, 'name' | 'mutate' | 'validate'>, handles: [{ operations, groups: [group], resources }] }
+  return {
+    ...rest as unknown as Pick<AdmissionPlugin, 'name' | 'mutate' | 'validate'>,
+    handles: [{ operations, groups: [group], resources }]
+  }
 }

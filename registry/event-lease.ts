@@ -28,7 +28,9 @@ export class EventLease {
   /** Number of objects with the current lease. */
   #objects = 0
 
-  constructor ({ backend, ttlSeconds, reuseSeconds = LEASE_REUSE_SECONDS, clock = systemClock, onReplaced }: EventLeaseOptions) {
+  constructor (
+    { backend, ttlSeconds, reuseSeconds = LEASE_REUSE_SECONDS, clock = systemClock, onReplaced }: EventLeaseOptions
+  ) {
     this.#onReplaced = onReplaced
     this.#backend = backend
     this.#ttlSeconds = ttlSeconds
@@ -36,7 +38,10 @@ export class EventLease {
     this.#clock = clock
   }
 
-  /** A lease that ends after the time to live, at most the reuse period later. @throws StorageError as `Backend.lease` */
+  /**
+   * A lease that ends after the time to live, at most the reuse period later.
+   * @throws StorageError as `Backend.lease`
+   */
   current (): Promise<LeaseId> {
     const now = this.#clock.elapsed()
     if (this.#lease === undefined || now >= this.#until) {

@@ -1,8 +1,11 @@
 /** The keys of a type's objects in the store. */
-import type { ApiObject } from '../schemas/index.js'
+import type { ApiObject } from '../schemas/resource.js'
 import { rangeOf } from '../storage/key.js'
 
-/** Keys are printable ASCII; all other characters, and the percent sign, are percent-encoded, so that no two names share a key. */
+/**
+ * Keys are printable ASCII; all other characters, and the percent sign, are percent-encoded, so that no two names share
+ * a key.
+ */
 function keyPart (name: string): string {
   return /^[!-$&-~]*$/.test(name) ? name : name.toWellFormed().replace(/[^!-$&-~]/gu, encodeURIComponent)
 }

@@ -3,8 +3,8 @@
  * definition, or another version of it, gets more defaults: then it is left without them, so that it can be listed,
  * watched and deleted, and only a GET of it is refused.
  */
-import { applyDefaults, type ApiObject, type Representation } from '../schemas/index.js'
-import { lacksDefaults } from '../schemas/language/defaults.js'
+import type { ApiObject, Representation } from '../schemas/resource.js'
+import { lacksDefaults, applyDefaults } from '../schemas/language/defaults.js'
 import { valuesIn } from '../schemas/language/growth.js'
 import { MAX_VALUES } from '../schemas/limits.js'
 import { tooLarge } from '../schemas/status.js'

@@ -1,7 +1,10 @@
 /** The resource types of a server and the versions it serves of them. Types can be added and removed at run time. */
-import { compareVersions, compareGroups, type Subresource, type Representation, type ApiObject, type ResourceType, type Message } from '../schemas/index.js'
+import { compareVersions, compareGroups } from '../schemas/groups.js'
+import type { Message } from '../schemas/language/declare.js'
 import { ResourceStore, type ResourceStoreOptions, type Siblings } from './resource-store.js'
-import { isServed } from '../schemas/resource.js'
+import {
+  isServed, type Subresource, type Representation, type ApiObject, type ResourceType
+} from '../schemas/resource.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import type { Backend } from '../storage/backend.js'
 import { type Clock, systemClock } from '../event-loop/clock.js'
@@ -81,7 +84,10 @@ export class ResourceRegistry {
   /** Changes with the set of served types, so that derived documents can be rebuilt. */
   get generation (): number { return this.#generation }
 
-  /** Calls `listener` after each change of the served types; a type that is replaced causes several. @returns removes it */
+  /**
+   * Calls `listener` after each change of the served types; a type that is replaced causes several.
+   * @returns removes it
+   */
   onChange (listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => { this.#listeners.delete(listener) }
@@ -94,13 +100,15 @@ export class ResourceRegistry {
     const store = this.#storeOf(type, versions)
     this.#stores.set(name, store)
     // Stores added later load their caches at once; earlier requests wait for that.
-    if (this.#opened) store.open().catch((error: unknown) => { this.#options.log(`${type.plural} could not be loaded`, error) })
+    if (this.#opened) {
+      store.open().catch((error: unknown) => { this.#options.log(`${type.plural} could not be loaded`, error) })
+    }
     return store
   }
 
   /**
-   * Serves another version of a type from a store whose back end converts. `find` and `all` do not return that store, because its objects
-   * are those of the type.
+   * Serves another version of a type from a store whose back end converts. `find` and `all` do not return that store,
+   * because its objects are those of the type.
    * @returns a function that removes it
    */
   serveConvertedVersion (type: ResourceType, versions: WebhookVersions): () => void {
@@ -117,7 +125,9 @@ export class ResourceRegistry {
     const { backendOf, windowSizeOf, allocationOf, observerOf, ...rest } = this.#options
     const { group, plural } = type
     const admission = this.#admission
-    if (admission === undefined) throw new TypeError(`resource ${group}/${plural} cannot be added before admission is set: call admitWith first`)
+    if (admission === undefined) {
+      throw new TypeError(`resource ${group}/${plural} cannot be added before admission is set: call admitWith first`)
+    }
     const backend = backendOf(group, plural)
     return new ResourceStore({
       ...rest,
@@ -161,17 +171,25 @@ export class ResourceRegistry {
     this.#changed()
   }
 
-  /** Stops serving these group versions (`apps/v1`, `v1` of the core group), because APIServices name other servers for them. Replaces the previous set. */
+  /**
+   * Stops serving these group versions (`apps/v1`, `v1` of the core group), because APIServices name other servers for
+   * them. Replaces the previous set.
+   */
   delegate (apiVersions: ReadonlySet<string>): void {
     const before = this.#delegated
     this.#delegated = apiVersions
-    if (![...this.#own.values()].flat().some(({ representation: { apiVersion } }) => before.has(apiVersion) !== apiVersions.has(apiVersion))) return
+    if (![...this.#own.values()].flat().some(({ representation: { apiVersion } }) =>
+      before.has(apiVersion) !== apiVersions.has(apiVersion))) {
+      return
+    }
     for (const plural of this.#own.keys()) this.#settle(plural)
     this.#changed()
   }
 
   /** The representations of this server, also those that it delegates. */
-  own (): readonly Representation[] { return [...this.#own.values()].flat().map(({ representation }) => representation) }
+  own (): readonly Representation[] {
+    return [...this.#own.values()].flat().map(({ representation }) => representation)
+  }
 
   #enter (plural: string, store: ResourceStore): void {
     this.#own.set(plural, [...this.#own.get(plural) ?? [], store])
@@ -188,18 +206,24 @@ export class ResourceRegistry {
 
   /** The store for a resource as a request names it; undefined if it is not served. */
   lookup ({ group, version, resource }: ResourceName): ResourceStore | undefined {
-    return this.#served.get(resource)?.find(({ representation }) => representation.version === version && representation.group === group)
+    return this.#served.get(resource)?.find(({ representation }) => representation.version === version &&
+      representation.group === group)
   }
 
   /** True if a request's resource or subresource is served, with whatever verb. */
   serves (info: RequestInfo): boolean {
     const store = info.deeper === undefined ? this.lookup(info) : undefined
-    if (store === undefined || (!store.type.namespaced && info.namespace !== '' && info.namespace !== info.name)) return false
-    return info.subresource === '' || store.representation.subresources.some(one => one.name === info.subresource && isServed(one, store.gates))
+    if (store === undefined || (!store.type.namespaced && info.namespace !== '' && info.namespace !== info.name)) {
+      return false
+    }
+    return info.subresource === '' ||
+      store.representation.subresources.some(one => one.name === info.subresource && isServed(one, store.gates))
   }
 
   /** Registers what creating a virtual object, or posting to a subresource, does. Call it before the type is served. */
-  provideOperation (type: Pick<ResourceType, 'group' | 'plural'>, subresource: string, operation: VirtualOperation): void {
+  provideOperation (
+    type: Pick<ResourceType, 'group' | 'plural'>, subresource: string, operation: VirtualOperation
+  ): void {
     this.#operations.set(`${type.group}/${type.plural}/${subresource}`, operation)
   }
 
@@ -216,10 +240,13 @@ export class ResourceRegistry {
     return this.#sources.get(`${type.group}/${type.plural}`)
   }
 
-  /** Subresources that requests can reach: those of the object itself, views, connections, and those with an operation. */
+  /**
+   * Subresources that requests can reach: those of the object itself, views, connections, and those with an operation.
+   */
   subresourcesOf ({ representation, type, gates }: ResourceStore): readonly Subresource[] {
     const served = representation.subresources.filter(one => isServed(one, gates))
-    return served.filter(({ name, kind, view, connects }) => view !== undefined || connects === true || kind === undefined || kind === representation.kind || this.operation(type, name) !== undefined)
+    return served.filter(({ name, kind, view, connects }) => view !== undefined || connects === true ||
+      kind === undefined || kind === representation.kind || this.operation(type, name) !== undefined)
   }
 
   /** All served representations, in discovery order. */

@@ -1,11 +1,13 @@
 /**
  * One resource type at run time: its strategy, and the cache that serves reads. Operations are functions of a store and
- * work on the stored version; `forVersion` returns the same store for another representation, whose objects are converted.
+ * work on the stored version; `forVersion` returns the same store for another representation, whose objects are
+ * converted.
  */
-import {
-  encodeProtobuf, fieldValues, splitJson, withoutNulls, toJson, type Strategy, type ApiObject, type Representation,
-  type ResourceType
-} from '../schemas/index.js'
+import { splitJson, toJson } from '../schemas/codec/json/encode.js'
+import { encodeProtobuf } from '../schemas/codec/protobuf/encode.js'
+import { withoutNulls } from '../schemas/language/unset.js'
+import type { Strategy, ApiObject, Representation, ResourceType } from '../schemas/resource.js'
+import { fieldValues } from '../schemas/selectors/fields.js'
 import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
@@ -50,7 +52,9 @@ export interface ResourceStoreOptions {
   readonly reader?: AdmissionReader
   /** Minimum number of events the cache keeps for watches; 0 disables the cache. */
   readonly windowSize: number
-  /** Lifetime of expiring objects, and how long a lease is shared by new ones. Default that of the type, and one minute. */
+  /**
+   * Lifetime of expiring objects, and how long a lease is shared by new ones. Default that of the type, and one minute.
+   */
   readonly ttlSeconds?: number | undefined
   readonly leaseReuseSeconds?: number | undefined
   /** False without a garbage collector: deletions then set no finalizer for it. Default true. */
@@ -76,7 +80,9 @@ export class ResourceStore {
   /** The representation that clients of this store use. */
   readonly representation: Representation
   readonly strategy: Strategy
-  /** Default treatment of dependents on deletion; `left` without a garbage collector, where finalizers stay untouched. */
+  /**
+   * Default treatment of dependents on deletion; `left` without a garbage collector, where finalizers stay untouched.
+   */
   readonly dependents: Strategy['dependents'] | 'left'
   readonly backend: Backend
   readonly clock: Clock
@@ -156,7 +162,9 @@ export class ResourceStore {
   retire (): void {
     const reason = new StorageError('Compacted', `${this.type.plural} are no longer served`)
     this.cache?.close(reason)
-    for (const other of [this, ...this.#versions.values()]) for (const subscriber of [...other.#uncached]) subscriber.end(reason)
+    for (const other of [this, ...this.#versions.values()]) {
+      for (const subscriber of [...other.#uncached]) subscriber.end(reason)
+    }
   }
 
   /** Registers a watch that the cache does not feed, so that `retire` ends it. */
@@ -178,7 +186,9 @@ export class ResourceStore {
   forVersion (representation: Representation): ResourceStore {
     if (representation === this.representation) return this
     let other = this.#versions.get(representation)
-    if (other === undefined) this.#versions.set(representation, other = new ResourceStore(this.#options, representation, this))
+    if (other === undefined) {
+      this.#versions.set(representation, other = new ResourceStore(this.#options, representation, this))
+    }
     return other
   }
 
@@ -188,7 +198,9 @@ export class ResourceStore {
     if (conversion === undefined) return entry
     return entry.derive(this.representation.apiVersion, made => {
       const object = conversion.fromStored(this.readStored(made))
-      const json = made.revision === 0 ? toJson(this.representation.message, object) : toJson(this.representation.message, object, String(made.revision))
+      const json = made.revision === 0
+        ? toJson(this.representation.message, object)
+        : toJson(this.representation.message, object, String(made.revision))
       return marked(new Entry(made.key, made.revision, ownBytes(json), made.labels, made.fields), object)
     })
   }
@@ -207,7 +219,9 @@ export class ResourceStore {
   }
 
   /** A copy of the object in this representation, which the caller may change. */
-  convertCopy (entry: Entry): ApiObject { return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy() }
+  convertCopy (entry: Entry): ApiObject {
+    return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy()
+  }
 
   /**
    * Converts a client's object, with the defaults of its version, to the stored version. In place if no conversion is
@@ -237,7 +251,9 @@ export class ResourceStore {
   /** @throws StorageError 'Corrupt', 'Undecryptable' */
   decode (kv: KeyValue, revision: Revision): Entry {
     // Corrected defaults depend on the server's gates too.
-    const known = this.correctDefaults === undefined && kv.damage === undefined ? decodedBefore(kv.value, this.type, kv.key, revision) : undefined
+    const known = this.correctDefaults === undefined && kv.damage === undefined
+      ? decodedBefore(kv.value, this.type, kv.key, revision)
+      : undefined
     return known ?? this.entry(kv.key, this.#codec.decode(kv), revision)
   }
 
@@ -272,7 +288,9 @@ export class ResourceStore {
   }
 
   /** JSON without a resourceVersion, which can be added later. */
-  unversioned (object: ApiObject): UnversionedJson { return new UnversionedJson(splitJson(this.stored.message, object)) }
+  unversioned (object: ApiObject): UnversionedJson {
+    return new UnversionedJson(splitJson(this.stored.message, object))
+  }
 
   #entry (key: string, object: ApiObject, json: Buffer, revision: Revision): Entry {
     return marked(new Entry(key, revision, json, object.metadata.labels, fieldValues(this.stored, object)), object)

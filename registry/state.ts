@@ -28,14 +28,21 @@ export function stateOf (resources: ResourceRegistry): State {
   const caches: Record<string, CacheState> = {}
   for (const { type, cache } of resources.all()) {
     if (cache === undefined) continue
-    caches[type.group === '' ? type.plural : `${type.plural}.${type.group}`] = { loaded: cache.loaded, objects: cache.size, revision: cache.revision, watches: cache.subscribers, events: cache.window.end - cache.window.begin, eventsSince: cache.window.since }
+    caches[type.group === '' ? type.plural : `${type.plural}.${type.group}`] = {
+      loaded: cache.loaded, objects: cache.size, revision: cache.revision, watches: cache.subscribers,
+      events: cache.window.end - cache.window.begin, eventsSince: cache.window.since
+    }
   }
-  return { uptimeSeconds: Math.round(process.uptime()), node: process.version, memory: { ...process.memoryUsage() }, active, caches }
+  return {
+    uptimeSeconds: Math.round(process.uptime()), node: process.version, memory: { ...process.memoryUsage() }, active,
+    caches
+  }
 }
 
 /** As fields of log lines: the process, then each cache in use. */
 export function stateFields ({ uptimeSeconds, memory, active, caches }: State): Array<Record<string, unknown>> {
-  const inUse = Object.entries(caches).filter(([, { loaded, objects, watches }]) => !loaded || objects > 0 || watches > 0)
+  const inUse = Object.entries(caches).filter(([, { loaded, objects, watches }]) => !loaded || objects > 0 ||
+    watches > 0)
   return [{ uptimeSeconds, ...memory, active }, ...inUse.map(([cache, state]) => ({ cache, ...state }))]
 }
 
@@ -51,7 +58,9 @@ export function stateText ({ uptimeSeconds, node, memory, active, caches }: Stat
     '',
     `${'CACHE'.padEnd(60)} ${'OBJECTS'.padStart(10)} ${'WATCHES'.padStart(8)} ${'REVISION'.padStart(12)}`,
     ...Object.entries(caches).sort(([, a], [, b]) => b.objects - a.objects)
-      .map(([name, { loaded, objects, watches, revision }]) => `${name.padEnd(60)} ${(loaded ? String(objects) : 'loading').padStart(10)} ${String(watches).padStart(8)} ${String(revision).padStart(12)}`)
+      .map(([name, { loaded, objects, watches, revision }]) =>
+        `${name.padEnd(60)} ${(loaded ? String(objects) : 'loading').padStart(10)} ${String(watches).padStart(8)} ` +
+          `${String(revision).padStart(12)}`)
   ]
   return `${lines.join('\n')}\n`
 }

@@ -1,5 +1,14 @@
 /** Objects as they are stored: written in the form of `--storage-media-type`, read in any form. */
-import { applyDefaults, decode, decodeProtobuf, encodeProtobuf, parseExactly, parseYaml, PROTOBUF_MAGIC, toJson, toYaml, UNBOUNDED, type ApiObject, type ResourceType } from '../schemas/index.js'
+import { toJson } from '../schemas/codec/json/encode.js'
+import { parseExactly } from '../schemas/codec/json/exact.js'
+import { UNBOUNDED } from '../schemas/codec/json/parse.js'
+import { decodeProtobuf } from '../schemas/codec/protobuf/decode.js'
+import { encodeProtobuf, MAGIC as PROTOBUF_MAGIC } from '../schemas/codec/protobuf/encode.js'
+import { toYaml } from '../schemas/codec/yaml/yaml-write.js'
+import { parseYaml } from '../schemas/codec/yaml/yaml.js'
+import { decode } from '../schemas/language/decode.js'
+import { applyDefaults } from '../schemas/language/defaults.js'
+import type { ApiObject, ResourceType } from '../schemas/resource.js'
 import { DocumentError, MismatchError } from '../schemas/language/decode-error.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { isLarge } from '../event-loop/turns.js'
@@ -15,7 +24,8 @@ export type StorageMediaType = (typeof STORAGE_MEDIA_TYPES)[number]
 const OPENING_BRACE = 0x7b
 
 /** The form of a type's objects; custom resources are JSON in any case, as upstream. */
-const storedForm = ({ stored }: ResourceType, mediaType: StorageMediaType): StorageMediaType => stored.protobuf ? mediaType : JSON_TYPE
+const storedForm = ({ stored }: ResourceType, mediaType: StorageMediaType): StorageMediaType =>
+  stored.protobuf ? mediaType : JSON_TYPE
 
 /** Encodes an object without its resourceVersion, which the store sets. */
 function encodeStored ({ stored: { message } }: ResourceType, form: StorageMediaType, object: ApiObject): Uint8Array {
@@ -37,7 +47,9 @@ export function decodeStored ({ stored: { message }, anyStoredVersion }: Resourc
   try {
     const object = bytes.subarray(0, PROTOBUF_MAGIC.length).equals(PROTOBUF_MAGIC)
       ? decodeProtobuf(message, bytes).object
-      : decode(message, anyStoredVersion ? { ...parsed(bytes) as object, apiVersion: '' } : parsed(bytes), UNBOUNDED).object
+      : decode(message, anyStoredVersion
+        ? { ...parsed(bytes) as object, apiVersion: '' }
+        : parsed(bytes), UNBOUNDED).object
     applyDefaults(message, object)
     return object
   } catch (error) {
@@ -51,7 +63,8 @@ function withoutQuotes (error: unknown): unknown {
   return error instanceof DocumentError || error instanceof SyntaxError ? new Error('it is malformed') : error
 }
 
-const parsed = (bytes: Buffer): unknown => bytes[0] === OPENING_BRACE ? parseExactly(bytes) : parseYaml(bytes, UNBOUNDED).value
+const parsed = (bytes: Buffer): unknown =>
+  bytes[0] === OPENING_BRACE ? parseExactly(bytes) : parseYaml(bytes, UNBOUNDED).value
 
 export interface StoredCodecOptions {
   readonly type: ResourceType

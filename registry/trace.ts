@@ -1,6 +1,7 @@
 /**
- * Traces a request: its steps, and spans with their own steps. The log of slow requests and exported spans are derived from this record after the request, so
- * tracing costs little where neither is enabled. Times are milliseconds of `performance.now()`.
+ * Traces a request: its steps, and spans with their own steps. The log of slow requests and exported spans are derived
+ * from this record after the request, so tracing costs little where neither is enabled. Times are milliseconds of
+ * `performance.now()`.
  */
 import { blame } from '../event-loop/blamed.js'
 import { workFor } from '../event-loop/worked-for.js'
@@ -95,7 +96,9 @@ export class Trace extends Span {
     const items = this.items ??= []
     if (handledAt !== undefined) {
       const after = items.findIndex(item => ('at' in item ? item.at : item.startedAt) >= handledAt)
-      items.splice(after < 0 ? items.length : after, 0, { name: 'Reading, authentication and authorization of the request done', at: handledAt, fields: undefined })
+      items.splice(after < 0 ? items.length : after, 0, {
+        name: 'Reading, authentication and authorization of the request done', at: handledAt, fields: undefined
+      })
     }
     items.push({ name: 'Writing http response done', at: endedAt, fields: undefined })
   }
@@ -105,7 +108,9 @@ export class Trace extends Span {
 }
 
 /** Runs `work` in a child span, if there is a span. */
-export async function withSpan<T> (span: Span | undefined, name: string, work: (part: Span | undefined) => Promise<T>, fields?: Fields): Promise<T> {
+export async function withSpan<T> (
+  span: Span | undefined, name: string, work: (part: Span | undefined) => Promise<T>, fields?: Fields
+): Promise<T> {
   if (span === undefined) return await work(undefined)
   const part = span.start(name, fields)
   try {

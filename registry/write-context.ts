@@ -1,6 +1,7 @@
 /** The caller and options of a write, the same for every verb. */
 import type { UserInfo } from '../schemas/meta/user-info.js'
-import { timestamp, type ApiObject } from '../schemas/index.js'
+import { timestamp } from '../schemas/meta/time.js'
+import type { ApiObject } from '../schemas/resource.js'
 import { invalid, type FieldError } from '../schemas/status.js'
 import type { AdmissionRequest } from './admission.js'
 import type { Span } from './trace.js'
@@ -32,7 +33,9 @@ export interface WriteContext {
   readonly options?: Readonly<Record<string, unknown>>
   /** The field manager; may be empty. Default the server itself. */
   readonly fieldManager?: string
-  /** Throws a StatusError 403 if the caller may update but not create. Called before an update creates. Default allowed. */
+  /**
+   * Throws a StatusError 403 if the caller may update but not create. Called before an update creates. Default allowed.
+   */
   readonly mayCreate?: () => Promise<void>
   /** Whether the caller may get an object. Refusals quote parts of it only then. Default true. */
   readonly mayGet?: (of: ObjectName) => Promise<boolean>
@@ -67,7 +70,8 @@ export async function mayGet ({ store, target, context }: ObjectWrite): Promise<
 export interface Target { readonly namespace: string, readonly name: string, readonly subresource?: string }
 
 /** RFC 3339 with seconds precision. @param after seconds from now */
-export const now = ({ clock }: Pick<ResourceStore, 'clock'>, after = 0): string => timestamp(clock.wall() + after * 1000)
+export const now = ({ clock }: Pick<ResourceStore, 'clock'>, after = 0): string =>
+  timestamp(clock.wall() + after * 1000)
 
 /** @throws StatusError 422 with a cause per finding, if there are any */
 export function refuse (store: ResourceStore, object: ApiObject, errors: readonly FieldError[]): void {

@@ -1,9 +1,17 @@
-/** Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending on fieldValidation. */
+/**
+ * Decodes request bodies by Content-Type. Unknown and duplicate fields are ignored, warned about or refused, depending
+ * on fieldValidation.
+ */
 import type { VerbRequest } from '../answers/answer.js'
-import {
-  parseYamlBody, parseJson, findingsOfYaml, decode, OF_BODIES, decodeProtobuf, warningsOf, applyDefaults,
-  findingsOfJson, stringify, strictFindings, toJson, type Parsed, type Message
-} from '../schemas/index.js'
+import { toJson } from '../schemas/codec/json/encode.js'
+import { stringify } from '../schemas/codec/json/exact.js'
+import { parseJson, OF_BODIES, type Parsed } from '../schemas/codec/json/parse.js'
+import { decodeProtobuf } from '../schemas/codec/protobuf/decode.js'
+import { parseYamlBody } from '../schemas/codec/text-thread.js'
+import type { Message } from '../schemas/language/declare.js'
+import { decode } from '../schemas/language/decode.js'
+import { applyDefaults } from '../schemas/language/defaults.js'
+import { findingsOfYaml, warningsOf, findingsOfJson, strictFindings } from '../schemas/language/strict-findings.js'
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
@@ -14,7 +22,10 @@ import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-err
 import type { FieldValidation } from './write-options.js'
 
 const OBJECT_TYPES = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE]
-/** The name that upstream clients use for the same bytes, some without negotiation. Sent only to clients that use public names. */
+/**
+ * The name that upstream clients use for the same bytes, some without negotiation. Sent only to clients that use public
+ * names.
+ */
 const STOCK_PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
 /** The media type in lower case without parameters; JSON by default. */
@@ -38,19 +49,29 @@ export async function parseText (type: string, body: Uint8Array, request: VerbRe
  * Decodes the object of a body; `validation` decides about unknown fields.
  * @throws StatusError 400 for an empty body or a Strict violation, 415; DecodeError
  */
-export async function decodeBody<T> (request: VerbRequest, message: Message<T>, validation: FieldValidation): Promise<T> {
+export async function decodeBody<T> (
+  request: VerbRequest, message: Message<T>, validation: FieldValidation
+): Promise<T> {
   const type = contentType(request)
   const body = bodyOf(request)
-  if (!OBJECT_TYPES.includes(type)) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`)
+  if (!OBJECT_TYPES.includes(type)) {
+    throw unsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${OBJECT_TYPES.join(', ')}`
+    )
+  }
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
   if (isLarge(body.length)) await yieldToStarted()
   const decoded = await withSpan(request.orch.trace, 'Decode', async () => {
-    const made = type === PROTOBUF_TYPE ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () => decodeProtobuf(message, body, OF_BODIES, request.orch.naming.protobuf(message))) : await decodeText(request, type, body, message)
+    const made = type === PROTOBUF_TYPE
+      ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () =>
+        decodeProtobuf(message, body, OF_BODIES, request.orch.naming.protobuf(message)))
+      : await decodeText(request, type, body, message)
     if (isLarge(body.length)) await nextTurn()
     return made
   })
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
-    applyFieldValidation(request, validation, findingsOf(type, body, message, decoded), why => badRequest(decodeErrorText(message, {}, `strict decoding error: ${why}`)))
+    applyFieldValidation(request, validation, findingsOf(type, body, message, decoded), why =>
+      badRequest(decodeErrorText(message, {}, `strict decoding error: ${why}`)))
   }
   if (request.orch.recorder !== undefined) {
     recordSent(request, message as Message<object>, decoded.object as object)
@@ -77,22 +98,32 @@ async function decodeText<T> (request: VerbRequest, type: string, body: Uint8Arr
   const { value, ...found } = await withDecodeErrorText(explain, () => parseText(type, body, request))
   if (isLarge(body.length)) await nextTurn()
   request.orch.naming.value(message, value)
-  return { ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found }
+  return {
+    ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found
+  }
 }
 
-interface BodyFindings { readonly unknown: readonly string[], readonly duplicates: readonly string[], readonly lines?: readonly string[] }
+interface BodyFindings {
+  readonly unknown: readonly string[], readonly duplicates: readonly string[], readonly lines?: readonly string[]
+}
 
 /** Unknown and duplicate fields. */
-function findingsOf (type: string, body: Uint8Array, message: Message, { unknown, duplicates, lines }: BodyFindings): string[] {
+function findingsOf (
+  type: string, body: Uint8Array, message: Message, { unknown, duplicates, lines }: BodyFindings
+): string[] {
   if (type === YAML_TYPE) return findingsOfYaml(unknown, lines)
   // Custom types have no protobuf form.
-  return type === JSON_TYPE && message[Facts].protobuf ? findingsOfJson(body, unknown, duplicates) : strictFindings(unknown, duplicates)
+  return type === JSON_TYPE && message[Facts].protobuf
+    ? findingsOfJson(body, unknown, duplicates)
+    : strictFindings(unknown, duplicates)
 }
 
 const MAX_FINDINGS = 20
 
 /** Ignores findings, warns about them, or throws. @param refusal the error for Strict */
-export function applyFieldValidation (request: VerbRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error): void {
+export function applyFieldValidation (
+  request: VerbRequest, validation: FieldValidation, findings: readonly string[], refusal: (why: string) => Error
+): void {
   if (validation === 'Ignore' || findings.length === 0) return
   if (validation === 'Strict') throw refusal(findings.slice(0, MAX_FINDINGS).join(', '))
   request.orch.warnings.push(...findings.flatMap(warningsOf).slice(0, MAX_FINDINGS))

@@ -31,5 +31,6 @@ export class CachedDocument {
 
 /** Whether If-None-Match, which compares weakly, contains the tag. */
 function isKnown (header: string | undefined, etag: string): boolean {
-  return header !== undefined && header.split(',').some(tag => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
+  return header !== undefined &&
+    header.split(',').some(tag => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
 }

@@ -1,7 +1,7 @@
 /** Upstream's error messages for bodies that are not the expected object. */
 import { DecodeError, isDecodeError } from '../schemas/language/decode-error.js'
 import { Facts } from '../schemas/language/types.js'
-import type { Message } from '../schemas/index.js'
+import type { Message } from '../schemas/language/declare.js'
 
 const truncate = (text: string): string => text.length > 100 ? `${text.slice(0, 100)}…` : text
 
@@ -21,17 +21,21 @@ export function decodeErrorText (message: Message, value: unknown, why: string):
   if (expected === undefined) return why
   const sent = typeOf(message, value)
   if (sent === undefined) return unrecognized(message, why)
-  if (sent.kind === expected.kind && sent.apiVersion !== expected.apiVersion && sent.apiVersion !== expected.alsoAs && !expected.anyVersion) {
-    return `the API version in the data (${truncate(sent.apiVersion)}) does not match the expected API version (${expected.apiVersion})`
+  if (sent.kind === expected.kind && sent.apiVersion !== expected.apiVersion && sent.apiVersion !== expected.alsoAs &&
+    !expected.anyVersion) {
+    return `the API version in the data (${truncate(sent.apiVersion)}) does not match the expected API version ` +
+      `(${expected.apiVersion})`
   }
   const version = sent.apiVersion.slice(sent.apiVersion.lastIndexOf('/') + 1)
-  return `${truncate(sent.kind)} in version ${JSON.stringify(truncate(version))} cannot be handled as a ${expected.kind}: ${why}`
+  return `${truncate(sent.kind)} in version ${JSON.stringify(truncate(version))} cannot be handled as a ` +
+    `${expected.kind}: ${why}`
 }
 
 /** The message for a body without a readable type. */
 export function unrecognized (message: Message, why: string): string {
   const { type, name } = message[Facts]
-  return `the object provided is unrecognized (must be of type ${type?.kind ?? name}): couldn't get version/kind; json parse error: ${why}`
+  return `the object provided is unrecognized (must be of type ${type?.kind ?? name}): couldn't get version/kind; ` +
+    `json parse error: ${why}`
 }
 
 /** Adds the type to the message of DecodeErrors thrown by `make`. */

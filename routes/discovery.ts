@@ -1,6 +1,8 @@
-/** Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page. */
+/**
+ * Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Subresource } from '../schemas/index.js'
+import type { Subresource } from '../schemas/resource.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
@@ -12,7 +14,9 @@ import { withSlash } from './with-slash.js'
 
 const byName = (one: { name: string }, other: { name: string }): number => one.name < other.name ? -1 : 1
 
-function apiResources (stores: readonly ResourceStore[], subresourcesOf: (store: ResourceStore) => readonly Subresource[]): object[] {
+function apiResources (
+  stores: readonly ResourceStore[], subresourcesOf: (store: ResourceStore) => readonly Subresource[]
+): object[] {
   return stores.flatMap(store => {
     const { representation, type, gates } = store
     const { plural, namespaced, kind, shortNames, categories, storageVersionHash } = representation
@@ -27,7 +31,8 @@ function apiResources (stores: readonly ResourceStore[], subresourcesOf: (store:
       ...(type.virtual || !gates.enabled('StorageVersionHash') ? {} : { storageVersionHash })
     }
     const subresources = subresourcesOf(store).map(({ name, verbs, kind: own = kind, group, version }) => ({
-      name: `${plural}/${name}`, singularName: '', namespaced, ...(group === undefined ? {} : { group }), ...(version === undefined ? {} : { version }), kind: own, verbs: [...verbs].sort()
+      name: `${plural}/${name}`, singularName: '', namespaced, ...(group === undefined ? {} : { group }),
+      ...(version === undefined ? {} : { version }), kind: own, verbs: [...verbs].sort()
     }))
     return [own, ...subresources]
   }).sort(byName)
@@ -45,25 +50,37 @@ function named ({ orch: { info: { path } } }: FastifyRequest): { readonly group:
 }
 
 export default async function discovery (fastify: FastifyInstance): Promise<void> {
-  const { orchResources: resources, orchSettings: settings, orchAggregation: aggregation, orchAuthentication: { tokens: serviceAccountTokens } } = fastify
+  const {
+    orchResources: resources, orchSettings: settings, orchAggregation: aggregation,
+    orchAuthentication: { tokens: serviceAccountTokens }
+  } = fastify
   const { groups } = aggregation
-  const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>): void => {
-    for (const path of withSlash(fastify, url)) fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
+  const route = (
+    url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+  ): void => {
+    for (const path of withSlash(fastify, url)) {
+      fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
+    }
   }
   const send = (request: FastifyRequest, reply: FastifyReply, document: object): FastifyReply => {
     sendValue(request, reply, document)
     return reply
   }
-  const get = (url: string, make: (request: FastifyRequest) => object): void => { route(url, (request, reply) => send(request, reply, make(request))) }
+  const get = (url: string, make: (request: FastifyRequest) => object): void => {
+    route(url, (request, reply) => send(request, reply, make(request)))
+  }
 
   get('/version', () => versionInfo())
   get('/api', () => ({
     kind: 'APIVersions',
     versions: groups().get('') ?? [],
-    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: settings.externalHostname ?? settings.advertiseAddress ?? '' }]
+    serverAddressByClientCIDRs: [
+      { clientCIDR: '0.0.0.0/0', serverAddress: settings.externalHostname ?? settings.advertiseAddress ?? '' }
+    ]
   }))
   get('/apis', () => ({
-    kind: 'APIGroupList', apiVersion: 'v1', groups: [...groups()].filter(([group]) => group !== '').map(([group, versions]) => groupOf(group, versions))
+    kind: 'APIGroupList', apiVersion: 'v1',
+    groups: [...groups()].filter(([group]) => group !== '').map(([group, versions]) => groupOf(group, versions))
   }))
   get('/apis/:group', request => {
     const { group } = named(request)
@@ -71,16 +88,23 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (versions === undefined) throw unknownPath(request.orch.info)
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
   })
-  const list = (group: string, version: string, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
+  const list = (
+    group: string, version: string, request: FastifyRequest, reply: FastifyReply
+  ): FastifyReply | Promise<FastifyReply> => {
     const { info } = request.orch
-    const found = resources.served().filter(({ representation }) => representation.group === group && representation.version === version)
+    const found = resources.served().filter(({ representation }) => representation.group === group &&
+      representation.version === version)
     if (found.length === 0) {
       const service = aggregation.find(info.path)
       if (service === undefined) throw unknownPath(info)
       return aggregation.proxy(service, request, reply)
     }
     // Lists of the core group have no apiVersion, as upstream.
-    return send(request, reply, { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion: group === '' ? version : `${group}/${version}`, resources: apiResources(found, store => resources.subresourcesOf(store)) })
+    return send(request, reply, {
+      kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }),
+      groupVersion: group === '' ? version : `${group}/${version}`,
+      resources: apiResources(found, store => resources.subresourcesOf(store))
+    })
   }
   route('/api/:version', (request, reply) => list('', (request.params as { version: string }).version, request, reply))
   route('/apis/:group/:version', (request, reply) => {
@@ -96,7 +120,12 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   }
   route('/', (request, reply) => request.orch.accept?.page === true
     ? sendPage(request, reply)
-    : send(request, reply, { paths: rootPaths(groups(), [...discoveryPaths(serviceAccountTokens.issuer), ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []]) }))
+    : send(request, reply, {
+      paths: rootPaths(groups(), [
+        ...discoveryPaths(serviceAccountTokens.issuer),
+        ...settings.featureGates.enabled('OpenAPIV3') ? ['/openapi/v3'] : []
+      ])
+    }))
 }
 
 function rootPaths (groups: ReadonlyMap<string, readonly string[]>, others: readonly string[]): string[] {

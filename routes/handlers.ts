@@ -2,8 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { VerbTable } from '../registry/verb-table.js'
-import type { Subresource } from '../schemas/index.js'
-import { isServed } from '../schemas/resource.js'
+import { isServed, type Subresource } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
 import type { Verb } from '../answers/answer.js'
 import { answering } from '../answers/send.js'
@@ -27,8 +26,14 @@ const patchOrApply = (apply: Verb, patch: Verb): Verb => request => isApply(requ
 
 /** The handlers of each store, made when the first request comes: most resources get none. */
 export function handlerTables (fastify: FastifyInstance): (store: ResourceStore) => VerbTable<Handler> {
-  const { orchSettings: settings, orchShutdown: shutdown, orchResources: resources, orchConnections: connections, orchMetrics: metrics } = fastify
-  const answered = answering({ closing: () => shutdown.signal, bytesPerSecond: settings.connectionBytesPerSecond, observerOf: observeWatches(metrics) })
+  const {
+    orchSettings: settings, orchShutdown: shutdown, orchResources: resources, orchConnections: connections,
+    orchMetrics: metrics
+  } = fastify
+  const answered = answering({
+    closing: () => shutdown.signal, bytesPerSecond: settings.connectionBytesPerSecond,
+    observerOf: observeWatches(metrics)
+  })
 
   /** By subresource, '' for the object itself, then by verb. */
   const handlersOf = (store: ResourceStore): Map<string, Handlers> => {
@@ -40,9 +45,15 @@ export function handlerTables (fastify: FastifyInstance): (store: ResourceStore)
       }))
     if (store.type.virtual) {
       const source = resources.source(store.type)
-      const reading = source === undefined ? {} : { get: getSourceVerb(store, source), list: listSourceVerb(store, source) }
-      const unwatched = source === undefined ? {} : { watch: (): never => { throw notSupported(store.resource, 'watch') } }
-      return new Map([['', { ...pick(verbs, { ...reading, create: operationVerb(store, resources.operation(store.type)) }), ...unwatched }]])
+      const reading = source === undefined
+        ? {}
+        : { get: getSourceVerb(store, source), list: listSourceVerb(store, source) }
+      const unwatched = source === undefined
+        ? {}
+        : { watch: (): never => { throw notSupported(store.resource, 'watch') } }
+      return new Map([['', {
+        ...pick(verbs, { ...reading, create: operationVerb(store, resources.operation(store.type)) }), ...unwatched
+      }]])
     }
     const patch = patchOrApply(request => applyObject(store, request), patchVerb(store))
     const object: Verbs = { get: getVerb(store), update: updateVerb(store), patch }
@@ -62,7 +73,9 @@ export function handlerTables (fastify: FastifyInstance): (store: ResourceStore)
       const operation = resources.operation(store.type, name)
       if (operation !== undefined) return { create: operationVerb(store, operation) }
       if (own === kind && connects !== true) return object
-      return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${store.representation.plural}/${name}`) }]))
+      return Object.fromEntries(
+        verbs.map(verb => [verb, () => { throw notOffered(`${store.representation.plural}/${name}`) }])
+      )
     }
     const subresourceHandlers = (subresource: Subresource): Handlers => {
       const { name, connects, verbs } = subresource

@@ -4,7 +4,7 @@
  */
 import fp from 'fastify-plugin'
 import type { FastifyInstance } from 'fastify'
-import { representations, types } from '../schemas/index.js'
+import { representations, types } from '../schemas/resources.js'
 import discovery from './discovery.js'
 import { dispatcher } from './dispatch.js'
 import issuerDiscovery from './issuer-discovery.js'

@@ -1,6 +1,6 @@
 /**
- * OpenID Connect discovery for service account tokens: the issuer and the keys that verify its tokens. Served only if the issuer is an https URL, as the
- * protocol requires.
+ * OpenID Connect discovery for service account tokens: the issuer and the keys that verify its tokens. Served only if
+ * the issuer is an https URL, as the protocol requires.
  *
  * @see interface, 'Health endpoints' 6; --service-account-issuer, --service-account-jwks-uri
  */
@@ -15,7 +15,8 @@ const KEYS_TYPE = 'application/jwk-set+json'
 const CACHEABLE = { 'cache-control': 'public, max-age=3600' }
 
 /** The discovery paths of an issuer; none if it cannot be discovered. */
-export const discoveryPaths = (issuer: string): string[] => URL.canParse(issuer) && new URL(issuer).protocol === 'https:' ? [CONFIGURATION, KEYS] : []
+export const discoveryPaths = (issuer: string): string[] =>
+  URL.canParse(issuer) && new URL(issuer).protocol === 'https:' ? [CONFIGURATION, KEYS] : []
 
 export default async function issuerDiscovery (fastify: FastifyInstance): Promise<void> {
   const { orchSettings: settings, orchAuthentication: { tokens: { issuer, keys, keysUri } } } = fastify
@@ -24,12 +25,17 @@ export default async function issuerDiscovery (fastify: FastifyInstance): Promis
   const serve = (url: string, type: string, value: object): void => {
     const document = new CachedDocument(Buffer.from(JSON.stringify(value)))
     for (const path of withSlash(fastify, url)) {
-      fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler: (request, reply) => document.send(request, reply.headers(CACHEABLE), type) })
+      fastify.route({
+        method: 'GET', url: path, exposeHeadRoute: false,
+        handler: (request, reply) => document.send(request, reply.headers(CACHEABLE), type)
+      })
     }
   }
   serve(CONFIGURATION, JSON_TYPE, {
     issuer,
-    jwks_uri: keysUri ?? (address === undefined ? `${issuer.replace(/\/$/, '')}${KEYS}` : `https://${address}${fastify.prefix}${KEYS}`),
+    jwks_uri: keysUri ?? (address === undefined
+      ? `${issuer.replace(/\/$/, '')}${KEYS}`
+      : `https://${address}${fastify.prefix}${KEYS}`),
     response_types_supported: ['id_token'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: [...new Set(keys.map(({ alg }) => alg))].sort()

@@ -1,12 +1,13 @@
 /**
- * OpenAPI: `/openapi/v2` is one document, in JSON or the protobuf form that upstream clients prefer; `/openapi/v3` lists the document of each group version
- * under an address with its hash, so that clients can cache it. Those of extension servers are merged and listed.
+ * OpenAPI: `/openapi/v2` is one document, in JSON or the protobuf form that upstream clients prefer; `/openapi/v3`
+ * lists the document of each group version under an address with its hash, so that clients can cache it. Those of
+ * extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { OWN_NAMES, type Naming } from '../schemas/naming.js'
 import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
-import type { Representation } from '../schemas/index.js'
+import type { Representation } from '../schemas/resource.js'
 import { OpenApi3 } from '../schemas/openapi/v3.js'
 import { swaggerJson, type OpenApiInfo } from '../schemas/openapi/v2.js'
 import { noSuchPath, notAcceptable } from '../schemas/status.js'
@@ -16,7 +17,10 @@ import { discoveryPaths } from './issuer-discovery.js'
 
 /** Newer clients request both spellings but accept only this one as Content-Type. */
 const PROTOBUF_V2 = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'
-const V2_FORMATS: ReadonlyMap<string, Format> = new Map([[PROTOBUF_V2, 'protobuf'], ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'protobuf'], [JSON_TYPE, 'json']])
+const V2_FORMATS: ReadonlyMap<string, Format> = new Map([
+  [PROTOBUF_V2, 'protobuf'], ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', 'protobuf'],
+  [JSON_TYPE, 'json']
+])
 /** No protobuf: clients that prefer it accept JSON too. */
 const V3_FORMATS: ReadonlyMap<string, Format> = new Map([[JSON_TYPE, 'json']])
 const YEAR_SECONDS = 365 * 24 * 60 * 60
@@ -49,7 +53,9 @@ class Generation {
   #index: Promise<CachedDocument> | undefined
 
   /** @param issuer whether issuer discovery is served */
-  constructor (resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments, naming: Naming) {
+  constructor (
+    resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments, naming: Naming
+  ) {
     this.#remote = remote
     this.#resources = resources
     this.#naming = naming
@@ -80,7 +86,8 @@ class Generation {
 
   /** Builds all documents, because their addresses contain their hashes. */
   index (): Promise<CachedDocument> {
-    this.#index ??= runStepsWithinBudget(this.#paths()).then(paths => new CachedDocument(Buffer.from(JSON.stringify({ paths }))))
+    this.#index ??= runStepsWithinBudget(this.#paths())
+      .then(paths => new CachedDocument(Buffer.from(JSON.stringify({ paths }))))
     return this.#index
   }
 
@@ -92,7 +99,9 @@ class Generation {
       if (hash !== undefined) paths[shown] = { serverRelativeURL: addressOf(shown, hash) }
       yield
     }
-    for (const [name, serverRelativeURL] of this.#remote.paths) paths[renamed(name, this.#naming)] ??= { serverRelativeURL }
+    for (const [name, serverRelativeURL] of this.#remote.paths) {
+      paths[renamed(name, this.#naming)] ??= { serverRelativeURL }
+    }
     return paths
   }
 }
@@ -103,7 +112,10 @@ const renamed = (name: string, naming: Naming): string => naming.path(`/${name}`
 const addressOf = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
 export default async function openapi (fastify: FastifyInstance): Promise<void> {
-  const { orchClock: clock, orchResources: resources, orchAggregation: aggregation, orchSettings: { featureGates: gates }, orchAuthentication: { tokens: serviceAccountTokens } } = fastify
+  const {
+    orchClock: clock, orchResources: resources, orchAggregation: aggregation, orchSettings: { featureGates: gates },
+    orchAuthentication: { tokens: serviceAccountTokens }
+  } = fastify
   let generation = -1
   let remote: RemoteDocuments | undefined
   const current = new Map<Naming, Generation>()
@@ -115,7 +127,12 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
       current.clear()
     }
     let generated = current.get(naming)
-    if (generated === undefined) current.set(naming, generated = new Generation(resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })), discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found, naming))
+    if (generated === undefined) {
+      current.set(naming, generated = new Generation(
+        resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })),
+        discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found, naming
+      ))
+    }
     return generated
   }
   const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
@@ -124,7 +141,8 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
 
   get('/openapi/v2', async (request, reply) => {
     const format = formatOf(request, V2_FORMATS)
-    return (await (await currentGeneration(request)).v2(format)).send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
+    return (await (await currentGeneration(request)).v2(format))
+      .send(request, reply, format === 'json' ? JSON_TYPE : PROTOBUF_V2)
   })
   if (!gates.enabled('OpenAPIV3')) return
   get('/openapi/v3', async (request, reply) => {
@@ -143,7 +161,9 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     const hash = request.orch.query.get('hash')
     if (hash !== null) {
       if (hash !== document.hash) return reply.redirect(`${fastify.prefix}${addressOf(name, document.hash)}`, 301)
-      reply.headers({ 'cache-control': 'public, immutable', expires: new Date(clock.wall() + YEAR_SECONDS * 1000).toUTCString() })
+      reply.headers({
+        'cache-control': 'public, immutable', expires: new Date(clock.wall() + YEAR_SECONDS * 1000).toUTCString()
+      })
     }
     return document.send(request, reply, JSON_TYPE)
   })

@@ -1,5 +1,11 @@
 /** Parses query parameters; errors name the parameter and its valid values. */
-import { NO_LABELS, parseFieldSelector, holdLabelSelector, holdFieldSelector, NO_FIELDS, parseLabelSelector, type Representation, type FieldSelectorMatcher, type LabelSelectorMatcher } from '../schemas/index.js'
+import type { Representation } from '../schemas/resource.js'
+import {
+  parseFieldSelector, holdFieldSelector, NO_FIELDS, type FieldSelectorMatcher
+} from '../schemas/selectors/fields.js'
+import {
+  NO_LABELS, holdLabelSelector, parseLabelSelector, type LabelSelectorMatcher
+} from '../schemas/selectors/labels.js'
 import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest, invalid } from '../schemas/status.js'
 import type { Caller } from '../registry/write-context.js'
@@ -8,7 +14,10 @@ import { quote } from '../schemas/quote.js'
 
 const [MIN_INT64, MAX_INT64] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-/** A 64-bit integer. Values beyond ±9007199254740991 are rounded; no parameter needs them exactly. @throws StatusError 400 */
+/**
+ * A 64-bit integer. Values beyond ±9007199254740991 are rounded; no parameter needs them exactly.
+ * @throws StatusError 400
+ */
 export function integer (query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name)
   if (text === null || text === '') return undefined
@@ -49,7 +58,9 @@ export function selectors (query: URLSearchParams, definition: Representation): 
 /** As `selectors` for a watch, which keeps them in memory. @throws DecodeError also if they are too large for that */
 export function watchSelectors (query: URLSearchParams, definition: Representation): Selection {
   const selection = selectors(query, definition)
-  return selection === NO_SELECTION ? NO_SELECTION : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
+  return selection === NO_SELECTION
+    ? NO_SELECTION
+    : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
 }
 
 class ParsedListRequest implements ListRequest {
@@ -62,7 +73,9 @@ class ParsedListRequest implements ListRequest {
   readonly resourceVersionMatch: string
   readonly #caller: Caller
 
-  constructor ({ labels, fields }: Selection, query: URLSearchParams, namespace: string, caller: Caller, isChunked: boolean) {
+  constructor (
+    { labels, fields }: Selection, query: URLSearchParams, namespace: string, caller: Caller, isChunked: boolean
+  ) {
     this.labels = labels
     this.fields = fields
     this.namespace = namespace
@@ -79,15 +92,21 @@ class ParsedListRequest implements ListRequest {
 }
 
 /** The parameters of a list. @param isChunked whether limit and continue apply @throws StatusError 400, DecodeError */
-export function listRequest (query: URLSearchParams, definition: Representation, namespace: string, caller: Caller, isChunked: boolean): ListRequest {
+export function listRequest (
+  query: URLSearchParams, definition: Representation, namespace: string, caller: Caller, isChunked: boolean
+): ListRequest {
   count(query, 'timeoutSeconds')
   return new ParsedListRequest(selectors(query, definition), query, namespace, caller, isChunked)
 }
 
-/** Refuses a parameter of later releases that changes the meaning of the response, so that clients fall back. @throws StatusError 422 */
+/**
+ * Refuses a parameter of later releases that changes the meaning of the response, so that clients fall back.
+ * @throws StatusError 422
+ */
 export function refuseInitialEvents (query: URLSearchParams): void {
   if (!query.has('sendInitialEvents')) return
   throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{
-    type: 'FieldValueForbidden', field: 'sendInitialEvents', detail: 'sendInitialEvents is not offered by this server; list, then watch from the version of the list'
+    type: 'FieldValueForbidden', field: 'sendInitialEvents',
+    detail: 'sendInitialEvents is not offered by this server; list, then watch from the version of the list'
   }])
 }

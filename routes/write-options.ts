@@ -18,7 +18,10 @@ export function fieldValidation ({ method, orch: { query }, server }: VerbReques
   const value = query.get('fieldValidation') ?? ''
   const isOn = server.orchSettings.featureGates.enabled('ServerSideFieldValidation')
   if (value === '') return isOn ? 'Warn' : 'Ignore'
-  const known = VALIDATIONS.find(one => one === value) ?? refuseOption(method, { type: 'FieldValueNotSupported', field: 'fieldValidation', value, detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}` })
+  const known = VALIDATIONS.find(one => one === value) ?? refuseOption(method, {
+    type: 'FieldValueNotSupported', field: 'fieldValidation', value,
+    detail: `supported values: ${['', ...VALIDATIONS].sort().map(one => JSON.stringify(one)).join(', ')}`
+  })
   return isOn ? known : 'Ignore'
 }
 
@@ -31,7 +34,11 @@ export function checkFieldManager (query: URLSearchParams, method: string): void
 
 /** Refuses `force` on patches other than apply. @throws StatusError 422 */
 export function refuseForce (query: URLSearchParams): void {
-  if (bool(query, 'force')) refuseOption('PATCH', { type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch' })
+  if (bool(query, 'force')) {
+    refuseOption('PATCH', {
+      type: 'FieldValueForbidden', field: 'force', detail: 'may not be specified for non-apply patch'
+    })
+  }
 }
 
 /** Owns the changes of clients that name neither a manager nor, in their user agent, a program. */

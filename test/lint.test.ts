@@ -117,7 +117,7 @@ t.test('permitted imports pass', async t => {
   for (const [file, specifier] of [
     ['routes/index.ts', '../plugins/shared/context.js'],
     ['routes/index.ts', '../registry/resource-registry.js'],
-    ['registry/resource-registry.ts', '../schemas/index.js'],
+    ['registry/resource-registry.ts', '../schemas/resource.js'],
     ['plugins/health.ts', '../storage/errors.js'],
     ['plugins/health.ts', '../clients/http-client.js'],
     ['storage/embedded/lmdb.ts', '../../files/folders.js'],

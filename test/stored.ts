@@ -1,5 +1,6 @@
 /** The stored representations by name, with the static types of their objects; for tests. */
-import type { ApiObject, Message, Representation, ResourceType } from '../schemas/index.js'
+import type { Message } from '../schemas/language/declare.js'
+import type { ApiObject, Representation, ResourceType } from '../schemas/resource.js'
 import { ConfigMap, configMaps as configMapType } from '../schemas/api/core/configmaps.js'
 import { Namespace, namespaces as namespaceType } from '../schemas/api/core/namespaces.js'
 import { Secret, secrets as secretType } from '../schemas/api/core/secrets.js'

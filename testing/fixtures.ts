@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseYaml } from '../schemas/index.js'
+import { parseYaml } from '../schemas/codec/yaml/yaml.js'
 
 /**
  * An object, or a list of any kind; the path or `file:` URL of a YAML or JSON file, or of a folder of such files, which

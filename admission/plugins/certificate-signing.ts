@@ -5,7 +5,7 @@
 import {
   certificateSigningRequests, type CertificateSigningRequest
 } from '../../schemas/api/certificates/certificatesigningrequests.js'
-import { sameValue } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/language/values.js'
 import { pluginFor, type AdmissionPlugin } from '../../registry/admission.js'
 import type { AdmissionTools } from '../options.js'
 import { refusal } from '../refusal.js'

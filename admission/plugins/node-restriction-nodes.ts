@@ -1,6 +1,6 @@
 /** NodeRestriction for nodes: a node agent changes only its own Node, and nothing that attracts pods to it. */
 import type { Node } from '../../schemas/api/core/nodes.js'
-import { sameValue } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/language/values.js'
 import type { Naming } from '../../schemas/naming.js'
 import { typed, type AdmissionRequest } from '../../registry/admission.js'
 import { refusal } from '../refusal.js'

@@ -6,7 +6,7 @@
  */
 import type { Namespace } from '../../schemas/api/core/namespaces.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
-import { sameValue } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/language/values.js'
 import { describe, invalid, listed } from '../../schemas/status.js'
 import { typed, type AdmissionRequest, type AdmissionPlugin } from '../../registry/admission.js'
 import { podPath, podIn, type PodLike } from '../pod-templates.js'

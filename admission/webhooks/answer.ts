@@ -1,6 +1,8 @@
 /** Reads webhook responses, strictly and by the rules of the version of the review. */
 import { AdmissionReview, API_VERSION, type AdmissionResponse } from '../../schemas/api/admission/v1.js'
-import { decode, isDecodeError, parseJson } from '../../schemas/index.js'
+import { parseJson } from '../../schemas/codec/json/parse.js'
+import { isDecodeError } from '../../schemas/language/decode-error.js'
+import { decode } from '../../schemas/language/decode.js'
 import { CallFailure, HookFailure, withoutValue } from './target.js'
 import type { ReviewVersion } from './hook.js'
 import { GROUP } from './review.js'

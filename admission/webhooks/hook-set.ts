@@ -1,7 +1,7 @@
 /**
  * All webhooks of one kind, in order, and the ones that match a request; matches are cached by resource and operation.
  */
-import type { Representation } from '../../schemas/index.js'
+import type { Representation } from '../../schemas/resource.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { AdmissionRequest } from '../../registry/admission.js'
 import type { Hook } from './hook.js'

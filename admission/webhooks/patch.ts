@@ -1,6 +1,6 @@
 /** Applies a webhook's JSON patch to the object in the version that the hook received. */
-import { isDecodeError, parseJson, UNBOUNDED } from '../../schemas/index.js'
-import { saidOf } from '../../schemas/language/decode-error.js'
+import { parseJson, UNBOUNDED } from '../../schemas/codec/json/parse.js'
+import { saidOf, isDecodeError } from '../../schemas/language/decode-error.js'
 import { isStatusError } from '../../schemas/status.js'
 import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { applyJsonPatch, parseJsonPatch } from '../../registry/patch/json-patch.js'

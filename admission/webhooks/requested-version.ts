@@ -2,9 +2,11 @@
  * Converts the object of a request to what a webhook requires, and back: another version, the view of a subresource, or
  * unchanged for other kinds.
  */
-import {
-  decode, applyDefaults, stringify, toJson, type SubresourceView, type Representation, type ApiObject
-} from '../../schemas/index.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
+import { stringify } from '../../schemas/codec/json/exact.js'
+import { decode } from '../../schemas/language/decode.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
+import type { SubresourceView, Representation, ApiObject } from '../../schemas/resource.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'

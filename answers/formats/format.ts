@@ -1,5 +1,7 @@
 /** What the formats of answers have in common. */
-import type { ApiObject, Asker, Message, TextForm } from '../../schemas/index.js'
+import type { Asker, TextForm } from '../../schemas/codec/text-thread.js'
+import type { Message } from '../../schemas/language/declare.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'

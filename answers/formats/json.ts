@@ -1,5 +1,7 @@
 /** JSON: an object and an event are the stored bytes, a list joins them. Indented where a client asks for that. */
-import { indentedItem, listJson, stringify, toJson } from '../../schemas/index.js'
+import { listJson, toJson } from '../../schemas/codec/json/encode.js'
+import { stringify } from '../../schemas/codec/json/exact.js'
+import { indentedItem } from '../../schemas/codec/json/indented.js'
 import { JSON_TYPE } from '../../schemas/media-types.js'
 import { nextTurn, isLarge, turnIsOver } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'

@@ -1,5 +1,7 @@
 /** The metadata of objects alone, PartialObjectMetadata, as JSON, YAML or protobuf. */
-import { protobufWatchFrame, type ApiObject, type Tabular } from '../../schemas/index.js'
+import { protobufWatchFrame } from '../../schemas/codec/protobuf/encode.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import type { Tabular } from '../../schemas/table.js'
 import { partialMetadata, partialMetadataMessage, partialMetadataProtobuf } from '../../schemas/codec/encodings.js'
 import type { Steps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'

@@ -1,5 +1,7 @@
 /** Protobuf, derived from an entry on demand and kept with it while it is used. */
-import { encodeMessageOnce, encodeProtobuf, protobufListParts, protobufWatchFrame } from '../../schemas/index.js'
+import {
+  encodeMessageOnce, encodeProtobuf, protobufListParts, protobufWatchFrame
+} from '../../schemas/codec/protobuf/encode.js'
 import { statusToProtobuf } from '../../schemas/codec/encodings.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import type { Entry } from '../../storage/cache/entry.js'

@@ -1,7 +1,9 @@
 /** Tables, as JSON or YAML: an object, a list and an event are rows. (Interface: Table representation.) */
 import { CellBudget } from '../../schemas/cell-budget.js'
 import { partialMetadata } from '../../schemas/codec/encodings.js'
-import { decode, tableColumns, tableRow, type ApiObject, type Tabular } from '../../schemas/index.js'
+import { decode } from '../../schemas/language/decode.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import { tableColumns, tableRow, type Tabular } from '../../schemas/table.js'
 import { quote } from '../../schemas/quote.js'
 import { badRequest } from '../../schemas/status.js'
 import { finish, type Steps } from '../../schemas/steps.js'

@@ -1,5 +1,6 @@
 /** What JSON and YAML have in common. */
-import { stringify, writeText, type Asker } from '../../schemas/index.js'
+import { stringify } from '../../schemas/codec/json/exact.js'
+import { writeText, type Asker } from '../../schemas/codec/text-thread.js'
 import { isLarge } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { metadataOf } from '../list-metadata.js'

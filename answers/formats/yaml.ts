@@ -1,5 +1,6 @@
 /** YAML. Watches are JSON. */
-import { toJson, toYaml } from '../../schemas/index.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
+import { toYaml } from '../../schemas/codec/yaml/yaml-write.js'
 import { YAML_TYPE } from '../../schemas/media-types.js'
 import { isLarge } from '../../event-loop/turns.js'
 import { bytesOf, preceded, type TextFormat } from './format.js'

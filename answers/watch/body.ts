@@ -1,7 +1,7 @@
 /** The body of a watch. */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Representation } from '../../schemas/index.js'
+import type { Representation } from '../../schemas/resource.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { WatchAnswer } from '../answer.js'
 import { Body } from '../body.js'

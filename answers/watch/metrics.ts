@@ -1,5 +1,5 @@
 /** Metrics of watches by group, version and kind, with upstream's names. */
-import type { Representation } from '../../schemas/index.js'
+import type { Representation } from '../../schemas/resource.js'
 
 const SIZE_BUCKETS = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
 

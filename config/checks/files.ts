@@ -1,6 +1,6 @@
 /** Options that contain the content of a flag's file, and are parsed like that file. Errors never quote the text. */
 import { ConfigurationError, readConfiguration } from '../../admission/configuration.js'
-import type { Message } from '../../schemas/index.js'
+import type { Message } from '../../schemas/language/declare.js'
 import { parseCertificates, parseKey } from '../certificates.js'
 import { OptionError, pem, secretString, type Option } from '../option.js'
 

@@ -5,7 +5,7 @@
  */
 import type { APIService } from '../../schemas/api/apiregistration/apiservices.js'
 import { apiVersionOf, prioritiesOf } from '../../schemas/groups.js'
-import { sameValue } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/language/values.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
 import { isStorageError } from '../../storage/errors.js'
 import { serverContext, type WriteContext } from '../../registry/write-context.js'

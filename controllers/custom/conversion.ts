@@ -4,7 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
-import { countValues, parseExactly, rawJson, UNBOUNDED } from '../../schemas/index.js'
+import { rawJson } from '../../schemas/codec/json/escape.js'
+import { parseExactly } from '../../schemas/codec/json/exact.js'
+import { countValues, UNBOUNDED } from '../../schemas/codec/json/parse.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { labelValue, qualifiedName } from '../../schemas/names.js'
 import { unexplained } from '../../schemas/status.js'

@@ -2,7 +2,8 @@
  * A back end that presents the objects of a store in another version: values are converted when they are read or
  * watched, and before they are written. Code above it sees one version only.
  */
-import { parseExactly, rawJson } from '../../schemas/index.js'
+import { rawJson } from '../../schemas/codec/json/escape.js'
+import { parseExactly } from '../../schemas/codec/json/exact.js'
 import type { Backend, KeyValue } from '../../storage/backend.js'
 import { transformedBackend } from '../../storage/transformed.js'
 import type { Convert, PlainObject } from './conversion.js'

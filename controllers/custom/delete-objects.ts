@@ -1,5 +1,6 @@
 /** Deletes all objects of a type. */
-import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
+import { NO_FIELDS } from '../../schemas/selectors/fields.js'
+import { NO_LABELS } from '../../schemas/selectors/labels.js'
 import { isStatusError } from '../../schemas/status.js'
 import { list } from '../../registry/verbs/list.js'
 import { remove } from '../../registry/verbs/delete.js'

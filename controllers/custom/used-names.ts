@@ -2,7 +2,7 @@
 import type {
   CustomResourceDefinitionNames as Names
 } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
-import type { ResourceType } from '../../schemas/index.js'
+import type { ResourceType } from '../../schemas/resource.js'
 import type { UsedNames } from './names.js'
 
 interface DefinitionNames {

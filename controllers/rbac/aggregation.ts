@@ -1,6 +1,6 @@
 /** Keeps the rules of aggregated ClusterRoles up to date. */
 import type { ClusterRole } from '../../schemas/api/rbac/clusterroles.js'
-import { sameValue } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/language/values.js'
 import { matchesSelector } from '../../schemas/selectors/objects.js'
 import { isStatusError } from '../../schemas/status.js'
 import { serverContext } from '../../registry/write-context.js'

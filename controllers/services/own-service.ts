@@ -3,7 +3,8 @@
  * seconds, which also renews this server's registration.
  */
 import type { ServicePort, ServiceSpec } from '../../schemas/api/core/services.js'
-import { sameValue, type ApiObject } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/language/values.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { isStatusError } from '../../schemas/status.js'
 import { type Clock, systemClock } from '../../event-loop/clock.js'
 import { serverContext, type WriteContext } from '../../registry/write-context.js'

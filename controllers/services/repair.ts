@@ -4,7 +4,8 @@
  * value that is just being allocated looks leaked as well, so it must be seen several times. Nothing waits for the
  * first run, because the key of a value is its lock.
  */
-import { NO_FIELDS, NO_LABELS } from '../../schemas/index.js'
+import { NO_FIELDS } from '../../schemas/selectors/fields.js'
+import { NO_LABELS } from '../../schemas/selectors/labels.js'
 import type { Service } from '../../schemas/api/core/services.js'
 import type { KeyValue, Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'

@@ -16,9 +16,14 @@ import { hookMetrics } from './webhook-metrics.js'
 import { describeCallError } from './webhook-messages.js'
 
 export interface OutboundOptions {
-  /** Client certificate for webhooks without credentials in a kubeconfig, `--proxy-client-cert-file` and `--proxy-client-key-file`. */
+  /**
+   * Client certificate for webhooks without credentials in a kubeconfig, `--proxy-client-cert-file` and
+   * `--proxy-client-key-file`.
+   */
   readonly client?: { readonly certificate: Material, readonly key: Material }
-  /** Calls a ready endpoint of a service instead of its cluster address, `--enable-aggregator-routing`. Default false. */
+  /**
+   * Calls a ready endpoint of a service instead of its cluster address, `--enable-aggregator-routing`. Default false.
+   */
   readonly toEndpoints?: boolean
 }
 
@@ -34,23 +39,36 @@ export interface OutboundContext extends OutboundOptions {
 const MAX_REVIEW_BYTES = 64 * 1024
 const MAX_MESSAGE = 1000
 
-export function outboundCallers ({ client, toEndpoints = false, resources, metrics, egress, warn, naming }: OutboundContext): AdmissionCallers & { readonly close: () => Promise<void> } {
+export function outboundCallers (
+  { client, toEndpoints = false, resources, metrics, egress, warn, naming }: OutboundContext
+): AdmissionCallers & { readonly close: () => Promise<void> } {
   const open: Array<{ readonly close: () => Promise<void> }> = []
   const reader = admissionReader(() => resources)
   return {
     webhooks: async kubeconfig => {
-      const caller = hookCaller({ credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, egress, observers: outgoingMetrics(metrics) })
+      const caller = hookCaller({
+        credentials: await hookCredentials(kubeconfig, client), reader, toEndpoints, egress,
+        observers: outgoingMetrics(metrics)
+      })
       open.push(caller)
-      return { resources, caller: naming === OWN_NAMES ? caller : renamedReviews(caller, naming), metrics: hookMetrics(metrics), failed: byHook(warn) }
+      return {
+        resources, caller: naming === OWN_NAMES ? caller : renamedReviews(caller, naming),
+        metrics: hookMetrics(metrics), failed: byHook(warn)
+      }
     },
     reviewer: async (kubeconfig, backoff) => {
       const endpoint = endpointOf(await readKubeconfig(kubeconfig))
-      const client = new HttpClient({ caller: 'image-policy-webhook', endpoint, maxResponseBytes: MAX_REVIEW_BYTES, ...outgoingMetrics(metrics) })
+      const client = new HttpClient({
+        caller: 'image-policy-webhook', endpoint, maxResponseBytes: MAX_REVIEW_BYTES, ...outgoingMetrics(metrics)
+      })
       await client.load()
       open.push(client)
       return async (review, signal, traceparent) => {
         try {
-          return await client.json({ method: 'POST', body: JSON.stringify(review), signal, traceparent, headers: { accept: 'application/json, */*' }, retry: { attempts: 5, first: backoff, factor: 1.5 } })
+          return await client.json({
+            method: 'POST', body: JSON.stringify(review), signal, traceparent,
+            headers: { accept: 'application/json, */*' }, retry: { attempts: 5, first: backoff, factor: 1.5 }
+          })
         } catch (error) {
           throw new Error(describeCallError(error, endpoint.server.href)[0], { cause: error })
         }

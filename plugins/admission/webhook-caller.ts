@@ -1,6 +1,6 @@
 /**
- * Calls admission webhooks. Each target has one client with its connections, kept while a configuration refers to it. Redirects are not
- * followed; responses are bounded in time and size.
+ * Calls admission webhooks. Each target has one client with its connections, kept while a configuration refers to it.
+ * Redirects are not followed; responses are bounded in time and size.
  */
 import { isClientError } from '../../clients/errors.js'
 import type { Egress } from '../../clients/egress/index.js'
@@ -44,11 +44,15 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
       const query = `?timeout=${timeout / 1000}s`
       const client = clientOf(target)
       const until = performance.now() + timeout
-      const attempt = (deadline: number): Promise<Answer> => client.call({ method: 'POST', path: `${target.url.pathname}${query}`, body, headers: HEADERS, deadline, signal, traceparent })
+      const attempt = (deadline: number): Promise<Answer> => client.call({
+        method: 'POST', path: `${target.url.pathname}${query}`, body, headers: HEADERS, deadline, signal, traceparent
+      })
       try {
         const answer = await attempt(timeout).catch((error: unknown) => {
           // Retry once if a kept-alive connection was closed as it was reused: not a failure of the webhook.
-          if (isClientError(error) && error.unanswered && connected.has(client)) return attempt(Math.max(1, until - performance.now()))
+          if (isClientError(error) && error.unanswered && connected.has(client)) {
+            return attempt(Math.max(1, until - performance.now()))
+          }
           throw error
         })
         connected.add(client)
@@ -74,7 +78,10 @@ export function hookCaller (options: HookCallerOptions): ClosableHookCaller {
 
 const HEADERS = { accept: 'application/json, */*', 'content-type': 'application/json' }
 
-function connect ({ url, service, authority }: HookTarget, { credentials, reader, toEndpoints, egress = {}, observers }: HookCallerOptions): HttpClient {
+function connect (
+  { url, service, authority }: HookTarget,
+  { credentials, reader, toEndpoints, egress = {}, observers }: HookCallerOptions
+): HttpClient {
   const endpoint: Endpoint = {
     server: new URL(url.origin),
     authority: authority === undefined ? undefined : { data: authority },

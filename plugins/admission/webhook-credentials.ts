@@ -1,12 +1,18 @@
-/** Credentials for webhooks: the kubeconfig user whose name matches the host, otherwise the server's own certificate. */
-import { credentialsFor, credentialsOf, NO_CREDENTIALS, readKubeconfig, type Material, type CallerCredentials, type Kubeconfig } from '../../clients/kubeconfig.js'
+/**
+ * Credentials for webhooks: the kubeconfig user whose name matches the host, otherwise the server's own certificate.
+ */
+import {
+  credentialsFor, credentialsOf, NO_CREDENTIALS, readKubeconfig, type Material, type CallerCredentials, type Kubeconfig
+} from '../../clients/kubeconfig.js'
 
 interface Own { readonly certificate: Material, readonly key: Material }
 
 const HTTPS = ':443'
 
 /** @param path of the kubeconfig @throws ClientError 'Config' for an unusable file */
-export async function hookCredentials (path: string | undefined, own: Own | undefined): Promise<(hostPort: string) => CallerCredentials | undefined> {
+export async function hookCredentials (
+  path: string | undefined, own: Own | undefined
+): Promise<(hostPort: string) => CallerCredentials | undefined> {
   const others = own === undefined ? undefined : { ...NO_CREDENTIALS, certificate: own.certificate, key: own.key }
   if (path === undefined) return () => others
   const config = await readKubeconfig(path)
@@ -18,7 +24,9 @@ export async function hookCredentials (path: string | undefined, own: Own | unde
 /** Matches host and port, then the host if the port is 443, then `*`, then the current context's user. */
 function namedIn (config: Kubeconfig, hostPort: string): CallerCredentials | undefined {
   const named = { ...config, users: new Map([...config.users].filter(([name]) => name !== '*')) }
-  const found = credentialsFor(named, hostPort) ?? (hostPort.endsWith(HTTPS) ? credentialsFor(named, hostPort.slice(0, -HTTPS.length)) : undefined)
+  const found = credentialsFor(named, hostPort) ?? (hostPort.endsWith(HTTPS)
+    ? credentialsFor(named, hostPort.slice(0, -HTTPS.length))
+    : undefined)
   if (found !== undefined) return found
   if (config.users.has('*')) return credentialsOf(config, '*')
   const user = config.contexts.get(config.currentContext)?.['user']

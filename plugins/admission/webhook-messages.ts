@@ -49,7 +49,13 @@ function ofStatus ({ status = 0, body }: ClientError): [words: string, code: num
   if (status === 403 || status === 415) return [text === '' ? 'unknown' : text, status]
   const known = STATUS_TEXTS[status]
   if (known !== undefined) return [known, status]
-  if (status >= 500) return [`an error on the server (${JSON.stringify(text === '' ? 'unknown' : text)}) has prevented the request from succeeding`, status]
+  if (status >= 500) {
+    return [
+      `an error on the server (${JSON.stringify(text === '' ? 'unknown' : text)}) has prevented the request from ` +
+        'succeeding',
+      status
+    ]
+  }
   return [`the server responded with the status code ${status} but did not return more information`, status]
 }
 

@@ -1,6 +1,7 @@
 /**
- * OpenAPI documents of extension servers. They are fetched when a client asks for the merged ones, at most once a minute each; a client
- * waits only for documents that were never fetched. A server whose document is broken, too large or late is left out, or described by its last good one.
+ * OpenAPI documents of extension servers. They are fetched when a client asks for the merged ones, at most once a
+ * minute each; a client waits only for documents that were never fetched. A server whose document is broken, too large
+ * or late is left out, or described by its last good one.
  */
 import type { RegisteredService, RegisteredServices } from '../../controllers/aggregation/registered-services.js'
 import { specOf, type RemoteSpec } from '../../schemas/openapi/remote.js'
@@ -65,7 +66,11 @@ export class RemoteDocuments {
     const now = performance.now()
     for (const service of services) {
       let known = this.#known.get(service.name)
-      if (known === undefined) this.#known.set(service.name, known = { service, triedAt: -Infinity, settled: false, etag: '', spec: undefined, url: undefined })
+      if (known === undefined) {
+        this.#known.set(service.name, known = {
+          service, triedAt: -Infinity, settled: false, etag: '', spec: undefined, url: undefined
+        })
+      }
       if (now - known.triedAt < FRESH_MS) continue
       known.triedAt = now
       this.#due.push(known)
@@ -77,7 +82,8 @@ export class RemoteDocuments {
 
   #services (): RegisteredService[] {
     return [...this.#options.services.byName.values()]
-      .filter(({ available, group, version, remote }) => available && remote !== undefined && this.#options.services.find(group, version) !== undefined)
+      .filter(({ available, group, version, remote }) => available && remote !== undefined &&
+        this.#options.services.find(group, version) !== undefined)
       .sort((one, other) => other.groupPriority - one.groupPriority || (one.name < other.name ? -1 : 1))
   }
 
@@ -126,7 +132,8 @@ export class RemoteDocuments {
     const { service: { remote } } = known
     if (remote === undefined) return
     const root = discoveryPath(remote, this.#options.naming)
-    const { status, etag, body } = await this.#options.fetch(remote, '/openapi/v2', known.spec === undefined ? '' : known.etag)
+    const { status, etag, body } = await this.#options
+      .fetch(remote, '/openapi/v2', known.spec === undefined ? '' : known.etag)
     if (status === 200) {
       await nextTurn()
       const document = JSON.parse(body.toString()) as unknown
@@ -154,7 +161,8 @@ export class RemoteDocuments {
       left -= spec.length
       return [spec]
     })
-    const paths = known.flatMap(({ service, url }) => url === undefined ? [] : [[discoveryPath(service, OWN_NAMES).slice(1), url] as const])
+    const paths = known.flatMap(({ service, url }) =>
+      url === undefined ? [] : [[discoveryPath(service, OWN_NAMES).slice(1), url] as const])
     this.#current = { specs: () => specs.map(unpacked), paths: new Map(paths) }
     return this.#current
   }
@@ -163,6 +171,11 @@ export class RemoteDocuments {
 /** The address of a document in an index; undefined if it is not below `/openapi/v3/`. */
 function addressIn (index: unknown, name: string): string | undefined {
   const { paths } = (index ?? {}) as { paths?: Partial<Record<string, { serverRelativeURL?: unknown }>> }
-  const url = typeof paths === 'object' && paths !== null && Object.hasOwn(paths, name) ? paths[name]?.serverRelativeURL : undefined
-  return typeof url === 'string' && url.length <= MAX_URL && (url === `/openapi/v3/${name}` || url.startsWith(`/openapi/v3/${name}?`)) ? url : undefined
+  const url = typeof paths === 'object' && paths !== null && Object.hasOwn(paths, name)
+    ? paths[name]?.serverRelativeURL
+    : undefined
+  return typeof url === 'string' && url.length <= MAX_URL &&
+    (url === `/openapi/v3/${name}` || url.startsWith(`/openapi/v3/${name}?`))
+    ? url
+    : undefined
 }

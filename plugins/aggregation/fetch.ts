@@ -31,7 +31,10 @@ export interface Fetched {
 /** @param etag of the version that is known, '' for none. @throws Error */
 export type Fetch = (remote: RemoteService, path: string, etag: string) => Promise<Fetched>
 
-interface Sent { readonly method: string, readonly path: string, readonly headers: readonly string[], readonly body?: string | undefined }
+interface Sent {
+  readonly method: string, readonly path: string, readonly headers: readonly string[],
+  readonly body?: string | undefined
+}
 
 /** Sends one request and reads its answer, in time and with bounded bytes. @throws Error */
 export type Exchange = (remote: RemoteService, request: Sent) => Promise<Fetched>
@@ -40,7 +43,9 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
   return async (remote, { method, path, headers, body }) => {
     const target = await targetOf(remote, routing)
     const pool = pools.of(remote, await certificate.current())
-    const length = body === undefined ? [] : ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body))]
+    const length = body === undefined
+      ? []
+      : ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(body))]
     let cancel = (): void => {}
     const timer = setTimeout(() => { cancel() }, DEADLINE_MS)
     try {
@@ -64,10 +69,18 @@ export function exchange (routing: Routing, certificate: ClientCertificate, pool
 }
 
 export const documentFetch = (exchange: Exchange, naming: Naming): Fetch => (remote, path, etag) =>
-  exchange(remote, { method: 'GET', path, headers: ['Accept', 'application/json', ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR, naming)] })
+  exchange(remote, {
+    method: 'GET', path, headers: [
+      'Accept', 'application/json', ...(etag === '' ? [] : ['If-None-Match', etag]), ...userHeaders(AGGREGATOR, naming)
+    ]
+  })
 
-export const namespaceAsk = (exchange: Exchange, naming: Naming): Ask => (remote, { metadataOnly = false, ...request }) =>
-  exchange(remote, { ...request, headers: ['Accept', metadataOnly ? METADATA : 'application/json', ...userHeaders(NAMESPACE_CONTROLLER, naming)] })
+export const namespaceAsk = (exchange: Exchange, naming: Naming): Ask =>
+  (remote, { metadataOnly = false, ...request }) =>
+    exchange(remote, {
+      ...request,
+      headers: ['Accept', metadataOnly ? METADATA : 'application/json', ...userHeaders(NAMESPACE_CONTROLLER, naming)]
+    })
 
 async function bytesOf (answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -1,6 +1,7 @@
 /**
- * The aggregation layer: group versions that APIServices assign to other servers. Requests for them pass all hooks here and are then proxied with
- * their user. Routes look for this server's own types first, then for the path's server in `fastify.orchAggregation`.
+ * The aggregation layer: group versions that APIServices assign to other servers. Requests for them pass all hooks here
+ * and are then proxied with their user. Routes look for this server's own types first, then for the path's server in
+ * `fastify.orchAggregation`.
  */
 import { randomUUID } from 'node:crypto'
 import fp from 'fastify-plugin'
@@ -22,14 +23,22 @@ import { discoveryProbe } from './probe.js'
 import { remoteProxy, type RemoteProxy } from './proxy.js'
 
 export interface AggregationOptions {
-  /** Identifies this server to extension servers, `--proxy-client-cert-file` and `--proxy-client-key-file`. Default none. */
+  /**
+   * Identifies this server to extension servers, `--proxy-client-cert-file` and `--proxy-client-key-file`. Default
+   * none.
+   */
   readonly client?: { readonly certificate: Material, readonly key: Material } | undefined
-  /** Calls a ready endpoint of a service instead of its cluster address, `--enable-aggregator-routing`. Default false. */
+  /**
+   * Calls a ready endpoint of a service instead of its cluster address, `--enable-aggregator-routing`. Default false.
+   */
   readonly toEndpoints?: boolean | undefined
 }
 
 export interface Aggregation {
-  /** The APIService whose server serves a path below `/api/VERSION` or `/apis/GROUP/VERSION`. Call it for what this server does not serve. */
+  /**
+   * The APIService whose server serves a path below `/api/VERSION` or `/apis/GROUP/VERSION`. Call it for what this
+   * server does not serve.
+   */
   readonly find: (path: string) => RegisteredService | undefined
   /** @throws StatusError 503 if the server is not available */
   readonly proxy: RemoteProxy
@@ -47,18 +56,27 @@ const GROUP_VERSION = /^\/(?:api|apis\/([^/]+))\/([^/]+)(?=\/|$)/
 const AMBIGUOUS = /\/(?:\.{0,2}\/|\.{1,2}$)/
 
 export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = false }) => {
-  const { orchResources: resources, orchMetrics: metrics, orchShutdown: shutdown, orchEgress: { cluster: tunnel }, orchSettings: { naming } } = fastify
+  const {
+    orchResources: resources, orchMetrics: metrics, orchShutdown: shutdown, orchEgress: { cluster: tunnel },
+    orchSettings: { naming }
+  } = fastify
   const log = (message: string, error: unknown): void => { fastify.log.warn(failureFields(error), message) }
   const routing = { reader: admissionReader(() => resources), toEndpoints, tunnel, naming }
   const certificate = new ClientCertificate(client)
   const pools = new Pools()
   const via = `1.1 orch-apiserver-${randomUUID()}`
   const services = new RegisteredServices({ resources, log })
-  services.onChange((before, after) => { if (before?.remote !== undefined && before.remote !== after?.remote) pools.retire(before.name) })
+  services.onChange((before, after) => {
+    if (before?.remote !== undefined && before.remote !== after?.remote) pools.retire(before.name)
+  })
 
-  const unread = occasionally<readonly [string, unknown]>(([name, error]) => { log(`the OpenAPI document of APIService ${name} is left out`, error) })
+  const unread = occasionally<readonly [string, unknown]>(([name, error]) => {
+    log(`the OpenAPI document of APIService ${name} is left out`, error)
+  })
   const asking = exchange(routing, certificate, pools, via)
-  const documents = new RemoteDocuments({ services, fetch: documentFetch(asking, naming), naming, failed: (name, error) => { unread([name, error]) } })
+  const documents = new RemoteDocuments({
+    services, fetch: documentFetch(asking, naming), naming, failed: (name, error) => { unread([name, error]) }
+  })
 
   let order: ReadonlyMap<string, readonly string[]> | undefined
   let orderOf = ''
@@ -68,7 +86,9 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
       const service = prefix === '' ? undefined : services.find(group, version)
       return service === undefined || AMBIGUOUS.test(path) ? undefined : service
     },
-    proxy: remoteProxy({ ...routing, certificate, pools, ending: shutdown.signal, via, certificates: observeCertificates(metrics) }),
+    proxy: remoteProxy({
+      ...routing, certificate, pools, ending: shutdown.signal, via, certificates: observeCertificates(metrics)
+    }),
     groups: () => {
       const current = `${resources.generation} ${services.generation}`
       if (order === undefined || current !== orderOf) {
@@ -79,7 +99,10 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
     },
     documents: () => documents.current(),
     contents: remoteContents(services, namespaceAsk(asking, naming)),
-    controllers: [services, new Availability({ resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via), observer: observeAvailability(metrics) })]
+    controllers: [services, new Availability({
+      resources, log, services, reader: routing.reader, probe: discoveryProbe(routing, certificate, via),
+      observer: observeAvailability(metrics)
+    })]
   })
   fastify.addHook('onReady', async () => { await certificate.current() })
   fastify.addHook('onClose', (_instance, done) => {
@@ -89,5 +112,7 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
 }, {
   name: 'orch/aggregation',
   fastify: '5.x',
-  decorators: { fastify: ['orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'], request: ['orch'] }
+  decorators: {
+    fastify: ['orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'], request: ['orch']
+  }
 })

@@ -1,6 +1,6 @@
 /**
- * A RemoteSpec as JSON, one text for each path and definition: parsed objects take several times the memory, and one text for all would be
- * written and parsed in one step.
+ * A RemoteSpec as JSON, one text for each path and definition: parsed objects take several times the memory, and one
+ * text for all would be written and parsed in one step.
  */
 import type { RemoteSpec } from '../../schemas/openapi/remote.js'
 import type { Plain } from '../../schemas/language/declare.js'
@@ -40,5 +40,7 @@ export function * unpacked ({ paths, definitions }: PackedSpec): Steps<RemoteSpe
   return { paths: yield * entriesOf(paths), definitions: yield * entriesOf(definitions) }
 }
 
-const sameTexts = (one: readonly string[], other: readonly string[]): boolean => one.length === other.length && one.every((text, at) => text === other[at])
-export const samePacked = (one: PackedSpec, other: PackedSpec | undefined): boolean => other !== undefined && sameTexts(one.paths, other.paths) && sameTexts(one.definitions, other.definitions)
+const sameTexts = (one: readonly string[], other: readonly string[]): boolean => one.length === other.length &&
+  one.every((text, at) => text === other[at])
+export const samePacked = (one: PackedSpec, other: PackedSpec | undefined): boolean => other !== undefined &&
+  sameTexts(one.paths, other.paths) && sameTexts(one.definitions, other.definitions)

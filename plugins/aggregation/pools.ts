@@ -1,4 +1,7 @@
-/** Kept connections to extension servers, one pool for each APIService and client certificate. Idle ones are closed when either changes. */
+/**
+ * Kept connections to extension servers, one pool for each APIService and client certificate. Idle ones are closed when
+ * either changes.
+ */
 import { Agent } from 'node:https'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { CertificatePair } from '../../clients/client-certificate.js'
@@ -20,7 +23,10 @@ export class Pools {
     const known = this.#pools.get(remote.name)
     if (known !== undefined && known.remote === remote && known.pair === pair) return known
     this.retire(remote.name)
-    const made = { remote, pair, secureContext: contextOf(remote, pair), agent: new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS }) }
+    const made = {
+      remote, pair, secureContext: contextOf(remote, pair),
+      agent: new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS })
+    }
     this.#pools.set(remote.name, made)
     return made
   }
@@ -43,4 +49,6 @@ export class Pools {
 
 /** An empty list skips loading the platform's CAs, which is slow. */
 const contextOf = ({ authority, insecure }: RemoteService, pair: CertificatePair): SecureContext =>
-  createSecureContext({ ...(insecure ? { ca: [] } : authority === undefined ? {} : { ca: authority }), cert: pair.cert, key: pair.key })
+  createSecureContext({
+    ...(insecure ? { ca: [] } : authority === undefined ? {} : { ca: authority }), cert: pair.cert, key: pair.key
+  })

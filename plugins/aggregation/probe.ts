@@ -1,6 +1,6 @@
 /**
- * Requests the discovery of an extension server, as an administrator, to learn whether it answers. As upstream the certificate is not
- * verified: the answer is not read.
+ * Requests the discovery of an extension server, as an administrator, to learn whether it answers. As upstream the
+ * certificate is not verified: the answer is not read.
  */
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { CertificatePair, ClientCertificate } from '../../clients/client-certificate.js'
@@ -28,7 +28,10 @@ export function discoveryProbe (routing: Routing, certificate: ClientCertificate
         ...target,
         method: 'GET',
         path,
-        headers: ['Host', target.authority, 'Accept', 'application/json', 'User-Agent', 'orch-apiserver', 'Via', via, ...userHeaders(AGGREGATOR, routing.naming)],
+        headers: [
+          'Host', target.authority, 'Accept', 'application/json', 'User-Agent', 'orch-apiserver', 'Via', via,
+          ...userHeaders(AGGREGATOR, routing.naming)
+        ],
         verify: false,
         secureContext: made.context,
         upgrade: false,

@@ -1,6 +1,6 @@
 /**
- * Proxies requests to extension servers, after all hooks. Headers name the user; the extension server trusts them because of this server's client
- * certificate. Bodies, watches and upgrades are streamed. Redirects are refused.
+ * Proxies requests to extension servers, after all hooks. Headers name the user; the extension server trusts them
+ * because of this server's client certificate. Bodies, watches and upgrades are streamed. Redirects are refused.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -28,7 +28,8 @@ export interface RemoteProxyTools extends Routing {
   readonly certificates: Pick<OutgoingRequest, 'missingName' | 'weakSignature'>
 }
 
-export type RemoteProxy = (service: RegisteredService, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+export type RemoteProxy =
+  (service: RegisteredService, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 const CONNECT_TIMEOUT = 30_000
 /** Discovery should be fast: every client waits for all of it. */
@@ -36,10 +37,12 @@ const DISCOVERY_TIMEOUT = 5000
 const DISCOVERY_SEGMENTS = 3
 
 /** Expected, because the condition of the APIService reports it; not logged for each request. */
-const unavailable = (message: string, cause?: unknown) => new StatusError('ServiceUnavailable', message, { cause, unlogged: true })
+const unavailable = (message: string, cause?: unknown) =>
+  new StatusError('ServiceUnavailable', message, { cause, unlogged: true })
 const unreachable = (error: ClientError) => unavailable(`error trying to reach service: ${error.message}`, error)
 
-const notSwitched = (answer: IncomingMessage) => isRedirect(answer) ? redirected() : unavailable(`invalid upgrade response: status code ${answer.statusCode ?? 0}`)
+const notSwitched = (answer: IncomingMessage) =>
+  isRedirect(answer) ? redirected() : unavailable(`invalid upgrade response: status code ${answer.statusCode ?? 0}`)
 
 const isDiscovery = (path: string): boolean => path.split('/').filter(part => part !== '').length === DISCOVERY_SEGMENTS
 
@@ -48,9 +51,12 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
   return async ({ name, remote, available }, request, reply) => {
     const { orch, raw } = request
     if (remote === undefined || !available) throw unavailable('service unavailable')
-    if (passedBy(raw.headers.via, via)) throw unavailable(`this server has passed the request on before: APIService ${name} leads back to it`)
+    if (passedBy(raw.headers.via, via)) {
+      throw unavailable(`this server has passed the request on before: APIService ${name} leads back to it`)
+    }
     if (orch.user === undefined) throw internalError(new Error('the request was passed on before authentication'))
-    const target = await targetOf(remote, tools).catch((cause: unknown) => { throw unavailable('service unavailable', cause) })
+    const target = await targetOf(remote, tools)
+      .catch((cause: unknown) => { throw unavailable('service unavailable', cause) })
     const pool = await poolOf(tools, remote)
     const uri = encodePath(naming.path(orch.info.path))
     const query = naming.query(orch.query.toString(), orch.info.path)
@@ -68,7 +74,9 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       ...(discovery ? { answerTimeout: DISCOVERY_TIMEOUT } : {})
     }
     const connection = upgradable(request)
-    if (connection !== undefined) return await upgrade(reply, connection, { ...outgoing, unreachable, invalid: notSwitched }, ending)
+    if (connection !== undefined) {
+      return await upgrade(reply, connection, { ...outgoing, unreachable, invalid: notSwitched }, ending)
+    }
     if (orch.info.verb === 'watch') orch.handedOver(0)
     const { answer } = await passed(request, outgoing, pool).catch((error: unknown) => {
       throw isClientError(error) ? unreachable(error) : error
@@ -76,7 +84,9 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     const { statusCode = 0 } = answer
     if (isRedirect(answer) || statusCode < 200) {
       answer.destroy()
-      throw statusCode < 200 ? unavailable(`error trying to reach service: invalid status code ${statusCode}`) : redirected()
+      throw statusCode < 200
+        ? unavailable(`error trying to reach service: invalid status code ${statusCode}`)
+        : redirected()
     }
     if (discovery) {
       const late = setTimeout(() => { answer.destroy() }, startedAt + DISCOVERY_TIMEOUT - performance.now())
@@ -91,13 +101,24 @@ async function poolOf ({ certificate, pools }: RemoteProxyTools, remote: Paramet
   try {
     return pools.of(remote, await certificate.current())
   } catch (cause) {
-    throw internalError(new Error(`the CA bundle of APIService ${remote.name}, or the client certificate of this server, is unusable: ${reasonOf(cause)}`, { cause }))
+    throw internalError(
+      new Error(
+        `the CA bundle of APIService ${remote.name}, or the client certificate of this server, is unusable: ` +
+          `${reasonOf(cause)}`,
+        { cause }
+      )
+    )
   }
 }
 
-function headersFor ({ orch, raw }: FastifyRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'>): string[] {
+function headersFor (
+  { orch, raw }: FastifyRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'>
+): string[] {
   try {
-    return passedHeaders(raw, { ...passing, user: orch.user ?? { username: '', groups: [], uid: '', extra: {} }, auditId: orch.auditId, client: raw.socket.remoteAddress })
+    return passedHeaders(raw, {
+      ...passing, user: orch.user ?? { username: '', groups: [], uid: '', extra: {} }, auditId: orch.auditId,
+      client: raw.socket.remoteAddress
+    })
   } catch (error) {
     throw error instanceof UnsendableUser ? unavailable(`error trying to reach service: ${error.message}`) : error
   }
@@ -106,20 +127,25 @@ function headersFor ({ orch, raw }: FastifyRequest, passing: Pick<Passed, 'host'
 const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** A kept-alive connection may close while in use. Requests that cannot be repeated use a new one. */
-async function passed ({ orch, raw }: FastifyRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool): Promise<Incoming> {
+async function passed (
+  { orch, raw }: FastifyRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool
+): Promise<Incoming> {
   const body = hasBody(raw) ? raw : undefined
   let current: ClientRequest | undefined
-  const attempt = (kept: boolean): Promise<Incoming> => send({ ...outgoing, body, upgrade: false, agent: kept ? agent : undefined }, request => {
-    current = request
-    orch.onClosed(() => { request.destroy() })
-  })
+  const attempt = (kept: boolean): Promise<Incoming> =>
+    send({ ...outgoing, body, upgrade: false, agent: kept ? agent : undefined }, request => {
+      current = request
+      orch.onClosed(() => { request.destroy() })
+    })
   try {
     return await attempt(body === undefined && REPEATABLE.has(outgoing.method))
   } catch (error) {
-    if (current?.reusedSocket !== true || !isClientError(error, 'Unreachable') || raw.destroyed || orch.signal.aborted) throw error
+    if (current?.reusedSocket !== true || !isClientError(error, 'Unreachable') || raw.destroyed ||
+      orch.signal.aborted) throw error
     return await attempt(false)
   }
 }
 
 /** Via has an entry for each proxy. */
-const passedBy = (header: string | string[] | undefined, via: string): boolean => String(header ?? '').split(',').some(entry => entry.trim() === via)
+const passedBy = (header: string | string[] | undefined, via: string): boolean =>
+  String(header ?? '').split(',').some(entry => entry.trim() === via)

@@ -24,7 +24,9 @@ export interface Target extends Pick<OutgoingRequest, 'scheme' | 'host' | 'addre
 }
 
 /** @throws StatusError if the service has no address */
-export async function targetOf ({ service }: RemoteService, { reader, toEndpoints, tunnel, naming }: Routing): Promise<Target> {
+export async function targetOf (
+  { service }: RemoteService, { reader, toEndpoints, tunnel, naming }: Routing
+): Promise<Target> {
   const { host: address, port } = await serviceAddress(reader, service, toEndpoints)
   const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`
   return { scheme: 'https', host: naming.hostOf(service), address, port, call: authority, authority, tunnel }

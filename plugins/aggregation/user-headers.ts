@@ -1,4 +1,7 @@
-/** Headers of a request to an extension server: the user in X-Remote headers, and nothing with which the client could pose as another user. */
+/**
+ * Headers of a request to an extension server: the user in X-Remote headers, and nothing with which the client could
+ * pose as another user.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -13,14 +16,21 @@ const REPLACED = new Set(['host', 'via', 'audit-id', 'x-forwarded-host', 'x-forw
 
 /** Bytes that a header name may have, except %, which begins an escape. */
 const isPlain = (byte: number): boolean => /[!#$&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(byte))
-const escapedKey = (key: string): string => [...Buffer.from(key)].map(byte => isPlain(byte) ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
+const escapedKey = (key: string): string => [...Buffer.from(key)]
+  .map(byte => isPlain(byte) ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+  .join('')
 
 /** Header values are bytes; Node writes each character as one. */
 const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** The user cannot be sent: a value that HTTP forbids, or whose spaces the receiver would remove, would name another user. */
+/**
+ * The user cannot be sent: a value that HTTP forbids, or whose spaces the receiver would remove, would name another
+ * user.
+ */
 export class UnsendableUser extends Error {
-  constructor (name: string) { super(`the user cannot be passed on: invalid header field value for ${JSON.stringify(name)}`) }
+  constructor (name: string) {
+    super(`the user cannot be passed on: invalid header field value for ${JSON.stringify(name)}`)
+  }
 }
 
 function header (name: string, value: string): [string, string] {
@@ -30,7 +40,9 @@ function header (name: string, value: string): [string, string] {
 }
 
 /** @throws UnsendableUser */
-export function userHeaders ({ username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>, { user, key }: Naming): string[] {
+export function userHeaders (
+  { username, groups, extra }: Pick<UserInfo, 'username' | 'groups'> & Partial<UserInfo>, { user, key }: Naming
+): string[] {
   return [
     ...header(USER, user(username)),
     ...groups.flatMap(group => header(GROUP, user(group))),
@@ -51,7 +63,9 @@ export interface Passed extends Forwarding {
 }
 
 /** @throws UnsendableUser */
-export function passedHeaders (request: IncomingMessage, { user, host, uri, auditId, via, client, naming }: Passed): string[] {
+export function passedHeaders (
+  request: IncomingMessage, { user, host, uri, auditId, via, client, naming }: Passed
+): string[] {
   const sent = requestHeaders(request, { client })
   const headers = ['Host', host]
   const passedBy: string[] = []
@@ -61,6 +75,9 @@ export function passedHeaders (request: IncomingMessage, { user, host, uri, audi
     if (known === 'via') passedBy.push(value)
     if (!REPLACED.has(known) && !claimsIdentity(known)) headers.push(name, value)
   }
-  headers.push('Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https', 'X-Forwarded-Uri', uri)
+  headers.push(
+    'Via', [...passedBy, via].join(', '), 'Audit-Id', auditId, 'X-Forwarded-Host', host, 'X-Forwarded-Proto', 'https',
+    'X-Forwarded-Uri', uri
+  )
   return [...headers, ...userHeaders(user, naming)]
 }

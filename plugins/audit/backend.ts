@@ -1,6 +1,6 @@
 /**
- * An audit back end: serializes events, truncates large ones, and writes them one by one while the request waits (blocking) or in batches.
- * Lost events are counted and reported.
+ * An audit back end: serializes events, truncates large ones, and writes them one by one while the request waits
+ * (blocking) or in batches. Lost events are counted and reported.
  */
 import { eventJson, type AuditEvent } from './event.js'
 import { Batches, type BatchOptions, type Deliver, type OnLost } from './batches.js'
@@ -37,9 +37,13 @@ export interface AuditBackend {
   close: () => Promise<void>
 }
 
-export function openBackend ({ mode, batch = {}, truncate }: AuditBackendOptions, context: BackendContext): AuditBackend {
+export function openBackend (
+  { mode, batch = {}, truncate }: AuditBackendOptions, context: BackendContext
+): AuditBackend {
   const { text = eventJson, lost, maxInFlight = 1 } = context
-  const deliver = truncate === undefined ? context.deliver : inParts(context.deliver, truncate.maxBatchSize ?? 10_485_760)
+  const deliver = truncate === undefined
+    ? context.deliver
+    : inParts(context.deliver, truncate.maxBatchSize ?? 10_485_760)
   const textOf = (event: AuditEvent): string | undefined => {
     if (truncate === undefined) return text(event)
     const maxBytes = truncate.maxEventSize ?? 102_400

@@ -34,12 +34,23 @@ export interface Backends {
 }
 
 /** @throws ClientError 'Config' if one of the webhook's files cannot be read */
-export async function openBackends ({ path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation }: BackendsOptions, { orchMetrics: metrics, orchEgress: egress, log }: FastifyInstance): Promise<Backends> {
-  const errors = metrics.counter('apiserver_audit_error_total', 'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.', ['plugin'])
+export async function openBackends (
+  {
+    path, format = 'json', mode = 'blocking', batch, truncate, webhook, closeGrace = 30_000, ...rotation
+  }: BackendsOptions,
+  { orchMetrics: metrics, orchEgress: egress, log }: FastifyInstance
+): Promise<Backends> {
+  const errors = metrics.counter(
+    'apiserver_audit_error_total',
+    'Audit events that could not be written, by what lost them: the back end, its buffer or the bound on their size.',
+    ['plugin']
+  )
   const backends: AuditBackend[] = []
   let abort = (): void => {}
   if (path !== undefined) {
-    const lost = counting(errors, 'log', occasionally((error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY))
+    const lost = counting(errors, 'log', occasionally(
+      (error: unknown) => { log.error({ err: error, path }, 'the audit log cannot be written') }, LOG_EVERY
+    ))
     const { openSink } = await import('./sink.js')
     const sink = openSink({ path, ...rotation }, error => { lost(0, error) })
     backends.push(openBackend({ mode, batch: { ...LOG_BATCH, ...batch }, truncate }, {
@@ -51,15 +62,22 @@ export async function openBackends ({ path, format = 'json', mode = 'blocking', 
   }
   if (webhook !== undefined) {
     const { mode = 'batch', batch, truncate, ...options } = webhook
-    const lost = counting(errors, 'webhook', occasionally((error: unknown) => { log.error(`audit events cannot be sent: ${reasonOf(error)}`) }, LOG_EVERY))
+    const lost = counting(errors, 'webhook', occasionally(
+      (error: unknown) => { log.error(`audit events cannot be sent: ${reasonOf(error)}`) }, LOG_EVERY
+    ))
     const { auditWebhook } = await import('./webhook.js')
-    const { deliver, load, close, ...sent } = auditWebhook({ ...options, client: { tunnel: egress.controlPlane, ...outgoingMetrics(metrics), ...options.client } })
+    const { deliver, load, close, ...sent } = auditWebhook({
+      ...options, client: { tunnel: egress.controlPlane, ...outgoingMetrics(metrics), ...options.client }
+    })
     await load()
     abort = () => {
-      log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; apiserver_audit_error_total counted those before`)
+      log.error(`audit events could not be sent within ${closeGrace} ms of the server's end and are lost; ` +
+        'apiserver_audit_error_total counted those before')
       sent.abort()
     }
-    backends.push(openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, { deliver, maxInFlight: CALLS_AT_ONCE, lost, close }))
+    backends.push(openBackend({ mode, batch: { ...WEBHOOK_BATCH, ...batch }, truncate }, {
+      deliver, maxInFlight: CALLS_AT_ONCE, lost, close
+    }))
   }
   return {
     write: event => {

@@ -1,6 +1,6 @@
 /**
- * Buffers events for batch mode. A batch is sent when it is full or old enough, within the throttle. Events that find the buffer full are
- * dropped and counted; requests never wait.
+ * Buffers events for batch mode. A batch is sent when it is full or old enough, within the throttle. Events that find
+ * the buffer full are dropped and counted; requests never wait.
  * @see interface, 'Audit events', the flags of batches
  */
 
@@ -47,7 +47,10 @@ export class Batches {
   #timer: NodeJS.Timeout | undefined
   #closing = false
 
-  constructor ({ bufferSize = 10_000, maxSize = 400, maxWait = 30_000, maxCharacters = 256 * 1024 * 1024, throttle }: BatchOptions, { maxInFlight = 1, now = performance.now.bind(performance), ...context }: BatchContext) {
+  constructor (
+    { bufferSize = 10_000, maxSize = 400, maxWait = 30_000, maxCharacters = 256 * 1024 * 1024, throttle }: BatchOptions,
+    { maxInFlight = 1, now = performance.now.bind(performance), ...context }: BatchContext
+  ) {
     this.#options = { bufferSize, maxSize, maxWait, maxCharacters }
     this.#throttle = throttle
     this.#context = { maxInFlight, now, ...context }
@@ -69,7 +72,9 @@ export class Batches {
     const { bufferSize, maxCharacters } = this.#options
     if (this.#closing) return 'the server is closing'
     if (this.#waiting.length >= bufferSize) return `more than ${bufferSize} events wait`
-    return this.#held > 0 && this.#held + characters > maxCharacters ? `more than ${maxCharacters} characters wait` : undefined
+    return this.#held > 0 && this.#held + characters > maxCharacters
+      ? `more than ${maxCharacters} characters wait`
+      : undefined
   }
 
   /** Sends all buffered events; resolves when they are delivered or lost. */

@@ -1,11 +1,14 @@
 /**
- * Builds an audit event as an object of audit.orch.io/v1 or a legacy text line. Objects are included if the level requires them;
- * credentials never are.
+ * Builds an audit event as an object of audit.orch.io/v1 or a legacy text line. Objects are included if the level
+ * requires them; credentials never are.
  * @see interface, 'Audit events'
  */
 import type { Level, Stage } from '../../schemas/api/audit/policy.js'
 import type { Status } from '../../schemas/status.js'
-import { truncate, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTime, quotedCached, quoted, refJson, userJson, type Subject } from './subject.js'
+import {
+  truncate, escapeRest, MAX_AGENT, MAX_GROUPS, MAX_LIST, MAX_URI, microTime, quotedCached, quoted, refJson, userJson,
+  type Subject
+} from './subject.js'
 
 export interface Outcome {
   readonly code: number
@@ -58,7 +61,8 @@ export function eventOf (subject: Subject, details: EventDetails): AuditEvent {
     head,
     request,
     response,
-    times: `"requestReceivedTimestamp":"${subject.received}","stageTimestamp":"${at === receivedAt ? subject.received : microTime(at)}"`,
+    times: `"requestReceivedTimestamp":"${subject.received}` +
+      `","stageTimestamp":"${at === receivedAt ? subject.received : microTime(at)}"`,
     annotations: stage === 'RequestReceived' ? '' : membersOf(annotations),
     legacy: () => `${legacyLine(stage, subject, outcome)}\n`
   }
@@ -71,13 +75,17 @@ export const TRUNCATED = { 'audit.orch.io/truncated': 'true' }
 export const eventJson = (event: AuditEvent, whole = true): string => `{${membersOfEvent(event, whole)}}`
 
 function membersOfEvent ({ head, request, response, times, annotations }: AuditEvent, whole: boolean): string {
-  const objects = whole ? `${request === undefined ? '' : `,"requestObject":${escapeRest(request)}`}${response === undefined ? '' : `,"responseObject":${escapeRest(response)}`}` : ''
+  const objects = whole
+    ? `${request === undefined ? '' : `,"requestObject":${escapeRest(request)}`}` +
+      `${response === undefined ? '' : `,"responseObject":${escapeRest(response)}`}`
+    : ''
   const said = whole ? annotations : [annotations, membersOf(TRUNCATED)].filter(Boolean).join()
   return `${head}${objects},${times}${said === '' ? '' : `,"annotations":{${said}}`}`
 }
 
 /** The event as a log line. */
-export const jsonLine = (event: AuditEvent, whole = true): string => `{"kind":"Event","apiVersion":"audit.orch.io/v1",${membersOfEvent(event, whole)}}\n`
+export const jsonLine = (event: AuditEvent, whole = true): string =>
+  `{"kind":"Event","apiVersion":"audit.orch.io/v1",${membersOfEvent(event, whole)}}\n`
 
 /** The reason alone, as the message too. */
 function bare ({ code, status }: Outcome): Outcome {
@@ -93,7 +101,12 @@ function statusJson ({ code, status: answered }: Outcome): string {
     status,
     message: message === undefined ? undefined : truncate(message),
     reason,
-    details: details?.causes === undefined ? details : { ...details, causes: details.causes.slice(0, MAX_LIST).map(cause => cause.message === undefined ? cause : { ...cause, message: truncate(cause.message) }) },
+    details: details?.causes === undefined
+      ? details
+      : {
+          ...details, causes: details.causes.slice(0, MAX_LIST).map(cause =>
+            cause.message === undefined ? cause : { ...cause, message: truncate(cause.message) })
+        },
     code
   }))
 }
@@ -105,12 +118,19 @@ function membersOf (map: Readonly<Record<string, string>>): string {
 }
 
 /** All values are JSON-quoted, each group separately, so that client input cannot imitate a field, line or group. */
-export function legacyLine (stage: Stage, { facts, impersonatedUser: as }: Subject, outcome: Outcome | undefined): string {
+export function legacyLine (
+  stage: Stage, { facts, impersonatedUser: as }: Subject, outcome: Outcome | undefined
+): string {
   const { auditId, info, user, receivedAt, sourceIPs, userAgent, url } = facts
-  const list = (groups: readonly string[]): string => quoted(groups.slice(0, MAX_LIST).map(group => quoted(group)).join(','), MAX_GROUPS)
-  return `${receivedAt.toISOString()} AUDIT: id=${quoted(auditId)} stage=${quoted(stage)} ip=${quoted(sourceIPs[0] ?? '<unknown>')}` +
-    ` method=${quoted(info.verb)} user=${quoted(user?.username || '<none>')} groups=${user === undefined || user.groups.length === 0 ? '"<none>"' : list(user.groups)}` +
-    ` as=${quoted(as?.username ?? '<self>')} asgroups=${as === undefined || as.groups.length === 0 ? '"<lookup>"' : list(as.groups)}` +
-    ` user-agent=${quoted(userAgent ?? '', MAX_AGENT)} namespace=${quoted(info.namespace || '<none>')} uri=${quoted(url, MAX_URI)}` +
+  const list = (groups: readonly string[]): string =>
+    quoted(groups.slice(0, MAX_LIST).map(group => quoted(group)).join(','), MAX_GROUPS)
+  return `${receivedAt.toISOString()} AUDIT: id=${quoted(auditId)} stage=${quoted(stage)} ` +
+    `ip=${quoted(sourceIPs[0] ?? '<unknown>')}` +
+    ` method=${quoted(info.verb)} user=${quoted(user?.username || '<none>')} ` +
+      `groups=${user === undefined || user.groups.length === 0 ? '"<none>"' : list(user.groups)}` +
+    ` as=${quoted(as?.username ?? '<self>')} ` +
+      `asgroups=${as === undefined || as.groups.length === 0 ? '"<lookup>"' : list(as.groups)}` +
+    ` user-agent=${quoted(userAgent ?? '', MAX_AGENT)} namespace=${quoted(info.namespace || '<none>')} ` +
+      `uri=${quoted(url, MAX_URI)}` +
     ` response="${outcome === undefined ? '<deferred>' : outcome.code}"`
 }

@@ -1,8 +1,9 @@
 /**
- * Writes audit events: when a request is received, when a long-running response starts, and when the response is complete or a server bug
- * ended it. The policy selects requests and detail. Rejected requests are recorded too, including unauthenticated ones. In blocking mode
- * the first event is written before the request proceeds. A failing back end is logged and counted; only blocking-strict rejects requests.
- * Registered after authentication, so that events have a user. The `onSend` hook records requests that earlier hooks rejected.
+ * Writes audit events: when a request is received, when a long-running response starts, and when the response is
+ * complete or a server bug ended it. The policy selects requests and detail. Rejected requests are recorded too,
+ * including unauthenticated ones. In blocking mode the first event is written before the request proceeds. A failing
+ * back end is logged and counted; only blocking-strict rejects requests. Registered after authentication, so that
+ * events have a user. The `onSend` hook records requests that earlier hooks rejected.
  * @see interface, 'Audit events'
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -29,13 +30,20 @@ export interface AuditOptions extends BackendsOptions {
 const REFUSED_BODY: ReadonlySet<number> = new Set([400, 413, 422])
 
 /** The back end logs the lost event, so this error is not logged again. */
-const notRecorded = (): StatusError => new StatusError('InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true })
+const notRecorded = (): StatusError => new StatusError(
+  'InternalError', 'Internal error occurred: the audit event of the request could not be written', { unlogged: true }
+)
 
 async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOptions): Promise<void> {
   const { orchClock: clock, orchMetrics: metrics } = fastify
   const events = metrics.counter('apiserver_audit_event_total', 'Audit events written.').with()
-  const levels = metrics.counter('apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level'])
-  const rejected = metrics.counter('apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.').with()
+  const levels = metrics.counter(
+    'apiserver_audit_level_total', 'Requests by the level at which the audit policy records them.', ['level']
+  )
+  const rejected = metrics.counter(
+    'apiserver_audit_requests_rejected_total', 'Requests refused because their audit event could not be written.'
+  )
+    .with()
   if (options.path === undefined && options.webhook === undefined) return
   const backends = await openBackends(options, fastify)
   const ruler = compilePolicy(policy)
@@ -44,14 +52,18 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   const pending = new Set<Promise<boolean>>()
 
   /** False if a strict back end lost the event. */
-  const write = (stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<EventDetails> = {}): boolean | Promise<boolean> => {
+  const write = (
+    stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<EventDetails> = {}
+  ): boolean | Promise<boolean> => {
     const { level, omitStages } = recording.auditConfig
     if (omitStages.has(stage)) return true
     const { subject } = recording
     const { user, impersonator, annotations } = request.orch
     if (impersonator !== undefined) subject.impersonatedUser = user
     recording.annotate(annotations)
-    const event = eventOf(subject, { stage, level, at: stage === 'RequestReceived' ? subject.facts.receivedAt : new Date(clock.wall()), ...more })
+    const event = eventOf(subject, {
+      stage, level, at: stage === 'RequestReceived' ? subject.facts.receivedAt : new Date(clock.wall()), ...more
+    })
     events.add()
     const written = backends.write(event)
     if (typeof written === 'boolean') return written
@@ -83,7 +95,11 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     return recording
   }
   const complete = (request: FastifyRequest, reply: FastifyReply, recording: Recording): void => {
-    request.orch.onClosed(() => { void write(request.orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, reply, recording)) })
+    request.orch.onClosed(() => {
+      void write(
+        request.orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, reply, recording)
+      )
+    })
   }
 
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -92,7 +108,9 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     if (isLongRunning(request.orch.info)) {
       let isStarted = false
       const start = (begun: boolean): void => {
-        if (!isStarted) void write('ResponseStarted', request, recording, answeredWith(request, reply, recording, begun))
+        if (!isStarted) {
+          void write('ResponseStarted', request, recording, answeredWith(request, reply, recording, begun))
+        }
         isStarted = true
       }
       request.orch.begun = () => { start(true) }
@@ -108,8 +126,8 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     if (typeof written === 'boolean') go(written)
     else written.then(go, done)
   })
-  // A hook before this one ended the request. A failure, such as a 401, gets one ResponseStarted event with the reason; a regular response
-  // is complete.
+  // A hook before this one ended the request. A failure, such as a 401, gets one ResponseStarted event with the reason;
+  // a regular response is complete.
   fastify.addHook('onSend', (request, reply, _payload, done) => {
     const context = contextIfAny(request)
     context?.begun?.()
@@ -118,8 +136,12 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
       const { failure } = request.orch
       if (failure === undefined) complete(request, reply, recording)
       else {
-        const message = failure.status.reason === 'Unauthorized' ? attempted(request.headers, request.raw.socket, request.orch.query) : failure.message
-        void write('ResponseStarted', request, recording, { outcome: { code: reply.raw.statusCode, status: { message } } })
+        const message = failure.status.reason === 'Unauthorized'
+          ? attempted(request.headers, request.raw.socket, request.orch.query)
+          : failure.message
+        void write('ResponseStarted', request, recording, {
+          outcome: { code: reply.raw.statusCode, status: { message } }
+        })
       }
     }
     done()
@@ -131,7 +153,9 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
 const MAX_AGENT_LENGTH = 2048
 
 /** Copied on arrival, because the connection may be closed by the time of the last event. */
-function requestFacts ({ raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined): RequestFacts {
+function requestFacts (
+  { raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined
+): RequestFacts {
   return {
     auditId,
     url: raw.url ?? '',

@@ -1,8 +1,8 @@
 /**
- * An append-only file with rotation by size. Lines are complete or absent: a partial line left by a full disk is truncated, or terminated
- * before the next one. After an error, or if the file was moved or removed, the next write reopens it.
- * Several processes may share a file: each text is one write to its end, which local file systems never mix. One of them rotates it; the
- * others write to the rotated file until their next check.
+ * An append-only file with rotation by size. Lines are complete or absent: a partial line left by a full disk is
+ * truncated, or terminated before the next one. After an error, or if the file was moved or removed, the next write
+ * reopens it. Several processes may share a file: each text is one write to its end, which local file systems never
+ * mix. One of them rotates it; the others write to the rotated file until their next check.
  */
 import { open, rename, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -49,7 +49,10 @@ export class LogFile {
   #rotateAfter = -Infinity
 
   /** @param onError receives errors that do not fail a write */
-  constructor ({ path, maxSize, rotated, shared, now = performance.now.bind(performance) }: LogFileOptions, onError: (error: Error) => void) {
+  constructor (
+    { path, maxSize, rotated, shared, now = performance.now.bind(performance) }: LogFileOptions,
+    onError: (error: Error) => void
+  ) {
     this.#path = path
     this.#shared = shared
     this.#now = now
@@ -65,7 +68,8 @@ export class LogFile {
     let written = 0
     try {
       const file = await this.#ready(bytes.length)
-      while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten // a full disk accepts a part and fails the next write
+      // a full disk accepts a part and fails the next write
+      while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten
       this.#size += written
       return { whole: texts.length }
     } catch (error) {
@@ -90,7 +94,8 @@ export class LogFile {
       if (!await this.#isInPlace(this.#file)) await this.#closeFile()
     }
     const file = this.#file ?? await this.#open()
-    if (this.#shared?.rotates() === false || this.#size === 0 || this.#size + bytes <= this.#maxSize || now < this.#rotateAfter) return file
+    if (this.#shared?.rotates() === false || this.#size === 0 || this.#size + bytes <= this.#maxSize ||
+      now < this.#rotateAfter) return file
     await this.#rotate(now)
     return await this.#open()
   }
@@ -107,7 +112,9 @@ export class LogFile {
     this.#file = file
     this.#checkedAt = this.#now()
     this.#size = (await file.stat()).size
-    if (this.#size > 0 && (await file.read(Buffer.alloc(1), 0, 1, this.#size - 1)).buffer[0] !== NEWLINE) this.#size += (await file.write('\n')).bytesWritten
+    if (this.#size > 0 && (await file.read(Buffer.alloc(1), 0, 1, this.#size - 1)).buffer[0] !== NEWLINE) {
+      this.#size += (await file.write('\n')).bytesWritten
+    }
     return file
   }
 
@@ -116,7 +123,8 @@ export class LogFile {
     await this.#closeFile()
     try {
       await rename(this.#path, await this.#rotated.nextPath())
-      this.#tidying = this.#tidying.then(() => this.#othersHaveLeft()).then(() => this.#rotated.tidy()).catch(this.#onError)
+      this.#tidying = this.#tidying
+        .then(() => this.#othersHaveLeft()).then(() => this.#rotated.tidy()).catch(this.#onError)
     } catch (error) {
       this.#rotateAfter = now + CHECK_INTERVAL
       this.#onError(error as Error) // a file system error
@@ -131,7 +139,9 @@ export class LogFile {
   /** Truncates the last `bytes`, part of an incomplete text; not where they may be another's. */
   async #truncate (bytes: number): Promise<void> {
     try {
-      if (bytes > 0 && this.#shared === undefined && this.#file !== undefined) await this.#file.truncate((await this.#file.stat()).size - bytes)
+      if (bytes > 0 && this.#shared === undefined && this.#file !== undefined) {
+        await this.#file.truncate((await this.#file.stat()).size - bytes)
+      }
     } catch {} // #open terminates the partial line
     await this.#closeFile()
   }

@@ -22,7 +22,11 @@ export function compilePolicy (policy: AuditPolicy | undefined): PolicyRuleEvalu
   const { rules = [], omitStages = [], omitManagedFields = false } = policy
   const compiled = rules.map(rule => ({
     matches: compileRule(rule),
-    auditConfig: { level: rule.level as Level, omitStages: new Set([...omitStages, ...rule.omitStages ?? []] as Stage[]), omitManagedFields: rule.omitManagedFields ?? omitManagedFields } // validated
+    // validated
+    auditConfig: {
+      level: rule.level as Level, omitStages: new Set([...omitStages, ...rule.omitStages ?? []] as Stage[]),
+      omitManagedFields: rule.omitManagedFields ?? omitManagedFields
+    }
   }))
   return (user, info) => {
     for (const { matches, auditConfig } of compiled) if (matches(user, info)) return auditConfig
@@ -32,7 +36,9 @@ export function compilePolicy (policy: AuditPolicy | undefined): PolicyRuleEvalu
 
 type Matches = (user: UserInfo | undefined, info: RequestInfo) => boolean
 
-function compileRule ({ users = [], userGroups = [], verbs = [], resources = [], namespaces = [], nonResourceURLs = [] }: AuditRule): Matches {
+function compileRule (
+  { users = [], userGroups = [], verbs = [], resources = [], namespaces = [], nonResourceURLs = [] }: AuditRule
+): Matches {
   const parts: Matches[] = []
   if (verbs.length > 0) {
     const set = new Set(verbs)
@@ -54,12 +60,15 @@ function compileRule ({ users = [], userGroups = [], verbs = [], resources = [],
     const some = resources.map(compileResources)
     parts.push((user, info) => info.isResourceRequest && some.some(matches => matches(user, info)))
   } else if (namespaces.length === 0 && nonResourceURLs.length > 0) {
-    parts.push((_user, { isResourceRequest, path }) => !isResourceRequest && nonResourceURLs.some(url => url === '*' || url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)))))
+    parts.push((_user, { isResourceRequest, path }) => !isResourceRequest && nonResourceURLs.some(url => url === '*' ||
+      url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)))))
   }
   return (user, info) => parts.every(part => part(user, info))
 }
 
-function compileResources ({ group: ruleGroup = '', resources = [], resourceNames = [] }: NonNullable<AuditRule['resources']>[number]): Matches {
+function compileResources (
+  { group: ruleGroup = '', resources = [], resourceNames = [] }: NonNullable<AuditRule['resources']>[number]
+): Matches {
   const names = new Set(resourceNames)
   const whole = new Set(resources)
   return (_user, { group, resource, subresource, name }) => {
@@ -67,6 +76,8 @@ function compileResources ({ group: ruleGroup = '', resources = [], resourceName
     if (resources.length === 0) return true
     if (names.size > 0 && !names.has(name)) return false
     if (whole.has('*')) return true
-    return subresource === '' ? whole.has(resource) || whole.has(`${resource}/*`) : whole.has(`${resource}/${subresource}`) || whole.has(`${resource}/*`) || whole.has(`*/${subresource}`)
+    return subresource === ''
+      ? whole.has(resource) || whole.has(`${resource}/*`)
+      : whole.has(`${resource}/${subresource}`) || whole.has(`${resource}/*`) || whole.has(`*/${subresource}`)
   }
 }

@@ -1,5 +1,5 @@
 /** Collects the parts of one request that its audit events need at the policy's level. */
-import { parseExactly, stringify } from '../../schemas/index.js'
+import { parseExactly, stringify } from '../../schemas/codec/json/exact.js'
 import type { Status } from '../../schemas/status.js'
 import type { ObjectRecorder, Recorded } from '../shared/context.js'
 import { TRUNCATED } from './event.js'
@@ -64,8 +64,12 @@ interface Managed { metadata?: { managedFields?: unknown } }
 
 /** Handles objects, lists, and tables with objects in their rows. */
 function withoutManagedFields (json: string): string {
-  const object = parseExactly(Buffer.from(json)) as Managed & { items?: Managed[], rows?: Array<{ object?: Managed }> } // JSON from this server
-  const all: ReadonlyArray<Managed | undefined> = [object, ...Array.isArray(object.items) ? object.items : [], ...Array.isArray(object.rows) ? object.rows.map(row => row.object) : []]
+  // JSON from this server
+  const object = parseExactly(Buffer.from(json)) as Managed & { items?: Managed[], rows?: Array<{ object?: Managed }> }
+  const all: ReadonlyArray<Managed | undefined> = [
+    object, ...Array.isArray(object.items) ? object.items : [],
+    ...Array.isArray(object.rows) ? object.rows.map(row => row.object) : []
+  ]
   for (const one of all) delete one?.metadata?.managedFields
   return stringify(object) ?? json
 }

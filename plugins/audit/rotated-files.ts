@@ -26,7 +26,9 @@ export class RotatedFiles {
   readonly #bounds: Required<Pick<RotationOptions, 'maxAgeDays' | 'maxBackups' | 'compress'>>
   readonly #now: () => number
 
-  constructor ({ path, maxAgeDays = 0, maxBackups = 0, compress = false }: RotationOptions, now: () => number = Date.now) {
+  constructor (
+    { path, maxAgeDays = 0, maxBackups = 0, compress = false }: RotationOptions, now: () => number = Date.now
+  ) {
     this.#folder = dirname(path)
     this.#extension = extname(path)
     this.#stem = basename(path, this.#extension)
@@ -43,13 +45,20 @@ export class RotatedFiles {
     }
   }
 
-  /** Removes old and excess files and compresses the rest, including those of earlier processes. @throws Error of the file system */
+  /**
+   * Removes old and excess files and compresses the rest, including those of earlier processes.
+   * @throws Error of the file system
+   */
   async tidy (): Promise<void> {
     const { maxAgeDays, maxBackups, compress } = this.#bounds
     if (maxAgeDays === 0 && maxBackups === 0 && !compress) return
     const files = await readdir(this.#folder)
-    for (const name of files) if (name.endsWith(PARTIAL) && this.#timeOf(name.slice(0, -PARTIAL.length)) !== undefined) await unlink(join(this.#folder, name))
-    const names = files.filter(name => this.#timeOf(name) !== undefined).sort().reverse() // names sort by time; newest first
+    for (const name of files) {
+      if (name.endsWith(PARTIAL) &&
+      this.#timeOf(name.slice(0, -PARTIAL.length)) !== undefined) await unlink(join(this.#folder, name))
+    }
+    // names sort by time; newest first
+    const names = files.filter(name => this.#timeOf(name) !== undefined).sort().reverse()
     for (const [index, name] of names.entries()) {
       const path = join(this.#folder, name)
       const old = maxAgeDays > 0 && this.#now() - (this.#timeOf(name) ?? 0) > maxAgeDays * DAY

@@ -1,13 +1,16 @@
 /**
- * JSON members of an audit event that describe user and request, without terminal control characters. Each request has at least two events,
- * so what they share is built once and users are cached.
+ * JSON members of an audit event that describe user and request, without terminal control characters. Each request has
+ * at least two events, so what they share is built once and users are cached.
  */
 import { isIP } from 'node:net'
 import type { RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 
 /** Identifying metadata of an object. */
-export interface SentObject { readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
+export interface SentObject {
+  readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined,
+  readonly resourceVersion?: string | undefined
+}
 
 /** Known when the request arrives. */
 export interface RequestFacts {
@@ -43,12 +46,16 @@ export class Subject {
 
   get who (): string {
     const { url, info, user } = this.facts
-    return this.#who ??= `"requestURI":${quoted(url, MAX_URI)},"verb":${quotedCached(info.verb)},"user":${user === undefined ? '{}' : userJson(user)}`
+    return this.#who ??= `"requestURI":${quoted(url, MAX_URI)},"verb":${quotedCached(info.verb)},"user":${user ===
+      undefined
+      ? '{}'
+      : userJson(user)}`
   }
 
   get how (): string {
     const { sourceIPs, userAgent } = this.facts
-    return this.#how ??= `"sourceIPs":[${sourceIPs.map(quotedCached).join()}]${userAgent === undefined ? '' : `,"userAgent":${quotedCached(userAgent)}`}`
+    return this.#how ??= `"sourceIPs":[${sourceIPs.map(quotedCached)
+      .join()}]${userAgent === undefined ? '' : `,"userAgent":${quotedCached(userAgent)}`}`
   }
 
   /** Reference from the path alone. */
@@ -70,10 +77,12 @@ export const MAX_LIST = 100
 export const MAX_GROUPS = 4096
 
 /** Limits every client-supplied string. */
-export const truncate = (text: string, length = MAX_TEXT): string => text.length > length ? `${text.slice(0, length)}...TRUNCATED` : text
+export const truncate = (text: string, length = MAX_TEXT): string =>
+  text.length > length ? `${text.slice(0, length)}...TRUNCATED` : text
 /** Escapes control characters and line separators that JSON allows but terminals interpret. */
 export const escapeRest = (line: string): string =>
-  line.replace(/[\u007f-\u009f\u2028\u2029]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  line.replace(/[\u007f-\u009f\u2028\u2029]/g, character =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 export function quoted (text: string, length = MAX_TEXT): string {
   const clipped = truncate(text, length)
   return PLAIN.test(clipped) ? `"${clipped}"` : escapeRest(JSON.stringify(clipped))
@@ -126,7 +135,10 @@ export function userJson (user: UserInfo): string {
     username: truncate(username),
     uid: filled(uid),
     groups: groups.length === 0 ? undefined : groups.slice(0, MAX_LIST).map(group => truncate(group)),
-    extra: Object.keys(extra).length === 0 ? undefined : Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) => [truncate(key), values.slice(0, MAX_LIST).map(value => truncate(value))]))
+    extra: Object.keys(extra).length === 0
+      ? undefined
+      : Object.fromEntries(Object.entries(extra).slice(0, MAX_LIST).map(([key, values]) =>
+        [truncate(key), values.slice(0, MAX_LIST).map(value => truncate(value))]))
   }))
   users.set(user, json)
   return json
@@ -134,10 +146,12 @@ export function userJson (user: UserInfo): string {
 
 /** Names come from the path, or from the object if the path has none. */
 export function refJson (info: RequestInfo, sent: SentObject | undefined): string {
-  const members = member('resource', quotedCached(info.resource)) + member('namespace', quoted(info.namespace || (sent?.namespace ?? ''))) +
+  const members = member('resource', quotedCached(info.resource)) +
+    member('namespace', quoted(info.namespace || (sent?.namespace ?? ''))) +
     member('name', quoted(info.name || (sent?.name ?? ''))) + member('uid', quoted(sent?.uid ?? '')) +
     member('apiGroup', quotedCached(info.group)) + member('apiVersion', quotedCached(info.version)) +
-    member('resourceVersion', quoted(sent?.resourceVersion ?? '')) + member('subresource', quotedCached(info.subresource))
+    member('resourceVersion', quoted(sent?.resourceVersion ?? '')) +
+      member('subresource', quotedCached(info.subresource))
   return `{${members.slice(1)}}`
 }
 
@@ -145,7 +159,10 @@ const member = (name: string, value: string): string => value === '""' ? '' : `,
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** Client addresses: those claimed in headers, then the connection's own, which headers cannot replace. Invalid addresses are dropped. */
+/**
+ * Client addresses: those claimed in headers, then the connection's own, which headers cannot replace. Invalid
+ * addresses are dropped.
+ */
 export function sourceIPs (headers: Headers, remote: string | undefined): string[] {
   const own = (remote ?? '').replace(/^::ffff:(?=\d+\.)/, '')
   const forwarded = addresses(headers['x-forwarded-for'])
@@ -158,4 +175,5 @@ const MAX_HOPS = 10
 
 const addresses = (value: string | string[] | undefined): string[] => value === undefined
   ? []
-  : (Array.isArray(value) ? value.join(',') : value).slice(0, MAX_TEXT).split(',').map(address => address.trim()).filter(address => isIP(address) !== 0)
+  : (Array.isArray(value) ? value.join(',') : value)
+      .slice(0, MAX_TEXT).split(',').map(address => address.trim()).filter(address => isIP(address) !== 0)

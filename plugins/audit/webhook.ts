@@ -29,13 +29,19 @@ export interface AuditWebhook {
 export function auditWebhook ({ endpoint, initialBackoff = 10_000, client: tuned }: AuditWebhookOptions): AuditWebhook {
   let waits = 0
   for (let attempt = 0; attempt < ATTEMPTS - 1; attempt++) waits += initialBackoff * FACTOR ** attempt * 1.2
-  const client = new HttpClient({ caller: 'audit-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, deadline: waits + ATTEMPTS * TIMEOUT, headersTimeout: TIMEOUT, ...tuned })
+  const client = new HttpClient({
+    caller: 'audit-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, deadline: waits + ATTEMPTS * TIMEOUT,
+    headersTimeout: TIMEOUT, ...tuned
+  })
   const ending = new AbortController()
   const retry = { attempts: ATTEMPTS, first: initialBackoff, factor: FACTOR }
   return {
     deliver: async items => {
       const body = `{"kind":"EventList","apiVersion":"audit.orch.io/v1","metadata":{},"items":[${items.join(',')}]}`
-      await client.call({ method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, */*' }, body, retry, signal: ending.signal })
+      await client.call({
+        method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json, */*' }, body, retry,
+        signal: ending.signal
+      })
     },
     load: async () => { await client.load() },
     abort: () => { ending.abort(new Error('the server has closed')) },

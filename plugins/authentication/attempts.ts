@@ -13,15 +13,24 @@ export interface Attempts {
 
 const SECONDS = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power)
 
-const KNOWN: ReadonlySet<string> = new Set(['admin', 'client', 'orch_proxy', 'node-agent', 'system:serviceaccount:orch-system:default'])
+const KNOWN: ReadonlySet<string> = new Set([
+  'admin', 'client', 'orch_proxy', 'node-agent', 'system:serviceaccount:orch-system:default'
+])
 
 /** Bounds the number of series: few labels, many users. */
-const labelOf = (username: string): string => KNOWN.has(username) ? username : username.includes('@') ? 'email_id' : 'other'
+const labelOf = (username: string): string =>
+  KNOWN.has(username) ? username : username.includes('@') ? 'email_id' : 'other'
 
 export function countAttempts (metrics: Metrics): Attempts {
-  const users = metrics.counter('authenticated_user_requests', 'Requests that were authenticated, by kind of user name.', ['username'])
-  const attempts = metrics.counter('authentication_attempts', 'Attempts to authenticate a request, by result.', ['result'])
-  const durations = metrics.histogram('authentication_duration_seconds', 'Seconds it took to authenticate a request, by result.', SECONDS, ['result'])
+  const users = metrics.counter(
+    'authenticated_user_requests', 'Requests that were authenticated, by kind of user name.', ['username']
+  )
+  const attempts = metrics.counter(
+    'authentication_attempts', 'Attempts to authenticate a request, by result.', ['result']
+  )
+  const durations = metrics.histogram(
+    'authentication_duration_seconds', 'Seconds it took to authenticate a request, by result.', SECONDS, ['result']
+  )
   const counted = (result: string): (since: number) => void => {
     const counter = attempts.with(result)
     const duration = durations.with(result)

@@ -1,12 +1,12 @@
 /**
- * Bootstrap tokens, with which node agents join a cluster: Secrets of type bootstrap.orch.io/token in orch-system. Malformed or expired
- * Secrets authenticate nobody. (Interface: Bootstrap tokens.)
- * Limit: if Secrets have no watch cache, each token of this form costs a read of the store.
+ * Bootstrap tokens, with which node agents join a cluster: Secrets of type bootstrap.orch.io/token in orch-system.
+ * Malformed or expired Secrets authenticate nobody. (Interface: Bootstrap tokens.) Limit: if Secrets have no watch
+ * cache, each token of this form costs a read of the store.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { current } from '../../registry/current.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
@@ -38,7 +38,8 @@ export function bootstrapTokenAuthenticator ({ resources, now = Date.now }: Boot
       const store = resources.find('', 'secrets')
       if (store === undefined) return undefined
       const key = store.key(NAMESPACE, `bootstrap-token-${id}`)
-      const user = (entry: Entry | undefined): UserInfo | undefined => entry === undefined ? undefined : userOf(entry.object, id, secret, now())
+      const user = (entry: Entry | undefined): UserInfo | undefined =>
+        entry === undefined ? undefined : userOf(entry.object, id, secret, now())
       return store.cache?.loaded === true ? user(store.cache.get(key)) : current(store, key).then(user)
     }
   }
@@ -46,7 +47,8 @@ export function bootstrapTokenAuthenticator ({ resources, now = Date.now }: Boot
 
 function userOf (object: ApiObject, id: string, secret: string, now: number): UserInfo | undefined {
   const { metadata, type, data } = object as Secret // from the store of secrets
-  const value = (key: string): string => Buffer.from(data != null && Object.hasOwn(data, key) ? data[key] ?? '' : '', 'base64').toString()
+  const value = (key: string): string =>
+    Buffer.from(data != null && Object.hasOwn(data, key) ? data[key] ?? '' : '', 'base64').toString()
   if (type !== TYPE || metadata.deletionTimestamp !== undefined) return undefined
   if (!equal(value('token-secret'), secret) || value('token-id') !== id) return undefined
   if (hasExpired(value('expiration'), now) || value('usage-bootstrap-authentication') !== 'true') return undefined

@@ -5,9 +5,13 @@ import { StatusError } from '../../schemas/status.js'
 export type Found = Authenticated | undefined
 export type Authenticate = (credentials: Credentials) => Found | Promise<Found>
 
-/** Synchronous if all authenticators it calls are. If none succeeds, throws or rejects with the first failure. @param own audiences of this server */
+/**
+ * Synchronous if all authenticators it calls are. If none succeeds, throws or rejects with the first failure.
+ * @param own audiences of this server
+ */
 export function chain (authenticators: readonly Authenticator[], own: readonly string[] = []): Authenticate {
-  const methods = authenticators.map(one => one.knowsAudiences === true ? one.authenticate.bind(one) : forThisServer(one, own))
+  const methods = authenticators
+    .map(one => one.knowsAudiences === true ? one.authenticate.bind(one) : forThisServer(one, own))
   const ask = (from: number, credentials: Credentials, before: unknown[] | undefined): Found | Promise<Found> => {
     let failures = before
     for (let at = from; at < methods.length; at++) {
@@ -20,7 +24,8 @@ export function chain (authenticators: readonly Authenticator[], own: readonly s
       }
       if (found instanceof Promise) {
         const known = failures
-        return found.then(user => user ?? ask(at + 1, credentials, known), error => ask(at + 1, credentials, [...known ?? [], error]))
+        return found.then(user =>
+          user ?? ask(at + 1, credentials, known), error => ask(at + 1, credentials, [...known ?? [], error]))
       }
       if (found !== undefined) return found
     }

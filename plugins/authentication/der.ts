@@ -5,7 +5,9 @@ import type { X509Certificate } from 'node:crypto'
 const UNDERSTOOD: ReadonlySet<string> = new Set(['551d0f', '551d11', '551d13', '551d25'])
 
 /** Forgeable signatures: MD2, MD5 and SHA-1 with RSA, SHA-1 with ECDSA and DSA. */
-const WEAK: ReadonlySet<string> = new Set(['2a864886f70d010102', '2a864886f70d010104', '2a864886f70d010105', '2a8648ce3d0401', '2a8648ce380403'])
+const WEAK: ReadonlySet<string> = new Set([
+  '2a864886f70d010102', '2a864886f70d010104', '2a864886f70d010105', '2a8648ce3d0401', '2a8648ce380403'
+])
 
 const OBJECT_IDENTIFIER = 0x06
 const BOOLEAN = 0x01
@@ -40,7 +42,8 @@ export function isUnderstood (certificate: X509Certificate): boolean {
   const [whole] = elements(certificate.raw)
   const [body] = inner(whole)
   const [list] = inner(inner(body).find(({ tag }) => tag === EXTENSIONS))
-  return inner(list).map(inner).every(([id, flag]) => id?.tag === OBJECT_IDENTIFIER && (flag?.tag !== BOOLEAN || flag.content[0] === 0 || UNDERSTOOD.has(id.content.toString('hex'))))
+  return inner(list).map(inner).every(([id, flag]) => id?.tag === OBJECT_IDENTIFIER &&
+    (flag?.tag !== BOOLEAN || flag.content[0] === 0 || UNDERSTOOD.has(id.content.toString('hex'))))
 }
 
 /** True if the signature algorithm is forgeable. */

@@ -1,8 +1,9 @@
 /**
- * Authenticates requests: tries the methods of `methods.ts` in order; the first that recognizes the credentials decides. Requests without
- * recognized credentials are anonymous if allowed, otherwise they get 401. Invalid credentials always get 401. Credentials are removed from
- * the request, so that later code cannot see them. (Interface: Authentication.)
- * `fastify.orchAuthentication` offers the chain, without the anonymous user, for other credentials such as those of a TokenReview.
+ * Authenticates requests: tries the methods of `methods.ts` in order; the first that recognizes the credentials
+ * decides. Requests without recognized credentials are anonymous if allowed, otherwise they get 401. Invalid
+ * credentials always get 401. Credentials are removed from the request, so that later code cannot see them. (Interface:
+ * Authentication.) `fastify.orchAuthentication` offers the chain, without the anonymous user, for other credentials
+ * such as those of a TokenReview.
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
@@ -28,7 +29,9 @@ export type { AuthenticationOptions } from './method.js'
 
 const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 const AUTHENTICATED = 'system:authenticated'
-export const ANONYMOUS: UserInfo = { username: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} }
+export const ANONYMOUS: UserInfo = {
+  username: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {}
+}
 
 /** Adds the group of all authenticated users; cached per user object, because most are reused. */
 const completed = new WeakMap<UserInfo, UserInfo>()
@@ -63,20 +66,33 @@ const external = (one: Authenticator, naming: Naming): Authenticator => ({
 })
 
 /** Undefined if no certificate authorities are configured. */
-function publication (clientAuthorities: Authorities | undefined, authorities: Authorities | undefined, header: RequestHeaderOptions | undefined): PublishedAuthentication | undefined {
+function publication (
+  clientAuthorities: Authorities | undefined, authorities: Authorities | undefined,
+  header: RequestHeaderOptions | undefined
+): PublishedAuthentication | undefined {
   if (clientAuthorities === undefined && authorities === undefined) return undefined
   const { allowedNames = [], usernameHeaders = [], groupHeaders = [], extraHeaderPrefixes = [] } = header ?? {}
-  return { clientAuthorities, proxy: authorities === undefined ? undefined : { authorities, allowedNames, usernameHeaders, groupHeaders, extraHeaderPrefixes } }
+  return {
+    clientAuthorities, proxy: authorities === undefined
+      ? undefined
+      : { authorities, allowedNames, usernameHeaders, groupHeaders, extraHeaderPrefixes }
+  }
 }
 
 export default fp<AuthenticationOptions>(async (fastify, options) => {
   const { anonymous = true, clientCertificates = false, requestHeader } = options
   const { orchMetrics: metrics, orchClock: clock, orchResources: resources, orchSettings: { naming } } = fastify
-  const accounts = serviceAccounts({ ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, now: clock.wall })
+  const accounts = serviceAccounts({
+    ...options.serviceAccounts, audiences: options.audiences, naming, resources, metrics, now: clock.wall
+  })
   const { audiences } = accounts.tokens
-  const authenticators = await authenticatorsOf(options, { clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane, audiences, resources, serviceAccounts: accounts.authenticator })
+  const authenticators = await authenticatorsOf(options, {
+    clock, log: fastify.log, metrics, tunnel: fastify.orchEgress.controlPlane, audiences, resources,
+    serviceAccounts: accounts.authenticator
+  })
   // Tokens of service accounts say by themselves under which names they are.
-  const underOwnNames = (one: Authenticator): Authenticator => one === accounts.authenticator ? one : external(one, naming)
+  const underOwnNames = (one: Authenticator): Authenticator =>
+    one === accounts.authenticator ? one : external(one, naming)
   const ask = chain(naming === OWN_NAMES ? authenticators : authenticators.map(underOwnNames), audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
@@ -87,7 +103,8 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const clients = options.clientAuthorities === undefined ? undefined : authoritiesOf(options.clientAuthorities)
   const proxies = requestHeader === undefined ? undefined : authoritiesOf(requestHeader.authorities)
   fastify.decorate('orchAuthentication', {
-    authenticator: { name: 'chain', authenticate }, audiences, tokens: accounts.tokens, published: publication(clients, proxies, requestHeader)
+    authenticator: { name: 'chain', authenticate }, audiences, tokens: accounts.tokens,
+    published: publication(clients, proxies, requestHeader)
   })
   const trust = currentTrust(clients, proxies)
   const certificates = clientCertificates || requestHeader !== undefined
@@ -134,5 +151,7 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
 }, {
   name: 'orch/authentication',
   fastify: '5.x',
-  decorators: { fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'], request: ['orch'] }
+  decorators: {
+    fastify: ['orchClock', 'orchEgress', 'orchMetrics', 'orchResources', 'orchSettings'], request: ['orch']
+  }
 })

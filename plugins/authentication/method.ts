@@ -12,17 +12,23 @@ import type { ServiceAccountOptions } from './service-account/index.js'
 import type { TokenWebhookOptions } from './webhook.js'
 
 export interface AuthenticationOptions {
-  /** Requests without credentials are `system:anonymous`; with 'health', those of the health endpoints alone. Default true. */
+  /**
+   * Requests without credentials are `system:anonymous`; with 'health', those of the health endpoints alone. Default
+   * true.
+   */
   readonly anonymous?: boolean | 'health'
-  /** Audiences of this server; tokens must be for one of them. `--api-audiences`. Default the issuers of `serviceAccounts`. */
+  /**
+   * Audiences of this server; tokens must be for one of them. `--api-audiences`. Default the issuers of
+   * `serviceAccounts`.
+   */
   readonly audiences?: readonly string[]
   /** Contents of the static token file (CSV), `--token-auth-file`. */
   readonly tokens?: string
   /** True if the TLS server requests client certificates. Default false. */
   readonly clientCertificates?: boolean
   /**
-   * `--client-ca-file` in PEM. Without it, certificates with only `anyExtendedKeyUsage` are rejected; with `requestHeader`, all are,
-   * because the purpose of each authority in the TLS server is unknown.
+   * `--client-ca-file` in PEM. Without it, certificates with only `anyExtendedKeyUsage` are rejected; with
+   * `requestHeader`, all are, because the purpose of each authority in the TLS server is unknown.
    */
   readonly clientAuthorities?: string | Authorities
   /** An authenticating proxy, `--requestheader-…`. */
@@ -58,5 +64,7 @@ export interface MethodContext {
 export interface Method {
   readonly name: string
   /** Returns undefined if the options do not enable the method. Loads expensive libraries only when enabled. */
-  readonly make: (options: AuthenticationOptions, context: MethodContext) => Authenticator | undefined | Promise<Authenticator | undefined>
+  readonly make: (
+    options: AuthenticationOptions, context: MethodContext
+  ) => Authenticator | undefined | Promise<Authenticator | undefined>
 }

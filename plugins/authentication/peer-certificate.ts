@@ -1,7 +1,7 @@
 /**
- * Reads the client certificate of a connection and determines whom it is trusted as. The TLS handshake accepts any certificate, so that
- * invalid ones get a 401 Status instead of a closed connection.
- * The handshake may be long past, so validity times and trust are checked on every request.
+ * Reads the client certificate of a connection and determines whom it is trusted as. The TLS handshake accepts any
+ * certificate, so that invalid ones get a 401 Status instead of a closed connection. The handshake may be long past, so
+ * validity times and trust are checked on every request.
  */
 import { X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -25,7 +25,8 @@ const read = new WeakMap<object, CachedIdentity | 'none'>()
 const intermediates = new Map<string, X509Certificate>()
 const MAX_INTERMEDIATES = 64
 
-const listOf = (value: string | string[] | undefined): string[] => value === undefined ? [] : Array.isArray(value) ? value : [value]
+const listOf = (value: string | string[] | undefined): string[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value]
 
 const NOBODY: Trust = { clients: undefined, proxies: undefined }
 
@@ -37,32 +38,50 @@ export function certificateOf (socket: Socket, trust = NOBODY): ClientCertificat
   if (seen.trust === trust && now >= seen.from && now <= seen.until) return seen.certificate
   // Another certificate of the same authority may still be valid.
   const anew = inspect(socket as Partial<TLSSocket>, trust)
-  if (anew !== undefined && (seen.trust !== trust || anew.certificate.verified || anew.certificate.verifiedProxy === true)) read.set(socket, seen = anew)
+  if (anew !== undefined &&
+    (seen.trust !== trust || anew.certificate.verified || anew.certificate.verifiedProxy === true)) {
+    read.set(socket, seen = anew)
+  }
   if (now >= seen.from && now <= seen.until) return seen.certificate
-  return { ...seen.certificate, verified: false, verifiedProxy: false, problem: now < seen.from ? 'it is not valid yet' : 'it has expired' }
+  return {
+    ...seen.certificate, verified: false, verifiedProxy: false,
+    problem: now < seen.from ? 'it is not valid yet' : 'it has expired'
+  }
 }
 
 function inspect (socket: Partial<TLSSocket>, trust: Trust): CachedIdentity | undefined {
   if (typeof socket.getPeerCertificate !== 'function') return undefined
   const certificate = socket.getPeerCertificate(true) as DetailedPeerCertificate | null
   if (certificate === null || certificate.subject === undefined) return undefined
-  const { CN, O } = certificate.subject as unknown as Record<string, string | string[] | undefined> // repeated fields are arrays
+  // repeated fields are arrays
+  const { CN, O } = certificate.subject as unknown as Record<string, string | string[] | undefined>
   const sent = sentWith(certificate)
-  const as = (trusted: readonly X509Certificate[] | undefined): X509Certificate[] | undefined => chainTo(socket, sent, trusted)
+  const as = (trusted: readonly X509Certificate[] | undefined): X509Certificate[] | undefined =>
+    chainTo(socket, sent, trusted)
   // The host configured TLS without naming authorities: trust its verdict.
-  const asClient = trust.clients === undefined && trust.proxies === undefined ? (isAuthorized(socket, certificate) ? sent : undefined) : as(trust.clients)
+  const asClient = trust.clients === undefined && trust.proxies === undefined
+    ? (isAuthorized(socket, certificate) ? sent : undefined)
+    : as(trust.clients)
   const asProxy = as(trust.proxies)
   const chain = asClient ?? asProxy ?? sent
   const times = [...chain, ...asProxy ?? []]
   const from = Math.max(...times.map(one => Date.parse(one.validFrom)))
   const until = Math.min(...times.map(one => Date.parse(one.validTo)))
-  const problem = socket.authorizationError ? String(socket.authorizationError) : 'no authority that is trusted has issued it'
+  const problem = socket.authorizationError
+    ? String(socket.authorizationError)
+    : 'no authority that is trusted has issued it'
   return {
     trust,
     certificate: {
       verified: asClient !== undefined,
       verifiedProxy: asProxy !== undefined,
-      ...(asClient !== undefined ? {} : { problem: usableByClient(certificate.ext_key_usage) ? problem : 'its uses do not include client authentication' }),
+      ...(asClient !== undefined
+        ? {}
+        : {
+            problem: usableByClient(certificate.ext_key_usage)
+              ? problem
+              : 'its uses do not include client authentication'
+          }),
       until,
       commonName: listOf(CN).at(-1) ?? '',
       organizations: listOf(O)
@@ -72,13 +91,20 @@ function inspect (socket: Partial<TLSSocket>, trust: Trust): CachedIdentity | un
   }
 }
 
-const isAuthorized = (socket: Partial<TLSSocket>, { ext_key_usage: uses }: PeerCertificate): boolean => socket.authorized === true && usableByClient(uses)
+const isAuthorized = (socket: Partial<TLSSocket>, { ext_key_usage: uses }: PeerCertificate): boolean =>
+  socket.authorized === true && usableByClient(uses)
 
 /** Returns the chain from the certificate to a trusted one, or undefined. */
-function chainTo (socket: Partial<TLSSocket>, sent: readonly X509Certificate[], trusted: readonly X509Certificate[] | undefined): X509Certificate[] | undefined {
+function chainTo (
+  socket: Partial<TLSSocket>, sent: readonly X509Certificate[], trusted: readonly X509Certificate[] | undefined
+): X509Certificate[] | undefined {
   const [leaf, ...above] = sent
   if (leaf === undefined || trusted === undefined || !usableByClient(leaf.keyUsage)) return undefined
-  if (socket.authorized !== true) return RECHECKED_ERRORS.has(String(socket.authorizationError)) ? chainBesideTls(leaf, trusted, Date.now()) : undefined
+  if (socket.authorized !== true) {
+    return RECHECKED_ERRORS.has(String(socket.authorizationError))
+      ? chainBesideTls(leaf, trusted, Date.now())
+      : undefined
+  }
   remember(above)
   if (trusted.some(one => one.raw.equals(leaf.raw))) return [leaf]
   const found = issuers(leaf, trusted, { intermediates: [...above, ...intermediates.values()] })
@@ -98,7 +124,8 @@ function remember (certificates: readonly X509Certificate[]): void {
 /** The peer's chain including the leaf, as TLS assembled it. */
 function sentWith (leaf: DetailedPeerCertificate): X509Certificate[] {
   const chain = new Map<string, X509Certificate>()
-  for (let one: PeerCertificate & { issuerCertificate?: DetailedPeerCertificate } | undefined = leaf; one !== undefined && !chain.has(one.fingerprint256); one = one.issuerCertificate) {
+  for (let one: PeerCertificate & { issuerCertificate?: DetailedPeerCertificate } | undefined = leaf; one !==
+    undefined && !chain.has(one.fingerprint256); one = one.issuerCertificate) {
     chain.set(one.fingerprint256, new X509Certificate(one.raw))
   }
   return [...chain.values()]

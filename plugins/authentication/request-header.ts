@@ -1,7 +1,8 @@
 /**
- * Authenticates by headers of an authenticating proxy. The proxy needs a client certificate issued by --requestheader-client-ca-file with
- * an allowed common name; headers of other clients are ignored. All such headers are removed from every request, including spellings that a
- * proxy might treat as equal. (Interface: Request header proxy.)
+ * Authenticates by headers of an authenticating proxy. The proxy needs a client certificate issued by
+ * --requestheader-client-ca-file with an allowed common name; headers of other clients are ignored. All such headers
+ * are removed from every request, including spellings that a proxy might treat as equal. (Interface: Request header
+ * proxy.)
  */
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Authorities } from '../../auth/authorities.js'
@@ -24,7 +25,9 @@ const lower = (names: readonly string[] = []): string[] => names.map(name => nam
 
 export function requestHeaderAuthenticator (options: RequestHeaderOptions): Authenticator {
   const { allowedNames = [] } = options
-  const [userNames, groupNames, prefixes] = [lower(options.usernameHeaders), lower(options.groupHeaders), lower(options.extraHeaderPrefixes)]
+  const [userNames, groupNames, prefixes] = [
+    lower(options.usernameHeaders), lower(options.groupHeaders), lower(options.extraHeaderPrefixes)
+  ]
   const allowed = new Set(allowedNames)
   return {
     name: 'request-header',
@@ -32,7 +35,8 @@ export function requestHeaderAuthenticator (options: RequestHeaderOptions): Auth
       if (certificate === undefined) return undefined
       if (certificate.verifiedProxy !== true) {
         if (certificate.verified) return undefined // an ordinary client
-        throw new Error(`the client certificate is no proxy's: ${certificate.problem ?? 'no authority that is trusted for proxies has issued it'}`)
+        throw new Error('the client certificate is no proxy\'s: ' +
+          `${certificate.problem ?? 'no authority that is trusted for proxies has issued it'}`)
       }
       if (allowed.size > 0 && !allowed.has(certificate.commonName)) {
         if (certificate.verified) return undefined
@@ -40,7 +44,10 @@ export function requestHeaderAuthenticator (options: RequestHeaderOptions): Auth
       }
       const username = usernameOf(rawHeaders, userNames)
       if (username === undefined) return undefined
-      return { username, uid: '', groups: groupNames.flatMap(name => valuesOf(rawHeaders, name)), extra: extraOf(rawHeaders, prefixes) }
+      return {
+        username, uid: '', groups: groupNames.flatMap(name => valuesOf(rawHeaders, name)),
+        extra: extraOf(rawHeaders, prefixes)
+      }
     }
   }
 }
@@ -68,7 +75,9 @@ function extraOf (rawHeaders: readonly string[], prefixes: readonly string[]): R
 }
 
 /** Matches proxy headers, treating - and _ as equal, as some servers do. */
-export function isProxyHeader ({ usernameHeaders, groupHeaders = [], extraHeaderPrefixes = [] }: RequestHeaderOptions): (name: string) => boolean {
+export function isProxyHeader (
+  { usernameHeaders, groupHeaders = [], extraHeaderPrefixes = [] }: RequestHeaderOptions
+): (name: string) => boolean {
   const plain = (name: string): string => name.toLowerCase().replaceAll('_', '-')
   const names = new Set([...usernameHeaders, ...groupHeaders].map(plain))
   const prefixes = extraHeaderPrefixes.map(plain)

@@ -9,7 +9,8 @@ const AUTHORIZATION = 'authorization'
 /** Node's default limit of raw header entries in HTTP/1; it drops further ones silently. */
 const MAX_HEADER_ENTRIES = 2000
 
-const isAuthorization = (name: string): boolean => name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION
+const isAuthorization = (name: string): boolean => name.length === AUTHORIZATION.length &&
+  name.toLowerCase() === AUTHORIZATION
 
 /** Browsers cannot set headers of a WebSocket and send the token as a subprotocol. */
 const IN_PROTOCOL = /(?:^|[, ])base64url\.bearer\.authorization\./i
@@ -17,8 +18,8 @@ const PROTOCOL = 'sec-websocket-protocol'
 const isProtocol = (name: string): boolean => name.length === PROTOCOL.length && name.toLowerCase() === PROTOCOL
 
 /**
- * True if the request has a bearer token, including one in a repeated Authorization header, which Node's parsed headers omit, or if Node
- * may have dropped it. A request with an unrecognized token must not become anonymous.
+ * True if the request has a bearer token, including one in a repeated Authorization header, which Node's parsed headers
+ * omit, or if Node may have dropped it. A request with an unrecognized token must not become anonymous.
  */
 export function hasToken ({ rawHeaders }: IncomingMessage): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -41,13 +42,14 @@ function protocolsOf ({ headers }: IncomingMessage): string[] | undefined {
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The token among a WebSocket's subprotocols. At least one other subprotocol is required. Undefined without one, or if the request has an
- * Authorization header.
+ * The token among a WebSocket's subprotocols. At least one other subprotocol is required. Undefined without one, or if
+ * the request has an Authorization header.
  * @throws StatusError 401 for a malformed token
  */
 export function tokenInProtocol (request: IncomingMessage): string | undefined {
   const protocols = protocolsOf(request)
-  if (protocols === undefined || request.headers.authorization !== undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') return undefined
+  if (protocols === undefined || request.headers.authorization !== undefined ||
+    request.headers.upgrade?.toLowerCase() !== 'websocket') return undefined
   const encoded = protocols.flatMap(protocol => TOKEN_PROTOCOL.exec(protocol)?.[1] ?? [])
   if (encoded.length === 0) return undefined
   const [token = ''] = encoded

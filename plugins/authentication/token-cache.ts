@@ -1,7 +1,8 @@
 /**
- * Caches the results of slow token lookups and measures them. Keys are keyed hashes of token and audiences, so that memory holds no tokens and collisions
- * cannot be constructed. A hit spares a call to another server, a hundred microseconds or more.
- * Benchmark: `npm run bench -- hooks`, 'one admission webhook over TLS, 16 at a time, added to a create', is such a call.
+ * Caches the results of slow token lookups and measures them. Keys are keyed hashes of token and audiences, so that
+ * memory holds no tokens and collisions cannot be constructed. A hit spares a call to another server, a hundred
+ * microseconds or more. Benchmark: `npm run bench -- hooks`, 'one admission webhook over TLS, 16 at a time, added to a
+ * create', is such a call.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { AnswerCache, type Answer, type AnswerCacheOptions } from '../../clients/answer-cache.js'
@@ -16,7 +17,9 @@ export interface TokenAnswer {
   readonly until?: number
 }
 
-export interface TokenCacheOptions extends Pick<AnswerCacheOptions, 'maxLookups'>, Partial<Pick<AnswerCacheOptions, 'maxEntries'>> {
+export interface TokenCacheOptions extends Pick<AnswerCacheOptions, 'maxLookups'>, Partial<Pick<
+  AnswerCacheOptions, 'maxEntries'
+>> {
   readonly clock: Pick<Clock, 'wall' | 'elapsed'>
   /** @throws Error if the lookup fails */
   readonly lookup: (token: string, audiences: readonly string[] | undefined) => Promise<TokenAnswer>
@@ -64,7 +67,9 @@ export class TokenCache {
       const { found, until = Infinity } = await lookup(token, audiences)
       fetched.add()
       const positive = found !== undefined
-      return { value: found, positive, keepMs: Math.min(positive ? known : unknown, until - this.#options.clock.wall()) }
+      return {
+        value: found, positive, keepMs: Math.min(positive ? known : unknown, until - this.#options.clock.wall())
+      }
     } catch (error) {
       failed.add()
       throw error
@@ -76,14 +81,22 @@ export class TokenCache {
 }
 
 function declare (metrics: Metrics) {
-  const requests = metrics.counter(`${NAME}_request_total`, 'Tokens looked for in the cache, by whether they were there.', ['status'])
-  const fetches = metrics.counter(`${NAME}_fetch_total`, 'Questions about tokens that the cache did not know, by result.', ['status'])
+  const requests = metrics.counter(
+    `${NAME}_request_total`, 'Tokens looked for in the cache, by whether they were there.', ['status']
+  )
+  const fetches = metrics.counter(
+    `${NAME}_fetch_total`, 'Questions about tokens that the cache did not know, by result.', ['status']
+  )
   return {
     hit: requests.with('hit'),
     miss: requests.with('miss'),
     fetched: fetches.with('ok'),
     failed: fetches.with('error'),
-    active: metrics.gauge(`${NAME}_active_fetch_count`, 'Questions about tokens under way.', ['status']).with('in_flight'),
-    missTime: metrics.histogram(`${NAME}_request_duration_seconds`, 'Seconds for tokens that the cache did not know.', SECONDS, ['status']).with('miss')
+    active: metrics.gauge(`${NAME}_active_fetch_count`, 'Questions about tokens under way.', ['status'])
+      .with('in_flight'),
+    missTime: metrics.histogram(
+      `${NAME}_request_duration_seconds`, 'Seconds for tokens that the cache did not know.', SECONDS, ['status']
+    )
+      .with('miss')
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Static tokens from a CSV file: token, user name, user uid, and optionally the groups in one quoted column. Loaded once at start-up.
- * (Interface: Static token file, Bearer header.)
+ * Static tokens from a CSV file: token, user name, user uid, and optionally the groups in one quoted column. Loaded
+ * once at start-up. (Interface: Static token file, Bearer header.)
  */
 import { hash } from 'node:crypto'
 import type { Authenticator } from '../../auth/authenticator.js'
@@ -41,7 +41,9 @@ function fields (line: string, number: number): string[] {
 export function parseTokenFile (text: string): Map<string, UserInfo> {
   const users = new Map<string, UserInfo>()
   for (const [number, [token, username, uid, groups, ...rest]] of lines(text)) {
-    if (token === undefined || username === undefined || uid === undefined) throw new Error(`line ${number}: at least 3 columns are needed: token, user name, user uid`)
+    if (token === undefined || username === undefined || uid === undefined) {
+      throw new Error(`line ${number}: at least 3 columns are needed: token, user name, user uid`)
+    }
     if (token === '') throw new Error(`line ${number}: the token is empty`)
     if (username === '') throw new Error(`line ${number}: the user name is empty`)
     const named = [groups ?? '', ...rest].join(',').split(',').map(group => group.trim()).filter(group => group !== '')
@@ -52,7 +54,8 @@ export function parseTokenFile (text: string): Map<string, UserInfo> {
 
 /** Line numbers and fields of all lines but blanks and comments. */
 function lines (text: string): Array<readonly [number, string[]]> {
-  return text.replace(/^\uFEFF/, '').split(/\r?\n/).flatMap((line, index) => line.trim() === '' || line.startsWith('#') ? [] : [[index + 1, fields(line, index + 1)] as const])
+  return text.replace(/^\uFEFF/, '').split(/\r?\n/).flatMap((line, index) =>
+    line.trim() === '' || line.startsWith('#') ? [] : [[index + 1, fields(line, index + 1)] as const])
 }
 
 /** Tokens are looked up by digest: timing may reveal part of a digest, never of a token. */

@@ -1,7 +1,7 @@
 /**
  * Authenticates bearer tokens by a webhook, with a TokenReview. Positive and negative results are cached for
- * --authentication-token-webhook-cache-ttl. Failed calls are retried; if all fail, this request is not authenticated. (Interface: Webhook
- * token.)
+ * --authentication-token-webhook-cache-ttl. Failed calls are retried; if all fail, this request is not authenticated.
+ * (Interface: Webhook token.)
  */
 import type { FastifyBaseLogger } from 'fastify'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
@@ -47,8 +47,14 @@ const MAX_TOKEN_LENGTH = 64 * 1024
 /** Maximum bytes of a response. */
 const MAX_RESPONSE_BYTES = 1024 * 1024
 
-export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions, { log, metrics, clock, tunnel, audiences: own }: TokenWebhookContext): Authenticator {
-  const client = new HttpClient({ caller: 'token-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, tunnel, ...outgoingMetrics(metrics), ...tuned })
+export function tokenWebhookAuthenticator (
+  { endpoint, version = 'v1beta1', cacheTtl = 120_000, client: tuned }: TokenWebhookOptions,
+  { log, metrics, clock, tunnel, audiences: own }: TokenWebhookContext
+): Authenticator {
+  const client = new HttpClient({
+    caller: 'token-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, tunnel, ...outgoingMetrics(metrics),
+    ...tuned
+  })
   const apiVersion = `${GROUP}/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`tokens cannot be reviewed: ${reasonOf(error)}`) })
 
@@ -56,11 +62,16 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
 
   const lookup = async (token: string, audiences: readonly string[] | undefined): Promise<TokenAnswer> => {
     const requested = audiences ?? (own.length === 0 ? undefined : own)
-    const review = { apiVersion, kind: 'TokenReview', spec: { token, ...(requested === undefined ? {} : { audiences: requested }) } }
-    const answered = await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body: JSON.stringify(review), retry: RETRY })).catch((error: unknown) => {
-      warn(error)
-      throw error
-    })
+    const review = {
+      apiVersion, kind: 'TokenReview', spec: { token, ...(requested === undefined ? {} : { audiences: requested }) }
+    }
+    const answered = await timed(client.json({
+      method: 'POST', headers: { accept: 'application/json, */*' }, body: JSON.stringify(review), retry: RETRY
+    }))
+      .catch((error: unknown) => {
+        warn(error)
+        throw error
+      })
     try {
       const found = readTokenReview(answered, apiVersion, requested, own)
       if (found === undefined || audiences !== undefined) return { found }
@@ -90,10 +101,14 @@ export function tokenWebhookAuthenticator ({ endpoint, version = 'v1beta1', cach
 }
 
 /** @throws TypeError for an invalid review, Error with the webhook's error message */
-export function readTokenReview (answered: unknown, apiVersion: string, requested: readonly string[] | undefined, own: readonly string[]): Authenticated | undefined {
+export function readTokenReview (
+  answered: unknown, apiVersion: string, requested: readonly string[] | undefined, own: readonly string[]
+): Authenticated | undefined {
   const review = fields(answered, 'the answer')
   const { status } = review
-  if (!isReview(review, { kind: 'TokenReview', apiVersion })) throw new TypeError(`the answer is no TokenReview of ${apiVersion}`)
+  if (!isReview(review, { kind: 'TokenReview', apiVersion })) {
+    throw new TypeError(`the answer is no TokenReview of ${apiVersion}`)
+  }
   const { authenticated = false, error = '', audiences, user } = fields(status, 'status')
   if (typeof authenticated !== 'boolean') throw new TypeError('status.authenticated is neither true nor false')
   if (!authenticated) {
@@ -113,17 +128,22 @@ function userOf (user: unknown): UserInfo {
   const { username, uid = '', groups, extra } = fields(user, 'status.user')
   if (typeof username !== 'string' || username === '') throw new TypeError('status.user.username is missing')
   if (typeof uid !== 'string') throw new TypeError('status.user.uid is no text')
-  const more = Object.entries(fields(extra ?? {}, 'status.user.extra')).map(([key, values]) => [key, texts(values, 'a value of status.user.extra')] as const)
+  const more = Object.entries(fields(extra ?? {}, 'status.user.extra'))
+    .map(([key, values]) => [key, texts(values, 'a value of status.user.extra')] as const)
   return { username, uid, groups: texts(groups, 'status.user.groups'), extra: Object.fromEntries(more) }
 }
 
 function fields (value: unknown, name: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError(`${name} is missing or no object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new TypeError(`${name} is missing or no object`)
+  }
   return value as Readonly<Record<string, unknown>>
 }
 
 function texts (value: unknown, name: string): string[] {
   const list: unknown = value ?? []
-  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) throw new TypeError(`${name} is no list of texts`)
+  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) {
+    throw new TypeError(`${name} is no list of texts`)
+  }
   return list
 }

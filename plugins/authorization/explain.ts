@@ -2,7 +2,9 @@
 import type { Attributes, Authorizer, Ruling } from '../../auth/authorizer.js'
 import { reasonOf } from '../../storage/errors.js'
 
-const DECISION_TEXTS: Readonly<Record<Ruling['decision'], string>> = { Allow: 'allowed', Deny: 'denied', NoOpinion: 'no opinion' }
+const DECISION_TEXTS: Readonly<Record<Ruling['decision'], string>> = {
+  Allow: 'allowed', Deny: 'denied', NoOpinion: 'no opinion'
+}
 
 export function explanation (authorizers: readonly Authorizer[]): (attributes: Attributes) => Promise<string> {
   return async attributes => {
@@ -16,7 +18,9 @@ export function explanation (authorizers: readonly Authorizer[]): (attributes: A
   }
 }
 
-async function decisionOf (authorizer: Authorizer, attributes: Attributes): Promise<{ decision: Ruling['decision'], text: string }> {
+async function decisionOf (authorizer: Authorizer, attributes: Attributes): Promise<{
+  decision: Ruling['decision'], text: string
+}> {
   try {
     const { decision, reason = '', evaluationError } = await authorizer.authorize(attributes)
     const why = authorizer.explain?.(attributes) ?? `${DECISION_TEXTS[decision]}${reason === '' ? '' : `: ${reason}`}`

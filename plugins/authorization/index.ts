@@ -1,7 +1,8 @@
 /**
- * Authorizes requests: the first authorizer that allows or denies decides; without an Allow the request gets 403. Runs after authentication
- * and audit and before the body is read, so that rejected requests are cheap. (Interface: Authorization flags.)
- * `fastify.orchAuthorization` offers the same chain to access reviews, impersonation, escalation checks and admission.
+ * Authorizes requests: the first authorizer that allows or denies decides; without an Allow the request gets 403. Runs
+ * after authentication and audit and before the body is read, so that rejected requests are cheap. (Interface:
+ * Authorization flags.) `fastify.orchAuthorization` offers the same chain to access reviews, impersonation, escalation
+ * checks and admission.
  */
 import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
@@ -25,8 +26,8 @@ const ALLOWED = Object.freeze({ [DECISION]: 'allow', [REASON]: '' })
 const UNKNOWN = Object.freeze({ [REASON]: 'internal error' })
 
 /**
- * Combines authorizers. Never throws or rejects; synchronous if all authorizers it calls are. An authorizer that throws ends the chain
- * without an opinion; an evaluation error is kept in case no later one has an opinion.
+ * Combines authorizers. Never throws or rejects; synchronous if all authorizers it calls are. An authorizer that throws
+ * ends the chain without an opinion; an evaluation error is kept in case no later one has an opinion.
  */
 export function chain (authorizers: readonly Authorizer[]): (attributes: Attributes) => Ruling | Promise<Ruling> {
   const ask = (from: number, attributes: Attributes, before: Ruling): Ruling | Promise<Ruling> => {
@@ -40,7 +41,9 @@ export function chain (authorizers: readonly Authorizer[]): (attributes: Attribu
       }
       if (answer instanceof Promise) {
         const preceding = known
-        return answer.then(settled => settled.decision === 'NoOpinion' ? ask(at + 1, attributes, joinReasons(preceding, settled)) : settled, error => failed(preceding, error))
+        return answer.then(settled => settled.decision === 'NoOpinion'
+          ? ask(at + 1, attributes, joinReasons(preceding, settled))
+          : settled, error => failed(preceding, error))
       }
       if (answer.decision !== 'NoOpinion') return answer
       known = joinReasons(known, answer)
@@ -57,10 +60,15 @@ function joinReasons (before: Ruling, { reason = '', evaluationError }: Ruling):
   if (reason === '' && evaluationError === undefined) return before
   const error = before.evaluationError ?? evaluationError
   const said = before.reason ?? ''
-  return { decision: 'NoOpinion', reason: said === '' ? reason : reason === '' ? said : `${said}\n${reason}`, ...(error === undefined ? {} : { evaluationError: error }) }
+  return {
+    decision: 'NoOpinion', reason: said === '' ? reason : reason === '' ? said : `${said}\n${reason}`,
+    ...(error === undefined ? {} : { evaluationError: error })
+  }
 }
 
-const failed = (before: Ruling, error: unknown): Ruling => joinReasons(before, { decision: 'NoOpinion', evaluationError: error ?? new Error('an authorizer failed without a reason') })
+const failed = (before: Ruling, error: unknown): Ruling => joinReasons(before, {
+  decision: 'NoOpinion', evaluationError: error ?? new Error('an authorizer failed without a reason')
+})
 
 const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false }
 
@@ -69,12 +77,15 @@ export function rulesOf (authorizers: readonly Authorizer[]): (user: UserInfo, n
   return async (user, namespace) => {
     const all = await Promise.all(authorizers.map(async authorizer => {
       try {
-        return await authorizer.rules?.(user, namespace) ?? { ...NO_RULES, incomplete: true, evaluationError: new Error(`authorizer ${authorizer.name} does not list rules`) }
+        return await authorizer.rules?.(user, namespace) ?? {
+          ...NO_RULES, incomplete: true, evaluationError: new Error(`authorizer ${authorizer.name} does not list rules`)
+        }
       } catch (error) {
         return { ...NO_RULES, incomplete: true, evaluationError: error }
       }
     }))
-    const problems = all.flatMap(({ evaluationError }) => evaluationError === undefined ? [] : [reasonOf(evaluationError)])
+    const problems = all.flatMap(({ evaluationError }) =>
+      evaluationError === undefined ? [] : [reasonOf(evaluationError)])
     return {
       resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
       nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
@@ -88,7 +99,9 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
   const { modes = ['AlwaysAllow'], authorizers = [] } = options
   const all = [...authorizers]
   let rbac: RbacAuthorizer | undefined
-  for (const mode of modes) all.push(mode === 'RBAC' ? rbac ??= await rbacAuthorizer(fastify) : await authorizerOf(mode, fastify, options))
+  for (const mode of modes) {
+    all.push(mode === 'RBAC' ? rbac ??= await rbacAuthorizer(fastify) : await authorizerOf(mode, fastify, options))
+  }
   const authorize = chain(all)
   const advisor = all.find(({ advise }) => advise !== undefined)
   fastify.decorate('orchAuthorization', {
@@ -98,16 +111,26 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
   })
   runParts(fastify, 'authorizer', all)
 
-  const settle = (request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling): StatusError | undefined | Promise<StatusError> => {
+  const settle = (
+    request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling
+  ): StatusError | undefined | Promise<StatusError> => {
     const allowed = decision === 'Allow'
     const unknown = !allowed && evaluationError !== undefined
-    const said = unknown ? UNKNOWN : allowed && reason === '' ? ALLOWED : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
-    request.orch.annotations = Object.keys(request.orch.annotations).length === 0 ? said : { ...request.orch.annotations, ...said }
+    const said = unknown
+      ? UNKNOWN
+      : allowed && reason === ''
+        ? ALLOWED
+        : { [DECISION]: allowed ? 'allow' : 'forbid', [REASON]: reason }
+    request.orch.annotations = Object.keys(request.orch.annotations).length === 0
+      ? said
+      : { ...request.orch.annotations, ...said }
     if (unknown) return undecided(evaluationError)
     if (allowed) return undefined
     // Roles do not help against an authorizer that denies.
     const advice = decision === 'Deny' ? '' : advisor?.advise?.(attributes, authorize) ?? ''
-    return typeof advice === 'string' ? refusal(attributes, reason, advice) : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
+    return typeof advice === 'string'
+      ? refusal(attributes, reason, advice)
+      : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
   }
 
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -115,7 +138,9 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
     if (user === undefined) return done(internalError(new Error('authorization ran before authentication')))
     const attributes = { user, info }
     const answer = authorize(attributes)
-    const settled = answer instanceof Promise ? answer.then(ruling => settle(request, attributes, ruling)) : settle(request, attributes, answer)
+    const settled = answer instanceof Promise
+      ? answer.then(ruling => settle(request, attributes, ruling))
+      : settle(request, attributes, answer)
     if (!(settled instanceof Promise)) return done(settled)
     void settled.then(done)
   })

@@ -22,36 +22,54 @@ export interface AuthorizationOptions {
   readonly authorizers?: readonly Authorizer[]
 }
 
-const EVERYTHING: Rules = { resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false }
+const EVERYTHING: Rules = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false
+}
 const NOTHING: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false }
 const ALLOW: Ruling = { decision: 'Allow' }
 const DENY: Ruling = { decision: 'NoOpinion', reason: 'Everything is forbidden.' }
 
 /** Lets a mode follow stored objects. */
 const follow = (fastify: FastifyInstance): Follow =>
-  followWith({ resources: fastify.orchResources, log: (message, error) => { fastify.log.warn(failureFields(error), message) } })
+  followWith({
+    resources: fastify.orchResources, log: (message, error) => { fastify.log.warn(failureFields(error), message) }
+  })
 
 /** Exponential buckets from 0.1 ms. */
 const GRAPH_SECONDS = Array.from({ length: 12 }, (_, power) => 0.0001 * 2 ** power)
 
 /** Modules of a mode are loaded only if it is enabled. */
-const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (fastify: FastifyInstance, options: AuthorizationOptions) => Authorizer | Promise<Authorizer>>> = {
+const MODES: Readonly<Record<Exclude<AuthorizationMode, 'RBAC'>, (
+  fastify: FastifyInstance, options: AuthorizationOptions
+) => Authorizer | Promise<Authorizer>>> = {
   AlwaysAllow: () => ({ name: 'AlwaysAllow', authorize: () => ALLOW, rules: () => EVERYTHING }),
   AlwaysDeny: () => ({ name: 'AlwaysDeny', authorize: () => DENY, rules: () => NOTHING }),
   ABAC: (_fastify, { policies = '' }) => abacAuthorizer(policies),
   Node: async fastify => {
     const { NodeAuthorizer } = await import('../../auth/node/authorizer.js')
-    const actions = fastify.orchMetrics.histogram('node_authorizer_graph_actions_duration_seconds', 'Seconds that changes of the graph of nodes and what their pods refer to took, by operation.', GRAPH_SECONDS, ['operation'])
-    return new NodeAuthorizer({ follow: follow(fastify), observe: (action, seconds) => { actions.with(action).observe(seconds) } })
+    const actions = fastify.orchMetrics.histogram(
+      'node_authorizer_graph_actions_duration_seconds',
+      'Seconds that changes of the graph of nodes and what their pods refer to took, by operation.', GRAPH_SECONDS,
+      ['operation']
+    )
+    return new NodeAuthorizer({
+      follow: follow(fastify), observe: (action, seconds) => { actions.with(action).observe(seconds) }
+    })
   },
   Webhook: async (fastify, { webhook }) => {
     if (webhook === undefined) throw new TypeError('authorization mode Webhook needs the option authorization.webhook')
-    return (await import('./webhook.js')).webhookAuthorizer({ ...webhook, client: { tunnel: fastify.orchEgress.controlPlane, ...outgoingMetrics(fastify.orchMetrics), ...webhook.client } }, { log: fastify.log, clock: fastify.orchClock, timed: reviewMetrics(fastify.orchMetrics, 'authz') })
+    return (await import('./webhook.js')).webhookAuthorizer({
+      ...webhook,
+      client: { tunnel: fastify.orchEgress.controlPlane, ...outgoingMetrics(fastify.orchMetrics), ...webhook.client }
+    }, { log: fastify.log, clock: fastify.orchClock, timed: reviewMetrics(fastify.orchMetrics, 'authz') })
   }
 }
 
 export const rbacAuthorizer = async (fastify: FastifyInstance): Promise<RbacAuthorizer> =>
   new (await import('../../auth/rbac/authorizer.js')).RbacAuthorizer({ follow: follow(fastify) })
 
-export const authorizerOf = (mode: Exclude<AuthorizationMode, 'RBAC'>, fastify: FastifyInstance, options: AuthorizationOptions): Authorizer | Promise<Authorizer> =>
+export const authorizerOf = (
+  mode: Exclude<AuthorizationMode, 'RBAC'>, fastify: FastifyInstance, options: AuthorizationOptions
+): Authorizer | Promise<Authorizer> =>
   MODES[mode](fastify, options)

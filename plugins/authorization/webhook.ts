@@ -1,6 +1,6 @@
 /**
- * Authorizes by a webhook, with a SubjectAccessReview. Decisions are cached as the flags specify. Failed calls are retried; if all fail,
- * the webhook has no opinion. (Interface: Authorization flags.)
+ * Authorizes by a webhook, with a SubjectAccessReview. Decisions are cached as the flags specify. Failed calls are
+ * retried; if all fail, the webhook has no opinion. (Interface: Authorization flags.)
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { HttpClient, type HttpClientOptions } from '../../clients/http-client.js'
@@ -41,20 +41,32 @@ const MAX_CACHED_SPEC = 10_000
 /** Maximum characters of a reason or error from the webhook. */
 const MAX_TEXT_LENGTH = 1000
 
-export function webhookAuthorizer ({ endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned }: AuthorizationWebhookOptions, { log, clock, timed = answer => answer }: AuthorizationWebhookContext): Authorizer {
-  const client = new HttpClient({ caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, ...tuned })
+export function webhookAuthorizer (
+  {
+    endpoint, version = 'v1beta1', authorizedTtl = 300_000, unauthorizedTtl = 30_000, client: tuned
+  }: AuthorizationWebhookOptions,
+  { log, clock, timed = answer => answer }: AuthorizationWebhookContext
+): Authorizer {
+  const client = new HttpClient({
+    caller: 'authorization-webhook', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, ...tuned
+  })
   const apiVersion = `authorization.orch.io/${version}`
   const warn = occasionally((error: unknown) => { log.warn(`access cannot be reviewed: ${reasonOf(error)}`) })
 
   const lookup = async (spec: string): Promise<Answer<Ruling>> => {
     const body = `{"apiVersion":"${apiVersion}","kind":"SubjectAccessReview","spec":${spec}}`
-    const value = readAccessReview(await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })), apiVersion)
+    const value = readAccessReview(
+      await timed(client.json({ method: 'POST', headers: { accept: 'application/json, */*' }, body, retry: RETRY })),
+      apiVersion
+    )
     const positive = value.decision === 'Allow'
     const isCached = value.evaluationError === undefined && spec.length <= MAX_CACHED_SPEC
     return { value, positive, keepMs: isCached ? (positive ? authorizedTtl : unauthorizedTtl) : 0 }
   }
   const noOpinion = (error: unknown): Ruling => {
-    const failure = error instanceof TypeError ? new Error(`authorization-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error }) : error
+    const failure = error instanceof TypeError
+      ? new Error(`authorization-webhook: ${endpoint.server.origin}: ${error.message}`, { cause: error })
+      : error
     warn(failure)
     return { decision: 'NoOpinion', evaluationError: failure }
   }
@@ -78,24 +90,34 @@ function specOf ({ user, info }: Attributes, version: 'v1' | 'v1beta1'): object 
     ...filled(isResourceRequest
       ? { resourceAttributes: filled({ namespace, verb, group, version: apiVersion, resource, subresource, name }) }
       : { nonResourceAttributes: filled({ path, verb }) }),
-    ...filled({ user: user.username, [version === 'v1' ? 'groups' : 'group']: user.groups, extra: user.extra, uid: user.uid })
+    ...filled({
+      user: user.username, [version === 'v1' ? 'groups' : 'group']: user.groups, extra: user.extra, uid: user.uid
+    })
   }
 }
 
-const isFilled = (value: unknown): boolean => typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== ''
-const filled = (fields: object): object => Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value)))
+const isFilled = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== ''
+const filled = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => isFilled(value)))
 
 /** @throws TypeError for an invalid review */
 export function readAccessReview (answered: unknown, apiVersion: string): Ruling {
   const review = (answered ?? {}) as Record<string, unknown> // each member is checked below
   const { status } = review
-  if (!isReview(review, { kind: 'SubjectAccessReview', apiVersion })) throw new TypeError(`the answer is no SubjectAccessReview of ${apiVersion}`)
+  if (!isReview(review, { kind: 'SubjectAccessReview', apiVersion })) {
+    throw new TypeError(`the answer is no SubjectAccessReview of ${apiVersion}`)
+  }
   if (typeof status !== 'object' || status === null) throw new TypeError('status is missing or no object')
   const { allowed = false, denied = false, reason = '' } = status as Record<string, unknown>
   if (typeof allowed !== 'boolean') throw new TypeError('status.allowed is neither true nor false')
   if (typeof denied !== 'boolean') throw new TypeError('status.denied is neither true nor false')
   if (typeof reason !== 'string') throw new TypeError('status.reason is no text')
   // An evaluationError of the webhook is ignored: it decided nevertheless.
-  const ruling: Ruling = { decision: denied ? 'Deny' : allowed ? 'Allow' : 'NoOpinion', reason: reason.slice(0, MAX_TEXT_LENGTH) }
-  return allowed && denied ? { ...ruling, evaluationError: new Error('status.allowed and status.denied are both true') } : ruling
+  const ruling: Ruling = {
+    decision: denied ? 'Deny' : allowed ? 'Allow' : 'NoOpinion', reason: reason.slice(0, MAX_TEXT_LENGTH)
+  }
+  return allowed && denied
+    ? { ...ruling, evaluationError: new Error('status.allowed and status.denied are both true') }
+    : ruling
 }

@@ -1,6 +1,6 @@
 /**
- * Restricts the addresses that proxied requests may reach. Node agents write the addresses of pods and nodes; a loopback or link-local one
- * would reach services that trust this machine.
+ * Restricts the addresses that proxied requests may reach. Node agents write the addresses of pods and nodes; a
+ * loopback or link-local one would reach services that trust this machine.
  */
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
@@ -48,12 +48,13 @@ export function checkAddress (address: string, { nearby }: AddressPolicy): void 
 }
 
 /**
- * Resolves a host and returns its first address; all of them must be allowed. Callers connect to this address, so that a second lookup
- * cannot return another one. @throws StatusError 400, 500
+ * Resolves a host and returns its first address; all of them must be allowed. Callers connect to this address, so that
+ * a second lookup cannot return another one. @throws StatusError 400, 500
  */
 export async function resolveHost (host: string, reach: AddressPolicy): Promise<string> {
   if (reach.remote === true && isIP(host) === 0) return host
-  const found = await lookup(host, { all: true }).catch((cause: unknown) => { throw unexplained(`lookup ${host}: no such host`, cause) })
+  const found = await lookup(host, { all: true })
+    .catch((cause: unknown) => { throw unexplained(`lookup ${host}: no such host`, cause) })
   for (const { address } of found) checkAddress(address, reach)
   const [first] = found
   if (first === undefined) throw badRequest('no addresses for hostname')

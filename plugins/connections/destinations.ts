@@ -13,7 +13,10 @@ export interface Destination {
   /** The resolved address of the host. */
   readonly address?: string
   readonly port: number
-  /** True for a node agent, which gets this server's client certificate and is verified by its CA bundle; other destinations are not verified. */
+  /**
+   * True for a node agent, which gets this server's client certificate and is verified by its CA bundle; other
+   * destinations are not verified.
+   */
   readonly agent: boolean
 }
 
@@ -46,32 +49,37 @@ export const locatePod = ({ resources, reach }: DestinationTools): Locate => asy
   const declared = spec.containers?.find(({ ports }) => (ports ?? []).length > 0)?.ports?.[0]?.containerPort
   const host = podAddress(status)
   checkAddress(host, reach)
-  return { scheme: scheme || 'http', host, port: port !== '' ? portOf(port) : declared ?? impliedPort(scheme), agent: false }
+  return {
+    scheme: scheme || 'http', host, port: port !== '' ? portOf(port) : declared ?? impliedPort(scheme), agent: false
+  }
 }
 
 /** Tries endpoints in order from a random start; takes the first that belongs to an existing pod. */
-export const locateService = ({ resources, reach, random = Math.random }: DestinationTools): Locate => async (namespace, id) => {
-  const { scheme, name, port } = partsOf('service', id)
-  let portName = port
-  if (/^[+-]?\d+$/.test(port)) {
-    const { spec } = await find(resources, 'services', namespace, name)
-    const known = spec.ports?.find(one => one.port === Number(port))
-    if (known === undefined) throw serviceUnavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`)
-    portName = known.name ?? ''
-  }
-  const { subsets = [] } = await find(resources, 'endpoints', namespace, name)
-  if (subsets.length === 0) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
-  for (const { addresses = [], ports = [] } of fromAny(subsets, random)) {
-    const endpointPort = ports.find(one => (one.name ?? '') === portName)
-    if (endpointPort === undefined) continue
-    for (const address of fromAny(addresses, random)) {
-      if (!await isOfPod(resources, namespace, address)) continue
-      checkAddress(address.ip, reach)
-      return { scheme: scheme || 'http', host: address.ip, port: endpointPort.port, agent: false }
+export const locateService = ({ resources, reach, random = Math.random }: DestinationTools): Locate =>
+  async (namespace, id) => {
+    const { scheme, name, port } = partsOf('service', id)
+    let portName = port
+    if (/^[+-]?\d+$/.test(port)) {
+      const { spec } = await find(resources, 'services', namespace, name)
+      const known = spec.ports?.find(one => one.port === Number(port))
+      if (known === undefined) {
+        throw serviceUnavailable(`no service port ${Number(port)} found for service ${JSON.stringify(name)}`)
+      }
+      portName = known.name ?? ''
     }
+    const { subsets = [] } = await find(resources, 'endpoints', namespace, name)
+    if (subsets.length === 0) throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
+    for (const { addresses = [], ports = [] } of fromAny(subsets, random)) {
+      const endpointPort = ports.find(one => (one.name ?? '') === portName)
+      if (endpointPort === undefined) continue
+      for (const address of fromAny(addresses, random)) {
+        if (!await isOfPod(resources, namespace, address)) continue
+        checkAddress(address.ip, reach)
+        return { scheme: scheme || 'http', host: address.ip, port: endpointPort.port, agent: false }
+      }
+    }
+    throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(id)}`)
   }
-  throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(id)}`)
-}
 
 /** Yields all elements, starting at a random one. */
 function * fromAny<T> (all: readonly T[], random: () => number): Generator<T> {
@@ -79,8 +87,13 @@ function * fromAny<T> (all: readonly T[], random: () => number): Generator<T> {
   for (let at = 0; at < all.length; at++) yield all[(first + at) % all.length] as T // the index is within bounds
 }
 
-/** Only addresses of existing pods are allowed: otherwise a user who may write endpoints could direct other users' requests to any address. */
-async function isOfPod (resources: ResourceRegistry, namespace: string, { ip, targetRef }: EndpointAddress): Promise<boolean> {
+/**
+ * Only addresses of existing pods are allowed: otherwise a user who may write endpoints could direct other users'
+ * requests to any address.
+ */
+async function isOfPod (
+  resources: ResourceRegistry, namespace: string, { ip, targetRef }: EndpointAddress
+): Promise<boolean> {
   if (targetRef == null || (targetRef.namespace ?? '') !== namespace) return false
   try {
     const { status } = await find(resources, 'pods', namespace, targetRef.name ?? '')

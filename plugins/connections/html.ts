@@ -1,6 +1,6 @@
 /**
- * Rewrites links in HTML pages to lead through the proxy, as with Location headers. Works on the stream: buffers only incomplete tags and
- * changes only URLs; all other bytes pass unchanged.
+ * Rewrites links in HTML pages to lead through the proxy, as with Location headers. Works on the stream: buffers only
+ * incomplete tags and changes only URLs; all other bytes pass unchanged.
  */
 import { Transform, pipeline, type Readable, type TransformCallback } from 'node:stream'
 import { constants, createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib'
@@ -8,8 +8,10 @@ import { rewriteUrl, type Place } from './rewriting.js'
 
 /** Attributes that contain URLs, by tag. */
 const URLS: ReadonlyMap<string, ReadonlySet<string>> = new Map(Object.entries({
-  a: 'href', applet: 'codebase', area: 'href', audio: 'src', base: 'href', blockquote: 'cite', body: 'background', button: 'formaction', command: 'icon', del: 'cite', embed: 'src',
-  form: 'action', frame: 'longdesc src', head: 'profile', html: 'manifest', iframe: 'longdesc src', img: 'longdesc src usemap', input: 'src usemap formaction', ins: 'cite', link: 'href',
+  a: 'href', applet: 'codebase', area: 'href', audio: 'src', base: 'href', blockquote: 'cite', body: 'background',
+  button: 'formaction', command: 'icon', del: 'cite', embed: 'src',
+  form: 'action', frame: 'longdesc src', head: 'profile', html: 'manifest', iframe: 'longdesc src',
+  img: 'longdesc src usemap', input: 'src usemap formaction', ins: 'cite', link: 'href',
   object: 'classid codebase data usemap', q: 'cite', script: 'src', source: 'src', video: 'poster src'
 }).map(([tag, names]) => [tag, new Set(names.split(' '))]))
 
@@ -39,7 +41,9 @@ function lengthOfTag (text: string): number {
 }
 const COMMENT = '<!--'
 /** Comments, declarations, processing instructions and end tags, with their terminators. */
-const ENDS: ReadonlyArray<readonly [start: string, end: string]> = [[COMMENT, '-->'], ['<!', '>'], ['<?', '>'], ['</', '>']]
+const ENDS: ReadonlyArray<readonly [start: string, end: string]> = [
+  [COMMENT, '-->'], ['<!', '>'], ['<?', '>'], ['</', '>']
+]
 
 class LinkRewriter extends Transform {
   readonly #place: Place

@@ -1,13 +1,16 @@
 /**
- * Connections to pods, services and nodes: logs, exec, attach, port-forward and proxy. The requests pass authentication, authorization,
- * audit and metrics like all others, then admission, and are streamed to a node agent or pod without buffering.
- * Routes find the handlers in `fastify.orchConnections`.
+ * Connections to pods, services and nodes: logs, exec, attach, port-forward and proxy. The requests pass
+ * authentication, authorization, audit and metrics like all others, then admission, and are streamed to a node agent or
+ * pod without buffering. Routes find the handlers in `fastify.orchConnections`.
  * @see interface, 'Server start-up options': --node-agent-…
  */
 import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from '../../schemas/api/core/pod-options.js'
-import type { ApiObject, Message } from '../../schemas/index.js'
+import {
+  NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions
+} from '../../schemas/api/core/pod-options.js'
+import type { Message } from '../../schemas/language/declare.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { Facts } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -38,7 +41,9 @@ export type Connections = ReadonlyMap<string, Connector>
 type Connect<T> = (request: FastifyRequest, reply: FastifyReply, options: T) => Promise<FastifyReply>
 
 /** Parses the options and runs CONNECT admission, which may change them. @throws StatusError */
-async function admitted<T extends object> (store: ResourceStore, { orch }: FastifyRequest, message: Message<T>): Promise<T> {
+async function admitted<T extends object> (
+  store: ResourceStore, { orch }: FastifyRequest, message: Message<T>
+): Promise<T> {
   const { info, query } = orch
   if (query.has('dryRun')) throw badRequest('dryRun is not supported')
   const options = optionsFrom(message, query, info.rest === undefined ? {} : { path: info.rest })
@@ -51,14 +56,17 @@ async function admitted<T extends object> (store: ResourceStore, { orch }: Fasti
 }
 
 export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby = false }) => {
-  const { orchResources: resources, orchShutdown: shutdown, orchEgress: { cluster: tunnel }, orchSettings: { naming } } = fastify
+  const {
+    orchResources: resources, orchShutdown: shutdown, orchEgress: { cluster: tunnel }, orchSettings: { naming }
+  } = fastify
   const reach = { nearby, remote: tunnel !== undefined }
   const agents = new NodeAgents(resources, reach, nodeAgents, naming)
   runParts(fastify, 'client of', [agents])
 
   const tools = { resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix }
-  const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector => async (store, request, reply) =>
-    await connect(request, reply, await admitted(store, request, message))
+  const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector =>
+    async (store, request, reply) =>
+      await connect(request, reply, await admitted(store, request, message))
   const proxying = (message: Message<object>, locate: Locate): Connector => connecting(message, proxyTo(locate, tools))
   const log = readLog({ ...tools, metrics: fastify.orchMetrics })
 
@@ -74,5 +82,7 @@ export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby =
 }, {
   name: 'orch/connections',
   fastify: '5.x',
-  decorators: { fastify: ['orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'], request: ['orch'] }
+  decorators: {
+    fastify: ['orchEgress', 'orchMetrics', 'orchResources', 'orchSettings', 'orchShutdown'], request: ['orch']
+  }
 })

@@ -4,8 +4,7 @@ import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isCertificateRefused, isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
-import type { FieldError } from '../../schemas/index.js'
-import { invalid, unexplained } from '../../schemas/status.js'
+import { invalid, unexplained, type FieldError } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import { failureOf, stream } from '../shared/forwarding/responses.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
@@ -26,8 +25,18 @@ export interface LogTools {
 const NAME = 'orch_apiserver_pod_logs_pods_logs'
 
 export function readLog (tools: LogTools): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
-  const usage = tools.metrics.counter(`${NAME}_insecure_backend_total`, 'Requested logs of pods, by whether the certificate of the node agent is verified: enforce_tls or skip_tls_allowed.', ['usage'])
-  const failures = tools.metrics.counter(`${NAME}_backend_tls_failure_total`, 'Logs of pods that could not be had as the certificate of the node agent was refused.').with()
+  const usage = tools.metrics.counter(
+    `${NAME}_insecure_backend_total`,
+    'Requested logs of pods, by whether the certificate of the node agent is verified: enforce_tls or ' +
+      'skip_tls_allowed.',
+    ['usage']
+  )
+  const failures = tools.metrics
+    .counter(
+      `${NAME}_backend_tls_failure_total`,
+      'Logs of pods that could not be had as the certificate of the node agent was refused.'
+    )
+    .with()
   return async (request, reply) => {
     const options = optionsFrom(PodLogOptions, request.orch.query)
     usage.with(options.insecureSkipTLSVerifyBackend === true ? 'skip_tls_allowed' : 'enforce_tls').add()
@@ -38,7 +47,9 @@ export function readLog (tools: LogTools): (request: FastifyRequest, reply: Fast
   }
 }
 
-async function passOn ({ resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function passOn (
+  { resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: FastifyRequest, reply: FastifyReply
+): Promise<FastifyReply> {
   const { namespace, name } = request.orch.info
   const findings = findingsOf(options)
   if (findings.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, findings)
@@ -76,17 +87,33 @@ async function passOn ({ resources, agents, ending, tunnel }: LogTools, options:
 
 function findingsOf ({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogOptions): FieldError[] {
   const found: FieldError[] = []
-  if (tailLines != null && tailLines < 0) found.push({ type: 'FieldValueInvalid', field: 'tailLines', value: tailLines, detail: 'must be greater than or equal to 0' })
-  if (limitBytes != null && limitBytes < 1) found.push({ type: 'FieldValueInvalid', field: 'limitBytes', value: limitBytes, detail: 'must be greater than 0' })
-  if (sinceSeconds != null && sinceTime != null) found.push({ type: 'FieldValueForbidden', field: '', detail: 'at most one of `sinceTime` or `sinceSeconds` may be specified' })
-  else if (sinceSeconds != null && sinceSeconds < 1) found.push({ type: 'FieldValueInvalid', field: 'sinceSeconds', value: sinceSeconds, detail: 'must be greater than 0' })
+  if (tailLines != null && tailLines < 0) {
+    found.push({
+      type: 'FieldValueInvalid', field: 'tailLines', value: tailLines, detail: 'must be greater than or equal to 0'
+    })
+  }
+  if (limitBytes != null && limitBytes < 1) {
+    found.push({ type: 'FieldValueInvalid', field: 'limitBytes', value: limitBytes, detail: 'must be greater than 0' })
+  }
+  if (sinceSeconds != null &&
+    sinceTime != null) {
+    found.push({
+      type: 'FieldValueForbidden', field: '', detail: 'at most one of `sinceTime` or `sinceSeconds` may be specified'
+    })
+  } else if (sinceSeconds != null && sinceSeconds < 1) {
+    found.push({
+      type: 'FieldValueInvalid', field: 'sinceSeconds', value: sinceSeconds, detail: 'must be greater than 0'
+    })
+  }
   return found
 }
 
 /** Parameters of the node agent's API, in order of their names. */
 function parametersOf (options: PodLogOptions): URLSearchParams {
   const parameters = new URLSearchParams()
-  for (const name of ['follow', 'limitBytes', 'previous', 'sinceSeconds', 'sinceTime', 'tailLines', 'timestamps'] as const) {
+  for (const name of [
+    'follow', 'limitBytes', 'previous', 'sinceSeconds', 'sinceTime', 'tailLines', 'timestamps'
+  ] as const) {
     const value = options[name]
     if (value != null && value !== false) parameters.set(name, String(value))
   }

@@ -1,4 +1,6 @@
-/** Finds a node's agent by the preferred address types and the port in the node's status, and provides its TLS settings. */
+/**
+ * Finds a node's agent by the preferred address types and the port in the node's status, and provides its TLS settings.
+ */
 import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import type { Lifecycle } from '../../auth/lifecycle.js'
@@ -41,7 +43,10 @@ export class NodeAgents implements Lifecycle {
   readonly #naming: Naming
 
   /** @param naming of namespaces, for node agents */
-  constructor (resources: ResourceRegistry, reach: AddressPolicy, { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions, naming = OWN_NAMES) {
+  constructor (
+    resources: ResourceRegistry, reach: AddressPolicy,
+    { files = {}, preferredAddressTypes = ADDRESS_TYPES, timeout = 5000 }: NodeAgentOptions, naming = OWN_NAMES
+  ) {
     this.#naming = naming
     this.#resources = resources
     this.#reach = reach
@@ -60,7 +65,9 @@ export class NodeAgents implements Lifecycle {
 
   /** `/exec/NAMESPACE/POD/CONTAINER`, encoded. */
   pathOf (action: string, namespace: string, pod: string, container = ''): string {
-    return encodePath(`/${action}/${this.#naming.namespace(namespace)}/${pod}${container === '' ? '' : `/${container}`}`)
+    return encodePath(
+      `/${action}/${this.#naming.namespace(namespace)}/${pod}${container === '' ? '' : `/${container}`}`
+    )
   }
 
   /** @throws StatusError 404 for an unknown node, 500 without a preferred address, 400 for a disallowed address */
@@ -68,9 +75,14 @@ export class NodeAgents implements Lifecycle {
     const { status } = await find(this.#resources, 'nodes', '', nodeName)
     const addresses = status.addresses ?? []
     const known = this.#types.map(type => addresses.find(one => one.type === type)).find(one => one !== undefined)
-    if (known === undefined) throw unexplained(`no preferred addresses found; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`)
+    if (known === undefined) {
+      throw unexplained('no preferred addresses found; known addresses: ' +
+        `[${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`)
+    }
     const port = status.daemonEndpoints?.kubeletEndpoint?.Port ?? 0
-    return { host: known.address, address: await resolveHost(known.address, this.#reach), port: port > 0 ? port : DEFAULT_PORT }
+    return {
+      host: known.address, address: await resolveHost(known.address, this.#reach), port: port > 0 ? port : DEFAULT_PORT
+    }
   }
 }
 

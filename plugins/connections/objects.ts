@@ -10,7 +10,9 @@ import type { ResourceRegistry } from '../../registry/resource-registry.js'
 interface Kinds { pods: Pod, services: Service, nodes: Node, endpoints: Endpoints }
 
 /** Shared with the cache: treat as frozen. @throws StatusError 404 */
-export async function find<K extends keyof Kinds> (resources: ResourceRegistry, plural: K, namespace: string, name: string): Promise<Kinds[K]> {
+export async function find<K extends keyof Kinds> (
+  resources: ResourceRegistry, plural: K, namespace: string, name: string
+): Promise<Kinds[K]> {
   const store = resources.find('', plural)
   const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
   if (entry === undefined) throw notFound({ group: '', resource: plural }, name)
@@ -19,14 +21,17 @@ export async function find<K extends keyof Kinds> (resources: ResourceRegistry, 
 
 /** Returns the requested container, or the pod's only one. @throws StatusError 400 */
 export function containerOf ({ metadata: { name = '' }, spec }: Pod, requested: string): string {
-  const names = [...spec.initContainers ?? [], ...spec.containers ?? [], ...spec.ephemeralContainers ?? []].map(container => container.name)
+  const names = [...spec.initContainers ?? [], ...spec.containers ?? [], ...spec.ephemeralContainers ?? []]
+    .map(container => container.name)
   if (requested !== '') {
     if (!names.includes(requested)) throw badRequest(`container ${requested} is not valid for pod ${name}`)
     return requested
   }
   const [only, ...others] = spec.containers ?? []
   if (only === undefined) throw badRequest(`a container name must be specified for pod ${name}`)
-  if (others.length > 0) throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`)
+  if (others.length > 0) {
+    throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${names.join(' ')}]`)
+  }
   return only.name
 }
 
@@ -36,6 +41,8 @@ export interface Parts { readonly scheme: 'http' | 'https' | '', readonly name: 
 export function partsOf (kind: 'pod' | 'service' | 'node', id: string): Parts {
   const parts = id.split(':')
   const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts]
-  if (parts.length > 3 || name === '' || (scheme !== '' && scheme !== 'http' && scheme !== 'https')) throw badRequest(`invalid ${kind} request ${JSON.stringify(id)}`)
+  if (parts.length > 3 || name === '' || (scheme !== '' && scheme !== 'http' && scheme !== 'https')) {
+    throw badRequest(`invalid ${kind} request ${JSON.stringify(id)}`)
+  }
   return { scheme, name, port }
 }

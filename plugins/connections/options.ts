@@ -6,7 +6,9 @@ import { badRequest } from '../../schemas/status.js'
 import { quote } from '../../schemas/quote.js'
 
 /** @param given overrides parameters of the same name @throws StatusError 400 for an invalid number or time */
-export function optionsFrom<T extends object> (message: Message<T>, query: URLSearchParams, given: Readonly<Record<string, string>> = {}): T {
+export function optionsFrom<T extends object> (
+  message: Message<T>, query: URLSearchParams, given: Readonly<Record<string, string>> = {}
+): T {
   const { type, fields } = message[Facts]
   const options: Record<string, unknown> = { kind: type?.kind ?? '', apiVersion: type?.apiVersion ?? '' }
   for (const [name, field] of Object.entries(fields)) {
@@ -32,7 +34,9 @@ function valueOf (of: unknown, text: string): unknown {
 function integer (text: string, bits: 32 | 64): Int64 {
   const value = /^[+-]?\d{1,100}$/.test(text) ? BigInt(text.replace(/^\+/, '')) : undefined
   const limit = 2n ** BigInt(bits - 1)
-  if (value === undefined || value < -limit || value >= limit) throw badRequest(`${quote(text)} is no integer of ${bits} bits`)
+  if (value === undefined || value < -limit || value >= limit) {
+    throw badRequest(`${quote(text)} is no integer of ${bits} bits`)
+  }
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 

@@ -1,6 +1,6 @@
 /**
- * Proxies requests with any method, body and path to pods, services and nodes. Responses are streamed; URLs that would bypass the proxy are
- * rewritten. Credentials are not forwarded.
+ * Proxies requests with any method, body and path to pods, services and nodes. Responses are streamed; URLs that would
+ * bypass the proxy are rewritten. Credentials are not forwarded.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { SecureContext } from 'node:tls'
@@ -30,42 +30,47 @@ export interface ProxyTools {
 /** Milliseconds to connect to a pod or service. */
 const CONNECT_TIMEOUT = 30_000
 
-export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: ProxyTools) => async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-  const { info: { namespace, name, path, rest = '' } } = request.orch
-  const destination = await locate(namespace, name)
-  const url = request.raw.url ?? ''
-  const query = url.includes('?') ? url.slice(url.indexOf('?')) : ''
-  const backend = hostPort(destination.host, destination.port)
-  const target = {
-    ...await calling(destination, agents),
-    tunnel,
-    path: `${encodePath(cleanPath(rest)) || '/'}${query}`,
-    call: backend
+export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: ProxyTools) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { info: { namespace, name, path, rest = '' } } = request.orch
+    const destination = await locate(namespace, name)
+    const url = request.raw.url ?? ''
+    const query = url.includes('?') ? url.slice(url.indexOf('?')) : ''
+    const backend = hostPort(destination.host, destination.port)
+    const target = {
+      ...await calling(destination, agents),
+      tunnel,
+      path: `${encodePath(cleanPath(rest)) || '/'}${query}`,
+      call: backend
+    }
+    const connection = upgradable(request)
+    if (connection !== undefined) return await upgrade(reply, connection, target, ending)
+    // Relative links in a page need a trailing slash.
+    if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) {
+      return reply.code(301).header('location', `${url.split('?', 1)[0] ?? ''}/${query}`).send()
+    }
+    const prefix = mount + path.slice(0, path.length - rest.length)
+    const { answer } = await send({
+      ...target,
+      method: request.method,
+      headers: requestHeaders(request.raw, {
+        uri: encodePath(cleanPath(prefix + rest)), client: request.raw.socket.remoteAddress
+      }),
+      body: hasBody(request.raw) ? request.raw : undefined,
+      upgrade: false
+    }, outgoing => { request.orch.onClosed(() => { outgoing.destroy() }) }).catch((error: unknown) => {
+      throw isClientError(error) ? serviceUnavailable(`error trying to reach service: ${error.message}`, error) : error
+    })
+    const headers = answerHeaders(answer)
+    const place = { prefix, backend, host: request.raw.headers.host ?? String(request.raw.headers[':authority'] ?? '') }
+    const { location, 'content-type': type, 'content-encoding': encoding } = answer.headers
+    if (location !== undefined) headers['location'] = rewriteUrl(location, place)
+    const page = location === undefined && isPage(type) && request.method !== 'HEAD' && answer.statusCode !== 304
+      ? rewriteLinks(answer, encoding, place)
+      : undefined
+    if (page !== undefined) delete headers['content-length']
+    return passOn(reply, { code: answer.statusCode ?? 502, headers, body: page ?? answer })
   }
-  const connection = upgradable(request)
-  if (connection !== undefined) return await upgrade(reply, connection, target, ending)
-  // Relative links in a page need a trailing slash.
-  if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) {
-    return reply.code(301).header('location', `${url.split('?', 1)[0] ?? ''}/${query}`).send()
-  }
-  const prefix = mount + path.slice(0, path.length - rest.length)
-  const { answer } = await send({
-    ...target,
-    method: request.method,
-    headers: requestHeaders(request.raw, { uri: encodePath(cleanPath(prefix + rest)), client: request.raw.socket.remoteAddress }),
-    body: hasBody(request.raw) ? request.raw : undefined,
-    upgrade: false
-  }, outgoing => { request.orch.onClosed(() => { outgoing.destroy() }) }).catch((error: unknown) => {
-    throw isClientError(error) ? serviceUnavailable(`error trying to reach service: ${error.message}`, error) : error
-  })
-  const headers = answerHeaders(answer)
-  const place = { prefix, backend, host: request.raw.headers.host ?? String(request.raw.headers[':authority'] ?? '') }
-  const { location, 'content-type': type, 'content-encoding': encoding } = answer.headers
-  if (location !== undefined) headers['location'] = rewriteUrl(location, place)
-  const page = location === undefined && isPage(type) && request.method !== 'HEAD' && answer.statusCode !== 304 ? rewriteLinks(answer, encoding, place) : undefined
-  if (page !== undefined) delete headers['content-length']
-  return passOn(reply, { code: answer.statusCode ?? 502, headers, body: page ?? answer })
-}
 
 const isPage = (type = ''): boolean => type.split(';', 1)[0]?.trim() === 'text/html'
 
@@ -83,5 +88,7 @@ interface Calling {
 async function calling ({ scheme, host, address, port, agent }: Destination, agents: NodeAgents): Promise<Calling> {
   const place = { scheme, host, address, port }
   if (!agent) return { ...place, verify: false, connectTimeout: CONNECT_TIMEOUT }
-  return { ...place, secureContext: await agents.secureContext(), verify: agents.verifies, connectTimeout: agents.timeout }
+  return {
+    ...place, secureContext: await agents.secureContext(), verify: agents.verifies, connectTimeout: agents.timeout
+  }
 }

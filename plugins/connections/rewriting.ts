@@ -1,4 +1,7 @@
-/** Rewrites URLs in a back end's responses to lead through the proxy: absolute URLs of its host, and paths from its root. */
+/**
+ * Rewrites URLs in a back end's responses to lead through the proxy: absolute URLs of its host, and paths from its
+ * root.
+ */
 import { cleanPath } from '../shared/forwarding/paths.js'
 
 export interface Place {

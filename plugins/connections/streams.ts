@@ -20,10 +20,14 @@ export interface StreamTools {
 type StreamOptions = PodExecOptions | PodAttachOptions | PodPortForwardOptions
 
 /** @param action path segment of the node agent's API */
-export const streamTo = (action: 'exec' | 'attach' | 'portForward', { resources, agents, ending, tunnel }: StreamTools) => async (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): Promise<FastifyReply> => {
+export const streamTo = (
+  action: 'exec' | 'attach' | 'portForward', { resources, agents, ending, tunnel }: StreamTools
+) => async (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): Promise<FastifyReply> => {
   const { info: { namespace, name } } = request.orch
   const pod = await find(resources, 'pods', namespace, name)
-  const container = action === 'portForward' ? '' : containerOf(pod, 'container' in options ? options.container ?? '' : '')
+  const container = action === 'portForward'
+    ? ''
+    : containerOf(pod, 'container' in options ? options.container ?? '' : '')
   if (!pod.spec.nodeName) throw badRequest(`pod ${name} does not have a host assigned`)
   const { host, address, port } = await agents.of(pod.spec.nodeName)
   const query = parametersOf(options).toString()

@@ -1,6 +1,7 @@
 /**
- * Starts the controllers when the server is ready, and stops them before the store closes. Controllers that readiness depends on register a
- * post-start hook. A failed start, for instance because the store is unavailable, is retried until it succeeds.
+ * Starts the controllers when the server is ready, and stops them before the store closes. Controllers that readiness
+ * depends on register a post-start hook. A failed start, for instance because the store is unavailable, is retried
+ * until it succeeds.
  */
 import fp from 'fastify-plugin'
 import type { Controller } from '../../controllers/controller.js'
@@ -50,65 +51,125 @@ interface Started {
   readonly everywhere?: true
 }
 
-export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, leadership, identityLease, quotas = true }) => {
+export default fp<ControllersOptions>(async (
+  fastify, { rootCA, orchService, leadership, identityLease, quotas = true }
+) => {
   const { orchResources: resources, orchHealth: health, orchServices: allocation, orchSettings: settings } = fastify
   const { featureGates, disabledApis, naming } = settings
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const options = { resources, log, observeQueue: observeQueues(fastify.orchMetrics) }
   const own: Controller[] = [new NamespaceController({ ...options, remote: fastify.orchAggregation.contents })]
   if (orchService !== undefined) {
-    if (allocation === undefined) throw new TypeError('the option orchService needs services beside it: the service gets the first address of their range')
+    if (allocation === undefined) {
+      throw new TypeError(
+        'the option orchService needs services beside it: the service gets the first address of their range'
+      )
+    }
     const { OwnService } = await import('../../controllers/services/own-service.js')
     own.push(new OwnService({ ...options, ...orchService, allocation, leaving: fastify.orchShutdown.leaving }))
   }
-  const first: Controller[] = [new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] })]
-  const all: Started[] = [{ name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: first }]
-  const lease = identityLease === undefined ? undefined : new (await import('../../controllers/identity-lease.js')).IdentityLease({ ...options, ...identityLease, clock: fastify.orchClock })
+  const first: Controller[] = [
+    new SystemNamespaces({ ...options, more: orchService?.namespace === undefined ? [] : [orchService.namespace] })
+  ]
+  const all: Started[] = [
+    { name: 'bootstrap-system-namespaces', task: 'the namespaces of the cluster could not be made', controllers: first }
+  ]
+  const lease = identityLease === undefined
+    ? undefined
+    : new (await import('../../controllers/identity-lease.js')).IdentityLease({
+      ...options, ...identityLease, clock: fastify.orchClock
+    })
   let storageVersions: StorageVersions | undefined
   if (lease !== undefined && publishesStorageVersions(featureGates, disabledApis)) {
-    storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({ ...options, identity: lease.identity })
+    storageVersions = new (await import('../../controllers/storage-versions.js')).StorageVersions({
+      ...options, identity: lease.identity
+    })
     first.push(lease)
     all.push(
-      { name: STORAGE_VERSIONS_HOOK, task: 'the storage versions could not be published', after: 'bootstrap-system-namespaces', controllers: [storageVersions] },
-      { name: 'bootstrap-controller', task: 'the namespaces and the service orch could not be reconciled', controllers: own }
+      {
+        name: STORAGE_VERSIONS_HOOK, task: 'the storage versions could not be published',
+        after: 'bootstrap-system-namespaces', controllers: [storageVersions]
+      },
+      {
+        name: 'bootstrap-controller', task: 'the namespaces and the service orch could not be reconciled',
+        controllers: own
+      }
     )
   } else first.push(...own, ...lease === undefined ? [] : [lease])
   fastify.decorate('orchStorageVersions', storageVersions)
   all.push(
-    { name: 'scheduling/bootstrap-system-priority-classes', task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)] },
+    {
+      name: 'scheduling/bootstrap-system-priority-classes',
+      task: 'the priority classes of the system could not be made', controllers: [new SystemPriorityClasses(options)]
+    },
     ...quotas ? [{ task: 'the quotas could not be reconciled', controllers: [new ResourceQuotas(options)] }] : [],
-    { everywhere: true, name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [new Definitions({ ...options, caller: fastify.orchConversionCaller, gates: featureGates })] },
-    { everywhere: true, name: 'apiservice-registration-controller', task: 'APIServices could not be followed', after: 'crd-informer-synced', controllers: fastify.orchAggregation.controllers },
-    { task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [new LocalServices(options)] },
-    { task: 'the defaults of namespaces could not be made', controllers: [new NamespaceDefaults({ ...options, rootCA })] }
+    {
+      everywhere: true, name: 'crd-informer-synced', task: 'custom resources could not be served', controllers: [
+        new Definitions({ ...options, caller: fastify.orchConversionCaller, gates: featureGates })
+      ]
+    },
+    {
+      everywhere: true, name: 'apiservice-registration-controller', task: 'APIServices could not be followed',
+      after: 'crd-informer-synced', controllers: fastify.orchAggregation.controllers
+    },
+    {
+      task: 'the APIServices of the own groups could not be made', after: 'crd-informer-synced', controllers: [
+        new LocalServices(options)
+      ]
+    },
+    {
+      task: 'the defaults of namespaces could not be made', controllers: [
+        new NamespaceDefaults({ ...options, rootCA })
+      ]
+    }
   )
   const { published, tokens: { signer, certificateAuthority } } = fastify.orchAuthentication
   if (signer !== undefined) {
     const { TokenSecrets } = await import('../../controllers/token-secrets.js')
-    all.push({ task: 'the Secrets of tokens could not be reconciled', controllers: [new TokenSecrets({ ...options, tokens: { signer, certificateAuthority } })] })
+    all.push({
+      task: 'the Secrets of tokens could not be reconciled',
+      controllers: [new TokenSecrets({ ...options, tokens: { signer, certificateAuthority } })]
+    })
   }
   if (fastify.orchAuthorization.rbac !== undefined) {
-    const [{ DefaultRoles }, { RoleAggregation }] = await Promise.all([import('../../controllers/rbac/default-roles.js'), import('../../controllers/rbac/aggregation.js')])
+    const [{ DefaultRoles }, { RoleAggregation }] = await Promise
+      .all([import('../../controllers/rbac/default-roles.js'), import('../../controllers/rbac/aggregation.js')])
     const controllers = [new RoleAggregation(options), new DefaultRoles({ ...options, naming })]
     all.push({ name: 'rbac/bootstrap-roles', task: 'the default roles could not be made', controllers })
   }
   const { orchFlowControl: flowControl } = fastify
   if (flowControl !== undefined) {
-    const [{ FlowConfiguration }, { FlowDefaults }] = await Promise.all([import('../../controllers/flow-control/configuration.js'), import('../../controllers/flow-control/defaults.js')])
+    const [{ FlowConfiguration }, { FlowDefaults }] = await Promise.all([
+      import('../../controllers/flow-control/configuration.js'), import('../../controllers/flow-control/defaults.js')
+    ])
     all.push(
-      { everywhere: true, name: 'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [new FlowConfiguration(options, flowControl)] },
-      { name: 'priority-and-fairness-config-producer', task: 'the defaults of priority and fairness could not be made', controllers: [new FlowDefaults(options)] }
+      {
+        everywhere: true, name:
+        'priority-and-fairness-config-consumer', task: 'priority and fairness could not be configured', controllers: [
+          new FlowConfiguration(options, flowControl)
+        ]
+      },
+      {
+        name: 'priority-and-fairness-config-producer', task: 'the defaults of priority and fairness could not be made',
+        controllers: [new FlowDefaults(options)]
+      }
     )
     health.postStart('priority-and-fairness-filter', Promise.resolve()) // in effect since the first request
   }
   if (published !== undefined) {
     const { AuthenticationPublisher } = await import('../../controllers/published-authentication.js')
-    all.push({ name: 'start-cluster-authentication-info-controller', task: 'the authorities of clients could not be published', after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, published)] })
+    all.push({
+      name: 'start-cluster-authentication-info-controller', task: 'the authorities of clients could not be published',
+      after: 'bootstrap-system-namespaces', controllers: [new AuthenticationPublisher(options, published)]
+    })
   }
   if (allocation !== undefined) {
     const { ServiceRepair } = await import('../../controllers/services/repair.js')
     const warn = (text: string): void => { fastify.log.warn(text) }
-    all.push({ task: 'the addresses and node ports of services could not be checked', controllers: [new ServiceRepair({ ...options, allocation, note: warn })] })
+    all.push({
+      task: 'the addresses and node ports of services could not be checked',
+      controllers: [new ServiceRepair({ ...options, allocation, note: warn })]
+    })
   }
   const closing = new AbortController()
 
@@ -140,11 +201,15 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
       const started = before.length === 0 ? start(one) : Promise.all(before).then(() => start(one))
       if (one.name === undefined) continue
       awaited.push(started)
-      const finished = leadership === undefined || one.everywhere === true ? started : Promise.race([started, leadership.led])
+      const finished = leadership === undefined || one.everywhere === true
+        ? started
+        : Promise.race([started, leadership.led])
       hooks.set(one.name, finished)
       health.postStart(one.name, finished)
     }
-    if (leadership !== undefined) void Promise.all(awaited).then(() => { if (!closing.signal.aborted) leadership.lead() })
+    if (leadership !== undefined) {
+      void Promise.all(awaited).then(() => { if (!closing.signal.aborted) leadership.lead() })
+    }
     done()
   })
 
@@ -158,5 +223,10 @@ export default fp<ControllersOptions>(async (fastify, { rootCA, orchService, lea
 }, {
   name: 'orch/controllers',
   fastify: '5.x',
-  decorators: { fastify: ['orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConversionCaller', 'orchHealth', 'orchMetrics', 'orchResources', 'orchServices', 'orchSettings', 'orchShutdown'] }
+  decorators: {
+    fastify: [
+      'orchAggregation', 'orchAuthentication', 'orchAuthorization', 'orchClock', 'orchConversionCaller', 'orchHealth',
+      'orchMetrics', 'orchResources', 'orchServices', 'orchSettings', 'orchShutdown'
+    ]
+  }
 })

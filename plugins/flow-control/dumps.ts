@@ -1,7 +1,7 @@
 /**
- * Serves `/debug/api_priority_and_fairness/dump_…`: current priority levels, queues and waiting requests as comma-separated columns, or as
- * JSON with `format=json`.
- * Authorized like any path. `includeRequestDetails` adds user and target of each request.
+ * Serves `/debug/api_priority_and_fairness/dump_…`: current priority levels, queues and waiting requests as
+ * comma-separated columns, or as JSON with `format=json`. Authorized like any path. `includeRequestDetails` adds user
+ * and target of each request.
  */
 import type { FastifyInstance } from 'fastify'
 import type { FlowControl, Level } from '../../flow-control/flow-control.js'
@@ -15,8 +15,14 @@ const ROOT = '/debug/api_priority_and_fairness'
 const MAX_QUEUES = 1024
 
 const LEVELS = ['PriorityLevelName', 'ActiveQueues', 'IsIdle', 'IsQuiescing', 'WaitingRequests', 'ExecutingRequests']
-const QUEUES = ['PriorityLevelName', 'Index', 'PendingRequests', 'ExecutingRequests', 'SeatsInUse', 'NextDispatchR', 'InitialSeatsSum', 'MaxSeatsSum', 'TotalWorkSum']
-const REQUESTS = ['PriorityLevelName', 'FlowSchemaName', 'QueueIndex', 'RequestIndexInQueue', 'FlowDistingsher', 'ArriveTime', 'InitialSeats', 'FinalSeats', 'AdditionalLatency']
+const QUEUES = [
+  'PriorityLevelName', 'Index', 'PendingRequests', 'ExecutingRequests', 'SeatsInUse', 'NextDispatchR',
+  'InitialSeatsSum', 'MaxSeatsSum', 'TotalWorkSum'
+]
+const REQUESTS = [
+  'PriorityLevelName', 'FlowSchemaName', 'QueueIndex', 'RequestIndexInQueue', 'FlowDistingsher', 'ArriveTime',
+  'InitialSeats', 'FinalSeats', 'AdditionalLatency'
+]
 const DETAILS = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
 
 const none = (name: string, header: readonly string[]): Row => [name, ...header.slice(1).map(() => '<none>')]
@@ -24,7 +30,10 @@ const seatSeconds = (value: number): string => `${value.toFixed(8)}ss`
 
 function levelRow ({ name, queues, quiescing }: Level): Row {
   if (queues === undefined) return none(name, LEVELS)
-  return [name, queues.queues().filter(({ waiting }) => waiting.size > 0).length, queues.idle, quiescing, queues.waiting, queues.executing]
+  return [
+    name, queues.queues().filter(({ waiting }) => waiting.size > 0).length, queues.idle, quiescing, queues.waiting,
+    queues.executing
+  ]
 }
 
 function queuesOf (set: QueueSet): Queue[] {
@@ -39,7 +48,10 @@ function queueRows ({ name, queues }: Level): Row[] {
   if (queues === undefined) return [none(name, QUEUES)]
   return queuesOf(queues).map(queue => {
     const initial = [...queue.waiting].reduce((sum, { work }) => sum + work.seats, 0)
-    return [name, queue.index, queue.waiting.size, queue.executing, queue.seatsInUse, seatSeconds(queue.nextR), initial, queue.seatsWaiting, seatSeconds(queue.workWaiting)]
+    return [
+      name, queue.index, queue.waiting.size, queue.executing, queue.seatsInUse, seatSeconds(queue.nextR), initial,
+      queue.seatsWaiting, seatSeconds(queue.workWaiting)
+    ]
   })
 }
 
@@ -48,21 +60,28 @@ function requestRows ({ name, queues }: Level, details: boolean): Row[] {
   const began = Date.now() - performance.now()
   return queues.queues().flatMap(queue => [...queue.waiting].map((ticket, index): Row => {
     const { schema, distinguisher, arrivedAt, work } = ticket
-    const row = [name, schema, queue.index, index, distinguisher, new Date(began + arrivedAt).toISOString(), work.seats, work.finalSeats, work.finalMs === 0 ? '0s' : `${work.finalMs}ms`]
+    const row = [name, schema, queue.index, index, distinguisher, new Date(began + arrivedAt)
+      .toISOString(), work.seats, work.finalSeats, work.finalMs === 0 ? '0s' : `${work.finalMs}ms`]
     return details && ticket instanceof Seat ? [...row, ...detailsOf(ticket)] : row
   }))
 }
 
 function detailsOf ({ request: { orch: { user, info } } }: Seat): Row {
   const { verb, path, namespace, name, group, version, resource, subresource } = info
-  return [user?.username ?? '', verb, path, namespace, name, group === '' ? version : `${group}/${version}`, resource, subresource]
+  return [user?.username ?? '', verb, path, namespace, name, group === ''
+    ? version
+    : `${group}/${version}`, resource, subresource]
 }
 
 export function serveDumps (fastify: FastifyInstance, control: FlowControl): void {
-  fastify.get(`${ROOT}/dump_priority_levels`, (request, reply) => sendTable(request, reply, LEVELS, control.levels.map(levelRow)))
-  fastify.get(`${ROOT}/dump_queues`, (request, reply) => sendTable(request, reply, QUEUES, control.levels.flatMap(queueRows)))
+  fastify.get(`${ROOT}/dump_priority_levels`, (request, reply) =>
+    sendTable(request, reply, LEVELS, control.levels.map(levelRow)))
+  fastify.get(`${ROOT}/dump_queues`, (request, reply) =>
+    sendTable(request, reply, QUEUES, control.levels.flatMap(queueRows)))
   fastify.get(`${ROOT}/dump_requests`, (request, reply) => {
     const details = (request.orch.query.get('includeRequestDetails') ?? '') !== ''
-    return sendTable(request, reply, details ? [...REQUESTS, ...DETAILS] : REQUESTS, control.levels.flatMap(level => requestRows(level, details)))
+    return sendTable(request, reply, details
+      ? [...REQUESTS, ...DETAILS]
+      : REQUESTS, control.levels.flatMap(level => requestRows(level, details)))
   })
 }

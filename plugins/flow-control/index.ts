@@ -1,10 +1,10 @@
 /**
- * Priority and fairness, the alternative to the plain in-flight limits: flow schemas assign requests to priority levels, each with a share
- * of the server's seats; within a level, requests wait in queues that are fair among flows. Requests that cannot wait get 429 and
- * Retry-After. Response headers identify flow schema and level by uid, as upstream; the text of a 429 names them.
- * A request frees its seats when its response is written or waits only for the client; a watch when it has started. Connections to pods and
- * nodes take no seats. The stored configuration is in `flow-control/`.
- * Registered after authentication, which provides the user, and before authorization.
+ * Priority and fairness, the alternative to the plain in-flight limits: flow schemas assign requests to priority
+ * levels, each with a share of the server's seats; within a level, requests wait in queues that are fair among flows.
+ * Requests that cannot wait get 429 and Retry-After. Response headers identify flow schema and level by uid, as
+ * upstream; the text of a 429 names them. A request frees its seats when its response is written or waits only for the
+ * client; a watch when it has started. Connections to pods and nodes take no seats. The stored configuration is in
+ * `flow-control/`. Registered after authentication, which provides the user, and before authorization.
  * @see interface, 'Limits': --enable-priority-and-fairness, --max-requests-inflight, --max-mutating-requests-inflight
  */
 import type { FastifyInstance } from 'fastify'
@@ -26,18 +26,25 @@ import { UnsentResponses } from '../shared/unsent-responses.js'
 export interface FlowControlOptions {
   /** Total seats of all levels. Default 600. */
   seats?: number | undefined
-  /** Maximum duration of a request in milliseconds; 0 means unlimited. Requests wait at most a quarter of it. Default one minute. */
+  /**
+   * Maximum duration of a request in milliseconds; 0 means unlimited. Requests wait at most a quarter of it. Default
+   * one minute.
+   */
   requestTimeout?: number | undefined
 }
 
 const MAX_WAIT = 60_000
 const NOBODY: UserInfo = { username: '', uid: '', groups: [], extra: {} }
 
-async function flowControl (fastify: FastifyInstance, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions): Promise<void> {
+async function flowControl (
+  fastify: FastifyInstance, { seats = 600, requestTimeout = 60_000 }: FlowControlOptions
+): Promise<void> {
   const metrics = flowMetrics(fastify.orchMetrics)
   const kinds = requestKinds(fastify.orchMetrics)
   const waitLimit = requestTimeout <= 0 ? MAX_WAIT : Math.min(MAX_WAIT, requestTimeout / 4)
-  const control = new FlowControl({ clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited })
+  const control = new FlowControl({
+    clock: systemClock, seats, waitLimit, observe: metrics.observe, limited: metrics.limited
+  })
   fastify.decorate('orchFlowControl', control)
   const unsent = new UnsentResponses(fastify.log)
   serveDumps(fastify, control)
@@ -81,7 +88,9 @@ async function flowControl (fastify: FastifyInstance, { seats = 600, requestTime
 }
 
 /** Built-in objects that are not stored have no uid. */
-function name (reply: { header: (name: string, value: string) => unknown }, { uid, level }: Flow, prefix: string): void {
+function name (
+  reply: { header: (name: string, value: string) => unknown }, { uid, level }: Flow, prefix: string
+): void {
   if (uid !== '') reply.header(`${prefix}-pf-flowschema-uid`, uid)
   if (level.uid !== '') reply.header(`${prefix}-pf-prioritylevel-uid`, level.uid)
 }

@@ -35,27 +35,85 @@ export interface FlowMetrics {
 
 export function flowMetrics (metrics: Metrics): FlowMetrics {
   const name = (rest: string): string => `apiserver_flowcontrol_${rest}`
-  const rejected = metrics.counter(name('rejected_requests_total'), 'Requests that priority and fairness refused, by reason.', [...OF_FLOW, 'reason'])
-  const dispatched = metrics.counter(name('dispatched_requests_total'), 'Requests that priority and fairness let run.', OF_FLOW)
-  const executing = metrics.gauge(name('current_executing_requests'), 'Requests that run, watches while they begin.', OF_FLOW)
-  const inUse = metrics.gauge(name('request_concurrency_in_use'), 'Seats of the requests that run, watches while they begin.', OF_FLOW)
+  const rejected = metrics.counter(
+    name('rejected_requests_total'), 'Requests that priority and fairness refused, by reason.', [...OF_FLOW, 'reason']
+  )
+  const dispatched = metrics.counter(
+    name('dispatched_requests_total'), 'Requests that priority and fairness let run.', OF_FLOW
+  )
+  const executing = metrics.gauge(
+    name('current_executing_requests'), 'Requests that run, watches while they begin.', OF_FLOW
+  )
+  const inUse = metrics.gauge(
+    name('request_concurrency_in_use'), 'Seats of the requests that run, watches while they begin.', OF_FLOW
+  )
   const waiting = metrics.gauge(name('current_inqueue_requests'), 'Requests that wait in queues.', OF_FLOW)
-  const lengths = metrics.histogram(name('request_queue_length_after_enqueue'), 'Length of the queue that a request joined, itself included.', LENGTHS, OF_FLOW)
-  const estimated = metrics.histogram(name('work_estimated_seats'), 'Seats that requests were expected to need.', SEATS, OF_FLOW)
-  const watches = metrics.histogram(name('watch_count_samples'), 'Watches that a write was expected to wake.', WATCHES, OF_FLOW)
-  const waited = metrics.histogram(name('request_wait_duration_seconds'), 'Seconds that requests waited in a queue.', SECONDS, [...OF_FLOW, 'execute'])
-  const ran = metrics.histogram(name('request_execution_seconds'), 'Seconds that requests ran, watches until they had begun.', SECONDS, [...OF_FLOW, 'type'])
+  const lengths = metrics.histogram(
+    name('request_queue_length_after_enqueue'), 'Length of the queue that a request joined, itself included.', LENGTHS,
+    OF_FLOW
+  )
+  const estimated = metrics.histogram(
+    name('work_estimated_seats'), 'Seats that requests were expected to need.', SEATS, OF_FLOW
+  )
+  const watches = metrics.histogram(
+    name('watch_count_samples'), 'Watches that a write was expected to wake.', WATCHES, OF_FLOW
+  )
+  const waited = metrics.histogram(
+    name('request_wait_duration_seconds'), 'Seconds that requests waited in a queue.', SECONDS, [...OF_FLOW, 'execute']
+  )
+  const ran = metrics.histogram(
+    name('request_execution_seconds'), 'Seconds that requests ran, watches until they had begun.', SECONDS,
+    [...OF_FLOW, 'type']
+  )
   const limits = metrics.gauge(name('request_concurrency_limit'), 'Seats of a level.', ['priority_level'])
-  const currentR = metrics.gauge(name('current_r'), 'Virtual time of a level when it last changed, in seat seconds.', ['priority_level'])
-  const dispatchR = metrics.gauge(name('dispatch_r'), 'Virtual time of a level when a request was last let run, in seat seconds.', ['priority_level'])
-  const latestS = metrics.gauge(name('latest_s'), 'Virtual start of the request that was last let run, in seat seconds.', ['priority_level'])
-  const nextS = metrics.gauge(name('next_s_bounds'), 'Least and most, over the queues of a level, of the virtual start of the oldest request that waits, in seat seconds.', ['priority_level', 'bound'])
-  const nextDiscountedS = metrics.gauge(name('next_discounted_s_bounds'), 'Least and most, over the queues of a level, of the virtual start of the oldest request that waits less what runs of the queue is expected to cost, in seat seconds.', ['priority_level', 'bound'])
-  const lacking = metrics.counter(name('request_dispatch_no_accommodation_total'), 'Times a request had its turn and there were not enough seats.', OF_FLOW)
-  const requestSamples = metrics.histogram(name('priority_level_request_count_samples'), 'Requests that wait, as part of the room in the queues of the level, or run, as part of its seats, at the end of each millisecond; watches while they begin.', PARTS, ['phase', 'priority_level'])
-  const requestMarks = metrics.histogram(name('priority_level_request_count_watermarks'), 'The least and the most requests that waited or ran within each millisecond, as parts of the room in the queues of the level and of its seats.', PARTS, ['mark', 'phase', 'priority_level'])
-  const seatSamples = metrics.histogram(name('priority_level_seat_count_samples'), 'Seats in use, as part of those of the level, at the end of each millisecond; of watches while they begin.', PARTS, ['phase', 'priority_level'])
-  const seatMarks = metrics.histogram(name('priority_level_seat_count_watermarks'), 'The least and the most seats in use within each millisecond, as part of those of the level.', PARTS, ['mark', 'phase', 'priority_level'])
+  const currentR = metrics.gauge(
+    name('current_r'), 'Virtual time of a level when it last changed, in seat seconds.', ['priority_level']
+  )
+  const dispatchR = metrics.gauge(
+    name('dispatch_r'), 'Virtual time of a level when a request was last let run, in seat seconds.', ['priority_level']
+  )
+  const latestS = metrics.gauge(
+    name('latest_s'), 'Virtual start of the request that was last let run, in seat seconds.', ['priority_level']
+  )
+  const nextS = metrics.gauge(
+    name('next_s_bounds'),
+    'Least and most, over the queues of a level, of the virtual start of the oldest request that waits, in seat ' +
+      'seconds.',
+    ['priority_level', 'bound']
+  )
+  const nextDiscountedS = metrics
+    .gauge(
+      name('next_discounted_s_bounds'),
+      'Least and most, over the queues of a level, of the virtual start of the oldest request that waits less what ' +
+        'runs of the queue is expected to cost, in seat seconds.',
+      ['priority_level', 'bound']
+    )
+  const lacking = metrics.counter(
+    name('request_dispatch_no_accommodation_total'), 'Times a request had its turn and there were not enough seats.',
+    OF_FLOW
+  )
+  const requestSamples = metrics
+    .histogram(
+      name('priority_level_request_count_samples'),
+      'Requests that wait, as part of the room in the queues of the level, or run, as part of its seats, at the end ' +
+        'of each millisecond; watches while they begin.',
+      PARTS, ['phase', 'priority_level']
+    )
+  const requestMarks =
+    metrics.histogram(name('priority_level_request_count_watermarks'), 'The least and the most requests that waited ' +
+      'or ran within each millisecond, as parts of the room in the queues of the level and of its seats.', PARTS, [
+      'mark', 'phase', 'priority_level'
+    ])
+  const seatSamples = metrics.histogram(
+    name('priority_level_seat_count_samples'),
+    'Seats in use, as part of those of the level, at the end of each millisecond; of watches while they begin.', PARTS,
+    ['phase', 'priority_level']
+  )
+  const seatMarks = metrics.histogram(
+    name('priority_level_seat_count_watermarks'),
+    'The least and the most seats in use within each millisecond, as part of those of the level.', PARTS,
+    ['mark', 'phase', 'priority_level']
+  )
   const sets = new Map<string, QueueSet>()
   metrics.beforeScrape(() => {
     for (const [level, { nextStarts }] of sets) {

@@ -36,8 +36,13 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   #done: ((error?: Error) => void) | undefined
   #over = false
 
-  /** @param done called once, unless the client disconnects first or the request executes immediately; with an error if it is rejected */
-  constructor ({ flow, queues, series, kind, unsent, user, work }: Seated, reply: FastifyReply, done: (error?: Error) => void) {
+  /**
+   * @param done called once, unless the client disconnects first or the request executes immediately; with an error if
+   * it is rejected
+   */
+  constructor (
+    { flow, queues, series, kind, unsent, user, work }: Seated, reply: FastifyReply, done: (error?: Error) => void
+  ) {
     const { request } = reply
     super(flow.name, distinguisher(flow, user, request.orch.info), work)
     this.#flow = flow
@@ -134,7 +139,13 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   #refuse (reason: Refusal): void {
     this.#kind.dropped.add()
     const { name, level } = this.#flow
-    this.#answer(tooManyRequests(`too many requests, please try again later: flow schema ${name}, priority level ${level.name}: ${explain(reason, this.#set.settings)}`, RETRY_AFTER_SECONDS))
+    this.#answer(
+      tooManyRequests(
+        `too many requests, please try again later: flow schema ${name}, priority level ${level.name}: ` +
+          `${explain(reason, this.#set.settings)}`,
+        RETRY_AFTER_SECONDS
+      )
+    )
   }
 
   #answer (error?: Error): void {
@@ -148,7 +159,8 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
 function explain (reason: Refusal, { limit, lengthLimit, waitLimit }: QueueSettings): string {
   const shares = `raise assuredConcurrencyShares, which give it ${limit} seats now`
   switch (reason) {
-    case 'concurrency-limit': return `all seats are taken and it does not queue; ${shares}, or set limitResponse to Queue`
+    case 'concurrency-limit':
+      return `all seats are taken and it does not queue; ${shares}, or set limitResponse to Queue`
     case 'queue-full': return `the queue of this flow has ${lengthLimit} requests; ${shares}, or queueLengthLimit`
     default: return `no seat became free within ${waitLimit / 1000} s; ${shares}`
   }

@@ -1,9 +1,10 @@
 /**
- * Estimates the cost of a request in seats: lists by number and bytes of the objects scanned, writes by bytes of body and stored object and
- * by the watches they notify. One seat is 1 MiB of copied JSON, or 64 KiB of decoded or converted JSON.
+ * Estimates the cost of a request in seats: lists by number and bytes of the objects scanned, writes by bytes of body
+ * and stored object and by the watches they notify. One seat is 1 MiB of copied JSON, or 64 KiB of decoded or converted
+ * JSON.
  */
 import type { RequestInfo } from '../../auth/request-info.js'
-import type { Representation } from '../../schemas/index.js'
+import type { Representation } from '../../schemas/resource.js'
 import { MAX_BODY_BYTES } from '../../schemas/limits.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { OrderedMap } from '../../storage/cache/ordered-map.js'
@@ -22,7 +23,8 @@ const CONVERTED_PER_SEAT = 64 * 1024
 const EVENT_MS = 5
 
 /** Shared values for work without final seats. */
-const WIDTHS: readonly Work[] = Array.from({ length: MAX_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
+const WIDTHS: readonly Work[] = Array
+  .from({ length: MAX_SEATS + 1 }, (_, seats) => seats <= 1 ? ONE_SEAT : { seats, finalSeats: 0, finalMs: 0 })
 
 export interface ListQuery {
   /** `limit` of a list, 0 for none. */
@@ -37,7 +39,10 @@ export function workOfList (objects: number, { limit, selects }: ListQuery): Wor
   return WIDTHS[Math.min(MAX_SEATS, Math.ceil(touched / OBJECTS_PER_SEAT))] ?? ONE_SEAT
 }
 
-/** Few watches cost nothing extra. Beyond MAX_SEATS the final seats are held longer. @param seats while the request executes */
+/**
+ * Few watches cost nothing extra. Beyond MAX_SEATS the final seats are held longer.
+ * @param seats while the request executes
+ */
 export function workOfWrite (watches: number, seats = 1): Work {
   if (watches < WATCHES_PER_SEAT) return WIDTHS[seats] ?? ONE_SEAT
   const finalSeats = Math.ceil(watches / WATCHES_PER_SEAT)
@@ -49,7 +54,9 @@ export function workOfWrite (watches: number, seats = 1): Work {
 const seatsOf = (bytes: number, perSeat: number): number => Math.min(MAX_SEATS, Math.max(1, Math.ceil(bytes / perSeat)))
 
 /** Seats for the bytes that a list scans. */
-function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: string }, max: number, perSeat: number): number {
+function seatsOfBytes (
+  map: OrderedMap<Entry>, range: { start: string, end: string }, max: number, perSeat: number
+): number {
   let [bytes, seen] = [0, 0]
   map.forEach(range.start, range.end, ({ json }) => {
     bytes += json.length
@@ -58,16 +65,24 @@ function seatsOfBytes (map: OrderedMap<Entry>, range: { start: string, end: stri
   return seatsOf(bytes, perSeat)
 }
 
-const listQuery = (query: URLSearchParams): ListQuery => ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
+const listQuery = (query: URLSearchParams): ListQuery =>
+  ({ limit: Number(query.get('limit') ?? 0) || 0, selects: query.has('labelSelector') || query.has('fieldSelector') })
 
 /** Common Accept headers for JSON. Anything else may need conversion. */
-const PLAIN: ReadonlySet<string> = new Set(['', '*/*', 'application/json', 'application/json, */*', 'application/json,*/*'])
+const PLAIN: ReadonlySet<string> = new Set([
+  '', '*/*', 'application/json', 'application/json, */*', 'application/json,*/*'
+])
 
 /** True if stored JSON is sent unchanged. */
-const isCopied = ({ accept = '' }: Headers, query: URLSearchParams, { conversion }: Pick<Representation, 'conversion'>): boolean =>
+const isCopied = (
+  { accept = '' }: Headers, query: URLSearchParams, { conversion }: Pick<Representation, 'conversion'>
+): boolean =>
   PLAIN.has(accept) && conversion === undefined && !query.has('pretty')
 
-interface Headers { readonly accept?: string | undefined, readonly 'content-length'?: string | undefined, readonly 'transfer-encoding'?: string | undefined, readonly 'content-type'?: string | undefined }
+interface Headers {
+  readonly accept?: string | undefined, readonly 'content-length'?: string | undefined,
+  readonly 'transfer-encoding'?: string | undefined, readonly 'content-type'?: string | undefined
+}
 
 /** A body of unknown length counts as the maximum. Over HTTP/2 the content type alone indicates a body. */
 function bytesOfBody (headers: Headers): number {
@@ -76,7 +91,10 @@ function bytesOfBody (headers: Headers): number {
   return headers['transfer-encoding'] === undefined && headers['content-type'] === undefined ? 0 : MAX_BODY_BYTES
 }
 
-export interface Estimate { readonly work: Work, /** Undefined unless the request writes. */ readonly watches: number | undefined }
+export interface Estimate {
+  readonly work: Work, /** Undefined unless the request writes. */ readonly watches: number |
+  undefined
+}
 
 /** Verbs that notify watches once; for deletecollection the number is unknown. */
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete'])
@@ -84,7 +102,9 @@ const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delet
 const READ: Estimate = Object.freeze({ work: ONE_SEAT, watches: undefined })
 
 /** Types without a watch cache count as one seat: their size is unknown without reading the store. */
-export function estimate (info: RequestInfo, query: URLSearchParams, headers: Headers, resources: ResourceRegistry | undefined): Estimate {
+export function estimate (
+  info: RequestInfo, query: URLSearchParams, headers: Headers, resources: ResourceRegistry | undefined
+): Estimate {
   if (!info.isResourceRequest) return READ
   const { verb, name } = info
   const isWrite = WRITES.has(verb)
@@ -97,22 +117,33 @@ export function estimate (info: RequestInfo, query: URLSearchParams, headers: He
     const [range, page] = [store.range(info.namespace), listQuery(query)]
     const work = workOfList(map.count(range.start, range.end), page)
     if (work.seats === MAX_SEATS) return { work, watches: undefined }
-    const seats = seatsOfBytes(map, range, page.selects || page.limit <= 0 ? Infinity : page.limit, isCopied(headers, query, representationOf(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
+    const seats = seatsOfBytes(map, range, page.selects || page.limit <= 0
+      ? Infinity
+      : page.limit, isCopied(headers, query, representationOf(store, info)) ? COPIED_PER_SEAT : CONVERTED_PER_SEAT)
     return { work: WIDTHS[Math.max(work.seats, seats)] ?? ONE_SEAT, watches: undefined }
   }
   if (verb !== 'get') return READ
   const store = resources?.find(info.group, info.resource)
   if (isCopied(headers, query, store === undefined ? NOTHING : representationOf(store, info))) return READ
   const bytes = store === undefined ? 0 : stored(store, info)
-  return bytes <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(bytes, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
+  return bytes <= CONVERTED_PER_SEAT
+    ? READ
+    : { work: WIDTHS[seatsOf(bytes, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
 }
 
 const NOTHING = { conversion: undefined }
-const representationOf = ({ type }: ResourceStore, { version }: RequestInfo): Pick<Representation, 'conversion'> => type.representations.find(one => one.version === version) ?? NOTHING
+const representationOf = ({ type }: ResourceStore, { version }: RequestInfo): Pick<Representation, 'conversion'> =>
+  type.representations.find(one => one.version === version) ?? NOTHING
 
 function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, body: number): Estimate {
-  if (store?.cache === undefined) return body <= CONVERTED_PER_SEAT ? READ : { work: WIDTHS[seatsOf(body, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
-  const watches = store.cache.watchesOf(info.name === '' ? store.scope(info.namespace) : store.key(info.namespace, info.name))
+  if (store?.cache === undefined) {
+    return body <= CONVERTED_PER_SEAT
+      ? READ
+      : { work: WIDTHS[seatsOf(body, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
+  }
+  const watches = store.cache.watchesOf(
+    info.name === '' ? store.scope(info.namespace) : store.key(info.namespace, info.name)
+  )
   const bytes = body + (info.name === '' ? 0 : stored(store, info))
   return { work: workOfWrite(watches, seatsOf(bytes, CONVERTED_PER_SEAT)), watches }
 }

@@ -18,7 +18,8 @@ const i = 0x69
 /** Also matches spellings with _ that proxies may treat as equal. */
 export function isImpersonation (name: string): boolean {
   const first = name.charCodeAt(0)
-  return (first === i || first === I) && name.length > PREFIX.length && name.toLowerCase().replaceAll('_', '-').startsWith(PREFIX)
+  return (first === i || first === I) && name.length > PREFIX.length &&
+    name.toLowerCase().replaceAll('_', '-').startsWith(PREFIX)
 }
 
 /** @throws Error for invalid UTF-8 */

@@ -1,7 +1,7 @@
 /**
- * Impersonation: a request with `Impersonate-User` continues as that user, with the given groups, uid and extra, if the authorizer allows
- * each of them. Runs after authentication and audit, whose events name both users, and before limits and authorization, which see only the
- * impersonated user. The headers are removed.
+ * Impersonation: a request with `Impersonate-User` continues as that user, with the given groups, uid and extra, if the
+ * authorizer allows each of them. Runs after authentication and audit, whose events name both users, and before limits
+ * and authorization, which see only the impersonated user. The headers are removed.
  */
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -21,7 +21,9 @@ const PATH = '/impersonate'
 
 /** The authorizer request for a permission. Users and groups have no version, as upstream. */
 const requestInfoOf = ({ group, resource, subresource = '', namespace = '', name }: Permission): RequestInfo =>
-  resourceRequest({ path: PATH, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name })
+  resourceRequest({
+    path: PATH, verb: 'impersonate', group, version: group === '' ? '' : 'v1', resource, subresource, namespace, name
+  })
 
 function headersOf (rawHeaders: readonly string[]): Impersonation {
   try {

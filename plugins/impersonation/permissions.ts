@@ -21,25 +21,36 @@ const UNAUTHENTICATED = 'system:unauthenticated'
 const MAX_PERMISSIONS = 500
 
 /** @throws StatusError 400 for a missing or repeated user, or too many groups and extra values */
-export function parseImpersonation ({ users, uids, groups, extra }: Impersonation): { permissions: Permission[], user: UserInfo | undefined } {
+export function parseImpersonation ({ users, uids, groups, extra }: Impersonation): {
+  permissions: Permission[], user: UserInfo | undefined
+} {
   if (users.length > 1) throw badRequest('the header Impersonate-User occurs more than once')
   if (uids.length > 1) throw badRequest('the header Impersonate-Uid occurs more than once')
   const [username = ''] = users
   const [uid = ''] = uids
   if (username === '') {
-    if (uid !== '' || groups.length > 0 || extra.size > 0) throw badRequest('groups, a uid or extra cannot be impersonated without a user: the header Impersonate-User is missing')
+    if (uid !== '' || groups.length > 0 || extra.size > 0) {
+      throw badRequest(
+        'groups, a uid or extra cannot be impersonated without a user: the header Impersonate-User is missing'
+      )
+    }
     return { permissions: [], user: undefined }
   }
   const account = splitServiceAccount(username)
   const permissions: Permission[] = [
-    account === undefined ? { group: '', resource: 'users', name: username } : { group: '', resource: 'serviceaccounts', ...account },
+    account === undefined
+      ? { group: '', resource: 'users', name: username }
+      : { group: '', resource: 'serviceaccounts', ...account },
     ...groups.map(name => ({ group: '', resource: 'groups', name })),
-    ...[...extra].flatMap(([key, values]) => values.map(name => ({ group: GROUP, resource: 'userextras', subresource: key, name }))),
+    ...[...extra].flatMap(([key, values]) =>
+      values.map(name => ({ group: GROUP, resource: 'userextras', subresource: key, name }))),
     ...(uid === '' ? [] : [{ group: GROUP, resource: 'uids', name: uid }])
   ]
   if (permissions.length > MAX_PERMISSIONS) throw badRequest(`more than ${MAX_PERMISSIONS} things to impersonate`)
   const named = groups.length > 0 || account === undefined ? groups : serviceAccountGroups(account.namespace)
-  return { permissions, user: { username, uid, groups: withDefault(username, named), extra: Object.fromEntries(extra) } }
+  return {
+    permissions, user: { username, uid, groups: withDefault(username, named), extra: Object.fromEntries(extra) }
+  }
 }
 
 /** Adds the group of authenticated or unauthenticated users unless the headers name one. */

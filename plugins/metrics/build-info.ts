@@ -2,7 +2,9 @@
 import { COMPILER, PLATFORM, RELEASE, releaseVersion } from '../../schemas/meta/release.js'
 import type { Metrics } from '../shared/metric-series.js'
 
-const LABELS = ['build_date', 'compiler', 'git_commit', 'git_tree_state', 'git_version', 'go_version', 'major', 'minor', 'platform']
+const LABELS = [
+  'build_date', 'compiler', 'git_commit', 'git_tree_state', 'git_version', 'go_version', 'major', 'minor', 'platform'
+]
 
 export function buildInfo ({ gauge }: Pick<Metrics, 'gauge'>): void {
   gauge('orch_build_info', 'Always 1, by release and platform.', LABELS)

@@ -1,8 +1,8 @@
 /**
- * `/metrics` in Prometheus text format, with upstream's names. Plugins declare metrics with `fastify.orchMetrics`; each server in a
- * process has its own registry.
- * Registered right after request info, so that rejected requests are counted.
- * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period, --etcd-db-metric-poll-interval
+ * `/metrics` in Prometheus text format, with upstream's names. Plugins declare metrics with `fastify.orchMetrics`; each
+ * server in a process has its own registry. Registered right after request info, so that rejected requests are counted.
+ * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period,
+ * --etcd-db-metric-poll-interval
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -29,14 +29,19 @@ export interface MetricsOptions {
   sizeInterval?: number
   /** The name of this process among several of one server. Default none. */
   process?: string
-  /** Receives the metrics of this process and resolves to those of the others, which `/metrics` merges. Default none. */
+  /**
+   * Receives the metrics of this process and resolves to those of the others, which `/metrics` merges. Default none.
+   */
   others?: (text: Uint8Array) => Promise<readonly Exposition[]>
 }
 
 type Family = CounterFamily | GaugeFamily | HistogramFamily | SummaryFamily
 
 async function metrics (fastify: FastifyInstance, options: MetricsOptions): Promise<void> {
-  const { disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000, process = '', others } = options
+  const {
+    disabled = [], allowedLabels = new Map<string, readonly string[]>(), countInterval = 60_000, sizeInterval = 30_000,
+    process = '', others
+  } = options
   const hidden = new Set(disabled)
   const families = new Map<string, Family>()
   const readers: Array<() => void> = []
@@ -63,18 +68,31 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
   }
 
   const own: Metrics = {
-    counter: (name, help, labels = []) => declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help), labels)),
-    gauge: (name, help, labels = []) => declare(name, GaugeFamily, () => new GaugeFamily(name, describe(name, help), labels)),
-    histogram: (name, help, bounds, labels = []) => declare(name, HistogramFamily, () => new HistogramFamily(name, describe(name, help), labels, bounds)),
-    summary: (name, help, labels = []) => declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help), labels)),
+    counter: (name, help, labels = []) =>
+      declare(name, CounterFamily, () => new CounterFamily(name, describe(name, help), labels)),
+    gauge: (name, help, labels = []) =>
+      declare(name, GaugeFamily, () => new GaugeFamily(name, describe(name, help), labels)),
+    histogram: (name, help, bounds, labels = []) =>
+      declare(name, HistogramFamily, () => new HistogramFamily(name, describe(name, help), labels, bounds)),
+    summary: (name, help, labels = []) =>
+      declare(name, SummaryFamily, () => new SummaryFamily(name, describe(name, help), labels)),
     beforeScrape: read => { readers.push(read) },
     trackObjects: (resource, count) => {
-      const gauge = own.gauge('apiserver_storage_objects', 'Objects in the store, by resource, when they were last counted.', ['resource']).with(resource)
+      const gauge = own.gauge(
+        'apiserver_storage_objects', 'Objects in the store, by resource, when they were last counted.', ['resource']
+      )
+        .with(resource)
       poll(countInterval, async () => gauge.set(await count()))
     },
     trackStore: (name, status, endpoint) => {
       const gauges = [own.gauge('apiserver_storage_size_bytes', 'Bytes the store occupies.', ['store']).with(name)]
-      if (endpoint !== undefined) gauges.push(own.gauge('etcd_db_total_size_in_bytes', 'Bytes that the database file of etcd occupies.', ['endpoint']).with(endpoint))
+      if (endpoint !== undefined) {
+        gauges.push(
+          own.gauge(
+            'etcd_db_total_size_in_bytes', 'Bytes that the database file of etcd occupies.', ['endpoint']
+          ).with(endpoint)
+        )
+      }
       poll(sizeInterval, async () => {
         const { size } = await status()
         for (const gauge of gauges) gauge.set(size)
@@ -93,7 +111,8 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
 
   /** Only served paths get labels of their own, to bound the number of series. */
   const resources = later(fastify, 'orchResources')
-  const isServed = (request: FastifyRequest): boolean => !request.is404 && (!request.orch.info.isResourceRequest || resources()?.serves(request.orch.info) === true)
+  const isServed = (request: FastifyRequest): boolean => !request.is404 &&
+    (!request.orch.info.isResourceRequest || resources()?.serves(request.orch.info) === true)
   const requests = requestMetrics(own, isServed)
   fastify.addHook('onRequest', (request, reply, done) => {
     requests.begin(request, reply)
@@ -105,7 +124,8 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
     return await runStepsWithinBudget(merged([{ process, text }, ...expositions]))
   }
   fastify.get('/metrics', async (_request, reply) => {
-    return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8').send(others === undefined ? await own.exposition() : await ofAll(others))
+    return await reply.header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+      .send(others === undefined ? await own.exposition() : await ofAll(others))
   })
   fastify.addHook('onClose', (_instance, done) => {
     closed = true

@@ -1,6 +1,6 @@
 /**
- * Merges the metrics of several processes. Values that each process has for itself, such as requests in flight, are added. Values that all
- * processes share, such as object counts, are taken once. Others get the label `process`.
+ * Merges the metrics of several processes. Values that each process has for itself, such as requests in flight, are
+ * added. Values that all processes share, such as object counts, are taken once. Others get the label `process`.
  */
 import { formatNumber } from '../shared/metric-series.js'
 import { finish, type Steps } from '../../schemas/steps.js'
@@ -67,7 +67,9 @@ export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
         if (countersOnly && how !== 'sum') continue
         const key = how === 'apart' ? labelled(series, process) : series
         const before = family.series.get(key)
-        family.series.set(key, before === undefined ? value : how === 'greatest' ? Math.max(before, value) : before + value)
+        family.series.set(
+          key, before === undefined ? value : how === 'greatest' ? Math.max(before, value) : before + value
+        )
       }
     }
   }
@@ -85,6 +87,9 @@ export function * merged (expositions: readonly Exposition[]): Steps<Buffer> {
 
 /** Only the counters, histograms and summaries, for example of processes that have ended. */
 export const countersOf = (expositions: readonly Exposition[]): Exposition =>
-  ({ process: '', text: finish(merged(expositions.map(({ process, text }) => ({ process, text, countersOnly: true })))), countersOnly: true })
+  ({
+    process: '', text: finish(merged(expositions.map(({ process, text }) =>
+      ({ process, text, countersOnly: true })))), countersOnly: true
+  })
 
 const numberOf = (text: string): number => text === '+Inf' ? Infinity : text === '-Inf' ? -Infinity : Number(text)

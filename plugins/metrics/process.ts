@@ -1,4 +1,6 @@
-/** Process metrics from prom-client: CPU, memory, file descriptors, event loop. Shared by all servers of the process. */
+/**
+ * Process metrics from prom-client: CPU, memory, file descriptors, event loop. Shared by all servers of the process.
+ */
 import type * as PromClient from 'prom-client'
 import type { Registry } from 'prom-client'
 import { onDemand } from '../../schemas/on-demand.js'
@@ -24,5 +26,6 @@ export async function processText (hidden: ReadonlySet<string>): Promise<string>
   const known = registry()
   const names = known.getMetricsAsArray().map(({ name }) => name).filter(name => !hidden.has(name))
   const texts = await Promise.all(names.map(name => known.getSingleMetricAsString(name)))
-  return texts.map(text => `${text}\n`).join('').replace(/ Nan$/gm, ' NaN') // prom-client's spelling of NaN is invalid; it occurs before the first sample
+  // prom-client's spelling of NaN is invalid; it occurs before the first sample
+  return texts.map(text => `${text}\n`).join('').replace(/ Nan$/gm, ' NaN')
 }

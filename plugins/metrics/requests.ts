@@ -11,7 +11,8 @@ const SUBJECT = ['group', 'version', 'resource', 'subresource', 'scope', 'compon
 
 /** deletecollection counts as DELETE; the scope label tells them apart. */
 const VERBS = new Map(Object.entries({
-  get: 'GET', list: 'LIST', watch: 'WATCH', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE', deletecollection: 'DELETE', proxy: 'CONNECT', post: 'POST', put: 'PUT', head: 'GET', options: 'OPTIONS'
+  get: 'GET', list: 'LIST', watch: 'WATCH', create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE',
+  deletecollection: 'DELETE', proxy: 'CONNECT', post: 'POST', put: 'PUT', head: 'GET', options: 'OPTIONS'
 }))
 
 /** Labels of requests to unknown paths. */
@@ -24,7 +25,8 @@ const SELF_DEFENCE: ReadonlySet<number> = new Set([429, 503, 504])
 /** A closed set, whatever the client sends. */
 const verbLabel = (info: RequestInfo): string => isConnect(info) ? 'CONNECT' : VERBS.get(info.verb) ?? 'other'
 
-const isApply = (request: FastifyRequest): boolean => request.headers['content-type']?.startsWith('application/apply-patch+') === true
+const isApply = (request: FastifyRequest): boolean =>
+  request.headers['content-type']?.startsWith('application/apply-patch+') === true
 
 /** Returns resource, namespace, cluster or ''. */
 function scopeLabel ({ name, namespace, verb, isResourceRequest }: RequestInfo): string {
@@ -56,14 +58,47 @@ export interface RequestMetrics {
 
 /** @param isServed true for served paths; only they get their own labels */
 export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest) => boolean): RequestMetrics {
-  const requests = own.counter('apiserver_request_total', 'Requests answered, by verb, dry run, group, version, resource, subresource, scope, component and response code.', ['verb', 'dry_run', ...SUBJECT, 'code'])
-  const durations = own.histogram('apiserver_request_duration_seconds', 'Seconds from the arrival of a request to the end of its answer, by verb, dry run, group, version, resource, subresource, scope and component.', SECONDS, ['verb', 'dry_run', ...SUBJECT])
-  const ownDurations = own.histogram('apiserver_request_slo_duration_seconds', 'Seconds from the arrival of a request to the end of its answer without those that admission webhooks took, by verb, group, version, resource, subresource, scope and component.', SECONDS, ['verb', ...SUBJECT])
-  const sizes = own.histogram('apiserver_response_sizes', 'Bytes of the response bodies of reads whose length is known beforehand, by verb, group, version, resource, subresource, scope and component.', BYTES, ['verb', ...SUBJECT])
-  const running = own.gauge('apiserver_longrunning_requests', 'Watches and other long-running requests under way, by verb, group, version, resource, subresource, scope and component.', ['verb', ...SUBJECT])
-  const inFlight = own.gauge('apiserver_current_inflight_requests', 'Requests under way that are not long-running, by kind.', ['request_kind'])
-  const terminations = own.counter('apiserver_request_terminations_total', 'Requests that the server refused or ended to protect itself, by verb, group, version, resource, subresource, scope, component and response code.', ['verb', ...SUBJECT, 'code'])
-  const aborts = own.counter('apiserver_request_aborts_total', 'Requests that ended before an answer to them had begun, by verb, group, version, resource, subresource and scope.', ['verb', ...SUBJECT.slice(0, -1)])
+  const requests = own.counter(
+    'apiserver_request_total',
+    'Requests answered, by verb, dry run, group, version, resource, subresource, scope, component and response code.',
+    ['verb', 'dry_run', ...SUBJECT, 'code']
+  )
+  const durations =
+    own.histogram('apiserver_request_duration_seconds', 'Seconds from the arrival of a request to the end of its ' +
+      'answer, by verb, dry run, group, version, resource, subresource, scope and component.', SECONDS, [
+      'verb', 'dry_run', ...SUBJECT
+    ])
+  const ownDurations = own.histogram(
+    'apiserver_request_slo_duration_seconds',
+    'Seconds from the arrival of a request to the end of its answer without those that admission webhooks took, by ' +
+      'verb, group, version, resource, subresource, scope and component.',
+    SECONDS, ['verb', ...SUBJECT]
+  )
+  const sizes = own.histogram(
+    'apiserver_response_sizes',
+    'Bytes of the response bodies of reads whose length is known beforehand, by verb, group, version, resource, ' +
+      'subresource, scope and component.',
+    BYTES, ['verb', ...SUBJECT]
+  )
+  const running = own.gauge(
+    'apiserver_longrunning_requests',
+    'Watches and other long-running requests under way, by verb, group, version, resource, subresource, scope and ' +
+      'component.',
+    ['verb', ...SUBJECT]
+  )
+  const inFlight = own.gauge(
+    'apiserver_current_inflight_requests', 'Requests under way that are not long-running, by kind.', ['request_kind']
+  )
+  const terminations =
+    own.counter('apiserver_request_terminations_total', 'Requests that the server refused or ended to protect ' +
+      'itself, by verb, group, version, resource, subresource, scope, component and response code.', [
+      'verb', ...SUBJECT, 'code'
+    ])
+  const aborts = own.counter(
+    'apiserver_request_aborts_total',
+    'Requests that ended before an answer to them had begun, by verb, group, version, resource, subresource and scope.',
+    ['verb', ...SUBJECT.slice(0, -1)]
+  )
   const reading = inFlight.with('readOnly')
   const mutating = inFlight.with('mutating')
 
@@ -118,7 +153,9 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
   const finish = (request: FastifyRequest, reply: FastifyReply): void => {
     const { info, trace: { startedAt, endedAt = performance.now() } } = request.orch
     const { headersSent, statusCode } = reply.raw
-    const series = seriesOf(request, info.verb === 'patch' && isApply(request) && !isConnect(info) ? 'APPLY' : verbLabel(info))
+    const series = seriesOf(
+      request, info.verb === 'patch' && isApply(request) && !isConnect(info) ? 'APPLY' : verbLabel(info)
+    )
     for (const counter of series.codes(headersSent ? statusCode : CLIENT_CLOSED_REQUEST)) counter.add()
     if (!headersSent) series.aborts().add()
     if (isLongRunning(info)) return
@@ -137,7 +174,9 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
         ? READ_ONLY.has(info.verb) ? reading : mutating
         : !isServed(request)
             ? undefined
-            : running.with(verbLabel(info), info.group, info.version, info.resource, info.subresource, scopeLabel(info), 'apiserver')
+            : running.with(
+              verbLabel(info), info.group, info.version, info.resource, info.subresource, scopeLabel(info), 'apiserver'
+            )
       current?.add(1)
       request.orch.onClosed(() => {
         current?.add(-1)

@@ -1,6 +1,6 @@
 /**
- * Stability levels: STABLE metrics follow the deprecation rules, ALPHA metrics may change in any release. The help text starts with the
- * level, as upstream. (Interface: Deprecation rules 9.)
+ * Stability levels: STABLE metrics follow the deprecation rules, ALPHA metrics may change in any release. The help text
+ * starts with the level, as upstream. (Interface: Deprecation rules 9.)
  */
 const STABLE: ReadonlySet<string> = new Set([
   'apiserver_admission_controller_admission_duration_seconds',

@@ -1,13 +1,17 @@
 /**
- * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: ask the authorizers about a hypothetical request, of any user,
- * of the caller, or of any user in the review's namespace.
+ * SubjectAccessReview, SelfSubjectAccessReview and LocalSubjectAccessReview: ask the authorizers about a hypothetical
+ * request, of any user, of the caller, or of any user in the review's namespace.
  */
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
 import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview, SubjectAccessReviewSpec, SubjectAccessReviewStatus } from '../../schemas/api/authorization/accessreviews.js'
-import { sameValue, type ApiObject, type FieldError } from '../../schemas/index.js'
-import { badRequest, invalid } from '../../schemas/status.js'
+import type {
+  LocalSubjectAccessReview, NonResourceAttributes, ResourceAttributes, SelfSubjectAccessReview, SubjectAccessReview,
+  SubjectAccessReviewSpec, SubjectAccessReviewStatus
+} from '../../schemas/api/authorization/accessreviews.js'
+import { sameValue } from '../../schemas/language/values.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import { badRequest, invalid, type FieldError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'
 
@@ -17,8 +21,13 @@ type AccessAttributes = Pick<SubjectAccessReviewSpec, 'resourceAttributes' | 'no
 const EXPLAIN = 'authorization.orch.io/explain'
 
 /** @param explain the decision in words */
-export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): { readonly subject: VirtualOperation, readonly self: VirtualOperation, readonly local: VirtualOperation } {
-  const answer = async (user: UserInfo, requested: AccessAttributes, { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }): Promise<SubjectAccessReviewStatus> => {
+export function accessReviews (authorizer: Authorizer, explain: (attributes: Attributes) => Promise<string>): {
+  readonly subject: VirtualOperation, readonly self: VirtualOperation, readonly local: VirtualOperation
+} {
+  const answer = async (
+    user: UserInfo, requested: AccessAttributes,
+    { metadata: { annotations } }: Pick<ApiObject, 'metadata'> = { metadata: {} }
+  ): Promise<SubjectAccessReviewStatus> => {
     const attributes = { user, info: infoOf(requested) }
     const { decision, reason: short = '', evaluationError } = await authorizer.authorize(attributes)
     const reason = annotations?.[EXPLAIN] === 'true' ? await explain(attributes) : short
@@ -34,7 +43,9 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
     subject: {
       run: async object => {
         const review = object as SubjectAccessReview
-        refuse(review, [...findings(review.spec), ...subjectFindings(review.spec), ...metadataFindings(review, [], true)])
+        refuse(
+          review, [...findings(review.spec), ...subjectFindings(review.spec), ...metadataFindings(review, [], true)]
+        )
         return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
       }
     },
@@ -49,52 +60,83 @@ export function accessReviews (authorizer: Authorizer, explain: (attributes: Att
     local: {
       run: async (object, { namespace }) => {
         const review = object as LocalSubjectAccessReview
-        refuse(review, [...findings(review.spec), ...subjectFindings(review.spec), ...metadataFindings(review, ['namespace'], true), ...beyond(review, namespace)])
+        refuse(review, [
+          ...findings(review.spec), ...subjectFindings(review.spec), ...metadataFindings(review, ['namespace'], true),
+          ...beyond(review, namespace)
+        ])
         return { ...review, status: await answer(userOf(review.spec), review.spec, review) }
       }
     }
   }
 }
 
-const userOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectAccessReviewSpec): UserInfo => ({ username: user, uid, groups, extra })
+const userOf = ({ user = '', uid = '', groups = [], extra = {} }: SubjectAccessReviewSpec): UserInfo =>
+  ({ username: user, uid, groups, extra })
 
 function infoOf ({ resourceAttributes, nonResourceAttributes }: AccessAttributes): RequestInfo {
-  const { verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = '' }: ResourceAttributes = resourceAttributes ?? {}
-  if (resourceAttributes !== undefined) return resourceRequest({ verb, group, version, resource, subresource, namespace, name })
+  const {
+    verb = '', group = '', version = '', resource = '', subresource = '', namespace = '', name = ''
+  }: ResourceAttributes = resourceAttributes ?? {}
+  if (resourceAttributes !== undefined) {
+    return resourceRequest({ verb, group, version, resource, subresource, namespace, name })
+  }
   const { path = '', verb: action = '' }: NonResourceAttributes = nonResourceAttributes ?? {}
   return pathRequest(path, action)
 }
 
 function findings ({ resourceAttributes, nonResourceAttributes }: AccessAttributes): FieldError[] {
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
-    return [{ type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes, detail: 'cannot be specified in combination with resourceAttributes' }]
+    return [{
+      type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes,
+      detail: 'cannot be specified in combination with resourceAttributes'
+    }]
   }
   if (resourceAttributes !== undefined || nonResourceAttributes !== undefined) return []
-  return [{ type: 'FieldValueInvalid', field: 'spec.resourceAttributes', value: null, detail: 'exactly one of nonResourceAttributes or resourceAttributes must be specified' }]
+  return [{
+    type: 'FieldValueInvalid', field: 'spec.resourceAttributes', value: null,
+    detail: 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+  }]
 }
 
 function subjectFindings ({ user = '', groups = [] }: SubjectAccessReviewSpec): FieldError[] {
-  return user === '' && groups.length === 0 ? [{ type: 'FieldValueInvalid', field: 'spec.user', value: '', detail: 'at least one of user or group must be specified' }] : []
+  return user === '' && groups.length === 0
+    ? [{
+        type: 'FieldValueInvalid', field: 'spec.user', value: '',
+        detail: 'at least one of user or group must be specified'
+      }]
+    : []
 }
 
 /** Reviews must have empty metadata. @param explained allows the explain annotation */
 function metadataFindings ({ metadata }: ApiObject, allowed: readonly string[], explained = false): FieldError[] {
   const { [EXPLAIN]: _, ...annotations } = explained ? metadata.annotations ?? {} : {}
   const ignored = explained && Object.keys(annotations).length === 0 ? ['annotations'] : []
-  const said = Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'managedFields' && !allowed.includes(name) && !ignored.includes(name)))
+  const said = Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'managedFields' &&
+    !allowed.includes(name) && !ignored.includes(name)))
   if (sameValue(said, {})) return []
-  return [{ type: 'FieldValueInvalid', field: 'metadata', value: metadata, detail: `must be empty${allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`}` }]
+  return [{
+    type: 'FieldValueInvalid', field: 'metadata', value: metadata,
+    detail: `must be empty${allowed.length === 0 ? '' : ` except for ${allowed.join(', ')}`}`
+  }]
 }
 
 /** @throws StatusError 400 without a namespace */
-function beyond ({ spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string): FieldError[] {
+function beyond (
+  { spec: { resourceAttributes, nonResourceAttributes } }: LocalSubjectAccessReview, namespace: string
+): FieldError[] {
   if (namespace === '') throw badRequest('namespace is required on this type')
   const found: FieldError[] = []
   if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? '') !== namespace) {
-    found.push({ type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', value: resourceAttributes.namespace ?? '', detail: 'must match metadata.namespace' })
+    found.push({
+      type: 'FieldValueInvalid', field: 'spec.resourceAttributes.namespace', value: resourceAttributes.namespace ?? '',
+      detail: 'must match metadata.namespace'
+    })
   }
   if (nonResourceAttributes !== undefined) {
-    found.push({ type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes, detail: 'disallowed on this kind of request' })
+    found.push({
+      type: 'FieldValueInvalid', field: 'spec.nonResourceAttributes', value: nonResourceAttributes,
+      detail: 'disallowed on this kind of request'
+    })
   }
   return found
 }

@@ -1,6 +1,6 @@
 /**
- * Registers the operations of virtual types and subresources: access and token reviews, pod binding and eviction, token requests, component
- * statuses. They must be registered before their types are served.
+ * Registers the operations of virtual types and subresources: access and token reviews, pod binding and eviction, token
+ * requests, component statuses. They must be registered before their types are served.
  */
 import fp from 'fastify-plugin'
 import { accessReviews } from './access-reviews.js'
@@ -14,14 +14,22 @@ import { tokenReview } from './token-review.js'
 const AUTHORIZATION = 'authorization.orch.io'
 
 export default fp(async fastify => {
-  const { orchClock: clock, orchResources: resources, orchAuthentication: { audiences, authenticator, tokens: serviceAccountTokens }, orchAuthorization: { authorizer, explain } } = fastify
+  const {
+    orchClock: clock, orchResources: resources, orchAuthentication: {
+      audiences, authenticator, tokens: serviceAccountTokens
+    }, orchAuthorization: { authorizer, explain }
+  } = fastify
   const { subject, self, local } = accessReviews(authorizer, explain)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'subjectaccessreviews' }, '', subject)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectaccessreviews' }, '', self)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'localsubjectaccessreviews' }, '', local)
   resources.provideOperation({ group: AUTHORIZATION, plural: 'selfsubjectrulesreviews' }, '', rulesReview(authorizer))
-  resources.provideOperation({ group: 'authentication.orch.io', plural: 'tokenreviews' }, '', tokenReview(authenticator, audiences))
-  resources.provideOperation({ group: '', plural: 'serviceaccounts' }, 'token', tokenRequest({ resources, tokens: serviceAccountTokens, now: clock.wall }))
+  resources.provideOperation(
+    { group: 'authentication.orch.io', plural: 'tokenreviews' }, '', tokenReview(authenticator, audiences)
+  )
+  resources.provideOperation({ group: '', plural: 'serviceaccounts' }, 'token', tokenRequest({
+    resources, tokens: serviceAccountTokens, now: clock.wall
+  }))
   const binding = podBinding(resources)
   resources.provideOperation({ group: '', plural: 'bindings' }, '', binding)
   resources.provideOperation({ group: '', plural: 'pods' }, 'binding', binding)

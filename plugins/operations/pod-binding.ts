@@ -2,9 +2,9 @@
 import { Binding } from '../../schemas/api/core/bindings.js'
 import type { Pod } from '../../schemas/api/core/pods.js'
 import { now } from '../../registry/write-context.js'
-import { sameValue, type FieldError } from '../../schemas/index.js'
+import { sameValue } from '../../schemas/language/values.js'
 import { Status } from '../../schemas/meta/v1.js'
-import { badRequest, conflict, invalid, noName, notFound } from '../../schemas/status.js'
+import { badRequest, conflict, invalid, noName, notFound, type FieldError } from '../../schemas/status.js'
 import { changeUnowned } from '../../registry/verbs/change.js'
 import { requireUid } from '../../registry/stages/identity.js'
 import { admit } from '../../registry/stages/admit.js'
@@ -48,15 +48,23 @@ function check (binding: Binding, name: string): void {
 
 function findings ({ target: { kind = '', name = '' } }: Binding): FieldError[] {
   const found: FieldError[] = []
-  if (kind !== '' && kind !== 'Node') found.push({ type: 'FieldValueNotSupported', field: 'target.kind', value: kind, detail: 'supported values: "Node", "<empty>"' })
+  if (kind !== '' && kind !== 'Node') {
+    found.push({
+      type: 'FieldValueNotSupported', field: 'target.kind', value: kind, detail: 'supported values: "Node", "<empty>"'
+    })
+  }
   if (name === '') found.push({ type: 'FieldValueRequired', field: 'target.name', detail: '' })
   return found
 }
 
 function bind (pod: Pod, { metadata: { resourceVersion, annotations }, target }: Binding, time: string): void {
   const name = pod.metadata.name ?? ''
-  if (pod.metadata.deletionTimestamp !== undefined) throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
-  if (pod.spec.nodeName) throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    throw conflict(BINDING, name, `pod ${name} is being deleted, cannot be assigned to a host`)
+  }
+  if (pod.spec.nodeName) {
+    throw conflict(BINDING, name, `pod ${name} is already assigned to node ${JSON.stringify(pod.spec.nodeName)}`)
+  }
   // The binding's resourceVersion is the precondition.
   if (resourceVersion === undefined) delete pod.metadata.resourceVersion
   else pod.metadata.resourceVersion = resourceVersion

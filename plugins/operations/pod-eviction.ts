@@ -1,6 +1,6 @@
 /**
- * Eviction, posted to a pod: deletes the pod if its disruption budget allows it. Finished, pending and terminating pods are deleted without
- * using the budget.
+ * Eviction, posted to a pod: deletes the pod if its disruption budget allows it. Finished, pending and terminating pods
+ * are deleted without using the budget.
  */
 import type { Pod } from '../../schemas/api/core/pods.js'
 import * as v1 from '../../schemas/api/policy/v1.js'
@@ -34,7 +34,9 @@ export const podEviction = (resources: ResourceRegistry): VirtualOperation => ({
     const evictionContext = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
     const write = { store, target: { namespace, name, subresource }, context: evictionContext }
     const request = await admit(Write.ofOther(write, 'CREATE', eviction, eviction.kind), () => {
-      if ((eviction.metadata.name ?? '') !== name) throw badRequest('name in URL does not match name in Eviction object')
+      if ((eviction.metadata.name ?? '') !== name) {
+        throw badRequest('name in URL does not match name in Eviction object')
+      }
       return deletionOf(eviction)
     })
     const pod = { store, target: { namespace, name }, context: evictionContext }
@@ -61,7 +63,11 @@ async function evict (write: ObjectWrite, request: DeleteRequest, budgets: Resou
   if (entry === undefined) return
   const pod = pods.readStored(entry) as Pod // from the store of pods
   const [budget, ...others] = budgets === undefined ? [] : await budgetsOf(budgets, pod)
-  if (others.length > 0) throw new StatusError(undefined, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.')
+  if (others.length > 0) {
+    throw new StatusError(
+      undefined, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'
+    )
+  }
   if (budgets === undefined || budget === undefined) {
     await remove(pods, target, request, context)
     return
@@ -76,12 +82,16 @@ async function evict (write: ObjectWrite, request: DeleteRequest, budgets: Resou
   }
   // Precondition: the pod may have become ready since the read.
   await remove(pods, target, atVersion(request, entry), context).catch((error: unknown) => {
-    throw isStatusError(error, 'Conflict') && request.preconditions?.resourceVersion === undefined ? stillProcessed(name) : error
+    throw isStatusError(error, 'Conflict') && request.preconditions?.resourceVersion === undefined
+      ? stillProcessed(name)
+      : error
   })
 }
 
 /** Deletes the pod if no budget applies, otherwise returns it. @throws StatusError 404, 409 */
-async function removeUnprotected (pods: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Entry | undefined> {
+async function removeUnprotected (
+  pods: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext
+): Promise<Entry | undefined> {
   for (let attempt = 1; ; attempt++) {
     const entry = await current(pods, pods.key(target.namespace, target.name))
     if (entry === undefined) throw notFound(PODS, target.name)
@@ -98,6 +108,8 @@ async function removeUnprotected (pods: ResourceStore, target: Target, request: 
   }
 }
 
-const atVersion = (request: DeleteRequest, { revision }: Entry): DeleteRequest => ({ ...request, preconditions: { ...request.preconditions, resourceVersion: String(revision) } })
+const atVersion = (request: DeleteRequest, { revision }: Entry): DeleteRequest =>
+  ({ ...request, preconditions: { ...request.preconditions, resourceVersion: String(revision) } })
 
-const isReady = ({ status }: Pod): boolean => status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true
+const isReady = ({ status }: Pod): boolean =>
+  status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true

@@ -11,13 +11,17 @@ export const rulesReview = (authorizer: Authorizer): VirtualOperation => ({
     if (user === undefined) throw badRequest('no user present on request')
     const namespace = spec.namespace ?? ''
     if (namespace === '') throw badRequest('no namespace on request')
-    const { resourceRules = [], nonResourceRules = [], incomplete = true, evaluationError } = await authorizer.rules?.(user, namespace) ?? {}
+    const { resourceRules = [], nonResourceRules = [], incomplete = true, evaluationError } = await authorizer
+      .rules?.(user, namespace) ?? {}
     return {
       kind,
       apiVersion,
       metadata: {},
       spec: {},
-      status: { resourceRules, nonResourceRules, incomplete, ...(evaluationError === undefined ? {} : { evaluationError: reasonOf(evaluationError) }) }
+      status: {
+        resourceRules, nonResourceRules, incomplete,
+        ...(evaluationError === undefined ? {} : { evaluationError: reasonOf(evaluationError) })
+      }
     }
   }
 })

@@ -1,12 +1,15 @@
 /**
- * TokenRequest, posted to a service account: issues a token for audiences and a lifetime, optionally bound to a Pod of the account or a
- * Secret; a bound token ends with that object.
+ * TokenRequest, posted to a service account: issues a token for audiences and a lifetime, optionally bound to a Pod of
+ * the account or a Secret; a bound token ends with that object.
  * @see interface, '--service-account-max-token-expiration', '--service-account-extend-token-expiration'
  */
 import { TokenRequest, type BoundObjectReference } from '../../schemas/api/authentication/tokenrequests.js'
 import type { NamedObject, ServiceAccountTokens } from '../../auth/service-account-tokens.js'
-import { timestamp, type ApiObject, type FieldError } from '../../schemas/index.js'
-import { badRequest, conflict, invalid, noName, notFound, serviceUnavailable } from '../../schemas/status.js'
+import { timestamp } from '../../schemas/meta/time.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import {
+  badRequest, conflict, invalid, noName, notFound, serviceUnavailable, type FieldError
+} from '../../schemas/status.js'
 import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 import { admit } from '../../registry/stages/admit.js'
@@ -37,14 +40,19 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     const { signer, maxExpirationSeconds, extendExpiration } = tokens
     const store = resources.find('', 'serviceaccounts')
     if (store === undefined) throw notFound(ACCOUNTS, name)
-    const admitted = await admit(Write.ofOther({ store, target, context }, 'CREATE', request, REQUEST.kind), async () => {
-      refuse(name, mismatches(request, name))
-      const account = await find(resources, ACCOUNTS.resource, namespace, name)
-      if (signer === undefined) throw serviceUnavailable('this server has no key to sign tokens with; start it with --service-account-signing-key-file')
-      const audiences = request.spec.audiences?.length ? request.spec.audiences : [...tokens.audiences]
-      refuse('', findings(audiences, Number(request.spec.expirationSeconds)))
-      return { account, audiences, signer }
-    })
+    const admitted =
+      await admit(Write.ofOther({ store, target, context }, 'CREATE', request, REQUEST.kind), async () => {
+        refuse(name, mismatches(request, name))
+        const account = await find(resources, ACCOUNTS.resource, namespace, name)
+        if (signer === undefined) {
+          throw serviceUnavailable(
+            'this server has no key to sign tokens with; start it with --service-account-signing-key-file'
+          )
+        }
+        const audiences = request.spec.audiences?.length ? request.spec.audiences : [...tokens.audiences]
+        refuse('', findings(audiences, Number(request.spec.expirationSeconds)))
+        return { account, audiences, signer }
+      })
     const { account, audiences } = admitted
     let seconds = Number(request.spec.expirationSeconds)
     const bound = await boundTo(resources, request.spec.boundObjectRef, namespace, name)
@@ -53,10 +61,13 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
       seconds = maxExpirationSeconds
     }
     // Programs that never reload their token keep working for a year; their uses are counted as stale.
-    const extended = extendExpiration && bound.pod !== undefined && seconds === INJECTED && audiences.every(audience => tokens.audiences.includes(audience))
+    const extended = extendExpiration && bound.pod !== undefined && seconds === INJECTED &&
+      audiences.every(audience => tokens.audiences.includes(audience))
     const milliseconds = now()
     const token = await admitted.signer.issue({
-      namespace, account: { name, uid: account.metadata.uid ?? '' }, audiences, issuedAt: Math.floor(milliseconds / 1000), ...bound, ...(extended ? { expirationSeconds: A_YEAR, warnAfterSeconds: seconds } : { expirationSeconds: seconds })
+      namespace, account: { name, uid: account.metadata.uid ?? '' }, audiences,
+      issuedAt: Math.floor(milliseconds / 1000), ...bound,
+      ...(extended ? { expirationSeconds: A_YEAR, warnAfterSeconds: seconds } : { expirationSeconds: seconds })
     })
     return {
       ...request,
@@ -69,15 +80,30 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
 
 function mismatches ({ metadata }: TokenRequest, name: string): FieldError[] {
   if (!metadata.name || metadata.name === name) return []
-  return [{ type: 'FieldValueInvalid', field: 'metadata.name', value: metadata.name, detail: 'must match the service account name if specified' }]
+  return [{
+    type: 'FieldValueInvalid', field: 'metadata.name', value: metadata.name,
+    detail: 'must match the service account name if specified'
+  }]
 }
 
 function findings (audiences: readonly string[], seconds: number): FieldError[] {
   const found: FieldError[] = []
   const field = 'spec.expirationSeconds'
-  if (!(seconds >= MIN_SECONDS)) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration less than 10 minutes' })
-  if (seconds > MAX_SECONDS) found.push({ type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration larger than 2^32 seconds' })
-  if (audiences.reduce((sum, { length }) => sum + length + 3, 0) > MAX_AUDIENCES_LENGTH) found.push({ type: 'FieldValueTooLong', field: 'spec.audiences', detail: `must have at most ${MAX_AUDIENCES_LENGTH} bytes` })
+  if (!(seconds >= MIN_SECONDS)) {
+    found.push({
+      type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration less than 10 minutes'
+    })
+  }
+  if (seconds > MAX_SECONDS) {
+    found.push({
+      type: 'FieldValueInvalid', field, value: seconds, detail: 'may not specify a duration larger than 2^32 seconds'
+    })
+  }
+  if (audiences.reduce((sum, { length }) => sum + length + 3, 0) > MAX_AUDIENCES_LENGTH) {
+    found.push({
+      type: 'FieldValueTooLong', field: 'spec.audiences', detail: `must have at most ${MAX_AUDIENCES_LENGTH} bytes`
+    })
+  }
   return found
 }
 
@@ -87,17 +113,30 @@ function refuse (name: string, errors: readonly FieldError[]): void {
 }
 
 /** @throws StatusError 400 for an unsupported reference, 404, 409 if the UID differs */
-async function boundTo (resources: ResourceRegistry, reference: BoundObjectReference | null | undefined, namespace: string, account: string): Promise<{ pod?: NamedObject, secret?: NamedObject }> {
+async function boundTo (
+  resources: ResourceRegistry, reference: BoundObjectReference | null | undefined, namespace: string, account: string
+): Promise<{ pod?: NamedObject, secret?: NamedObject }> {
   if (reference == null) return {}
   const { apiVersion = '', kind = '', name = '', uid: expectedUid = '' } = reference
-  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) throw badRequest(`cannot bind token to object of kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`)
+  if (apiVersion.includes('/') || (kind !== 'Pod' && kind !== 'Secret')) {
+    throw badRequest(`cannot bind token to object of kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`)
+  }
   if (name === '') throw noName()
   const plural = kind === 'Pod' ? 'pods' : 'secrets'
-  const object = await find(resources, plural, namespace, name) as ApiObject & { spec?: { serviceAccountName?: string } }
-  if (kind === 'Pod' && object.spec?.serviceAccountName !== account) throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`)
+  const object = await find(resources, plural, namespace, name) as ApiObject & {
+    spec?: { serviceAccountName?: string }
+  }
+  if (kind === 'Pod' && object.spec?.serviceAccountName !== account) {
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different ` +
+      'serviceaccount name.')
+  }
   const { uid = '' } = object.metadata
   if (expectedUid !== '' && expectedUid !== uid) {
-    throw conflict({ group: '', resource: kind }, name, `the UID in the bound object reference (${expectedUid}) does not match the UID in record. The object might have been deleted and then recreated`)
+    throw conflict(
+      { group: '', resource: kind }, name,
+      `the UID in the bound object reference (${expectedUid}) does not match the UID in record. The object might ` +
+        'have been deleted and then recreated'
+    )
   }
   return kind === 'Pod' ? { pod: { name, uid } } : { secret: { name, uid } }
 }

@@ -1,4 +1,7 @@
-/** TokenReview: authenticates a token for the review's audiences, or else the server's. A token for none of them is invalid. */
+/**
+ * TokenReview: authenticates a token for the review's audiences, or else the server's. A token for none of them is
+ * invalid.
+ */
 import type { TokenReview, TokenReviewStatus } from '../../schemas/api/authentication/tokenreviews.js'
 import { tokenCredentials, type Authenticator } from '../../auth/authenticator.js'
 import { badRequest, isStatusError } from '../../schemas/status.js'
@@ -13,14 +16,20 @@ export const tokenReview = (authenticator: Authenticator, own: readonly string[]
   const answer = async ({ token = '', audiences = [] }: TokenReview['spec']): Promise<TokenReviewStatus> => {
     const requested = audiences.length === 0 ? own : audiences
     try {
-      const user = await authenticator.authenticate(tokenCredentials(token, requested.length === 0 ? undefined : requested))
+      const user = await authenticator
+        .authenticate(tokenCredentials(token, requested.length === 0 ? undefined : requested))
       if (user === undefined) return { user: {}, error: INVALID }
       const { username, uid, groups, extra, audiences: known = [] } = user
       const shared = requested.filter(audience => known.includes(audience))
-      if (requested.length > 0 && shared.length === 0) return { user: {}, error: 'the token is for none of the audiences' }
+      if (requested.length > 0 && shared.length === 0) {
+        return { user: {}, error: 'the token is for none of the audiences' }
+      }
       return {
         authenticated: true,
-        user: { username, uid, groups: [...groups], extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) },
+        user: {
+          username, uid, groups: [...groups],
+          extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]))
+        },
         ...(shared.length === 0 ? {} : { audiences: shared })
       }
     } catch (error) {

@@ -20,7 +20,9 @@ interface Shape {
 }
 
 /** @returns CPU time by stack, in samples and nanoseconds */
-export async function encodeCpu ({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, startedAt: Date, milliseconds: number, interval: number): Promise<Buffer> {
+export async function encodeCpu (
+  { nodes, samples = [], timeDeltas = [] }: Profiler.Profile, startedAt: Date, milliseconds: number, interval: number
+): Promise<Buffer> {
   const parents = new Map<number, number>()
   for (const { id, children = [] } of nodes) for (const child of children) parents.set(child, id)
   const byId = new Map(nodes.map(node => [node.id, node]))
@@ -43,11 +45,15 @@ export async function encodeCpu ({ nodes, samples = [], timeDeltas = [] }: Profi
     const frame = frameOf(id)
     return frame === undefined || frame.callFrame.functionName === '(idle)' ? [] : [{ frame, values }]
   })
-  return await encode(measured, { types: [['samples', 'count'], ['cpu', 'nanoseconds']], period: interval * 1000, startedAt, milliseconds })
+  return await encode(measured, {
+    types: [['samples', 'count'], ['cpu', 'nanoseconds']], period: interval * 1000, startedAt, milliseconds
+  })
 }
 
 /** @returns live allocations by stack, in bytes */
-export async function encodeHeap ({ head }: HeapProfiler.SamplingHeapProfile, startedAt: Date, milliseconds: number, interval: number): Promise<Buffer> {
+export async function encodeHeap (
+  { head }: HeapProfiler.SamplingHeapProfile, startedAt: Date, milliseconds: number, interval: number
+): Promise<Buffer> {
   const measured: Measured[] = []
   const waiting: Array<readonly [HeapProfiler.SamplingHeapProfileNode, Frame | undefined]> = [[head, undefined]]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -59,7 +65,9 @@ export async function encodeHeap ({ head }: HeapProfiler.SamplingHeapProfile, st
   return await encode(measured, { types: [['inuse_space', 'bytes']], period: interval, startedAt, milliseconds })
 }
 
-async function encode (measured: readonly Measured[], { types, period, startedAt, milliseconds }: Shape): Promise<Buffer> {
+async function encode (
+  measured: readonly Measured[], { types, period, startedAt, milliseconds }: Shape
+): Promise<Buffer> {
   const stringTable = new StringTable()
   const functions = new Map<string, ProfiledFunction>()
   const locations = new Map<string, Location>()
@@ -69,7 +77,10 @@ async function encode (measured: readonly Measured[], { types, period, startedAt
     let location = locations.get(key)
     if (location === undefined) {
       const id = locations.size + 1
-      functions.set(key, new ProfiledFunction({ id, name: stringTable.dedup(name), systemName: stringTable.dedup(name), filename: stringTable.dedup(url), startLine: lineNumber + 1 }))
+      functions.set(key, new ProfiledFunction({
+        id, name: stringTable.dedup(name), systemName: stringTable.dedup(name), filename: stringTable.dedup(url),
+        startLine: lineNumber + 1
+      }))
       locations.set(key, location = new Location({ id, line: [new Line({ functionId: id, line: lineNumber + 1 })] }))
     }
     return Number(location.id)
@@ -77,11 +88,15 @@ async function encode (measured: readonly Measured[], { types, period, startedAt
   const stackOf = (frame: Frame): number[] => {
     const stack: number[] = []
     // Skip the root: it is not a call.
-    for (let at: Frame | undefined = frame; at?.parent !== undefined; at = at.parent) stack.push(locationOf(at.callFrame))
+    for (let at: Frame | undefined = frame; at?.parent !== undefined; at = at.parent) {
+      stack.push(locationOf(at.callFrame))
+    }
     return stack
   }
-  const sample = measured.map(({ frame, values }) => new Sample({ locationId: stackOf(frame), value: values.map(Math.round) }))
-  const typeOf = ([type, unit]: readonly [string, string]): ValueType => new ValueType({ type: stringTable.dedup(type), unit: stringTable.dedup(unit) })
+  const sample = measured.map(({ frame, values }) =>
+    new Sample({ locationId: stackOf(frame), value: values.map(Math.round) }))
+  const typeOf = ([type, unit]: readonly [string, string]): ValueType =>
+    new ValueType({ type: stringTable.dedup(type), unit: stringTable.dedup(unit) })
   const sampleType = types.map(typeOf)
   const last = sampleType.at(-1)
   const profile = new Profile({

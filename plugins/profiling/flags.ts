@@ -11,12 +11,17 @@ const MAX = 10
 /** `PUT /debug/flags/v` with a number. The response has upstream's words, which scripts match. */
 export function debugFlags (fastify: FastifyInstance, setVerbosity: (v: number) => void): void {
   const index = `${ROOT}/\n\nv  verbosity of the log, 0 to ${MAX}: PUT the number to ${ROOT}/v\n`
-  for (const path of [ROOT, `${ROOT}/`]) fastify.get(path, async (_request, reply) => await reply.type(TEXT).send(index))
+  for (const path of [ROOT, `${ROOT}/`]) {
+    fastify.get(path, async (_request, reply) => await reply.type(TEXT).send(index))
+  }
 
   fastify.put(`${ROOT}/v`, async (request, reply) => {
-    const text = Buffer.isBuffer(request.body) ? request.body.toString().trim() : '' // files and pipes end with a line end
+    // files and pipes end with a line end
+    const text = Buffer.isBuffer(request.body) ? request.body.toString().trim() : ''
     const v = /^\d{1,2}$/.test(text) ? Number(text) : Infinity
-    if (v > MAX) throw badRequest(`failed to set klog.logging.verbosity ${quote(text)}: must be a whole number from 0 to ${MAX}`)
+    if (v > MAX) {
+      throw badRequest(`failed to set klog.logging.verbosity ${quote(text)}: must be a whole number from 0 to ${MAX}`)
+    }
     setVerbosity(v)
     // Logged after the change: the line is of level info, so it appears at every verbosity.
     request.log.info({ user: request.orch.user?.username }, `log verbosity is now ${v}`)

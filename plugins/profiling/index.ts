@@ -1,7 +1,6 @@
 /**
- * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. `/debug/caches`: the watch caches.
- * `/debug/flags/`: the verbosity of the log.
- * Authorized like any path.
+ * `/debug/pprof/`: CPU and heap profiles for `go tool pprof`, and the server's state as text. `/debug/caches`: the
+ * watch caches. `/debug/flags/`: the verbosity of the log. Authorized like any path.
  * @see interface, `--profiling`, `--contention-profiling`
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
@@ -41,15 +40,22 @@ export default fp(async (fastify, { contention = false, setVerbosity, requestTim
   delay?.enable()
   fastify.addHook('onClose', async () => { delay?.disable() })
 
-  const text = (reply: FastifyReply, content: string): FastifyReply => reply.type('text/plain; charset=utf-8').send(content)
+  const text = (reply: FastifyReply, content: string): FastifyReply =>
+    reply.type('text/plain; charset=utf-8').send(content)
   const profile = async (kind: ProfileKind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const seconds = secondsOf(request, kind, requestTimeout)
-    if (busy) throw new StatusError('TooManyRequests', 'another profile is being taken; ask again when it is done', { details: { retryAfterSeconds: 5 } })
+    if (busy) {
+      throw new StatusError('TooManyRequests', 'another profile is being taken; ask again when it is done', {
+        details: { retryAfterSeconds: 5 }
+      })
+    }
     busy = true
     try {
       const { takeProfile } = await import('./profiles.js')
       const taken = await takeProfile(kind, seconds, request.orch.signal)
-      return reply.type('application/octet-stream').header('content-disposition', `attachment; filename="${kind}"`).send(taken)
+      return reply.type('application/octet-stream')
+        .header('content-disposition', `attachment; filename="${kind}"`)
+        .send(taken)
     } finally {
       busy = false
     }
@@ -62,8 +68,11 @@ export default fp(async (fastify, { contention = false, setVerbosity, requestTim
   fastify.get(`${ROOT}/profile`, (request, reply) => profile('profile', request, reply))
   fastify.get(`${ROOT}/heap`, (request, reply) => profile('heap', request, reply))
   fastify.get(`${ROOT}/goroutine`, (_request, reply) => text(reply, stateText(stateOf(fastify.orchResources))))
-  fastify.get('/debug/caches', (request, reply) => sendTable(request, reply, CACHES, cacheRows(stateOf(fastify.orchResources))))
-  fastify.get(`${ROOT}/block`, (_request, reply) => text(reply, delay === undefined ? 'the delay of the event loop is not measured; start with --contention-profiling\n' : delayText(delay)))
+  fastify.get('/debug/caches', (request, reply) =>
+    sendTable(request, reply, CACHES, cacheRows(stateOf(fastify.orchResources))))
+  fastify.get(`${ROOT}/block`, (_request, reply) => text(reply, delay === undefined
+    ? 'the delay of the event loop is not measured; start with --contention-profiling\n'
+    : delayText(delay)))
   fastify.get(`${ROOT}/cmdline`, (_request, reply) => text(reply, process.argv.join('\0')))
   if (setVerbosity !== undefined) debugFlags(fastify, setVerbosity)
 }, { name: 'orch/profiling', fastify: '5.x', decorators: { fastify: ['orchResources'] } })
@@ -72,7 +81,8 @@ const CACHES = ['Resource', 'Loaded', 'Objects', 'Watches', 'Revision', 'Events'
 
 /** Largest caches first. */
 const cacheRows = ({ caches }: State): Row[] => Object.entries(caches).sort(([, a], [, b]) => b.objects - a.objects)
-  .map(([name, { loaded, objects, watches, revision, events, eventsSince }]) => [name, loaded, objects, watches, revision, events, eventsSince])
+  .map(([name, { loaded, objects, watches, revision, events, eventsSince }]) =>
+    [name, loaded, objects, watches, revision, events, eventsSince])
 
 /** @throws StatusError 400 */
 function secondsOf (request: FastifyRequest, kind: ProfileKind, requestTimeout: number): number {
@@ -80,12 +90,18 @@ function secondsOf (request: FastifyRequest, kind: ProfileKind, requestTimeout: 
   const seconds = /^\d{1,6}$/.test(given) ? Number(given) : 0
   if (seconds === 0) throw badRequest('seconds must be a positive whole number')
   const maxSeconds = Math.floor((requestTimeout - MARGIN) / 1000)
-  if (requestTimeout > 0 && seconds > maxSeconds) throw badRequest(`a profile may take ${Math.max(0, maxSeconds)} seconds at most, as --request-timeout ends its request`)
+  if (requestTimeout > 0 && seconds > maxSeconds) {
+    throw badRequest(
+      `a profile may take ${Math.max(0, maxSeconds)} seconds at most, as --request-timeout ends its request`
+    )
+  }
   return seconds
 }
 
 function delayText (delay: IntervalHistogram): string {
   const milliseconds = (nanoseconds: number): string => `${(nanoseconds / 1e6).toFixed(2)} ms`
-  const rows = [['mean', delay.mean], ['max', delay.max], ...[50, 90, 99, 99.9].map(share => [`p${share}`, delay.percentile(share)] as const)] as const
-  return `event loop delay since the start\n\n${rows.map(([name, value]) => `${name.padEnd(8)} ${milliseconds(value).padStart(12)}`).join('\n')}\n`
+  const rows = [['mean', delay.mean], ['max', delay.max], ...[50, 90, 99, 99.9]
+    .map(share => [`p${share}`, delay.percentile(share)] as const)] as const
+  return 'event loop delay since the ' +
+    `start\n\n${rows.map(([name, value]) => `${name.padEnd(8)} ${milliseconds(value).padStart(12)}`).join('\n')}\n`
 }

@@ -15,8 +15,12 @@ export function observeAddresses ({ counter }: Metrics): (range: string) => Pool
 }
 
 export function observeRanges ({ gauge, beforeScrape }: Metrics, { addresses }: ServiceAllocation): void {
-  const allocated = gauge(`${NAME}_allocated_ips`, 'Addresses of services that are taken, as far as this server has seen.', ['cidr'])
-  const available = gauge(`${NAME}_available_ips`, 'Addresses of services that are free, as far as this server has seen.', ['cidr'])
+  const allocated = gauge(
+    `${NAME}_allocated_ips`, 'Addresses of services that are taken, as far as this server has seen.', ['cidr']
+  )
+  const available = gauge(
+    `${NAME}_available_ips`, 'Addresses of services that are free, as far as this server has seen.', ['cidr']
+  )
   beforeScrape(() => {
     for (const { slots: { range, size }, taken } of addresses.values()) {
       allocated.with(range).set(taken)

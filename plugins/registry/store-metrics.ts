@@ -1,5 +1,5 @@
 /** Metrics of stores and watch caches by resource type, with upstream's names. */
-import type { ResourceType } from '../../schemas/index.js'
+import type { ResourceType } from '../../schemas/resource.js'
 import type { StoreObserver, StoreOperation } from '../../storage/observer.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { Counter, Histogram, Metrics } from '../shared/metric-series.js'
@@ -8,21 +8,45 @@ const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3
 const OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000]
 
 /** `configmaps`, `clusterroles.rbac.authorization.orch.io` */
-export const resourceLabel = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string => group === '' ? plural : `${plural}.${group}`
+export const resourceLabel = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string =>
+  group === '' ? plural : `${plural}.${group}`
 
 export function observeStores ({ counter, gauge, histogram }: Metrics): (type: ResourceType) => StoreObserver {
-  const cacheLists = counter('apiserver_cache_list_total', 'Lists that were answered from memory.', ['resource_prefix', 'index'])
-  const cacheFetched = counter('apiserver_cache_list_fetched_objects_total', 'Objects that were looked at in memory for lists.', ['resource_prefix', 'index'])
-  const cacheReturned = counter('apiserver_cache_list_returned_objects_total', 'Objects in lists that were answered from memory.', ['resource_prefix'])
+  const cacheLists = counter(
+    'apiserver_cache_list_total', 'Lists that were answered from memory.', ['resource_prefix', 'index']
+  )
+  const cacheFetched = counter(
+    'apiserver_cache_list_fetched_objects_total', 'Objects that were looked at in memory for lists.',
+    ['resource_prefix', 'index']
+  )
+  const cacheReturned = counter(
+    'apiserver_cache_list_returned_objects_total', 'Objects in lists that were answered from memory.',
+    ['resource_prefix']
+  )
   const lists = counter('apiserver_storage_list_total', 'Lists that were answered from the store.', ['resource'])
-  const fetched = counter('apiserver_storage_list_fetched_objects_total', 'Objects that were read from the store for lists.', ['resource'])
-  const evaluated = counter('apiserver_storage_list_evaluated_objects_total', 'Objects of the store that were looked at for lists.', ['resource'])
-  const returned = counter('apiserver_storage_list_returned_objects_total', 'Objects in lists that were answered from the store.', ['resource'])
-  const dispatched = counter('apiserver_watch_cache_events_dispatched_total', 'Changes that reached the cache and those who watch it.', ['resource'])
-  const initializations = counter('apiserver_watch_cache_watch_cache_initializations_total', 'Times a cache was loaded.', ['resource'])
+  const fetched = counter(
+    'apiserver_storage_list_fetched_objects_total', 'Objects that were read from the store for lists.', ['resource']
+  )
+  const evaluated = counter(
+    'apiserver_storage_list_evaluated_objects_total', 'Objects of the store that were looked at for lists.',
+    ['resource']
+  )
+  const returned = counter(
+    'apiserver_storage_list_returned_objects_total', 'Objects in lists that were answered from the store.', ['resource']
+  )
+  const dispatched = counter(
+    'apiserver_watch_cache_events_dispatched_total', 'Changes that reached the cache and those who watch it.',
+    ['resource']
+  )
+  const initializations = counter(
+    'apiserver_watch_cache_watch_cache_initializations_total', 'Times a cache was loaded.', ['resource']
+  )
   const bookmarks = gauge('etcd_bookmark_counts', 'Times the store said how far its history is.', ['resource'])
   const leased = histogram('etcd_lease_object_counts', 'Objects that share one lease of the store.', OBJECTS).with()
-  const durations = histogram('etcd_request_duration_seconds', 'Seconds that requests to the store took, by operation and type.', SECONDS, ['operation', 'type'])
+  const durations = histogram(
+    'etcd_request_duration_seconds', 'Seconds that requests to the store took, by operation and type.', SECONDS,
+    ['operation', 'type']
+  )
   return type => {
     const resource = resourceLabel(type)
     const prefix = `/${type.storagePrefix}`

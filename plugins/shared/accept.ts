@@ -1,6 +1,6 @@
 /**
- * Chooses the response format from an Accept header. Pure functions, used by the hook in negotiation.ts and by the error handler.
- * (Interface: Generic request shapes 3 and 4.)
+ * Chooses the response format from an Accept header. Pure functions, used by the hook in negotiation.ts and by the
+ * error handler. (Interface: Generic request shapes 3 and 4.)
  */
 import { HTML_TYPE, JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import type { Negotiated } from './context.js'
@@ -13,12 +13,15 @@ const TRANSFORMS = new Set<string>(['Table', 'PartialObjectMetadata', 'PartialOb
 /** This server's own group and upstream's, which stock clients use. */
 const TRANSFORM_GROUPS = new Set<string | undefined>(['meta.orch.io', 'meta.k8s.io'])
 
-interface Clause { readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number }
+interface Clause {
+  readonly type: string, readonly parameters: Readonly<Record<string, string>>, readonly quality: number
+}
 
 const MAX_HEADER_LENGTH = 4096
 
 /** Cuts an overlong header at the last complete clause. */
-const bounded = (header: string): string => header.length <= MAX_HEADER_LENGTH ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MAX_HEADER_LENGTH)))
+const bounded = (header: string): string =>
+  header.length <= MAX_HEADER_LENGTH ? header : header.slice(0, Math.max(0, header.lastIndexOf(',', MAX_HEADER_LENGTH)))
 
 /** Wildcard rank: among clauses of equal quality, more specific types come first. */
 const range = ({ type }: Clause): number => type === '*/*' ? 2 : type.endsWith('/*') ? 1 : 0
@@ -31,10 +34,14 @@ function parseAccept (header: string): Clause[] {
     for (const part of rest) {
       const at = part.indexOf('=')
       const name = (at < 0 ? part : part.slice(0, at)).trim().toLowerCase()
-      if (name !== '' && name !== '__proto__') parameters[name] = at < 0 ? '' : part.slice(at + 1).trim().replace(/^"(.*)"$/, '$1')
+      if (name !== '' && name !== '__proto__') {
+        parameters[name] = at < 0 ? '' : part.slice(at + 1).trim().replace(/^"(.*)"$/, '$1')
+      }
     }
     const quality = parameters.q === undefined ? 1 : Number(parameters.q)
-    return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? Math.min(Math.max(quality, 0), 1) : 0 }
+    return {
+      type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? Math.min(Math.max(quality, 0), 1) : 0
+    }
   }).filter(({ type }) => type !== '')
   return clauses.sort((one, other) => other.quality - one.quality || range(one) - range(other))
 }
@@ -51,7 +58,9 @@ export interface Available {
 
 /** Returns the first clause that can be served, or undefined when none can. A missing header means JSON. */
 export function negotiate (header: string | undefined, available: Available): Negotiated | undefined {
-  const clauses = header === undefined || header.trim() === '' ? [{ type: '*/*', parameters: {}, quality: 1 }] : parseAccept(header)
+  const clauses = header === undefined || header.trim() === ''
+    ? [{ type: '*/*', parameters: {}, quality: 1 }]
+    : parseAccept(header)
   for (const clause of clauses) {
     if (clause.quality === 0) continue
     for (const type of named(clause.type)) {
@@ -76,11 +85,19 @@ function served ({ type, parameters }: Clause, available: Available): Negotiated
   if (available.watch && format === 'yaml') return undefined // no standard defines a stream of YAML documents
   if (parameters.stream && (!available.watch || parameters.stream !== 'watch')) return undefined
   const { as, g, v } = parameters
-  if (as === undefined) return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: isPretty(parameters.pretty) }
-  if (!available.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) return undefined
-  if (as === 'Table' && (format === 'protobuf' || available.transforms === 'metadata')) return undefined // Table has no protobuf form
-  return { format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: isPretty(parameters.pretty) }
+  if (as === undefined) {
+    return { format, as: undefined, asVersion: 'meta.orch.io/v1', pretty: isPretty(parameters.pretty) }
+  }
+  if (!available.transforms || !TRANSFORMS.has(as) || !TRANSFORM_GROUPS.has(g) || (v !== 'v1' && v !== 'v1beta1')) {
+    return undefined
+  }
+  // Table has no protobuf form
+  if (as === 'Table' && (format === 'protobuf' || available.transforms === 'metadata')) return undefined
+  return {
+    format, as: as as NonNullable<Negotiated['as']>, asVersion: `${g}/${v}`, pretty: isPretty(parameters.pretty)
+  }
 }
 
 /** True for any value but `false` and `0`. */
-export const isPretty = (value: string | null | undefined): boolean => value != null && value !== '' && value !== '0' && value.toLowerCase() !== 'false'
+export const isPretty = (value: string | null | undefined): boolean => value != null && value !== '' && value !== '0' &&
+  value.toLowerCase() !== 'false'

@@ -23,7 +23,10 @@ export interface Negotiated {
 
 /** The identifying metadata of an object. */
 export interface Recorded {
-  readonly metadata?: { readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
+  readonly metadata?: {
+    readonly name?: string | undefined, readonly namespace?: string | undefined, readonly uid?: string | undefined,
+    readonly resourceVersion?: string | undefined
+  }
 }
 
 /** Receives the objects of a request and keeps what the audit policy requires. */
@@ -97,8 +100,8 @@ export interface RequestContext extends Required<Caller> {
   /** Set while the body is read. */
   onEnd: (() => void) | undefined
   /**
-   * Called by the sender when the response has been written, with the bytes that the client has yet to read. The last call counts. For a
-   * watch: it has started.
+   * Called by the sender when the response has been written, with the bytes that the client has yet to read. The last
+   * call counts. For a watch: it has started.
    */
   handedOver: (bytes: number) => void
   /** Registers the request's place in the concurrency limit. A request has at most one. */

@@ -1,6 +1,6 @@
 /**
- * Tables of `/debug/` pages: aligned text for people, and a JSON list of objects with `?format=json`. The Accept header does not decide, because
- * kubectl always prefers JSON.
+ * Tables of `/debug/` pages: aligned text for people, and a JSON list of objects with `?format=json`. The Accept header
+ * does not decide, because kubectl always prefers JSON.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../../schemas/status.js'
@@ -15,16 +15,24 @@ const onOneLine = (cell: string): string => cell.replace(/[\u0000-\u001f\u007f-\
 
 /** Pads columns, separated by commas, to their widest cell. */
 export function columns (header: readonly string[], rows: readonly Row[]): string {
-  const cells = [header, ...rows.map(row => row.map(cell => onOneLine(String(cell))))].map(row => row.map((cell, at) => at < row.length - 1 ? `${cell},` : cell))
-  const widths = header.map((_, at) => cells.reduce((width, row) => Math.max(width, (row[at] ?? '').length + 1), MIN_WIDTH))
-  return `${cells.map(row => row.map((cell, at) => at < row.length - 1 ? cell.padEnd(widths[at] ?? 0) : cell).join('')).join('\n')}\n`
+  const cells = [header, ...rows.map(row => row.map(cell => onOneLine(String(cell))))]
+    .map(row => row.map((cell, at) => at < row.length - 1 ? `${cell},` : cell))
+  const widths = header.map((_, at) =>
+    cells.reduce((width, row) => Math.max(width, (row[at] ?? '').length + 1), MIN_WIDTH))
+  return `${cells.map(row => row.map((cell, at) => at < row.length - 1 ? cell.padEnd(widths[at] ?? 0) : cell).join(''))
+    .join('\n')}\n`
 }
 
 /** Sends the rows in the form that the request asks for. @throws StatusError 400 for another form */
-export function sendTable (request: FastifyRequest, reply: FastifyReply, header: readonly string[], rows: readonly Row[]): FastifyReply {
+export function sendTable (
+  request: FastifyRequest, reply: FastifyReply, header: readonly string[], rows: readonly Row[]
+): FastifyReply {
   const format = request.orch.query.get('format') ?? 'text'
   reply.header('x-content-type-options', 'nosniff')
-  if (format === 'json') return reply.type('application/json').send(`${JSON.stringify(rows.map(row => Object.fromEntries(row.map((cell, at) => [header[at], cell]))))}\n`)
+  if (format === 'json') {
+    return reply.type('application/json')
+      .send(`${JSON.stringify(rows.map(row => Object.fromEntries(row.map((cell, at) => [header[at], cell]))))}\n`)
+  }
   if (format !== 'text') throw badRequest('format must be text or json')
   return reply.type('text/plain; charset=utf-8').send(columns(header, rows))
 }

@@ -1,6 +1,6 @@
 /**
- * Starts authenticators and authorizers before requests are served, and closes them with the server. A failed or slow start fails the boot
- * with the component's name.
+ * Starts authenticators and authorizers before requests are served, and closes them with the server. A failed or slow
+ * start fails the boot with the component's name.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Lifecycle } from '../../auth/lifecycle.js'
@@ -10,7 +10,9 @@ import { reasonOf } from '../../storage/errors.js'
 const SHARE = 0.9
 
 /** @param kind `authenticator`, for errors and the log */
-export function runParts (fastify: FastifyInstance, kind: string, parts: ReadonlyArray<Lifecycle & { readonly name: string }>): void {
+export function runParts (
+  fastify: FastifyInstance, kind: string, parts: ReadonlyArray<Lifecycle & { readonly name: string }>
+): void {
   if (!parts.some(({ start, close }) => start !== undefined || close !== undefined)) return
   const open: Array<Lifecycle & { readonly name: string }> = []
 

@@ -1,7 +1,7 @@
 /**
- * Counters, gauges and histograms that cost nanoseconds to update: callers look up a series once by its label values and keep it. Rendered
- * text is cached until the series changes, so that large scrapes take milliseconds. Label values must come from closed sets; beyond `LIMIT`
- * series a metric aggregates the rest under 'other'.
+ * Counters, gauges and histograms that cost nanoseconds to update: callers look up a series once by its label values
+ * and keep it. Rendered text is cached until the series changes, so that large scrapes take milliseconds. Label values
+ * must come from closed sets; beyond `LIMIT` series a metric aggregates the rest under 'other'.
  */
 
 export interface Counter { add: (by?: number) => void }
@@ -26,7 +26,8 @@ const escapedHelp = (help: string): string => help.replace(/\\/g, '\\\\').replac
 const escapedValue = (value: string): string => /["\\\n]/.test(value) ? escapedHelp(value).replace(/"/g, '\\"') : value
 
 /** Formats a number for the text format. */
-export const formatNumber = (value: number): string => Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
+export const formatNumber = (value: number): string =>
+  Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf'
 
 interface Series<T> {
   readonly labels: string
@@ -62,15 +63,20 @@ export abstract class Family<T> implements Metric<T> {
   protected abstract stamp (child: T): number
 
   with (...values: string[]): T {
-    if (values.length !== this.labels.length) throw new TypeError(`${this.name} has ${this.labels.length} labels, not ${values.length}`)
+    if (values.length !== this.labels.length) {
+      throw new TypeError(`${this.name} has ${this.labels.length} labels, not ${values.length}`)
+    }
     const allowed = this.#allowed
-    if (allowed?.some((set, index) => set?.has(values[index] ?? '') === false && values[index] !== UNEXPECTED) === true) {
+    if (allowed?.some((set, index) => set?.has(values[index] ?? '') === false &&
+      values[index] !== UNEXPECTED) === true) {
       return this.with(...values.map((value, index) => allowed[index]?.has(value) === false ? UNEXPECTED : value))
     }
     const key = values.join('\u0000')
     const known = this.#series.get(key)
     if (known !== undefined) return known.child
-    if (this.#series.size >= LIMIT && values.some(value => value !== 'other')) return this.with(...values.map(() => 'other'))
+    if (this.#series.size >= LIMIT && values.some(value => value !== 'other')) {
+      return this.with(...values.map(() => 'other'))
+    }
     const labels = this.labels.map((label, index) => `${label}="${escapedValue(values[index] ?? '')}"`).join(',')
     const child = this.create()
     this.#series.set(key, { labels, child, bytes: undefined, stamp: NaN })
@@ -79,9 +85,13 @@ export abstract class Family<T> implements Metric<T> {
 
   forget (...values: string[]): void { this.#series.delete(values.join('\u0000')) }
 
-  /** Appends the metric in text format. Writes help and type even without series, so that the metric is discoverable. */
+  /**
+   * Appends the metric in text format. Writes help and type even without series, so that the metric is discoverable.
+   */
   write (pieces: Buffer[]): void {
-    pieces.push(this.#head ??= Buffer.from(`# HELP ${this.name} ${escapedHelp(this.help)}\n# TYPE ${this.name} ${this.type}\n`))
+    pieces.push(
+      this.#head ??= Buffer.from(`# HELP ${this.name} ${escapedHelp(this.help)}\n# TYPE ${this.name} ${this.type}\n`)
+    )
     for (const series of this.#series.values()) {
       const { labels, child } = series
       const stamp = this.stamp(child)
@@ -154,15 +164,22 @@ export class HistogramFamily extends Family<Histogram> {
     const bucket = `${this.name}_bucket{${labels}${labels === '' ? '' : ','}`
     let text = ''
     let below = 0
-    for (let index = 0; index < counts.length; index++) text += `${bucket}${this.#ends[index] as string}${below += counts[index] as number}\n` // both arrays have one element per bound
+    // both arrays have one element per bound
+    for (let index = 0; index < counts.length; index++) {
+      text += `${bucket}${this.#ends[index] as string}${below += counts[index] as number}\n`
+    }
     const of = labels === '' ? '' : `{${labels}}`
-    return `${text}${bucket}le="+Inf"} ${count}\n${this.name}_sum${of} ${formatNumber(sum)}\n${this.name}_count${of} ${count}\n`
+    return `${text}${bucket}le="+Inf"} ${count}\n${this.name}_sum${of} ${formatNumber(sum)}\n${this.name}_count${of} ` +
+      `${count}\n`
   }
 }
 
 /** The interface of `fastify.orchMetrics` (`plugins/metrics/`). */
 export interface Metrics {
-  /** Declares a metric, or returns the existing one. Names and labels as in Prometheus; the stability level is added to the help. */
+  /**
+   * Declares a metric, or returns the existing one. Names and labels as in Prometheus; the stability level is added to
+   * the help.
+   */
   counter: (name: string, help: string, labels?: readonly string[]) => Metric<Counter>
   gauge: (name: string, help: string, labels?: readonly string[]) => GaugeMetric
   histogram: (name: string, help: string, bounds: readonly number[], labels?: readonly string[]) => Metric<Histogram>
@@ -170,9 +187,15 @@ export interface Metrics {
   summary: (name: string, help: string, labels?: readonly string[]) => Metric<Histogram>
   /** Registers a callback that updates gauges before each scrape. */
   beforeScrape: (read: () => void) => void
-  /** Polls the number of stored objects of a resource (`clusterroles.rbac.authorization.orch.io`) into apiserver_storage_objects. */
+  /**
+   * Polls the number of stored objects of a resource (`clusterroles.rbac.authorization.orch.io`) into
+   * apiserver_storage_objects.
+   */
   trackObjects: (resource: string, count: () => Promise<number>) => void
-  /** Polls the size of a store, in bytes, into apiserver_storage_size_bytes, and for etcd into etcd_db_total_size_in_bytes. */
+  /**
+   * Polls the size of a store, in bytes, into apiserver_storage_size_bytes, and for etcd into
+   * etcd_db_total_size_in_bytes.
+   */
   trackStore: (name: string, status: () => Promise<{ size: number }>, endpoint?: string) => void
   /** Renders all metrics in the text format of `/metrics`. */
   exposition: () => Promise<Buffer>

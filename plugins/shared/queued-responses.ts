@@ -1,8 +1,8 @@
 /**
- * Ends pipelined HTTP/1.1 responses with their connection (`serving/wire/queued-responses.ts`). Node assigns such a response its socket only
- * after the earlier responses are sent.
- * Node stops reading a connection with many unsent bytes, and so does not notice that the client disconnected. Connections that neither
- * read nor write for a while are destroyed.
+ * Ends pipelined HTTP/1.1 responses with their connection (`serving/wire/queued-responses.ts`). Node assigns such a
+ * response its socket only after the earlier responses are sent. Node stops reading a connection with many unsent
+ * bytes, and so does not notice that the client disconnected. Connections that neither read nor write for a while are
+ * destroyed.
  */
 import { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
@@ -23,7 +23,9 @@ let checking: NodeJS.Timeout | undefined
 function check (): void {
   for (const [connection, state] of tracked) {
     const sent = sentBytes(connection)
-    state.idleChecks = connection.isPaused() && (connection[QUEUED]?.size ?? 0) > 0 && sent === state.sent ? state.idleChecks + 1 : 0
+    state.idleChecks = connection.isPaused() && (connection[QUEUED]?.size ?? 0) > 0 && sent === state.sent
+      ? state.idleChecks + 1
+      : 0
     state.sent = sent
     if (state.idleChecks >= MAX_IDLE_CHECKS) connection.destroy()
   }

@@ -11,8 +11,13 @@ export function occasionally<T> (report: (event: T) => void, every = EVERY_MS): 
   }
 }
 
-/** Reports at most `max` events per `every` milliseconds. @param report also receives the number of events suppressed since the last report */
-export function rateLimited<T> (max: number, every: number, report: (event: T, suppressed: number) => void): (event: T) => void {
+/**
+ * Reports at most `max` events per `every` milliseconds.
+ * @param report also receives the number of events suppressed since the last report
+ */
+export function rateLimited<T> (
+  max: number, every: number, report: (event: T, suppressed: number) => void
+): (event: T) => void {
   let since = -Infinity
   let reported = 0
   let suppressed = 0

@@ -1,4 +1,7 @@
-/** Deduplicates failures that many caches and controllers report at once, or again and again, for one reason, such as an unavailable store: logs the first and counts the rest. */
+/**
+ * Deduplicates failures that many caches and controllers report at once, or again and again, for one reason, such as an
+ * unavailable store: logs the first and counts the rest.
+ */
 import { reasonOf } from '../../storage/errors.js'
 
 type Log = (message: string, error: unknown) => void
@@ -6,7 +9,10 @@ type Log = (message: string, error: unknown) => void
 const FIRST_WINDOW = 1000
 const MAX_WINDOW = 60_000
 
-/** @param first milliseconds after which repeats are counted in the log; each further count of the same reason comes after twice the time, at most a minute */
+/**
+ * @param first milliseconds after which repeats are counted in the log; each further count of the same reason comes
+ * after twice the time, at most a minute
+ */
 export function withoutRepeats (log: Log, first = FIRST_WINDOW): Log {
   const counts = new Map<string, number>()
   const count = (reason: string, error: unknown, window: number): void => {

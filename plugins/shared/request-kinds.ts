@@ -1,6 +1,6 @@
 /**
- * Request classes that limits, deadlines, metrics and audit treat differently: long-running requests, health probes and administrators.
- * Pure functions, not a plugin.
+ * Request classes that limits, deadlines, metrics and audit treat differently: long-running requests, health probes and
+ * administrators. Pure functions, not a plugin.
  */
 import type { RequestInfo } from '../../auth/request-info.js'
 import { isBuiltInGroup } from '../../schemas/resources.js'
@@ -19,10 +19,12 @@ export const isConnection = ({ subresource, group, resource }: RequestInfo): boo
 
 /** Subresources of extension servers that may be connections. */
 const REMOTE_CONNECTIONS = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
-const isRemoteConnection = ({ subresource, group }: RequestInfo): boolean => subresource !== '' && REMOTE_CONNECTIONS.has(subresource) && !isBuiltInGroup(group)
+const isRemoteConnection = ({ subresource, group }: RequestInfo): boolean => subresource !== '' &&
+  REMOTE_CONNECTIONS.has(subresource) && !isBuiltInGroup(group)
 
 /** A watch or a connection. A log counts even if it does not follow, as upstream: its length is unbounded. */
-export const isLongRunning = (info: RequestInfo): boolean => info.verb === 'watch' || isConnection(info) || isRemoteConnection(info)
+export const isLongRunning = (info: RequestInfo): boolean => info.verb === 'watch' || isConnection(info) ||
+  isRemoteConnection(info)
 
 /** Counted as CONNECT whatever the method. Logs are excluded; they are read with get. */
 export const isConnect = (info: RequestInfo): boolean => info.subresource !== 'log' && isConnection(info)

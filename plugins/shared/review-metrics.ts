@@ -9,8 +9,14 @@ export type TimeReview = <T>(answer: Promise<T>) => Promise<T>
 
 export function reviewMetrics ({ counter, histogram }: Metrics, of: 'authn' | 'authz'): TimeReview {
   const what = of === 'authn' ? 'tokens' : 'access'
-  const requests = counter(`apiserver_delegated_${of}_request_total`, `Questions about ${what} sent to another service, by status code.`, ['code'])
-  const durations = histogram(`apiserver_delegated_${of}_request_duration_seconds`, `Seconds that questions about ${what} to another service took, by status code.`, SECONDS, ['code'])
+  const requests = counter(
+    `apiserver_delegated_${of}_request_total`, `Questions about ${what} sent to another service, by status code.`,
+    ['code']
+  )
+  const durations = histogram(
+    `apiserver_delegated_${of}_request_duration_seconds`,
+    `Seconds that questions about ${what} to another service took, by status code.`, SECONDS, ['code']
+  )
   return async answer => {
     const since = performance.now()
     const record = (code: string): void => {

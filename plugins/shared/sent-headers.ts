@@ -21,7 +21,10 @@ export function removeHeaders ({ headers, rawHeaders }: IncomingMessage, isHidde
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Decodes a value as UTF-8; Node returns one character per byte. @throws Error for invalid UTF-8, which could make two users look the same */
+/**
+ * Decodes a value as UTF-8; Node returns one character per byte.
+ * @throws Error for invalid UTF-8, which could make two users look the same
+ */
 export function headerText (value: string, name: string): string {
   // eslint-disable-next-line no-control-regex -- ASCII is the same either way
   if (/^[\u0000-\u007f]*$/.test(value)) return value
@@ -32,12 +35,18 @@ export function headerText (value: string, name: string): string {
   }
 }
 
-/** Non-empty values of all headers with this name, in order. @param name in lower case. @throws Error for invalid UTF-8 */
+/**
+ * Non-empty values of all headers with this name, in order.
+ * @param name in lower case.
+ * @throws Error for invalid UTF-8
+ */
 export function valuesOf (rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = []
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const sent = rawHeaders[at] as string
-    if (sent.length === name.length && sent.toLowerCase() === name && rawHeaders[at + 1] !== '') values.push(headerText(rawHeaders[at + 1] as string, sent))
+    if (sent.length === name.length && sent.toLowerCase() === name && rawHeaders[at + 1] !== '') {
+      values.push(headerText(rawHeaders[at + 1] as string, sent))
+    }
   }
   return values
 }

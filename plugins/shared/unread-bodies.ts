@@ -1,8 +1,9 @@
 /**
- * Closes HTTP/2 streams that are answered before their body ends. Node closes them only if it never read any of the body; others stay open
- * as long as the connection. After the response the rest of the body is discarded for a while, then the stream is reset with NO_ERROR,
- * which asks the client to stop sending (RFC 9113, 8.1). Not immediately: a Node client that is still sending does not take such a reset
- * for the end. A stream still open after the same time again is destroyed.
+ * Closes HTTP/2 streams that are answered before their body ends. Node closes them only if it never read any of the
+ * body; others stay open as long as the connection. After the response the rest of the body is discarded for a while,
+ * then the stream is reset with NO_ERROR, which asks the client to stop sending (RFC 9113, 8.1). Not immediately: a
+ * Node client that is still sending does not take such a reset for the end. A stream still open after the same time
+ * again is destroyed.
  */
 import type { ServerResponse } from 'node:http'
 import { Http2ServerResponse, constants, type ServerHttp2Stream } from 'node:http2'

@@ -1,9 +1,10 @@
 /**
- * Bounds responses that wait for slow clients. While more than `HIGH_BYTES` wait, a check each half second destroys the connections that
- * hold the most, until no more than that remains. It spares clients that read: those that, at their last speed, would receive everything
- * within a minute. A connection's bytes are those of its responses when they were last reported. Beyond `MAX_BYTES`, which a burst may reach
- * between checks, responses keep their places in the concurrency limit.
- * Most responses close immediately and cost two array operations; connections are examined only above the limit.
+ * Bounds responses that wait for slow clients. While more than `HIGH_BYTES` wait, a check each half second destroys the
+ * connections that hold the most, until no more than that remains. It spares clients that read: those that, at their
+ * last speed, would receive everything within a minute. A connection's bytes are those of its responses when they were
+ * last reported. Beyond `MAX_BYTES`, which a burst may reach between checks, responses keep their places in the
+ * concurrency limit. Most responses close immediately and cost two array operations; connections are examined only
+ * above the limit.
  */
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import type { Http2ServerResponse } from 'node:http2'

@@ -1,6 +1,7 @@
 /**
- * Utilization as two histograms that are independent of scrape times: samples hold the value at the end of each millisecond, watermarks its
- * minimum and maximum within it. Both are brought up to date when the value changes; an idle series adds nothing.
+ * Utilization as two histograms that are independent of scrape times: samples hold the value at the end of each
+ * millisecond, watermarks its minimum and maximum within it. Both are brought up to date when the value changes; an
+ * idle series adds nothing.
  */
 import type { Histogram, Metric } from './metric-series.js'
 
@@ -14,7 +15,9 @@ export interface UtilizationSeries {
 }
 
 /** @param value of the label after `mark` and `phase` */
-export const utilizationSeries = (samples: Metric<Histogram>, watermarks: Metric<Histogram>, phase: string, value: string): UtilizationSeries => ({
+export const utilizationSeries = (
+  samples: Metric<Histogram>, watermarks: Metric<Histogram>, phase: string, value: string
+): UtilizationSeries => ({
   samples: samples.with(phase, value),
   low: watermarks.with('low', phase, value),
   high: watermarks.with('high', phase, value)

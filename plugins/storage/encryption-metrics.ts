@@ -6,11 +6,29 @@ import type { Counter, Histogram, Metrics } from '../shared/metric-series.js'
 const SECONDS = Array.from({ length: 14 }, (_, power) => 5e-6 * 2 ** power)
 
 export function observeEncryption ({ counter, histogram }: Metrics): TransformationObserver {
-  const durations = histogram('apiserver_storage_transformation_duration_seconds', 'Seconds that a value took to be encrypted or decrypted.', SECONDS, ['transformation_type'])
-  const operations = counter('apiserver_storage_transformation_operations_total', 'Values that were encrypted or decrypted, by provider or key, and status.', ['transformation_type', 'transformer_prefix', 'status'])
-  const misses = counter('apiserver_storage_envelope_transformation_cache_misses_total', 'Keys that a key service decrypted because they were not in memory.').with()
-  const generations = histogram('apiserver_storage_data_key_generation_duration_seconds', 'Seconds that the key of a value took to be generated.', SECONDS).with()
-  const failures = counter('apiserver_storage_data_key_generation_failures_total', 'Keys of values that could not be generated.').with()
+  const durations = histogram(
+    'apiserver_storage_transformation_duration_seconds', 'Seconds that a value took to be encrypted or decrypted.',
+    SECONDS, ['transformation_type']
+  )
+  const operations = counter(
+    'apiserver_storage_transformation_operations_total',
+    'Values that were encrypted or decrypted, by provider or key, and status.',
+    ['transformation_type', 'transformer_prefix', 'status']
+  )
+  const misses = counter(
+    'apiserver_storage_envelope_transformation_cache_misses_total',
+    'Keys that a key service decrypted because they were not in memory.'
+  )
+    .with()
+  const generations = histogram(
+    'apiserver_storage_data_key_generation_duration_seconds', 'Seconds that the key of a value took to be generated.',
+    SECONDS
+  )
+    .with()
+  const failures = counter(
+    'apiserver_storage_data_key_generation_failures_total', 'Keys of values that could not be generated.'
+  )
+    .with()
   const times = { to_storage: undefined as Histogram | undefined, from_storage: undefined as Histogram | undefined }
   const successes = { to_storage: new Map<string, Counter>(), from_storage: new Map<string, Counter>() }
   return {

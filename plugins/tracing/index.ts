@@ -1,8 +1,9 @@
 /**
- * Traces each request step by step (`request.orch.trace`): logs slow ones and, if a receiver is configured, exports the spans of sampled
- * ones. An authenticated caller's W3C traceparent is continued and its sampling decision respected; other callers' are only linked, so that
- * strangers cannot force tracing. Webhooks receive the trace in the same header.
- * Registered right after request info. Long-running requests are not logged as slow; their spans are exported when they end.
+ * Traces each request step by step (`request.orch.trace`): logs slow ones and, if a receiver is configured, exports the
+ * spans of sampled ones. An authenticated caller's W3C traceparent is continued and its sampling decision respected;
+ * other callers' are only linked, so that strangers cannot force tracing. Webhooks receive the trace in the same
+ * header. Registered right after request info. Long-running requests are not logged as slow; their spans are exported
+ * when they end.
  * @see interface, 'Server start-up options': --tracing-config-file
  */
 import { randomUUID } from 'node:crypto'
@@ -51,7 +52,10 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   const logSlow = rateLimited(MAX_SLOW_PER_SECOND, SECOND, (request: FastifyRequest, suppressed) => {
     const everything = log.level === 'debug' || log.level === 'trace' // the level may have changed since the start
     log.info(slowLine(request.orch.trace, nameOf(request), fieldsOf(request), everything))
-    if (suppressed > 0) log.info(`${suppressed} slow requests before this one are not logged, as there were more than ${MAX_SLOW_PER_SECOND} in a second`)
+    if (suppressed > 0) {
+      log.info(`${suppressed} slow requests before this one are not logged, as there were more than ` +
+        `${MAX_SLOW_PER_SECOND} in a second`)
+    }
   })
 
   const recent = new RecentlySlow()
@@ -79,18 +83,28 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
 }
 
 /** Options that connect to the receiver through the proxy of the control plane, if there is one. */
-async function throughProxy (receiver: ReceiverOptions, egress: OrchDecorators['orchEgress'] | undefined): Promise<ReceiverOptions> {
+async function throughProxy (
+  receiver: ReceiverOptions, egress: OrchDecorators['orchEgress'] | undefined
+): Promise<ReceiverOptions> {
   const { endpoint = DEFAULT_ENDPOINT, timeout = DEFAULT_TIMEOUT } = receiver
   if (egress?.controlPlane === undefined || endpoint.startsWith('unix:')) return receiver
   const { hostname, port } = new URL(`http://${endpoint}`)
-  return { ...receiver, endpoint: `unix://${await egress.relay(egress.controlPlane, { host: withoutBrackets(hostname), port: Number(port || 443), timeout, call: `traces: ${endpoint}` })}` }
+  return {
+    ...receiver,
+    endpoint:
+      `unix://${await egress.relay(egress.controlPlane, {
+        host: withoutBrackets(hostname), port: Number(port || 443), timeout, call: `traces: ${endpoint}`
+      })}`
+  }
 }
 
 /** Decides sampling lazily, when the caller's identity is known. @returns exports the spans of the finished request */
 function follow (spans: OpenTelemetry, request: FastifyRequest, reply: FastifyReply): () => void {
   const { trace } = request.orch
   let decided: Sampled | undefined
-  const sampled = (): Sampled => decided ??= spans.sample({ traceparent: request.headers.traceparent as string | undefined, trusted: isKnown(request) }) // Node joins repeated headers, so it is never an array
+  // Node joins repeated headers, so it is never an array
+  const sampled = (): Sampled => decided ??= spans
+    .sample({ traceparent: request.headers.traceparent as string | undefined, trusted: isKnown(request) })
   trace.propagate = span => spans.traceparent(sampled(), span)
   return () => {
     if (!sampled().sampled) return
@@ -101,7 +115,8 @@ function follow (spans: OpenTelemetry, request: FastifyRequest, reply: FastifyRe
 }
 
 /** True for authenticated callers; false if the request was rejected before authentication. */
-const isKnown = ({ orch: { user, impersonator } }: FastifyRequest): boolean => (impersonator ?? user)?.groups.includes('system:authenticated') === true
+const isKnown = ({ orch: { user, impersonator } }: FastifyRequest): boolean =>
+  (impersonator ?? user)?.groups.includes('system:authenticated') === true
 
 function callerOf ({ headers: { traceparent } }: FastifyRequest): string | undefined {
   return typeof traceparent === 'string' && traceparent.length === TRACEPARENT_LENGTH ? traceparent : undefined

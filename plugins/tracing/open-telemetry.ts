@@ -1,14 +1,19 @@
 /**
- * Exports traces as OpenTelemetry spans by OTLP over gRPC. Loaded only if a receiver is configured; a separate file in the bundle. Spans
- * are converted after the request has ended, so the library adds no latency. At most 2,048 spans wait for the receiver; more are dropped.
- * tracestate and baggage are neither read nor forwarded.
+ * Exports traces as OpenTelemetry spans by OTLP over gRPC. Loaded only if a receiver is configured; a separate file in
+ * the bundle. Spans are converted after the request has ended, so the library adds no latency. At most 2,048 spans wait
+ * for the receiver; more are dropped. tracestate and baggage are neither read nor forwarded.
  */
 import { credentials, logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace as traceApi, type HrTime, type SpanContext } from '@opentelemetry/api'
+import {
+  ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace as traceApi, type HrTime, type SpanContext
+} from '@opentelemetry/api'
 import { ExportResultCode, millisToHrTime, parseTraceParent } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { AlwaysOffSampler, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler, SamplingDecision, BatchSpanProcessor, type SpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
+import {
+  AlwaysOffSampler, ParentBasedSampler, RandomIdGenerator, TraceIdRatioBasedSampler, SamplingDecision,
+  BatchSpanProcessor, type SpanExporter, type ReadableSpan
+} from '@opentelemetry/sdk-trace-base'
 import type { Fields, Span, Trace } from '../../registry/trace.js'
 import { DEFAULT_ENDPOINT, DEFAULT_TIMEOUT, type ReceiverOptions } from './receiver-options.js'
 
@@ -41,26 +46,45 @@ export class OpenTelemetry {
   readonly #timeout: number
 
   /** @param instance unique per server start @param failed called for each batch that could not be sent */
-  constructor ({ endpoint = DEFAULT_ENDPOINT, samplingRatePerMillion = 0, timeout = DEFAULT_TIMEOUT }: ReceiverOptions, instance: string, failed: (reason: string) => void) {
+  constructor (
+    { endpoint = DEFAULT_ENDPOINT, samplingRatePerMillion = 0, timeout = DEFAULT_TIMEOUT }: ReceiverOptions,
+    instance: string, failed: (reason: string) => void
+  ) {
     setLogVerbosity(logVerbosity.NONE) // grpc-js would write text from the receiver to standard error
-    this.#sampler = new ParentBasedSampler({ root: samplingRatePerMillion > 0 ? new TraceIdRatioBasedSampler(samplingRatePerMillion / MILLION) : new AlwaysOffSampler() })
-    this.#exporter = new OTLPTraceExporter({ url: endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`, credentials: credentials.createInsecure(), timeoutMillis: timeout })
-    this.#processor = new BatchSpanProcessor(reportingExporter(this.#exporter, reason => { failed(`${endpoint}: ${reason}`) }), { exportTimeoutMillis: timeout })
+    this.#sampler = new ParentBasedSampler({
+      root: samplingRatePerMillion > 0
+        ? new TraceIdRatioBasedSampler(samplingRatePerMillion / MILLION)
+        : new AlwaysOffSampler()
+    })
+    this.#exporter = new OTLPTraceExporter({
+      url: endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`, credentials: credentials.createInsecure(),
+      timeoutMillis: timeout
+    })
+    this.#processor = new BatchSpanProcessor(
+      reportingExporter(this.#exporter, reason => { failed(`${endpoint}: ${reason}`) }),
+      { exportTimeoutMillis: timeout }
+    )
     this.#timeout = timeout
     this.#resource = resourceFromAttributes({ 'service.name': 'apiserver', 'service.instance.id': instance })
   }
 
   sample ({ traceparent, trusted }: Incoming): Sampled {
-    const caller = traceparent === undefined || traceparent.length > MAX_HEADER_LENGTH ? null : parseTraceParent(traceparent)
+    const caller = traceparent === undefined || traceparent.length > MAX_HEADER_LENGTH
+      ? null
+      : parseTraceParent(traceparent)
     const remote = caller === null ? undefined : { ...caller, isRemote: true }
     const parent = trusted ? remote : undefined
     const traceId = parent?.traceId ?? this.#ids.generateTraceId()
     const context = parent === undefined ? ROOT_CONTEXT : traceApi.setSpanContext(ROOT_CONTEXT, parent)
     const { decision } = this.#sampler.shouldSample(context, traceId, '', SpanKind.SERVER, {}, [])
-    return { traceId, sampled: decision === SamplingDecision.RECORD_AND_SAMPLED, parent, linked: trusted ? undefined : remote }
+    return {
+      traceId, sampled: decision === SamplingDecision.RECORD_AND_SAMPLED, parent, linked: trusted ? undefined : remote
+    }
   }
 
-  traceparent ({ traceId, sampled }: Sampled, span: Span): string { return `00-${traceId}-${this.#id(span)}-0${sampled ? 1 : 0}` }
+  traceparent ({ traceId, sampled }: Sampled, span: Span): string {
+    return `00-${traceId}-${this.#id(span)}-0${sampled ? 1 : 0}`
+  }
 
   /** Exports all spans of a finished trace. */
   export (trace: Trace, name: string, attributes: Fields, { traceId, parent, linked }: Sampled): void {
@@ -80,10 +104,13 @@ export class OpenTelemetry {
         startTime: time(startedAt),
         endTime: time(endedAt),
         duration: millisToHrTime(endedAt - startedAt),
-        status: failure === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: reasonOf(failure).slice(0, MAX_REASON_LENGTH) },
+        status: failure === undefined
+          ? { code: SpanStatusCode.UNSET }
+          : { code: SpanStatusCode.ERROR, message: reasonOf(failure).slice(0, MAX_REASON_LENGTH) },
         attributes: { ...isRoot ? attributes : fields },
         links: isRoot && linked !== undefined ? [{ context: linked }] : [],
-        events: items.flatMap(item => 'at' in item ? [{ name: item.name, time: time(item.at), attributes: { ...item.fields } }] : []),
+        events: items.flatMap(item =>
+          'at' in item ? [{ name: item.name, time: time(item.at), attributes: { ...item.fields } }] : []),
         ended: true,
         resource: this.#resource,
         instrumentationScope: { name: 'orch-apiserver' },
@@ -122,7 +149,9 @@ function reasonOf (failure: unknown): string {
 const reportingExporter = (inner: SpanExporter, failed: (reason: string) => void): SpanExporter => ({
   export: (spans, done) => {
     inner.export(spans, result => {
-      if (result.code !== ExportResultCode.SUCCESS) failed((result.error?.message ?? 'no reason was given').slice(0, MAX_REASON_LENGTH))
+      if (result.code !== ExportResultCode.SUCCESS) {
+        failed((result.error?.message ?? 'no reason was given').slice(0, MAX_REASON_LENGTH))
+      }
       done(result)
     })
   },

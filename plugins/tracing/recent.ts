@@ -19,7 +19,10 @@ export class RecentlySlow {
   /** @param request that has ended */
   add ({ orch: { info, user, trace: { startedAt, endedAt = startedAt } } }: FastifyRequest): void {
     if (this.#kept.length === KEPT) this.#kept.shift()
-    this.#kept.push({ endedAt: new Date(), verb: info.verb, path: info.path.slice(0, MAX_LENGTH), username: user?.username.slice(0, MAX_LENGTH) ?? '', milliseconds: endedAt - startedAt })
+    this.#kept.push({
+      endedAt: new Date(), verb: info.verb, path: info.path.slice(0, MAX_LENGTH),
+      username: user?.username.slice(0, MAX_LENGTH) ?? '', milliseconds: endedAt - startedAt
+    })
   }
 
   newestFirst (): SlowRequest[] { return [...this.#kept].reverse() }

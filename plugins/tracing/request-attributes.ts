@@ -3,13 +3,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Fields } from '../../registry/trace.js'
 
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries({
-  get: 'Get', list: 'List', watch: 'Watch', create: 'Create', update: 'Update', patch: 'Patch', delete: 'Delete', deletecollection: 'Delete'
+  get: 'Get', list: 'List', watch: 'Watch', create: 'Create', update: 'Update', patch: 'Patch', delete: 'Delete',
+  deletecollection: 'Delete'
 }))
 /** Maximum characters of client-supplied values. */
 const MAX_VALUE_LENGTH = 1024
 
 /** The operation's name in the log. */
-export const nameOf = ({ method, orch: { info } }: FastifyRequest): string => (info.isResourceRequest ? NAMES.get(info.verb) : undefined) ?? `HTTP ${method}`
+export const nameOf = ({ method, orch: { info } }: FastifyRequest): string =>
+  (info.isResourceRequest ? NAMES.get(info.verb) : undefined) ?? `HTTP ${method}`
 
 export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: FastifyRequest): Fields {
   return {
@@ -23,7 +25,9 @@ export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: Fastify
 }
 
 /** Span attributes, with the names that HTTP servers used in OpenTelemetry at the time of this release. */
-export function attributesOf ({ method, headers, protocol, raw, ip, orch: { info, auditId } }: FastifyRequest, reply: FastifyReply): Fields {
+export function attributesOf (
+  { method, headers, protocol, raw, ip, orch: { info, auditId } }: FastifyRequest, reply: FastifyReply
+): Fields {
   return {
     'http.method': method,
     'http.target': info.path.slice(0, MAX_VALUE_LENGTH),

@@ -1,4 +1,7 @@
-/** Formats the log line of a slow request in upstream's form: the request, its duration, and the steps that took their share of it, in one line. */
+/**
+ * Formats the log line of a slow request in upstream's form: the request, its duration, and the steps that took their
+ * share of it, in one line.
+ */
 import { randomInt } from 'node:crypto'
 import type { Fields, Span, Trace } from '../../registry/trace.js'
 
@@ -9,7 +12,8 @@ const MAX_VALUE_LENGTH = 1024
 /** Range of the random number that identifies a line. */
 const NUMBERS = 2 ** 31
 
-export const isSlow = ({ startedAt, endedAt = startedAt, waited, allowance }: Trace): boolean => endedAt - startedAt - waited >= SLOW + allowance
+export const isSlow = ({ startedAt, endedAt = startedAt, waited, allowance }: Trace): boolean =>
+  endedAt - startedAt - waited >= SLOW + allowance
 
 /** @param name of the operation: `Get`, `List` @param everything includes all steps, however short */
 export function slowLine (trace: Trace, name: string, fields: Fields, everything: boolean): string {
@@ -17,7 +21,9 @@ export function slowLine (trace: Trace, name: string, fields: Fields, everything
   const wall = Date.now() - performance.now()
   const total = Math.round(endedAt - startedAt)
   const share = everything ? 0 : SLOW / (items.length + 1)
-  return `Trace[${randomInt(NUMBERS)}]: ${JSON.stringify(name)} ${fieldsText(fields)} (${day(wall + startedAt)}) (total time: ${total}ms):${stepsOf(trace, share, wall, endedAt)}${dropped === 0 ? '' : ` and ${dropped} more steps`} [${total}ms] END`
+  return `Trace[${randomInt(NUMBERS)}]: ${JSON.stringify(name)} ${fieldsText(fields)} (${day(wall + startedAt)}) ` +
+    `(total time: ${total}ms):${stepsOf(trace, share, wall, endedAt)}` +
+    `${dropped === 0 ? '' : ` and ${dropped} more steps`} [${total}ms] END`
 }
 
 /** Steps that took at least `share`, measured from the previous one; a pending one lasts until `over`. */
@@ -31,7 +37,9 @@ function stepsOf ({ startedAt, items = [] }: Span, share: number, wall: number, 
       continue
     }
     const { startedAt: began, endedAt: ended = over } = item
-    if (ended - began >= share) text += ` ---[${summary(item.name, item.fields, ended - began, wall + began)}${stepsOf(item, share, wall, over)}]`
+    if (ended - began >= share) {
+      text += ` ---[${summary(item.name, item.fields, ended - began, wall + began)}${stepsOf(item, share, wall, over)}]`
+    }
     last = Math.max(last, ended)
   }
   return text
@@ -40,7 +48,8 @@ function stepsOf ({ startedAt, items = [] }: Span, share: number, wall: number, 
 const summary = (name: string, fields: Fields | undefined, took: number, at: number): string =>
   `${JSON.stringify(name)} ${fields === undefined ? '' : `${fieldsText(fields)} `}${Math.round(took)}ms (${time(at)})`
 
-const fieldsText = (fields: Fields): string => Object.entries(fields).map(([name, value]) => `${name}:${quoted(String(value))}`).join(',')
+const fieldsText = (fields: Fields): string =>
+  Object.entries(fields).map(([name, value]) => `${name}:${quoted(String(value))}`).join(',')
 
 /** Quotes values with special characters, so that client text cannot imitate parts of the line. */
 function quoted (value: string): string {
@@ -54,5 +63,6 @@ const time = (at: number): string => new Date(at).toISOString().slice(11, 23)
 
 function day (at: number): string {
   const date = new Date(at)
-  return `${String(date.getUTCDate()).padStart(2, '0')}-${MONTHS[date.getUTCMonth()] ?? ''}-${date.getUTCFullYear()} ${time(at)}`
+  return `${String(date.getUTCDate()).padStart(2, '0')}-${MONTHS[date.getUTCMonth()] ?? ''}-${date.getUTCFullYear()} ` +
+    `${time(at)}`
 }

@@ -1,6 +1,11 @@
-/** Server-side apply: merges the applied configuration into the live object and removes fields that the manager no longer applies. */
-import { clone } from '../../schemas/index.js'
-import { without, union, isEmpty, intersection, part, childElements, isMember, difference, EMPTY, type FieldSet } from './field-set.js'
+/**
+ * Server-side apply: merges the applied configuration into the live object and removes fields that the manager no
+ * longer applies.
+ */
+import { clone } from '../../schemas/language/values.js'
+import {
+  without, union, isEmpty, intersection, part, childElements, isMember, difference, EMPTY, type FieldSet
+} from './field-set.js'
 import { UNCHANGED, type Changes } from './compare.js'
 import { fieldsOf } from './fields-of.js'
 import { limitManagers, isSame, put, type Manager, type ManagerIdentity } from './managers.js'
@@ -88,13 +93,18 @@ export function * apply (application: Application): WaitingSteps<Applied> {
   }
   // A change in the order of items alone does not count as a change.
   const stays = order.moved && changes === UNCHANGED
-  return { object: stays ? yield * build({ ofLive: true, moved: false }) : object, managers: limitManagers(put(remaining(left), identity, fields, now), identity), conflicts }
+  return {
+    object: stays ? yield * build({ ofLive: true, moved: false }) : object,
+    managers: limitManagers(put(remaining(left), identity, fields, now), identity), conflicts
+  }
 }
 
 /** Fields that the configuration sets to null or to an empty value count as changed, not as removed. */
 function effectiveChanges (changes: Changes, configFields: FieldSet): Changes {
   const { changed, removed } = changes
-  return isEmpty(removed) ? changes : { changed: union(changed, zeros(removed, configFields)), removed: difference(removed, configFields) }
+  return isEmpty(removed)
+    ? changes
+    : { changed: union(changed, zeros(removed, configFields)), removed: difference(removed, configFields) }
 }
 
 function zeros (removed: FieldSet, configFields: FieldSet): FieldSet {
@@ -116,4 +126,5 @@ function conflictsWith (other: Manager, changes: Changes | undefined): Conflict[
 
 /** Subtracts some fields from conflicts, and conflicts without fields. */
 export const conflictsOutside = (conflicts: readonly Conflict[], allowed: FieldSet): Conflict[] =>
-  conflicts.map(conflict => ({ ...conflict, fields: difference(conflict.fields, allowed) })).filter(({ fields }) => !isEmpty(fields))
+  conflicts.map(conflict => ({ ...conflict, fields: difference(conflict.fields, allowed) }))
+    .filter(({ fields }) => !isEmpty(fields))

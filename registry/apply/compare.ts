@@ -1,4 +1,7 @@
-/** Compares two objects of a type; the result is sets of fields. One walk over both objects; allocates only where they differ. */
+/**
+ * Compares two objects of a type; the result is sets of fields. One walk over both objects; allocates only where they
+ * differ.
+ */
 import { fieldElement, sortElements } from './elements.js'
 import { part, asMember, subtractSubtrees, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import { wholePart } from './fields-of.js'
@@ -16,7 +19,9 @@ export const UNCHANGED: Changes = { changed: EMPTY, removed: EMPTY }
 /** @param ignored fields to skip, with everything below them */
 export function compare (shape: Shape, before: object, after: object, ignored = EMPTY): Changes {
   const { changed, removed } = differByMember(shape, before, after, ignored) ?? {}
-  return changed === undefined && removed === undefined ? UNCHANGED : { changed: changed ?? EMPTY, removed: removed ?? EMPTY }
+  return changed === undefined && removed === undefined
+    ? UNCHANGED
+    : { changed: changed ?? EMPTY, removed: removed ?? EMPTY }
 }
 
 /** Partial results; undefined for an empty set. */
@@ -26,7 +31,8 @@ const CHANGED: Parts = { changed: EMPTY, removed: undefined }
 
 /** Removes ignored fields from partial results. */
 function outside (parts: Parts | undefined, ignored: FieldSet): Parts | undefined {
-  const left = (part: FieldSet | undefined): FieldSet | undefined => part === undefined ? undefined : subtractSubtrees(part, ignored)
+  const left = (part: FieldSet | undefined): FieldSet | undefined =>
+    part === undefined ? undefined : subtractSubtrees(part, ignored)
   return parts === undefined ? undefined : { changed: left(parts.changed), removed: left(parts.removed) }
 }
 
@@ -58,7 +64,10 @@ function differ (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   switch (shape.kind) {
     case 'leaf': return shape.same(a, b) ? undefined : CHANGED
     case 'items':
-    case 'set': return (a === null) !== (b === null) && itemsOf(a).length + itemsOf(b).length === 0 ? CHANGED : differByItem(shape, itemsOf(a), itemsOf(b))
+    case 'set':
+      return (a === null) !== (b === null) && itemsOf(a).length + itemsOf(b).length === 0
+        ? CHANGED
+        : differByItem(shape, itemsOf(a), itemsOf(b))
     case 'open': return areMembers(a, b) ? differByMember(shape, a, b) : differOpen(shape, a, b)
     default: return differByMember(shape, a, b)
   }
@@ -77,8 +86,8 @@ function differOpen (shape: Shape, a: unknown, b: unknown): Parts | undefined {
 }
 
 /**
- * Looks only at members that one of the two has, because most fields of large structs are unset. This runs over the whole object on every write, so it
- * allocates nothing until something differs.
+ * Looks only at members that one of the two has, because most fields of large structs are unset. This runs over the
+ * whole object on every write, so it allocates nothing until something differs.
  */
 function differByMember (shape: Shape, a: unknown, b: unknown, ignored = EMPTY): Parts | undefined {
   const before = membersOf(a)
@@ -125,7 +134,9 @@ function collectMember (found: PartsBuilder | undefined, sides: Sides, name: str
   return collect(found, declared.element, skipped === undefined ? parts : outside(parts, skipped))
 }
 
-function collect (found: PartsBuilder | undefined, element: string, parts: Parts | undefined): PartsBuilder | undefined {
+function collect (
+  found: PartsBuilder | undefined, element: string, parts: Parts | undefined
+): PartsBuilder | undefined {
   if (parts === undefined) return found
   const all = found ?? new PartsBuilder()
   all.add(element, parts)
@@ -136,7 +147,9 @@ function collect (found: PartsBuilder | undefined, element: string, parts: Parts
 function differAsItem (shape: Shape, a: unknown, b: unknown): Parts | undefined {
   const parts = differ(shape, a, b)
   if (parts === undefined || (a !== undefined && b !== undefined)) return parts
-  return a === undefined ? { changed: asMember(parts.changed ?? EMPTY), removed: undefined } : { changed: undefined, removed: asMember(parts.removed ?? EMPTY) }
+  return a === undefined
+    ? { changed: asMember(parts.changed ?? EMPTY), removed: undefined }
+    : { changed: undefined, removed: asMember(parts.removed ?? EMPTY) }
 }
 
 function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[]): Parts | undefined {
@@ -150,8 +163,12 @@ function differByItem (shape: Shape, a: readonly unknown[], b: readonly unknown[
     found = undefined
   }
   const [before, after] = [byElement(shape, a), byElement(shape, b)]
-  for (const [element, items] of before) found = collect(found, element, differItems(shape.item, items, after.get(element) ?? []))
-  for (const [element, items] of after) if (!before.has(element)) found = collect(found, element, differItems(shape.item, [], items))
+  for (const [element, items] of before) {
+    found = collect(found, element, differItems(shape.item, items, after.get(element) ?? []))
+  }
+  for (const [element, items] of after) {
+    if (!before.has(element)) found = collect(found, element, differItems(shape.item, [], items))
+  }
   return found?.parts()
 }
 
@@ -165,7 +182,11 @@ function areInPlace (shape: Shape, a: readonly unknown[], b: readonly unknown[])
 /** Whether several items have the same keys. */
 function hasTwins (shape: Shape, items: readonly unknown[]): boolean {
   const [key, ...more] = shape.keys
-  const keyOf = key === undefined ? (item: unknown) => item : more.length === 0 ? (item: unknown) => shape.keyOf(item, key) : (item: unknown) => shape.elementOf(item)
+  const keyOf = key === undefined
+    ? (item: unknown) => item
+    : more.length === 0
+      ? (item: unknown) => shape.keyOf(item, key)
+      : (item: unknown) => shape.elementOf(item)
   return new Set(items.map(keyOf)).size < items.length
 }
 
@@ -185,5 +206,7 @@ function differItems (shape: Shape, a: readonly unknown[], b: readonly unknown[]
   if (a.length <= 1 && b.length <= 1) return differAsItem(shape, a[0], b[0])
   if (b.length === 0) return { changed: undefined, removed: asMember(unionAll(a.map(item => wholePart(shape, item)))) }
   if (b.length === 1) return { changed: asMember(wholePart(shape, b[0])), removed: undefined }
-  return a.length === b.length && a.every((item, index) => differ(shape, item, b[index]) === undefined) ? undefined : CHANGED
+  return a.length === b.length && a.every((item, index) => differ(shape, item, b[index]) === undefined)
+    ? undefined
+    : CHANGED
 }

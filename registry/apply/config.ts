@@ -1,12 +1,17 @@
 /** Applied configurations: only the fields that the client sent, in the form of the type. */
-import type { FieldError } from '../../schemas/index.js'
+import type { FieldError } from '../../schemas/status.js'
 import { setMember, isObject } from '../../schemas/language/values.js'
 import { nameOfType } from '../../schemas/language/decode-error.js'
 import { membersOf, memberOf, itemsOf, type Kind, type Shape } from './shape.js'
 
-const EXPECTED: Partial<Record<Kind, string>> = { items: 'a list', set: 'a list', struct: 'an object', entries: 'an object' }
+const EXPECTED: Partial<Record<Kind, string>> = {
+  items: 'a list', set: 'a list', struct: 'an object', entries: 'an object'
+}
 
-/** Restricts a decoded object to the members of the body. Decoding adds defaults and drops zeros, but an applier owns exactly what it sent, null included. */
+/**
+ * Restricts a decoded object to the members of the body. Decoding adds defaults and drops zeros, but an applier owns
+ * exactly what it sent, null included.
+ */
 export function appliedValue (shape: Shape, body: unknown, decoded: unknown): unknown {
   if (decoded === undefined || body === null || !isOfKind(shape, body)) return body
   switch (shape.kind) {
@@ -17,7 +22,9 @@ export function appliedValue (shape: Shape, body: unknown, decoded: unknown): un
   }
 }
 
-function appliedMembers (shape: Shape, body: Readonly<Record<string, unknown>>, decoded: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function appliedMembers (
+  shape: Shape, body: Readonly<Record<string, unknown>>, decoded: Readonly<Record<string, unknown>>
+): Record<string, unknown> {
   const made: Record<string, unknown> = {}
   for (const name of Object.keys(body)) {
     const field = shape.kind === 'entries' ? shape.item : shape.field(name)
@@ -38,7 +45,12 @@ function isOfKind (shape: Shape, value: unknown): boolean {
 /** Reports values that cannot be merged: of another type, list items without their keys, duplicate items. */
 export function validateConfig (shape: Shape, config: unknown, report: (error: FieldError) => void, at = ''): void {
   const memberPath = (name: string): string => at === '' ? name : `${at}.${name}`
-  if (!isOfKind(shape, config)) return report({ type: 'FieldValueTypeInvalid', field: at, value: nameOfType(config), detail: `must be ${EXPECTED[shape.kind] ?? ''}` })
+  if (!isOfKind(shape, config)) {
+    return report({
+      type: 'FieldValueTypeInvalid', field: at, value: nameOfType(config),
+      detail: `must be ${EXPECTED[shape.kind] ?? ''}`
+    })
+  }
   switch (shape.kind) {
     case 'items':
     case 'set': return validateItems(shape, itemsOf(config), report, at)
@@ -49,18 +61,30 @@ export function validateConfig (shape: Shape, config: unknown, report: (error: F
       }
       return
     case 'entries':
-      for (const [name, value] of Object.entries(membersOf(config))) validateConfig(shape.item, value, report, `${at}[${name}]`)
+      for (const [name, value] of Object.entries(membersOf(config))) {
+        validateConfig(shape.item, value, report, `${at}[${name}]`)
+      }
   }
 }
 
-function validateItems (shape: Shape, items: readonly unknown[], report: (error: FieldError) => void, at: string): void {
+function validateItems (
+  shape: Shape, items: readonly unknown[], report: (error: FieldError) => void, at: string
+): void {
   const seen = new Set<string>()
   items.forEach((item, index) => {
     const field = `${at}[${index}]`
-    const missing = shape.keys.find(name => (memberOf(membersOf(item), name) ?? undefined) === undefined && shape.item.field(name)?.default === undefined)
-    if (missing !== undefined) report({ type: 'FieldValueRequired', field: `${field}.${missing}`, detail: `items of this list are distinguished by ${shape.keys.join(', ')}` })
+    const missing = shape.keys.find(name => (memberOf(membersOf(item), name) ?? undefined) === undefined &&
+      shape.item.field(name)?.default === undefined)
+    if (missing !== undefined) {
+      report({
+        type: 'FieldValueRequired', field: `${field}.${missing}`,
+        detail: `items of this list are distinguished by ${shape.keys.join(', ')}`
+      })
+    }
     const element = shape.elementOf(item)
-    if (seen.has(element)) report({ type: 'FieldValueDuplicate', field, value: isObject(item) ? element.slice(2) : item, detail: '' })
+    if (seen.has(element)) {
+      report({ type: 'FieldValueDuplicate', field, value: isObject(item) ? element.slice(2) : item, detail: '' })
+    }
     seen.add(element)
     validateConfig(shape.item, item, report, field)
   })

@@ -22,7 +22,10 @@ export function applyConflict (conflicts: readonly Conflict[], displayVersion?: 
   for (const { with: manager, fields } of conflicts) {
     for (const path of paths(fields)) {
       if (causes.length === MAX_CAUSES) break
-      causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${nameOf(manager, displayVersion ?? manager.apiVersion)}`, field: pathText(path) })
+      causes.push({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${nameOf(manager, displayVersion ?? manager.apiVersion)}`, field: pathText(path)
+      })
     }
   }
   const count = conflicts.reduce((sum, { fields }) => sum + size(fields), 0)
@@ -33,7 +36,10 @@ function summary (causes: ReadonlyArray<{ message: string, field: string }>, cou
   const [first] = causes
   if (count === 1 && first !== undefined) return `1 conflict: ${first.message}: ${first.field}`
   const messages = [...new Set(causes.map(({ message }) => message))].sort() // by manager
-  const lines = messages.flatMap(text => [text.replace('conflict', 'conflicts') + ':', ...causes.filter(({ message }) => message === text).map(({ field }) => `- ${field}`)])
+  const lines = messages.flatMap(text => [
+    text.replace('conflict', 'conflicts') + ':',
+    ...causes.filter(({ message }) => message === text).map(({ field }) => `- ${field}`)
+  ])
   const more = count - causes.length
   return `${count} conflicts: ${lines.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`
 }

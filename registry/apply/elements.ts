@@ -1,8 +1,10 @@
 /**
- * Elements of paths in field sets: `f:name` is a member of a struct or map, `k:{"port":80}` the list item with these keys, `v:"x"` an item of a set, `i:0` a
- * list index. The text is canonical (compact JSON, ascending key names), so equal elements have equal texts.
+ * Elements of paths in field sets: `f:name` is a member of a struct or map, `k:{"port":80}` the list item with these
+ * keys, `v:"x"` an item of a set, `i:0` a list index. The text is canonical (compact JSON, ascending key names), so
+ * equal elements have equal texts.
  */
-import { parseExactly, parseJson, stringify } from '../../schemas/index.js'
+import { parseExactly, stringify } from '../../schemas/codec/json/exact.js'
+import { parseJson } from '../../schemas/codec/json/parse.js'
 import { isAscending } from '../../schemas/sorted.js'
 import { isObject } from '../../schemas/language/values.js'
 
@@ -22,7 +24,8 @@ export function keyElement (names: readonly string[], valueOf: (name: string) =>
 }
 
 const PLAIN = /^[ !#-[\]-~]*$/
-const compactJson = (value: unknown): string => typeof value === 'string' && PLAIN.test(value) ? `"${value}"` : stringify(value) ?? 'null'
+const compactJson = (value: unknown): string =>
+  typeof value === 'string' && PLAIN.test(value) ? `"${value}"` : stringify(value) ?? 'null'
 
 /**
  * The canonical text of an element that a client wrote. Undefined for unknown kinds, which are ignored.
@@ -65,8 +68,13 @@ function json (text: string, whole: string): unknown {
 /** Sorts as upstream: fields, keys, values, indexes; each by content. */
 export function sortElements (elements: string[]): string[] {
   if (elements.length < 2) return elements
-  if (elements.every(isPlainField)) return isAscending(elements) ? elements : elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
-  const parsed = elements.map(text => ({ text, kind: KINDS.indexOf(text[0] ?? ''), value: text.startsWith('f:') ? text : parseExactly(Buffer.from(text.slice(2))) }))
+  if (elements.every(isPlainField)) {
+    return isAscending(elements) ? elements : elements.toSorted((a, b) => a < b ? -1 : a > b ? 1 : 0)
+  }
+  const parsed = elements.map(text => ({
+    text, kind: KINDS.indexOf(text[0] ?? ''),
+    value: text.startsWith('f:') ? text : parseExactly(Buffer.from(text.slice(2)))
+  }))
   return parsed.sort((a, b) => a.kind - b.kind || compareValues(a.value, b.value)).map(({ text }) => text)
 }
 
@@ -82,7 +90,8 @@ function compareText (a: string, b: string): number {
 }
 
 const RANKS = ['number', 'string', 'boolean', 'object', 'null']
-const rank = (value: unknown): number => RANKS.indexOf(value === null ? 'null' : typeof value === 'bigint' ? 'number' : typeof value)
+const rank = (value: unknown): number =>
+  RANKS.indexOf(value === null ? 'null' : typeof value === 'bigint' ? 'number' : typeof value)
 
 /** Compares keys or values of items. */
 export function compareValues (a: unknown, b: unknown): number {

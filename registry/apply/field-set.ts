@@ -1,6 +1,7 @@
 /**
- * Field sets as trees in wire form, so that stored sets need no parsing: `{"f:spec":{"f:replicas":{}}}`. An empty node is a field of the set, and so is a
- * node that contains `.`. Sets are immutable, share parts, and keep their elements in canonical order.
+ * Field sets as trees in wire form, so that stored sets need no parsing: `{"f:spec":{"f:replicas":{}}}`. An empty node
+ * is a field of the set, and so is a node that contains `.`. Sets are immutable, share parts, and keep their elements
+ * in canonical order.
  */
 import { SELF, parseElement, sortElements } from './elements.js'
 
@@ -61,8 +62,11 @@ function unionOfAll (sets: readonly FieldSet[], member: boolean): FieldSet {
       else parts.push(set[element] as FieldSet) // likewise
     }
   }
-  const join = (parts: readonly FieldSet[]): FieldSet => parts.length === 1 ? parts[0] as FieldSet : unionOfAll(parts, parts.some(isMember)) // the length is 1
-  return part(member, sortElements([...byElement.keys()]).map(element => [element, join(byElement.get(element) ?? [])])) ?? EMPTY
+  // the length is 1
+  const join = (parts: readonly FieldSet[]): FieldSet =>
+    parts.length === 1 ? parts[0] as FieldSet : unionOfAll(parts, parts.some(isMember))
+  return part(member, sortElements([...byElement.keys()]).map(element =>
+    [element, join(byElement.get(element) ?? [])])) ?? EMPTY
 }
 
 const unionOfParts = (a: FieldSet, b: FieldSet): FieldSet => a === b ? a : unionWith(a, b, isMember(a) || isMember(b))
@@ -79,7 +83,8 @@ function unionWith (a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   if (changed.size === 0 && (!member || isMember(a))) return a
   const elements = childElements(a)
   const all = added.length === 0 ? elements : sortElements([...elements, ...added])
-  return part(member, all.map(element => [element, changed.get(element) ?? a[element] as FieldSet])) ?? EMPTY // from one of both
+  // from one of both
+  return part(member, all.map(element => [element, changed.get(element) ?? a[element] as FieldSet])) ?? EMPTY
 }
 
 /** The fields of `a` that are not in `b`; fields below a field of `b` stay. Returns `a` itself if nothing changes. */
@@ -190,7 +195,9 @@ export function * paths (set: FieldSet, at: readonly string[] = []): Generator<s
  * @throws TypeError that describes the error
  */
 export function parseFieldSet (value: unknown): FieldSet {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('a set of fields is an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new TypeError('a set of fields is an object')
+  }
   const children = new Map<string, FieldSet>()
   let member = false
   for (const [text, below] of Object.entries(value)) {
@@ -200,5 +207,6 @@ export function parseFieldSet (value: unknown): FieldSet {
     if (element === SELF) member = true
     else children.set(element, unionOfParts(children.get(element) ?? child, child))
   }
-  return part(member, sortElements([...children.keys()]).map(element => [element, children.get(element) ?? EMPTY])) ?? EMPTY
+  return part(member, sortElements([...children.keys()]).map(element =>
+    [element, children.get(element) ?? EMPTY])) ?? EMPTY
 }

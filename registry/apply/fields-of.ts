@@ -12,7 +12,8 @@ import { isObject } from '../../schemas/language/values.js'
 export function fieldsOf (shape: Shape, object: object): FieldSet {
   const fields = partOf(shape, object, false) ?? EMPTY
   const { 'f:metadata': metadata } = fields
-  return metadata !== undefined && isEmpty(metadata) ? without(fields, METADATA) : fields // decoding always adds metadata
+  // decoding always adds metadata
+  return metadata !== undefined && isEmpty(metadata) ? without(fields, METADATA) : fields
 }
 
 const METADATA: FieldSet = { 'f:metadata': EMPTY }
@@ -27,7 +28,8 @@ function partOf (shape: Shape, value: unknown, holders: boolean): FieldSet | und
     case 'leaf': return EMPTY
     case 'struct': return part(holders, declared(shape, value, holders)) ?? EMPTY
     case 'open':
-    case 'entries': return isObject(value) ? part(holders, entries(shape, value, Object.keys(value), holders)) ?? EMPTY : EMPTY
+    case 'entries':
+      return isObject(value) ? part(holders, entries(shape, value, Object.keys(value), holders)) ?? EMPTY : EMPTY
     default: return part(holders, items(shape, value, holders))
   }
 }
@@ -45,12 +47,17 @@ function declared (shape: Shape, value: unknown, holders: boolean): Array<[strin
   return shape.open ? [...found, ...undeclared(shape, object, holders)] : found
 }
 
-function undeclared (shape: Shape, object: Readonly<Record<string, unknown>>, holders: boolean): Array<[string, FieldSet]> {
+function undeclared (
+  shape: Shape, object: Readonly<Record<string, unknown>>, holders: boolean
+): Array<[string, FieldSet]> {
   const declared = new Set(shape.fields.map(({ name }) => name))
-  return entries(shape, object, Object.keys(object).filter(name => !declared.has(name) && shape.field(name) !== undefined), holders)
+  return entries(shape, object, Object.keys(object).filter(name => !declared.has(name) &&
+    shape.field(name) !== undefined), holders)
 }
 
-function entries (shape: Shape, object: Readonly<Record<string, unknown>>, names: readonly string[], holders: boolean): Array<[string, FieldSet]> {
+function entries (
+  shape: Shape, object: Readonly<Record<string, unknown>>, names: readonly string[], holders: boolean
+): Array<[string, FieldSet]> {
   return sortElements(names.map(fieldElement)).map(element => {
     const name = element.slice(2)
     const item = shape.kind === 'entries' ? shape.item : shape.field(name) ?? shape.item

@@ -1,8 +1,12 @@
 /**
- * Migrates objects from client-side to server-side apply. Client-side `kubectl apply` keeps its last configuration in an annotation, and another manager name
- * owns those fields, so the first server-side apply would conflict. The annotation is kept up to date while it exists.
+ * Migrates objects from client-side to server-side apply. Client-side `kubectl apply` keeps its last configuration in
+ * an annotation, and another manager name owns those fields, so the first server-side apply would conflict. The
+ * annotation is kept up to date while it exists.
  */
-import { parseJson, applyDefaults, decode, type Message } from '../../schemas/index.js'
+import { parseJson } from '../../schemas/codec/json/parse.js'
+import type { Message } from '../../schemas/language/declare.js'
+import { decode } from '../../schemas/language/decode.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
 import { sortedJson } from '../../schemas/codec/json/escape.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compare } from './compare.js'
@@ -18,10 +22,12 @@ const LAST_APPLIED = ['kubectl.orch.io/last-applied-configuration', 'kubectl.kub
 export const KUBECTL = 'kubectl'
 const MAX_ANNOTATION_BYTES = 256 * 1024
 
-const annotationsOf = (object: object): Record<string, unknown> => membersOf(membersOf(membersOf(object)['metadata'])['annotations'])
+const annotationsOf = (object: object): Record<string, unknown> =>
+  membersOf(membersOf(membersOf(object)['metadata'])['annotations'])
 
 /** The name of the annotation, if the object has it. */
-const annotationOf = (object: object): string | undefined => LAST_APPLIED.find(name => typeof annotationsOf(object)[name] === 'string' && annotationsOf(object)[name] !== '')
+const annotationOf = (object: object): string | undefined =>
+  LAST_APPLIED.find(name => typeof annotationsOf(object)[name] === 'string' && annotationsOf(object)[name] !== '')
 
 /** Fields that the annotation names and that still have the value it records. */
 export function unchangedSince (message: Message<object>, apiVersion: string, live: object): FieldSet {
@@ -50,7 +56,8 @@ export function keepLastApplied (object: object, sent: unknown): void {
   const name = annotationOf(object)
   if (name === undefined) return
   annotations[name] = `${sortedJson(withoutAnnotation(membersOf(sent)))}\n`
-  const size = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)), 0)
+  const size = Object.entries(annotations)
+    .reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)), 0)
   if (size > MAX_ANNOTATION_BYTES) Reflect.deleteProperty(annotations, name)
 }
 
@@ -60,5 +67,10 @@ function withoutAnnotation (sent: Plain): Plain {
   if (!isObject(metadata) || metadata['annotations'] === undefined) return sent
   const { annotations, ...rest } = metadata
   if (!isObject(annotations)) return { ...sent, metadata: rest }
-  return { ...sent, metadata: { ...rest, annotations: Object.fromEntries(Object.entries(annotations).filter(([name]) => !LAST_APPLIED.includes(name))) } }
+  return {
+    ...sent, metadata: {
+      ...rest,
+      annotations: Object.fromEntries(Object.entries(annotations).filter(([name]) => !LAST_APPLIED.includes(name)))
+    }
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Converts `metadata.managedFields` to managers and back. Name and subresource identify an applier; an updater is identified by its version as well. A field
- * set uses the field names of its manager's version.
+ * Converts `metadata.managedFields` to managers and back. Name and subresource identify an applier; an updater is
+ * identified by its version as well. A field set uses the field names of its manager's version.
  */
 import type { ManagedFieldsEntry } from '../../schemas/meta/v1.js'
 import { parseFieldSet, isEmpty, equals, unionAll, EMPTY, type FieldSet } from './field-set.js'
@@ -22,25 +22,32 @@ export interface Manager extends ManagerIdentity {
 
 /** Maximum number of separate update entries, as upstream. */
 const MAX_UPDATERS = 10
-/** Maximum number of apply entries. Upstream has no limit, so clients can fill an object; few objects have more than five. */
+/**
+ * Maximum number of apply entries. Upstream has no limit, so clients can fill an object; few objects have more than
+ * five.
+ */
 const MAX_APPLIERS = 32
 const LEGACY = 'ancient-changes'
 
 export const isSame = (a: ManagerIdentity, b: ManagerIdentity): boolean =>
-  a.operation === b.operation && a.manager === b.manager && a.subresource === b.subresource && (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+  a.operation === b.operation && a.manager === b.manager && a.subresource === b.subresource &&
+    (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
 
 /** Reads stored entries, whose sets are canonical and need no parsing. */
 export function stored (entries: readonly ManagedFieldsEntry[] | undefined): Manager[] {
   return (entries ?? []).map(entry => managerOf(entry, (entry.fieldsV1 ?? EMPTY) as FieldSet)) // written by `entriesOf`
 }
 
-function managerOf ({ manager = '', operation, apiVersion = '', subresource = '', time }: ManagedFieldsEntry, fields: FieldSet): Manager {
+function managerOf (
+  { manager = '', operation, apiVersion = '', subresource = '', time }: ManagedFieldsEntry, fields: FieldSet
+): Manager {
   return { manager, operation: operation === 'Apply' ? 'Apply' : 'Update', apiVersion, subresource, time, fields }
 }
 
 /** True for a list that resets ownership: an empty list, or a single empty entry. */
 export function isReset (entries: readonly ManagedFieldsEntry[]): boolean {
-  return entries.length === 0 || (entries.length === 1 && Object.values(entries[0] ?? {}).every(value => value === undefined || value === ''))
+  return entries.length === 0 ||
+    (entries.length === 1 && Object.values(entries[0] ?? {}).every(value => value === undefined || value === ''))
 }
 
 export interface Unreadable { readonly index: number, readonly detail: string }
@@ -49,14 +56,19 @@ export interface Unreadable { readonly index: number, readonly detail: string }
  * Reads entries that a client sent. Undefined if an entry is incomplete; such lists are ignored.
  * @param onUnreadable receives malformed field sets
  */
-export function submitted (entries: readonly ManagedFieldsEntry[], onUnreadable: (finding: Unreadable) => void): Manager[] | undefined {
+export function submitted (
+  entries: readonly ManagedFieldsEntry[], onUnreadable: (finding: Unreadable) => void
+): Manager[] | undefined {
   const managers = new Map<string, Manager>() // the last entry of a manager wins
-  const complete = entries.every(({ apiVersion, operation, fieldsType }) => apiVersion !== undefined && fieldsType !== undefined && operation !== undefined)
+  const complete = entries.every(({ apiVersion, operation, fieldsType }) => apiVersion !== undefined &&
+    fieldsType !== undefined && operation !== undefined)
   entries.forEach((entry, index) => {
     try {
       const made = managerOf(entry, parseFieldSet(entry.fieldsV1 ?? EMPTY))
       const { manager, operation, apiVersion, subresource } = made
-      managers.set(JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made)
+      managers.set(
+        JSON.stringify([manager, operation, subresource, ...operation === 'Apply' ? [] : [apiVersion]]), made
+      )
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       onUnreadable({ index, detail: error.message })
@@ -82,36 +94,44 @@ const text = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
 /** Appliers first, then by age. */
 function inOrder (a: Manager, b: Manager): number {
-  return text(a.operation, b.operation) || text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager) || text(a.apiVersion, b.apiVersion) || text(a.subresource, b.subresource)
+  return text(a.operation, b.operation) || text(a.time ?? '', b.time ?? '') || text(a.manager, b.manager) ||
+    text(a.apiVersion, b.apiVersion) || text(a.subresource, b.subresource)
 }
 
 /** Replaces the field set of one manager. */
-export function put (managers: readonly Manager[], identity: ManagerIdentity, fields: FieldSet, now: () => string): Manager[] {
+export function put (
+  managers: readonly Manager[], identity: ManagerIdentity, fields: FieldSet, now: () => string
+): Manager[] {
   const index = managers.findIndex(other => isSame(other, identity))
   const before = managers[index]
   if (isEmpty(fields)) return before === undefined ? [...managers] : managers.filter(other => other !== before)
-  if (before !== undefined && before.apiVersion === identity.apiVersion && equals(before.fields, fields)) return [...managers]
+  if (before !== undefined && before.apiVersion === identity.apiVersion && equals(before.fields, fields)) {
+    return [...managers]
+  }
   const { manager, operation, apiVersion, subresource } = identity
   const made: Manager = { manager, operation, apiVersion, subresource, time: now(), fields }
   return before === undefined ? [...managers, made] : managers.with(index, made)
 }
 
 /**
- * Merges the oldest entries beyond the limits into `ancient-changes`, one entry per version. Merged appliers become updaters: overwriting their fields then
- * needs force, and their next apply no longer removes fields.
+ * Merges the oldest entries beyond the limits into `ancient-changes`, one entry per version. Merged appliers become
+ * updaters: overwriting their fields then needs force, and their next apply no longer removes fields.
  * @param keep the current manager, whose entry is never merged
  */
 export function limitManagers (managers: readonly Manager[], keep?: ManagerIdentity): readonly Manager[] {
   const appliers = managers.filter(({ operation }) => operation === 'Apply')
   if (appliers.length <= MAX_APPLIERS) return limitUpdaters(managers)
-  const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0 // the current manager counts as the youngest
+  // the current manager counts as the youngest
+  const age = (one: Manager): number => keep !== undefined && isSame(one, keep) ? 1 : 0
   const pools = new Map<string, Manager[]>()
   for (const old of appliers.sort((a, b) => age(a) - age(b) || byAge(a, b)).slice(0, appliers.length - MAX_APPLIERS)) {
     const pool = pools.get(old.apiVersion)
     if (pool === undefined) pools.set(old.apiVersion, [old])
     else pool.push(old)
   }
-  for (const one of managers) if (one.manager === LEGACY && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
+  for (const one of managers) {
+    if (one.manager === LEGACY && one.operation === 'Update') pools.get(one.apiVersion)?.push(one)
+  }
   const merged = new Set([...pools.values()].flat())
   return limitUpdaters([...managers.filter(one => !merged.has(one)), ...[...pools.values()].map(merge)])
 }
@@ -126,7 +146,9 @@ function limitUpdaters (managers: readonly Manager[]): readonly Manager[] {
   for (const updater of updaters.sort(byAge)) {
     if (count <= MAX_UPDATERS) break
     // Join the `ancient-changes` entry that already exists.
-    const pool = pools.get(updater.apiVersion) ?? new Set(updaters.filter(({ manager, apiVersion }) => manager === LEGACY && apiVersion === updater.apiVersion))
+    const pool = pools.get(updater.apiVersion) ?? new Set(
+      updaters.filter(({ manager, apiVersion }) => manager === LEGACY && apiVersion === updater.apiVersion)
+    )
     if (!pool.has(updater) && pool.size > 0) count--
     pools.set(updater.apiVersion, pool.add(updater))
   }
@@ -137,5 +159,8 @@ function limitUpdaters (managers: readonly Manager[]): readonly Manager[] {
 
 function merge (pool: readonly Manager[]): Manager {
   const times = pool.flatMap(({ time }) => time ?? []).sort()
-  return { manager: LEGACY, operation: 'Update', apiVersion: pool[0]?.apiVersion ?? '', subresource: '', time: times.at(-1), fields: unionAll(pool.map(({ fields }) => fields)) }
+  return {
+    manager: LEGACY, operation: 'Update', apiVersion: pool[0]?.apiVersion ?? '', subresource: '', time: times.at(-1),
+    fields: unionAll(pool.map(({ fields }) => fields))
+  }
 }

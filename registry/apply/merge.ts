@@ -12,7 +12,9 @@ export interface Order {
 }
 
 /** Merges `config` into `live`. A null leaves existing contents in place. */
-export function merge (shape: Shape, live: unknown, config: unknown, order: Order = { ofLive: true, moved: false }): unknown {
+export function merge (
+  shape: Shape, live: unknown, config: unknown, order: Order = { ofLive: true, moved: false }
+): unknown {
   if (config === null && shape.kind !== 'leaf' && typeof live === 'object') return live
   switch (shape.kind) {
     case 'leaf': return config
@@ -22,11 +24,15 @@ export function merge (shape: Shape, live: unknown, config: unknown, order: Orde
   }
 }
 
-function mergeMembers (shape: Shape, live: Record<string, unknown>, config: Record<string, unknown>, order: Order): unknown {
+function mergeMembers (
+  shape: Shape, live: Record<string, unknown>, config: Record<string, unknown>, order: Order
+): unknown {
   for (const name of Object.keys(config)) {
     const field = shape.kind === 'entries' ? shape.item : shape.field(name)
     const existing = memberOf(live, name)
-    setMember(live, name, field === undefined || existing === undefined ? config[name] : merge(field, existing, config[name], order))
+    setMember(live, name, field === undefined || existing === undefined
+      ? config[name]
+      : merge(field, existing, config[name], order))
   }
   return live
 }
@@ -47,16 +53,21 @@ function mergeItems (shape: Shape, live: readonly unknown[], config: readonly un
 }
 
 /**
- * Orders merged items. In the configuration's order, an unapplied item keeps its place before the shared item that followed it, as far as the shared items
- * keep their relative order.
+ * Orders merged items. In the configuration's order, an unapplied item keeps its place before the shared item that
+ * followed it, as far as the shared items keep their relative order.
  * @param shared items in both lists, merged
  */
-function arrange (existing: ReadonlyArray<[element: string, item: unknown]>, shared: ReadonlyMap<string, unknown>, desired: ReadonlyMap<string, unknown>, order: Order): unknown[] {
+function arrange (
+  existing: ReadonlyArray<[element: string, item: unknown]>, shared: ReadonlyMap<string, unknown>,
+  desired: ReadonlyMap<string, unknown>, order: Order
+): unknown[] {
   const made: unknown[] = []
   const pending = [...desired.keys()].filter(element => !order.ofLive || !shared.has(element))
   const sharedOrder = pending.filter(element => shared.has(element))
   let [taken, nextShared] = [0, 0]
-  const take = (element: string): void => { made.push(shared.has(element) ? shared.get(element) : desired.get(element)) }
+  const take = (element: string): void => {
+    made.push(shared.has(element) ? shared.get(element) : desired.get(element))
+  }
   for (const [element, item] of existing) {
     if (!shared.has(element)) made.push(item)
     else if (order.ofLive) take(element)
@@ -90,7 +101,9 @@ export function applyNulls (shape: Shape, value: unknown, config: unknown): void
 
 /** Removes the fields of the set but keeps their containers. */
 export function remove (shape: Shape, value: unknown, fields: FieldSet): unknown {
-  if (shape.kind === 'items' || shape.kind === 'set') return Array.isArray(value) ? removeItems(shape, value, fields) : value
+  if (shape.kind === 'items' || shape.kind === 'set') {
+    return Array.isArray(value) ? removeItems(shape, value, fields) : value
+  }
   if (shape.kind === 'leaf' || !isObject(value)) return value
   for (const element of childElements(fields)) {
     const [name, part] = [element.slice(2), fields[element] ?? EMPTY]
@@ -117,14 +130,23 @@ export function extract (shape: Shape, value: unknown, fields: FieldSet): unknow
     return itemsOf(value).flatMap(item => {
       const part = fields[shape.elementOf(item)]
       if (part !== undefined && shape.kind === 'set') return [item]
-      return part === undefined ? [] : [{ ...Object.fromEntries(shape.keys.map(name => [name, shape.keyOf(item, name)])), ...extract(shape.item, item, part) as object }]
+      return part === undefined
+        ? []
+        : [{
+            ...Object.fromEntries(shape.keys.map(name =>
+              [name, shape.keyOf(item, name)])), ...extract(shape.item, item, part) as object
+          }]
     })
   }
   const made: Record<string, unknown> = {}
   for (const element of childElements(fields)) {
     const name = element.slice(2)
-    const [field, existing] = [shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(membersOf(value), name)]
-    if (field !== undefined && existing !== undefined) setMember(made, name, extract(field, existing, fields[element] ?? EMPTY))
+    const [field, existing] = [
+      shape.kind === 'entries' ? shape.item : shape.field(name), memberOf(membersOf(value), name)
+    ]
+    if (field !== undefined && existing !== undefined) {
+      setMember(made, name, extract(field, existing, fields[element] ?? EMPTY))
+    }
   }
   return made
 }

@@ -1,5 +1,5 @@
 /** Prunes fields that a manager applied last time, no longer applies, and no other manager owns. */
-import { clone } from '../../schemas/index.js'
+import { clone } from '../../schemas/language/values.js'
 import { compare, type Changes } from './compare.js'
 import { isEmpty, intersection, part, childElements, isMember, unionAll, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'
@@ -25,13 +25,15 @@ const IDENTITY: FieldSet = Object.freeze({ 'f:metadata': Object.freeze({ 'f:name
 export function * prune ({ versions, merged, apiVersion, last, managers }: Pruning): WaitingSteps<object> {
   const shapes = last === undefined ? undefined : versions.shapes(last.apiVersion)
   if (last === undefined || shapes === undefined) return merged
-  const ownedIn = (version: string): FieldSet => unionAll([IDENTITY, ...managers.filter(manager => manager.apiVersion === version).map(({ fields }) => fields)])
+  const ownedIn = (version: string): FieldSet =>
+    unionAll([IDENTITY, ...managers.filter(manager => manager.apiVersion === version).map(({ fields }) => fields)])
   const owned = ownedIn(last.apiVersion)
   yield
   const unownedFields = unowned(shapes.whole, last.fields, owned)
   if (isEmpty(unownedFields)) return merged
   yield
-  const elsewhere = [...new Set(managers.map(manager => manager.apiVersion))].filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)
+  const elsewhere = [...new Set(managers.map(manager => manager.apiVersion))]
+    .filter(version => version !== last.apiVersion && versions.shapes(version) !== undefined)
   if (last.apiVersion === apiVersion && elsewhere.length === 0) return without(shapes.whole, merged, unownedFields)
 
   const convert = function * (object: object, from: string, to: string): WaitingSteps<object> {
@@ -51,7 +53,9 @@ export function * prune ({ versions, merged, apiVersion, last, managers }: Pruni
     const { changed, removed } = compare(other.owned, all, remaining)
     yield
     const unownedIn = (fields: FieldSet): FieldSet => unowned(other.whole, fields, ownedIn(version), false)
-    const restored = copyChanges(other.whole, all, remaining, { changed: unownedIn(changed), removed: unownedIn(removed) })
+    const restored = copyChanges(other.whole, all, remaining, {
+      changed: unownedIn(changed), removed: unownedIn(removed)
+    })
     pruned = yield * convert(restored, version, last.apiVersion)
   }
   yield
@@ -67,11 +71,13 @@ function copyChanges (shape: Shape, object: object, other: object, { changed, re
   return isEmpty(changed) ? kept : merge(shape, kept, extract(shape, other, changed)) as object // of two
 }
 
-const without = (shape: Shape, object: object, fields: FieldSet): object => remove(shape, object, fields) as object // it stays one
+// it stays one
+const without = (shape: Shape, object: object, fields: FieldSet): object => remove(shape, object, fields) as object
 
 /**
- * The fields of a set that no manager owns. A struct field without an owner is removed with everything in it, defaults included. A list item or map entry
- * without an owner is removed even if managers own fields inside it, because an item needs its keys.
+ * The fields of a set that no manager owns. A struct field without an owner is removed with everything in it, defaults
+ * included. A list item or map entry without an owner is removed even if managers own fields inside it, because an item
+ * needs its keys.
  * @param whole false for sets that list whole values themselves
  */
 function unowned (shape: Shape, fields: FieldSet, owned: FieldSet, whole = true): FieldSet {

@@ -1,6 +1,6 @@
 /**
- * Adapts field sets to a type whose schema changed. Owners of a part of a field that became atomic now own all of it. A field that was atomic and became
- * granular keeps its set, because the owned parts are unknown.
+ * Adapts field sets to a type whose schema changed. Owners of a part of a field that became atomic now own all of it. A
+ * field that was atomic and became granular keeps its set, because the owned parts are unknown.
  */
 import { isEmpty, part, childElements, isMember, EMPTY, type FieldSet } from './field-set.js'
 import type { Manager } from './managers.js'

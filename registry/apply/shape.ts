@@ -1,8 +1,10 @@
 /**
- * The merge structure of a type: which fields are atomic and which are owned by parts. Lists without a listType merge as in a strategic merge patch, else
- * they are atomic; maps and structs are granular unless declared atomic. Undeclared members are granular objects or atomic values.
+ * The merge structure of a type: which fields are atomic and which are owned by parts. Lists without a listType merge
+ * as in a strategic merge patch, else they are atomic; maps and structs are granular unless declared atomic. Undeclared
+ * members are granular objects or atomic values.
  */
-import { fieldJson, type Message } from '../../schemas/index.js'
+import { fieldJson } from '../../schemas/codec/json/encode.js'
+import type { Message } from '../../schemas/language/declare.js'
 import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 import type { Plain } from '../../schemas/language/types.js'
 import { compareValues, fieldElement, keyElement, valueElement } from './elements.js'
@@ -94,9 +96,13 @@ export class Shape {
 
   /** The value as JSON encodes it; undefined if JSON omits it. */
   present (value: unknown): unknown {
-    if (value === undefined || value === null) return value === null && this.#planned?.nullable === true ? null : this.#unset
+    if (value === undefined || value === null) {
+      return value === null && this.#planned?.nullable === true ? null : this.#unset
+    }
     if (!this.#dropsZero) return value
-    if (typeof value !== 'object') return value === this.#planned?.zero && this.#planned.shape === 'one' ? undefined : value
+    if (typeof value !== 'object') {
+      return value === this.#planned?.zero && this.#planned.shape === 'one' ? undefined : value
+    }
     if (this.#planned?.shape === 'list') return itemsOf(value).length === 0 ? undefined : value
     return this.#planned?.shape === 'map' && Object.keys(value).length === 0 ? undefined : value
   }
@@ -110,7 +116,8 @@ export class Shape {
   sameItem (a: unknown, b: unknown): boolean {
     if (this.kind === 'set') return a === b
     for (const name of this.keys) {
-      if (memberOf(membersOf(a), name) !== memberOf(membersOf(b), name) && this.keyOf(a, name) !== this.keyOf(b, name)) return false
+      if (memberOf(membersOf(a), name) !== memberOf(membersOf(b), name) &&
+        this.keyOf(a, name) !== this.keyOf(b, name)) return false
     }
     return true
   }
@@ -139,17 +146,20 @@ export class Shape {
   same (a: unknown, b: unknown): boolean {
     if (isIdentical(a, b)) return true
     // Unset members may differ in memory but not in JSON.
-    return this.#planned !== undefined && !this.#isItem && typeof a === 'object' && fieldJson(this.#planned, a) === fieldJson(this.#planned, b)
+    return this.#planned !== undefined && !this.#isItem && typeof a === 'object' &&
+      fieldJson(this.#planned, a) === fieldJson(this.#planned, b)
   }
 }
 
 /** Compares plain values; an empty value differs from a missing one. */
 export function isIdentical (a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null ||
+    Array.isArray(a) !== Array.isArray(b)) return false
   const [left, right] = [a as Plain, b as Plain]
   const names = Object.keys(left)
-  return names.length === Object.keys(right).length && names.every(name => Object.hasOwn(right, name) && isIdentical(left[name], right[name]))
+  return names.length === Object.keys(right).length &&
+    names.every(name => Object.hasOwn(right, name) && isIdentical(left[name], right[name]))
 }
 
 const isType = (name: string): boolean => name === 'kind' || name === 'apiVersion'
@@ -159,7 +169,9 @@ const OPEN = new Shape('', 'open', undefined)
 
 function unsetOf ({ shape, embedded, written, pointer, scalar, special, zero }: PlannedField): unknown {
   if (embedded) return NOTHING
-  if (shape === 'one' && scalar !== undefined) return written ? (pointer || scalar === 'bytes' ? null : zero) : undefined
+  if (shape === 'one' && scalar !== undefined) {
+    return written ? (pointer || scalar === 'bytes' ? null : zero) : undefined
+  }
   if (shape === 'one' && special !== undefined && !pointer && special.nullable !== true) return null
   return written ? null : undefined
 }
@@ -170,7 +182,9 @@ const shapeOfField = (planned: PlannedField): Shape =>
 function kindOf (planned: PlannedField): Kind {
   const { field, shape } = planned
   if (shape === 'list') {
-    if (field.listType !== undefined) return field.listType === 'atomic' ? 'leaf' : field.listType === 'map' ? 'items' : 'set'
+    if (field.listType !== undefined) {
+      return field.listType === 'atomic' ? 'leaf' : field.listType === 'map' ? 'items' : 'set'
+    }
     if (field.patchStrategy?.split(',').includes('merge') !== true) return 'leaf'
     return field.patchMergeKey === undefined ? 'set' : 'items'
   }
@@ -203,7 +217,8 @@ export function childOf (shape: Shape, element: string): Shape | undefined {
 
 /** Metadata that has no owner: the server sets it, or it identifies the object. */
 const NEVER_OWNED: ReadonlySet<string> = new Set([
-  'name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'clusterName', 'managedFields'
+  'name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp',
+  'deletionGracePeriodSeconds', 'selfLink', 'clusterName', 'managedFields'
 ])
 
 export interface Shapes {

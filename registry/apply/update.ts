@@ -39,10 +39,14 @@ export function * update (made: Update): WaitingSteps<readonly Manager[]> {
   }
   const own = managers.find(manager => isSame(manager, identity))?.fields ?? EMPTY
   // Usually the manager already owns the changed fields.
-  const fields = isEmpty(changes.removed) && holds(own, changes.changed) ? own : union(lostFields(own, changes), changes.changed)
+  const fields = isEmpty(changes.removed) && holds(own, changes.changed)
+    ? own
+    : union(lostFields(own, changes), changes.changed)
   yield
   const owners = put(remaining(others), identity, fields, now)
-  return owners.length === managers.length && owners.every((owner, index) => owner === managers[index]) ? managers : limitManagers(owners)
+  return owners.length === managers.length && owners.every((owner, index) => owner === managers[index])
+    ? managers
+    : limitManagers(owners)
 }
 
 /** Removes changed fields from a manager's set. None if the type no longer has the manager's version. */
@@ -52,7 +56,11 @@ export function withoutChangedFields (manager: Manager, changes: Changes | undef
   return [fields === manager.fields ? manager : { ...manager, fields }]
 }
 
-/** A field that changed as one takes along the fields below it: items that became duplicates have no fields of their own. */
-const lostFields = (fields: FieldSet, { changed, removed }: Changes): FieldSet => difference(without(fields, changed), removed)
+/**
+ * A field that changed as one takes along the fields below it: items that became duplicates have no fields of their
+ * own.
+ */
+const lostFields = (fields: FieldSet, { changed, removed }: Changes): FieldSet =>
+  difference(without(fields, changed), removed)
 
 export const remaining = (managers: readonly Manager[]): Manager[] => managers.filter(({ fields }) => !isEmpty(fields))

@@ -1,9 +1,9 @@
 /**
- * JSON patch (RFC 6902): parses a patch with limits, then applies it. Paths reach only own members, so none leaves the document. As upstream, negative list
- * indexes count from the end, `test` for null succeeds on a missing member, and `replace` adds one, so that fields omitted when empty, such as
- * `unschedulable: false`, can be replaced.
+ * JSON patch (RFC 6902): parses a patch with limits, then applies it. Paths reach only own members, so none leaves the
+ * document. As upstream, negative list indexes count from the end, `test` for null succeeds on a missing member, and
+ * `replace` adds one, so that fields omitted when empty, such as `unschedulable: false`, can be replaced.
  */
-import { clone } from '../../schemas/index.js'
+import { clone } from '../../schemas/language/values.js'
 import { MAX_VALUES } from '../../schemas/limits.js'
 import { badRequest, StatusError, tooLarge } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'
@@ -46,12 +46,18 @@ export interface JsonPatchOperation {
 /** @throws StatusError 400 that names the malformed operation, 413 for too many operations or too long pointers */
 export function parseJsonPatch (value: unknown): JsonPatchOperation[] {
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations')
-  if (value.length > MAX_OPERATIONS) throw tooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${value.length}`)
+  if (value.length > MAX_OPERATIONS) {
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${value.length}`)
+  }
   return value.map((operation: unknown, at) => {
-    if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) throw badRequest(`JSON patch operation ${at} must be an object`)
+    if (typeof operation !== 'object' || operation === null || Array.isArray(operation)) {
+      throw badRequest(`JSON patch operation ${at} must be an object`)
+    }
     const { op, path, from, value } = operation as Record<string, unknown>
     if (!NAMES.has(op)) throw badRequest(`JSON patch operation ${at}: "op" must be one of ${[...NAMES].join(', ')}`)
-    if (WITH_VALUE.has(op) && !Object.hasOwn(operation, 'value')) throw badRequest(`JSON patch operation ${at}: "value" is missing`)
+    if (WITH_VALUE.has(op) && !Object.hasOwn(operation, 'value')) {
+      throw badRequest(`JSON patch operation ${at}: "value" is missing`)
+    }
     const pointed = pointer(path, at, 'path')
     return {
       op: op as Name, // checked above
@@ -75,7 +81,8 @@ function pointer (text: unknown, at: number, member: string): string {
 
 /**
  * Changes `document` but never the operations, which a retry applies again.
- * @throws StatusError 422 if an operation does not fit the object, a failed `test` included; 413 if the patch takes too long
+ * @throws StatusError 422 if an operation does not fit the object, a failed `test` included; 413 if the patch takes too
+ * long
  */
 export function * applyJsonPatch (document: unknown, operations: readonly JsonPatchOperation[]): Steps<unknown> {
   const patching = new JsonPatcher(document)
@@ -85,7 +92,9 @@ export function * applyJsonPatch (document: unknown, operations: readonly JsonPa
       patching.apply(operation)
     } catch (error) {
       if (!(error instanceof Misfit)) throw error
-      throw new StatusError('Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`)
+      throw new StatusError(
+        'Invalid', `the JSON patch does not fit the object: operation ${at}, ${operation.text}: ${error.message}`
+      )
     }
     if (patching.isDue()) yield
   }
@@ -140,7 +149,9 @@ class JsonPatcher {
         return this.#put(path, clone(found), true)
       }
       case 'move':
-        if (from.length < path.length && from.every((part, at) => part === path[at])) throw new Misfit('an object cannot be moved into itself')
+        if (from.length < path.length && from.every((part, at) => part === path[at])) {
+          throw new Misfit('an object cannot be moved into itself')
+        }
         return this.#put(path, this.#remove(from), true)
       case 'test':
         if (!this.#same(this.#find(path) ?? null, value)) throw new Misfit('the test failed')
@@ -152,7 +163,11 @@ class JsonPatcher {
     let value = this.document
     for (const key of path) {
       if (!isParent(value)) return undefined
-      value = Array.isArray(value) ? value[indexOf(key, value.length)] : Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+      value = Array.isArray(value)
+        ? value[indexOf(key, value.length)]
+        : Object.hasOwn(value, key)
+          ? (value as Record<string, unknown>)[key]
+          : undefined
     }
     return value
   }
@@ -183,7 +198,8 @@ class JsonPatcher {
       else parent[index] = value
       return
     }
-    if (key === '__proto__') Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
+    if (key ===
+      '__proto__') Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true })
     else (parent as Record<string, unknown>)[key] = value
   }
 
@@ -206,12 +222,15 @@ class JsonPatcher {
   #bytesOf (value: unknown, max: number, depth: number): number {
     if (depth > MAX_DEPTH) throw new Misfit(`the copies nest more than ${MAX_DEPTH} levels deep`)
     this.#step()
-    if (++this.#copiedValues > MAX_COPIED_VALUES) throw new Misfit(`the copies add up to more than ${MAX_COPIED_VALUES} values`)
+    if (++this.#copiedValues > MAX_COPIED_VALUES) {
+      throw new Misfit(`the copies add up to more than ${MAX_COPIED_VALUES} values`)
+    }
     let bytes = 1
     if (typeof value === 'string') bytes += value.length + 2
     else if (isParent(value)) {
       for (const key of Object.keys(value)) {
-        bytes += (Array.isArray(value) ? 1 : key.length + 4) + this.#bytesOf((value as Record<string, unknown>)[key], max - bytes, depth + 1)
+        bytes += (Array.isArray(value) ? 1 : key.length + 4) +
+          this.#bytesOf((value as Record<string, unknown>)[key], max - bytes, depth + 1)
         if (bytes > max) break
       }
     } else bytes += 4
@@ -226,11 +245,15 @@ class JsonPatcher {
     if (Array.isArray(one) !== Array.isArray(other)) return false
     const keys = Object.keys(one)
     if (keys.length !== Object.keys(other).length) return false
-    return keys.every(key => Object.hasOwn(other, key) && this.#same((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
+    return keys.every(key => Object.hasOwn(other, key) &&
+      this.#same((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
   }
 }
 
-/** -1 if the key is not an index below `length`. A sign and leading zeros are valid; negative indexes count from the end. */
+/**
+ * -1 if the key is not an index below `length`. A sign and leading zeros are valid; negative indexes count from the
+ * end.
+ */
 function indexOf (key: string, length: number): number {
   if (!/^[+-]?\d{1,9}$/.test(key)) return -1
   const index = Number(key)

@@ -1,14 +1,21 @@
-/** Reads the directives of a strategic merge patch, and the content it sets where no value exists. Directives and null, which deletes, are never content. */
+/**
+ * Reads the directives of a strategic merge patch, and the content it sets where no value exists. Directives and null,
+ * which deletes, are never content.
+ */
 import { setMember, isObject } from '../../schemas/language/values.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { quote } from '../../schemas/quote.js'
 
 export type Plain = Record<string, unknown>
 
-/** A Status for a patch that is invalid for any object. `at` is a path such as `spec.containers[0]`, '' for the whole. */
-export const malformed = (at: string, why: string) => badRequest(`the strategic merge patch is malformed: ${at === '' ? '' : `${at}: `}${why}`)
+/**
+ * A Status for a patch that is invalid for any object. `at` is a path such as `spec.containers[0]`, '' for the whole.
+ */
+export const malformed = (at: string, why: string) =>
+  badRequest(`the strategic merge patch is malformed: ${at === '' ? '' : `${at}: `}${why}`)
 /** A Status for a patch that does not fit the object. */
-export const patchMismatch = (at: string, why: string) => new StatusError('Invalid', `the strategic merge patch does not fit the object: ${at === '' ? '' : `${at}: `}${why}`)
+export const patchMismatch = (at: string, why: string) =>
+  new StatusError('Invalid', `the strategic merge patch does not fit the object: ${at === '' ? '' : `${at}: `}${why}`)
 
 export const memberPath = (at: string, name: string): string => at === '' ? name : `${at}.${name}`
 
@@ -47,7 +54,10 @@ export function readPatch (patch: Plain, at: string): ObjectPatch {
     else if (name !== PATCH) changes.push([name, value])
   }
   if (retainKeys !== undefined) {
-    for (const [name, value] of changes) if (value !== null && !retainKeys.has(name)) throw malformed(at, `${RETAIN_KEYS} leaves out ${quote(name)}, which the patch sets`)
+    for (const [name, value] of changes) {
+      if (value !== null &&
+      !retainKeys.has(name)) throw malformed(at, `${RETAIN_KEYS} leaves out ${quote(name)}, which the patch sets`)
+    }
   }
   return { directive, retainKeys, orders, deletions, changes }
 }
@@ -56,7 +66,9 @@ export function readPatch (patch: Plain, at: string): ObjectPatch {
 export function directiveOf (patch: Plain, at: string): Directive {
   if (!Object.hasOwn(patch, PATCH)) return undefined
   const { [PATCH]: directive } = patch
-  if (directive !== 'replace' && directive !== 'delete' && directive !== 'merge') throw malformed(at, `${PATCH} must be replace, merge or delete`)
+  if (directive !== 'replace' && directive !== 'delete' && directive !== 'merge') {
+    throw malformed(at, `${PATCH} must be replace, merge or delete`)
+  }
   return directive
 }
 
@@ -67,7 +79,9 @@ function listOf (directive: string, value: unknown, at: string): unknown[] {
 
 function listNameOf (directive: string, prefix: string, at: string): string {
   const name = directive.slice(prefix.length + 1)
-  if (directive[prefix.length] !== '/' || name === '') throw malformed(at, `${quote(directive)} must name a list, as in ${prefix}/finalizers`)
+  if (directive[prefix.length] !== '/' || name === '') {
+    throw malformed(at, `${quote(directive)} must name a list, as in ${prefix}/finalizers`)
+  }
   return name
 }
 

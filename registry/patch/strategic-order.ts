@@ -11,11 +11,15 @@ export function keysOf (items: readonly unknown[], mergeKey: string | undefined,
 /** @throws StatusError 422 */
 export function keyOf (item: unknown, mergeKey: string | undefined, at: string): unknown {
   if (mergeKey === undefined) {
-    if (typeof item === 'object') throw patchMismatch(at, 'this list holds values, none of which is an object, a list or null')
+    if (typeof item === 'object') {
+      throw patchMismatch(at, 'this list holds values, none of which is an object, a list or null')
+    }
     return item
   }
   if (!isObject(item)) throw patchMismatch(at, 'the items of this list are objects')
-  if (!Object.hasOwn(item, mergeKey)) throw patchMismatch(at, `${quote(mergeKey)}, the merge key of this list, is missing`)
+  if (!Object.hasOwn(item, mergeKey)) {
+    throw patchMismatch(at, `${quote(mergeKey)}, the merge key of this list, is missing`)
+  }
   return item[mergeKey]
 }
 
@@ -26,8 +30,13 @@ export function positions (keys: readonly unknown[]): Map<unknown, number> {
   return found
 }
 
-/** Positions of the items before the patch. As upstream, added items take the places of deleted ones and count as positioned after the rest. */
-export function placesBefore (keys: readonly unknown[], deleted: ReadonlySet<unknown>, patchKeys: readonly unknown[]): Map<unknown, number> {
+/**
+ * Positions of the items before the patch. As upstream, added items take the places of deleted ones and count as
+ * positioned after the rest.
+ */
+export function placesBefore (
+  keys: readonly unknown[], deleted: ReadonlySet<unknown>, patchKeys: readonly unknown[]
+): Map<unknown, number> {
   const kept = keys.filter(key => !deleted.has(key))
   if (kept.length === keys.length) return positions(keys)
   const before = new Set(kept)
@@ -36,20 +45,28 @@ export function placesBefore (keys: readonly unknown[], deleted: ReadonlySet<unk
 }
 
 /**
- * Returns items with `desired` keys in that order, the others in their order `before`. An item of the others precedes a desired one only if it did so before.
+ * Returns items with `desired` keys in that order, the others in their order `before`. An item of the others precedes a
+ * desired one only if it did so before.
  */
-export function reorder (items: readonly unknown[], keys: readonly unknown[], desired: ReadonlyMap<unknown, number>, before: ReadonlyMap<unknown, number>): unknown[] {
+export function reorder (
+  items: readonly unknown[], keys: readonly unknown[], desired: ReadonlyMap<unknown, number>,
+  before: ReadonlyMap<unknown, number>
+): unknown[] {
   const named: number[] = []
   const others: number[] = []
   keys.forEach((key, index) => { (desired.has(key) ? named : others).push(index) })
-  const by = (order: ReadonlyMap<unknown, number>) => (a: number, b: number): number => (order.get(keys[a]) ?? order.size) - (order.get(keys[b]) ?? order.size)
+  const by = (order: ReadonlyMap<unknown, number>) =>
+    (a: number, b: number): number => (order.get(keys[a]) ?? order.size) - (order.get(keys[b]) ?? order.size)
   named.sort(by(desired))
   others.sort(by(before))
   const made: unknown[] = []
   let next = 0
   for (const index of named) {
     const place = before.get(keys[index]) ?? 0 // new items have no predecessors
-    while (next < others.length && (before.get(keys[others[next] as number]) ?? place) < place) made.push(items[others[next++] as number]) // below the length
+    // below the length
+    while (next < others.length && (before.get(keys[others[next] as number]) ?? place) < place) {
+      made.push(items[others[next++] as number])
+    }
     made.push(items[index])
   }
   for (; next < others.length; next++) made.push(items[others[next] as number]) // below the length
@@ -64,5 +81,7 @@ export function checkOrder (patchKeys: readonly unknown[], order: readonly unkno
   if (order.length === 0) return
   let next = 0
   for (const key of order) if (next < patchKeys.length && patchKeys[next] === key) next++
-  if (next < patchKeys.length) throw malformed(at, 'the items of the patch are not all in its $setElementOrder, or not in that order')
+  if (next < patchKeys.length) {
+    throw malformed(at, 'the items of the patch are not all in its $setElementOrder, or not in that order')
+  }
 }

@@ -1,17 +1,20 @@
 /**
- * Strategic merge patch: a merge patch that uses the declarations to merge lists, by merge key or as sets of values, and that has directives for changes a
- * plain difference cannot express:
+ * Strategic merge patch: a merge patch that uses the declarations to merge lists, by merge key or as sets of values,
+ * and that has directives for changes a plain difference cannot express:
  *
  *     {"spec":{"containers":[{"name":"web","image":"nginx:2"},{"name":"old","$patch":"delete"}]}}
  *
- * It matches upstream, down to the order of merged lists, with these exceptions: directives are never stored as content, `$patch: merge` states the default,
- * and raw JSON merges like undeclared objects.
+ * It matches upstream, down to the order of merged lists, with these exceptions: directives are never stored as
+ * content, `$patch: merge` states the default, and raw JSON merges like undeclared objects.
  */
 import { planOf } from '../../schemas/language/plan.js'
 import type { Message } from '../../schemas/language/types.js'
 import { tooLarge } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'
-import { contentOfItems, malformed, patchMismatch, put, memberPath, contentOfMembers, contentOf, directiveOf, readPatch, type Plain } from './strategic-directives.js'
+import {
+  contentOfItems, malformed, patchMismatch, put, memberPath, contentOfMembers, contentOf, directiveOf, readPatch,
+  type Plain
+} from './strategic-directives.js'
 import { reorder, checkOrder, keyOf, keysOf, placesBefore, positions } from './strategic-order.js'
 import { placeOf, type Place, type Members } from './strategic-places.js'
 import { quote } from '../../schemas/quote.js'
@@ -49,7 +52,9 @@ class StrategicMerger {
   /** Counts what is visited; returns whether a step is done. @throws StatusError 413 */
   #count (steps: number): boolean {
     this.#steps += steps
-    if (this.#steps > MAX_STEPS) throw tooLarge('the strategic merge patch takes too many steps, as it names the same items many times')
+    if (this.#steps > MAX_STEPS) {
+      throw tooLarge('the strategic merge patch takes too many steps, as it names the same items many times')
+    }
     this.#sinceYield += steps
     if (this.#sinceYield < VISITED_PER_STEP) return false
     this.#sinceYield = 0
@@ -78,15 +83,23 @@ class StrategicMerger {
     }
     orders.forEach(([name, order], index) => {
       const place = placeOf(members, name, order)
-      const list = this.#ordered(place, { before: before[index], patch: ownMember(patch, name), after: ownMember(object, name), order }, memberPath(at, name))
+      const list = this.#ordered(
+        place, { before: before[index], patch: ownMember(patch, name), after: ownMember(object, name), order },
+        memberPath(at, name)
+      )
       if (list !== undefined) put(object, name, list)
     })
     for (const [name, deletedItems] of deletions) {
       const { strategy, mergeKey } = placeOf(members, name, deletedItems)
-      if (strategy !== 'merge' || mergeKey !== undefined) throw malformed(at, `$deleteFromPrimitiveList is for lists of values that are merged, and ${quote(name)} is none`)
+      if (strategy !== 'merge' || mergeKey !== undefined) {
+        throw malformed(
+          at, `$deleteFromPrimitiveList is for lists of values that are merged, and ${quote(name)} is none`
+        )
+      }
       const list = ownMember(object, name)
       const unwanted = new Set(deletedItems)
-      if (Array.isArray(list)) object[name] = list.filter(item => !unwanted.has(item)) // a declared name, never `__proto__`
+      // a declared name, never `__proto__`
+      if (Array.isArray(list)) object[name] = list.filter(item => !unwanted.has(item))
     }
     return object
   }
@@ -94,7 +107,9 @@ class StrategicMerger {
   /** The value to replace `existing`; undefined to delete it. */
   * #value ({ place, existing, value, at }: Changed): Steps<unknown> {
     if (isObject(existing) && isObject(value)) {
-      return place.strategy === 'replace' ? contentOf(value, at) : yield * this.object(place.members, existing, value, at)
+      return place.strategy === 'replace'
+        ? contentOf(value, at)
+        : yield * this.object(place.members, existing, value, at)
     }
     if (!Array.isArray(value)) return contentOf(value, at)
     if (place.strategy !== 'merge') return replaced(value, at)
@@ -130,27 +145,36 @@ class StrategicMerger {
         added.set(key, items.length)
         items.push(contentOf(item, path))
         keys.push(key)
-      } else items[index] = yield * this.object(place.members, items[index] as Plain, item, path) // objects with a merge key
+      // objects with a merge key
+      } else items[index] = yield * this.object(place.members, items[index] as Plain, item, path)
     }
     return reorder(items, keys, positions(changes.map(({ key }) => key)), order)
   }
 
   /** Sorts a list by its $setElementOrder; undefined if the list is missing. */
-  #ordered ({ strategy, mergeKey }: Place, { before, patch, after, order }: { before: unknown, patch: unknown, after: unknown, order: readonly unknown[] }, at: string): unknown[] | undefined {
+  #ordered (
+    { strategy, mergeKey }: Place,
+    { before, patch, after, order }: { before: unknown, patch: unknown, after: unknown, order: readonly unknown[] },
+    at: string
+  ): unknown[] | undefined {
     if (strategy !== 'merge') throw malformed(at, '$setElementOrder is for lists that are merged, and this is none')
     if (patch !== undefined && !Array.isArray(patch)) throw malformed(at, 'what has a $setElementOrder must be a list')
     this.#count(order.length)
     const desiredKeys = order.map(item => {
       if (mergeKey === undefined) return item
-      if (!isObject(item) || !Object.hasOwn(item, mergeKey)) throw malformed(at, `each item of $setElementOrder must be an object with ${quote(mergeKey)}`)
+      if (!isObject(item) || !Object.hasOwn(item, mergeKey)) {
+        throw malformed(at, `each item of $setElementOrder must be an object with ${quote(mergeKey)}`)
+      }
       return item[mergeKey]
     })
-    const directives = (patch ?? []).map((item, index) => isObject(item) ? directiveOf(item, `${at}[${index}]`) : undefined)
+    const directives = (patch ?? [])
+      .map((item, index) => isObject(item) ? directiveOf(item, `${at}[${index}]`) : undefined)
     const patchKeys = keysOf((patch ?? []).filter((_, index) => directives[index] === undefined), mergeKey, at)
     if (patch !== undefined) checkOrder(patchKeys, desiredKeys, at)
     if (!Array.isArray(after)) return undefined
     this.#count(after.length)
-    const keyIn = (item: unknown): unknown => mergeKey !== undefined && isObject(item) ? ownMember(item, mergeKey) : item
+    const keyIn = (item: unknown): unknown =>
+      mergeKey !== undefined && isObject(item) ? ownMember(item, mergeKey) : item
     const deleted = new Set((patch ?? []).filter((_, index) => directives[index] === 'delete').map(keyIn))
     const existing = placesBefore(Array.isArray(before) ? before.map(keyIn) : [], deleted, patchKeys)
     return reorder(after, keysOf(after, mergeKey, at), positions(desiredKeys), existing)
@@ -161,7 +185,9 @@ class StrategicMerger {
 function replaced (list: readonly unknown[], at: string): unknown[] {
   list.forEach((item, index) => {
     const path = `${at}[${index}]`
-    if (isObject(item) && directiveOf(item, path) === 'delete') throw patchMismatch(path, 'this list is replaced as a whole, so $patch: delete says nothing')
+    if (isObject(item) && directiveOf(item, path) === 'delete') {
+      throw patchMismatch(path, 'this list is replaced as a whole, so $patch: delete says nothing')
+    }
   })
   return contentOfItems(list, at)
 }

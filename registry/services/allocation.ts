@@ -1,5 +1,9 @@
-/** Allocates cluster IPs and node ports of services. See `pool.ts` for the locking and `repair.ts` for values leaked by a process that ended. */
-import { clone, type ApiObject } from '../../schemas/index.js'
+/**
+ * Allocates cluster IPs and node ports of services. See `pool.ts` for the locking and `repair.ts` for values leaked by
+ * a process that ended.
+ */
+import { clone } from '../../schemas/language/values.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { Service, ServiceSpec } from '../../schemas/api/core/services.js'
 import { invalid } from '../../schemas/status.js'
 import type { Backend } from '../../storage/backend.js'
@@ -35,7 +39,8 @@ const NOTHING: Allocated = { commit: async () => {}, revert: async () => {} }
 
 /** Upstream's: a sixteenth of the range, within bounds. */
 const [FEWEST_KEPT, MOST_KEPT] = [16, 256]
-const kept = (size: number): number => size < FEWEST_KEPT ? 0 : Math.min(MOST_KEPT, Math.max(FEWEST_KEPT, Math.floor(size / FEWEST_KEPT)))
+const kept = (size: number): number =>
+  size < FEWEST_KEPT ? 0 : Math.min(MOST_KEPT, Math.max(FEWEST_KEPT, Math.floor(size / FEWEST_KEPT)))
 
 export class ServiceAllocation implements Allocation {
   /** By family; the first is the default. */
@@ -45,12 +50,23 @@ export class ServiceAllocation implements Allocation {
 
   /** @throws TypeError for an invalid range */
   constructor (options: ServiceAllocationOptions) {
-    const { backend, prefix, clusterIPRanges, observe, keepsFirst = false, nodePorts: { from, to } = { from: 30_000, to: 32_767 } } = options
+    const {
+      backend, prefix, clusterIPRanges, observe, keepsFirst = false, nodePorts: { from, to } = {
+        from: 30_000, to: 32_767
+      }
+    } = options
     this.#options = options
     const ranges = clusterIPRanges.map(addressValues)
     // The first address is reserved for the server's own service.
-    this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({ backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range), last: keepsFirst ? kept(slots.size) : 0, ...(slots === ranges[0] ? { reserved: 0 } : {}) })]))
-    if (ranges.length === 0 || this.addresses.size < ranges.length) throw new TypeError(`${clusterIPRanges.join(',')}: there is one range of service addresses, or one of each IP family`)
+    this.addresses = new Map(ranges.map(slots => [slots.family, new Pool({
+      backend, slots, scope: `${prefix}/ranges/serviceips/`, observer: observe?.(slots.range),
+      last: keepsFirst ? kept(slots.size) : 0, ...(slots === ranges[0] ? { reserved: 0 } : {})
+    })]))
+    if (ranges.length === 0 || this.addresses.size < ranges.length) {
+      throw new TypeError(
+        `${clusterIPRanges.join(',')}: there is one range of service addresses, or one of each IP family`
+      )
+    }
     this.nodePorts = new Pool({ backend, slots: portValues(from, to), scope: `${prefix}/ranges/servicenodeports/` })
   }
 
@@ -105,7 +121,10 @@ export class ServiceAllocation implements Allocation {
       const wanted = addresses[index] ?? ''
       if (wanted === '') addresses[index] = await attempt.any(pool, 'serviceIP')
       else {
-        await attempt.named(pool, canonicalAddress(wanted) ?? wanted, why => ({ field: 'spec.clusterIPs', value: spec.clusterIPs, detail: `failed to allocate IP ${wanted}: ${why}` }), ADDRESS)
+        await attempt.named(pool, canonicalAddress(wanted) ?? wanted, why =>
+          ({
+            field: 'spec.clusterIPs', value: spec.clusterIPs, detail: `failed to allocate IP ${wanted}: ${why}`
+          }), ADDRESS)
       }
     }
     if (addresses.length === 0) return
@@ -123,11 +142,16 @@ export class ServiceAllocation implements Allocation {
       const wanted = port.nodePort ?? 0
       if (wanted === 0 && !allocatesNodePorts(spec)) continue
       const shared = before === undefined ? byPort.get(port.port) : undefined
-      const requested = wanted !== 0 ? wanted : shared ?? (before === undefined ? ports.find(({ port: number, nodePort = 0 }) => number === port.port && nodePort !== 0)?.nodePort ?? 0 : 0)
+      const requested = wanted !== 0
+        ? wanted
+        : shared ?? (before === undefined
+          ? ports.find(({ port: number, nodePort = 0 }) => number === port.port && nodePort !== 0)?.nodePort ?? 0
+          : 0)
       if (requested === 0) port.nodePort = Number(await attempt.any(this.nodePorts, 'nodePort'))
       else {
         if (requested !== shared && !held.has(requested)) {
-          await attempt.named(this.nodePorts, String(requested), why => ({ field: `spec.ports[${index}].nodePort`, value: requested, detail: why }), PORT)
+          await attempt.named(this.nodePorts, String(requested), why =>
+            ({ field: `spec.ports[${index}].nodePort`, value: requested, detail: why }), PORT)
           if (before !== undefined) held.add(requested)
         }
         port.nodePort = requested
@@ -136,12 +160,15 @@ export class ServiceAllocation implements Allocation {
     }
   }
 
-  async #takeHealthCheckPort (spec: ServiceSpec, before: ServiceSpec | undefined, attempt: AllocationAttempt): Promise<void> {
+  async #takeHealthCheckPort (
+    spec: ServiceSpec, before: ServiceSpec | undefined, attempt: AllocationAttempt
+  ): Promise<void> {
     if (!needsHealthCheckPort(spec)) return
     const wanted = spec.healthCheckNodePort ?? 0
     if (wanted === 0) spec.healthCheckNodePort = Number(await attempt.any(this.nodePorts, 'HealthCheck NodePort'))
     else if (before === undefined || !needsHealthCheckPort(before)) { // otherwise immutable, which validation checks
-      await attempt.named(this.nodePorts, String(wanted), why => ({ field: 'spec.healthCheckNodePort', value: wanted, detail: why }), PORT)
+      await attempt.named(this.nodePorts, String(wanted), why =>
+        ({ field: 'spec.healthCheckNodePort', value: wanted, detail: why }), PORT)
     }
   }
 

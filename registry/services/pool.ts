@@ -1,6 +1,7 @@
 /**
- * Pools of unique addresses or ports, shared by all servers. Each taken value is a key whose value names the owner: creating the key is the lock, and costs
- * the same however many values are taken. A bitmap in memory hints at free values; if it is wrong, the create fails and the next value is tried.
+ * Pools of unique addresses or ports, shared by all servers. Each taken value is a key whose value names the owner:
+ * creating the key is the lock, and costs the same however many values are taken. A bitmap in memory hints at free
+ * values; if it is wrong, the create fails and the next value is tried.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -138,7 +139,9 @@ export class Pool {
 
   #freeSlot (): number | undefined {
     const { last = 0 } = this.#options
-    return this.#taken.free(randomInt(last, this.slots.size), last) ?? (last === 0 ? undefined : this.#taken.free(randomInt(last)))
+    return this.#taken.free(randomInt(last, this.slots.size), last) ?? (last === 0
+      ? undefined
+      : this.#taken.free(randomInt(last)))
   }
 
   /** Releases a value that was just taken. @throws StorageError */
@@ -171,7 +174,10 @@ export class Pool {
     if (slot !== undefined && slot !== this.#options.reserved) this.#taken.delete(slot)
   }
 
-  /** Resolves when a slot may be free, or after a read that started since then found none: other servers may have released some. */
+  /**
+   * Resolves when a slot may be free, or after a read that started since then found none: other servers may have
+   * released some.
+   */
   async #ensureFree (): Promise<void> {
     await this.#ensureLoaded()
     if (this.#taken.count >= this.slots.size) await this.#ensureReadAgain()
@@ -221,9 +227,12 @@ export class Pool {
 export function ownerOf ({ value, damage }: KeyValue): Owner | undefined {
   if (damage !== undefined) return undefined
   try {
-    const owner = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as Partial<Owner> | null
+    const owner =
+      JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString()) as Partial<Owner> | null
     const { namespace, name, uid } = owner ?? {}
-    return typeof namespace === 'string' && typeof name === 'string' && typeof uid === 'string' ? { namespace, name, uid } : undefined
+    return typeof namespace === 'string' && typeof name === 'string' && typeof uid === 'string'
+      ? { namespace, name, uid }
+      : undefined
   } catch {
     return undefined
   }

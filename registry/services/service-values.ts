@@ -6,7 +6,8 @@ import { isHeadless, type Family } from './families.js'
 import { addressText } from './value-range.js'
 
 /** Whether unset node ports are allocated. */
-export const allocatesNodePorts = (spec: ServiceSpec): boolean => hasNodePorts(spec) && !(spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false)
+export const allocatesNodePorts = (spec: ServiceSpec): boolean => hasNodePorts(spec) &&
+  !(spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false)
 
 /** Canonical addresses. */
 export function addressesOf (spec: ServiceSpec): Array<{ readonly family: Family, readonly name: string }> {
@@ -15,7 +16,9 @@ export function addressesOf (spec: ServiceSpec): Array<{ readonly family: Family
   const all = clusterIPs.length > 0 ? clusterIPs : [clusterIP]
   return all.flatMap(ip => {
     const address = parseAddress(ip)
-    return address === undefined ? [] : [{ family: isIPv6(address) ? 'IPv6' as const : 'IPv4' as const, name: addressText(address) }]
+    return address === undefined
+      ? []
+      : [{ family: isIPv6(address) ? 'IPv6' as const : 'IPv4' as const, name: addressText(address) }]
   })
 }
 

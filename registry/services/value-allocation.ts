@@ -36,9 +36,18 @@ export class AllocationAttempt {
    * @param explain returns the cause to report
    * @throws StatusError 422
    */
-  async named (pool: Pool, name: string, explain: (why: string) => { field: string, value: unknown, detail: string }, names: ValueNames): Promise<void> {
-    const refuse = (why: string): never => { throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...explain(why) }]) }
-    if (pool.slots.slotOf(name) === undefined) refuse(`${names.provided(name)} is not in the valid range. The range of valid ${names.many} is ${pool.slots.range}`)
+  async named (
+    pool: Pool, name: string, explain: (why: string) => { field: string, value: unknown, detail: string },
+    names: ValueNames
+  ): Promise<void> {
+    const refuse = (why: string): never => {
+      throw invalid(SERVICE, this.#owner.name, [{ type: 'FieldValueInvalid', ...explain(why) }])
+    }
+    if (pool.slots.slotOf(name) === undefined) {
+      refuse(
+        `${names.provided(name)} is not in the valid range. The range of valid ${names.many} is ${pool.slots.range}`
+      )
+    }
     const used = this.#used(pool)
     const taken = this.#keep(used, await used.take(name, this.#owner))
     if (taken === undefined) refuse(`provided ${names.one} is already allocated`)

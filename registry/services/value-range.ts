@@ -21,7 +21,8 @@ const MAX_IPV6_ADDRESSES = 2 ** 16
 /** The form of RFC 5952. */
 export function addressText (address: Address): string {
   if (!isIPv6(address)) return address.join('.')
-  const groups = Array.from({ length: 8 }, (_, index) => (((address[2 * index] ?? 0) << 8) | (address[2 * index + 1] ?? 0)).toString(16))
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    (((address[2 * index] ?? 0) << 8) | (address[2 * index + 1] ?? 0)).toString(16))
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
 }
 
@@ -38,11 +39,16 @@ export function rangeProblem (text: string): string | undefined {
   const range = parseRange(text)
   if (range === undefined) return 'must be a CIDR such as 10.0.0.0/24 or fd00::/108'
   const bits = range.address.length * 8
-  if (bits - range.bits > MAX_BITS) return `is too large: a range of ${bits}-bit addresses has a prefix of at least ${bits - MAX_BITS} bits`
+  if (bits - range.bits > MAX_BITS) {
+    return `is too large: a range of ${bits}-bit addresses has a prefix of at least ${bits - MAX_BITS} bits`
+  }
   return 2 ** (bits - range.bits) < MIN_ADDRESSES ? `must have at least ${MIN_ADDRESSES} addresses` : undefined
 }
 
-/** The values of a range such as `10.0.0.0/24`: all but the first address and, for IPv4, the broadcast address. @throws TypeError */
+/**
+ * The values of a range such as `10.0.0.0/24`: all but the first address and, for IPv4, the broadcast address.
+ * @throws TypeError
+ */
 export function addressValues (text: string): AddressValues {
   const problem = rangeProblem(text)
   const range = parseRange(text)

@@ -1,10 +1,11 @@
 /**
  * The stages of changes and deletions that know what else happens to the object meanwhile.
  *
- * If reading the newest state costs a call, the first attempt starts from the cache. A successful compare-and-put proves
- * that the cached object was current; any other outcome counts only if it was.
+ * If reading the newest state costs a call, the first attempt starts from the cache. A successful compare-and-put
+ * proves that the cached object was current; any other outcome counts only if it was.
  */
-import { removeUnstoredEmpty, type ApiObject } from '../../schemas/index.js'
+import { removeUnstoredEmpty } from '../../schemas/language/unset.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { isStatusError, notFound } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'
 import { keepDecoded } from '../../storage/cache/recent-objects.js'
@@ -64,7 +65,9 @@ export async function conclude (write: ChangeWrite): Promise<void> {
     if (removes) write.result = store.entry(base.key, object, base.revision)
     if (!await isCurrent(write)) throw new Repeat(FIND)
   } else if (!outcome.succeeded) {
-    write.current = outcome.current === undefined ? undefined : store.decode(outcome.current, outcome.current.modRevision)
+    write.current = outcome.current === undefined
+      ? undefined
+      : store.decode(outcome.current, outcome.current.modRevision)
     write.isNewest = true
     throw new Repeat(FIND)
   } else if (removes) {

@@ -1,8 +1,9 @@
 /**
- * Says in a Conflict what changed since the client's version, and who changed it. Only if that costs little: the object is not large, and the change is
- * among the recent events of the cache, which have the state before it. Otherwise the managers whose entries the client has not seen are named.
+ * Says in a Conflict what changed since the client's version, and who changed it. Only if that costs little: the object
+ * is not large, and the change is among the recent events of the cache, which have the state before it. Otherwise the
+ * managers whose entries the client has not seen are named.
  */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { escapeControls, shorten } from '../../schemas/quote.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -43,7 +44,9 @@ function explanation (store: ResourceStore, current: Entry, { version, object: s
   if (!(version < current.revision) || isLarge(current.json.length)) return ''
   const now = inVersion(store, current)
   const previous = stateAt(store.cache, current.key, version)
-  const { count, texts } = previous === undefined || isLarge(previous.json.length) ? unseen(now, sent) : changes(store, inVersion(store, previous), now)
+  const { count, texts } = previous === undefined || isLarge(previous.json.length)
+    ? unseen(now, sent)
+    : changes(store, inVersion(store, previous), now)
   if (count === 0) return ''
   const named: string[] = []
   for (const text of texts) if (named.push(text) === MAX_NAMED) break
@@ -74,24 +77,30 @@ interface Findings { readonly count: number, readonly texts: Iterable<string> }
 function changes ({ representation: { message } }: ResourceStore, old: ApiObject, now: ApiObject): Findings {
   if (old.metadata.uid !== now.metadata.uid) return { count: 1, texts: ['it was deleted and created again'] }
   const found = compare(shapesOf(message).owned, old, now)
-  return { count: size(found.changed) + size(found.removed), texts: fieldTexts(found, stored(now.metadata.managedFields)) }
+  return {
+    count: size(found.changed) + size(found.removed), texts: fieldTexts(found, stored(now.metadata.managedFields))
+  }
 }
 
 function * fieldTexts ({ changed, removed }: Changes, managers: readonly Manager[]): Generator<string> {
-  for (const path of paths(changed)) yield `${readable(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`
+  for (const path of paths(changed)) {
+    yield `${readable(path)}${byWhom(managers.filter(({ fields }) => at(fields, path) !== undefined))}`
+  }
   for (const path of paths(removed)) yield `${readable(path)} (removed)`
 }
 
 const readable = (path: readonly string[]): string => shorten(escapeControls(pathText(path)), MAX_PATH)
 
 const nameOf = ({ manager }: Manager): string => JSON.stringify(manager)
-const byWhom = ([first, ...more]: readonly Manager[]): string => first === undefined ? '' : ` by ${nameOf(first)}${more.length === 0 ? '' : ' and others'}`
+const byWhom = ([first, ...more]: readonly Manager[]): string =>
+  first === undefined ? '' : ` by ${nameOf(first)}${more.length === 0 ? '' : ' and others'}`
 
 /** Managers that have written since the client read its object, as far as it has sent what it read. */
 function unseen ({ metadata: { managedFields } }: ApiObject, object: ApiObject | undefined): Findings {
   const sent = object?.metadata.managedFields
   if (sent === undefined || sent.length === 0) return { count: 0, texts: [] }
-  const keyOf = ({ manager, operation, subresource, time }: Manager): string => JSON.stringify([manager, operation, subresource, time])
+  const keyOf = ({ manager, operation, subresource, time }: Manager): string =>
+    JSON.stringify([manager, operation, subresource, time])
   const seen = new Set(stored(sent).map(keyOf))
   const names = new Set(stored(managedFields).filter(manager => !seen.has(keyOf(manager))).map(nameOf))
   return { count: names.size, texts: [...names].map(name => `fields of ${name}`) }

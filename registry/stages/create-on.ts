@@ -1,9 +1,10 @@
 /**
  * Creates a key only while the precondition of its admission holds.
  *
- * Within one store, both are compared in a single transaction. Across stores, the precondition is checked again after the create, and the key is deleted if
- * it no longer holds, so an acknowledged create still precedes any change of the precondition. The key is visible for a moment, though, and stays if the
- * process ends or the stores are unreachable; the outcome is then unknown.
+ * Within one store, both are compared in a single transaction. Across stores, the precondition is checked again after
+ * the create, and the key is deleted if it no longer holds, so an acknowledged create still precedes any change of the
+ * precondition. The key is visible for a moment, though, and stays if the process ends or the stores are unreachable;
+ * the outcome is then unknown.
  */
 import type { Precondition } from '../admission.js'
 import type { Backend, Revision, WriteOptions, WriteResult } from '../../storage/backend.js'
@@ -36,9 +37,16 @@ async function createApart (
   const result = await backend.create(key, value, options)
   if (!result.succeeded) return result
   try {
-    return await basis.holds() ? result : { succeeded: false, revision: await undo(backend, key, result.revision), current: undefined }
+    return await basis.holds()
+      ? result
+      : { succeeded: false, revision: await undo(backend, key, result.revision), current: undefined }
   } catch (cause) {
-    throw new StorageError('UnknownOutcome', `${key} was created, but whether what it was admitted by still stood could not be found out, or it could not be taken back`, { key, cause })
+    throw new StorageError(
+      'UnknownOutcome',
+      `${key} was created, but whether what it was admitted by still stood could not be found out, or it could not ` +
+        'be taken back',
+      { key, cause }
+    )
   }
 }
 

@@ -1,5 +1,5 @@
 /** Encodes objects for the store. A dry run encodes them too, to answer as the write would. */
-import { removeUnstoredEmpty } from '../../schemas/index.js'
+import { removeUnstoredEmpty } from '../../schemas/language/unset.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { isKey } from '../../storage/key.js'

@@ -13,7 +13,9 @@ export function compareVersion (write: ChangeWrite): void | Promise<void> {
     if (store.representation.unconditionalUpdate) return
     // Upstream puts the resource name in `kind`.
     const kind = { ...store.resource, kind: store.resource.resource }
-    throw invalid(kind, name, [{ type: 'FieldValueInvalid', field, value: 0, detail: 'must be specified for an update' }])
+    throw invalid(
+      kind, name, [{ type: 'FieldValueInvalid', field, value: 0, detail: 'must be specified for an update' }]
+    )
   }
   if (!/^\d{1,16}$/.test(resourceVersion)) {
     const detail = 'is not a version this server gave out'

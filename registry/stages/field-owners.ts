@@ -1,5 +1,5 @@
 /** Names who owns the fields that a refused change would have set wrongly. */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { FieldError } from '../../schemas/status.js'
 import { at } from '../apply/field-set.js'
 import { stored } from '../apply/managers.js'
@@ -13,7 +13,10 @@ const MAX_FINDINGS = 20
 /** Longer paths, which contain long keys of clients, get no owner. */
 const MAX_PATH = 1000
 
-/** Members, list indexes and map keys of a field path: `spec.ports[0].port`, `metadata.labels[a.b/c]`. Sticky, so that no bracket is looked at twice. */
+/**
+ * Members, list indexes and map keys of a field path: `spec.ports[0].port`, `metadata.labels[a.b/c]`. Sticky, so that
+ * no bracket is looked at twice.
+ */
 const STEP = /\.?([^.[\]]+)|\[([^\]]*)\]/gy
 
 export interface Refused {
@@ -35,7 +38,9 @@ export function withOwners (
   const { owned } = shapesOf(message)
   return findings.map((finding, index) => {
     const path = index < MAX_FINDINGS ? elementsOf(owned, object, finding.field) : []
-    const owners = path.length === 0 ? [] : managers.filter(({ manager, fields }) => manager !== own && at(fields, path) !== undefined)
+    const owners = path.length === 0
+      ? []
+      : managers.filter(({ manager, fields }) => manager !== own && at(fields, path) !== undefined)
     return owners.length === 0 ? finding : { ...finding, owners: [...new Set(owners.map(({ manager }) => manager))] }
   })
 }

@@ -1,5 +1,8 @@
-/** Matches the name and namespace of an object with the URL. The object may omit its namespace but must not contradict the URL. Error texts as upstream. */
-import type { ApiObject } from '../../schemas/index.js'
+/**
+ * Matches the name and namespace of an object with the URL. The object may omit its namespace but must not contradict
+ * the URL. Error texts as upstream.
+ */
+import type { ApiObject } from '../../schemas/resource.js'
 import { badRequest, conflict, type GroupResource } from '../../schemas/status.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Target } from '../write-context.js'
@@ -11,20 +14,27 @@ type Named = Pick<ApiObject, 'metadata'>
 export function matchNamespace ({ type }: Scope, { metadata }: Named, { namespace }: Pick<Target, 'namespace'>): void {
   if (!type.namespaced || namespace === '') delete metadata.namespace
   else if ((metadata.namespace ?? '') === '') metadata.namespace = namespace
-  else if (metadata.namespace !== namespace) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  else if (metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
 }
 
 /** As `matchNamespace`; the name is required as well. @throws StatusError 400 */
 export function matchTarget (scope: Scope, object: Named, target: Target): void {
   matchNamespace(scope, object, target)
   const { name = '' } = object.metadata
-  if (name === '') throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`)
-  if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`)
+  if (name === '') {
+    throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`)
+  }
+  if (name !== target.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`)
+  }
 }
 
 /** A uid in a replacement is a precondition. Validation refuses patches that change it. @throws StatusError 409 */
 export function requireUid (
-  { metadata: { uid = '' } }: Named, { metadata: { uid: current = '' } }: Named, { name }: Target, resource: GroupResource
+  { metadata: { uid = '' } }: Named, { metadata: { uid: current = '' } }: Named, { name }: Target,
+  resource: GroupResource
 ): void {
   if (uid === '' || uid === current) return
   throw conflict(resource, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current}`)

@@ -1,5 +1,5 @@
 /** Size limits of objects, which hold on every back end. */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { TooManyError } from '../../schemas/language/decode-error.js'
 import { MAX_STORED_BYTES, MAX_VALUES } from '../../schemas/limits.js'
 import { tooLarge } from '../../schemas/status.js'
@@ -29,7 +29,10 @@ export function measure (write: StoredWrite): void {
   throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
 }
 
-/** Runs `make` on a patched or applied object. @throws StatusError 413 if the object has too many values; any error of `make` */
+/**
+ * Runs `make` on a patched or applied object.
+ * @throws StatusError 413 if the object has too many values; any error of `make`
+ */
 export function reportTooLarge<T> (make: () => T): T {
   try {
     return make()

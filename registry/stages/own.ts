@@ -1,12 +1,15 @@
 /**
- * Maintains managedFields on every write: connects `registry/apply/` to stores and requests. Objects without managers, because they are older or a client
- * reset them, get some with the first apply.
+ * Maintains managedFields on every write: connects `registry/apply/` to stores and requests. Objects without managers,
+ * because they are older or a client reset them, get some with the first apply.
  */
-import { type Subresource, type Representation, type ApiObject, type FieldError } from '../../schemas/index.js'
+import type { Subresource, Representation, ApiObject } from '../../schemas/resource.js'
+import type { FieldError } from '../../schemas/status.js'
 import { validateManagedFields } from '../../schemas/meta/metadata.js'
 import { fieldElement } from '../apply/elements.js'
 import { setOf, EMPTY, type FieldSet } from '../apply/field-set.js'
-import { stored, entriesOf, submitted, isReset, type Manager, type ManagedFieldsOperation, type ManagerIdentity } from '../apply/managers.js'
+import {
+  stored, entriesOf, submitted, isReset, type Manager, type ManagedFieldsOperation, type ManagerIdentity
+} from '../apply/managers.js'
 import { reconciled } from '../apply/reconcile.js'
 import { isIdentical, shapesOf, type Shape } from '../apply/shape.js'
 import { update } from '../apply/update.js'
@@ -22,7 +25,9 @@ import type { ChangeWrite, CreateWrite } from './writes.js'
 const SERVER = 'orch-apiserver'
 
 export function managerIdentity (write: ObjectWrite, operation: ManagedFieldsOperation): ManagerIdentity {
-  const { store: { representation: { apiVersion } }, target: { subresource = '' }, context: { fieldManager = SERVER } } = write
+  const {
+    store: { representation: { apiVersion } }, target: { subresource = '' }, context: { fieldManager = SERVER }
+  } = write
   return { manager: fieldManager, operation, apiVersion, subresource }
 }
 
@@ -33,7 +38,11 @@ export function fieldsKept ({ representation }: ResourceStore, subresource: stri
   let known = keptFieldsCache.get(representation)
   if (known === undefined) keptFieldsCache.set(representation, known = new Map())
   let fields = known.get(subresource)
-  if (fields === undefined) known.set(subresource, fields = setOf(keptBy(representation, subresource).map(path => path.split('.').map(fieldElement))))
+  if (fields === undefined) {
+    known.set(
+      subresource, fields = setOf(keptBy(representation, subresource).map(path => path.split('.').map(fieldElement)))
+    )
+  }
   return fields
 }
 
@@ -57,7 +66,8 @@ function others (shape: Shape, at: string, changes: readonly string[]): string[]
 const changesOf = (subresource: Subresource | undefined): readonly string[] => subresource?.changes ?? []
 /** A creator does not own the status of its object. */
 const STATUS: FieldSet = { 'f:status': EMPTY }
-const ignoredOnCreate = (store: ResourceStore): FieldSet => store.representation.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
+const ignoredOnCreate = (store: ResourceStore): FieldSet =>
+  store.representation.subresources.some(({ name }) => name === 'status') ? STATUS : EMPTY
 
 type Entries = ApiObject['metadata']['managedFields']
 
@@ -79,7 +89,9 @@ export function * ownNew (write: CreateWrite): WaitingSteps<void> {
   write.managedFields = object.metadata.managedFields
   if (applied !== undefined) return
   write.trackOwnership = trackOwnership(store, object, (before, after) => {
-    const owners = finish(tracked(write, { before, after, managers: stored(write.managedFields), ignored: ignoredOnCreate(store) }))
+    const owners = finish(
+      tracked(write, { before, after, managers: stored(write.managedFields), ignored: ignoredOnCreate(store) })
+    )
     write.managedFields = entriesOf(owners)
   })
 }
@@ -98,7 +110,10 @@ export function keepOwners ({ object: { metadata }, managedFields }: CreateWrite
   else metadata.managedFields = managedFields
 }
 
-/** Chooses the entries that apply to a change: those that the client sent, else the current ones. Subresources cannot send any. */
+/**
+ * Chooses the entries that apply to a change: those that the client sent, else the current ones. Subresources cannot
+ * send any.
+ */
 export function inheritOwners (write: ChangeWrite): void {
   const { object: { metadata }, oldObject: { metadata: { managedFields: before } }, subresource } = write
   const { managedFields: sent } = metadata
@@ -108,7 +123,10 @@ export function inheritOwners (write: ChangeWrite): void {
   else delete metadata.managedFields
 }
 
-/** The author of a change owns the changed fields, but no allocated values. @throws StatusError 422 for malformed entries */
+/**
+ * The author of a change owns the changed fields, but no allocated values.
+ * @throws StatusError 422 for malformed entries
+ */
 export function * ownChange (write: ChangeWrite): WaitingSteps<void> {
   const { store, object, oldObject: old, subresource } = write
   const sent = object.metadata.managedFields ?? []

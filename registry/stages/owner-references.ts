@@ -1,8 +1,11 @@
 /** Deduplicates owner references. */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { Caller } from '../write-context.js'
 
-/** Merges identical references and warns about them. @param admitted whether the object comes from admission or a patch */
+/**
+ * Merges identical references and warns about them.
+ * @param admitted whether the object comes from admission or a patch
+ */
 export function mergeOwnerReferences ({ metadata }: ApiObject, caller: Pick<Caller, 'warn'>, admitted = false): void {
   const { ownerReferences: all = [] } = metadata
   if (all.length < 2) return
@@ -17,5 +20,7 @@ export function mergeOwnerReferences ({ metadata }: ApiObject, caller: Pick<Call
   metadata.ownerReferences = kept
   const when = admitted ? ' after mutating admission happens' : ''
   const uids = repeated.join(', ')
-  caller.warn?.(`.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`)
+  caller.warn?.(`.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in ` +
+    '1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ' +
+    `${uids}`)
 }

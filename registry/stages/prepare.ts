@@ -1,7 +1,9 @@
 /** Prepares objects for validation: values that the server decides, fields that the write cannot change. */
-import {
-  clone, emptyField, nextGeneration, sameValue, sameMessages, putAt, valueAt, type Subresource, type ApiObject
-} from '../../schemas/index.js'
+import { emptyField } from '../../schemas/language/plan.js'
+import { sameMessages } from '../../schemas/language/presence.js'
+import { clone, sameValue, putAt, valueAt } from '../../schemas/language/values.js'
+import { nextGeneration } from '../../schemas/meta/object.js'
+import type { Subresource, ApiObject } from '../../schemas/resource.js'
 import { keepMetadata } from '../../schemas/meta/status-metadata.js'
 import type { ResourceStore } from '../resource-store.js'
 import { fillDefaults } from '../outgrown.js'
@@ -73,7 +75,9 @@ export function prepareChange ({ store, object, oldObject: old, subresource }: C
 function updateGeneration ({ type: { generation }, stored }: ResourceStore, object: ApiObject, old: ApiObject): void {
   if (generation === undefined) return
   const desired = generation(object)
-  if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) return
+  if (desired === undefined || (sameValue(desired, generation(old)) && sameMessages(stored.message, object, old))) {
+    return
+  }
   object.metadata.generation = nextGeneration(old)
 }
 

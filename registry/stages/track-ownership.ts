@@ -1,11 +1,15 @@
 /** Tracks what webhooks and host plugins change in a new object, apart from what the server's own plugins add. */
 import { isDeepStrictEqual } from 'node:util'
-import { applyDefaults, clone, type ApiObject } from '../../schemas/index.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
+import { clone } from '../../schemas/language/values.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { ResourceStore } from '../resource-store.js'
 
 /** @param changed receives the object before and after each change, with defaults */
-export function trackOwnership ({ stored: { message } }: ResourceStore, object: ApiObject, changed: (before: ApiObject, after: ApiObject) => void): NonNullable<AdmissionRequest['trackOwnership']> {
+export function trackOwnership (
+  { stored: { message } }: ResourceStore, object: ApiObject, changed: (before: ApiObject, after: ApiObject) => void
+): NonNullable<AdmissionRequest['trackOwnership']> {
   const complete = (copy: ApiObject): ApiObject => {
     applyDefaults(message, copy)
     return copy

@@ -1,7 +1,8 @@
 /** Validates prepared objects. */
 import {
-  validateSubresource, validateObject, validateUpdate, validateVersion, type ApiObject
-} from '../../schemas/index.js'
+  validateSubresource, validateObject, validateUpdate, validateVersion
+} from '../../schemas/language/validation.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import { mayGet, refuse } from '../write-context.js'
 import { withOwners } from './field-owners.js'
@@ -34,7 +35,11 @@ export function * validateChange (write: ChangeWrite): WaitingSteps<void> {
   accept(write, old)
 }
 
-function accept ({ store: { strategy }, object, subresource, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined): void {
+function accept (
+  { store: { strategy }, object, subresource, context }: CreateWrite | ChangeWrite, old: ApiObject | undefined
+): void {
   strategy.canonicalize?.(object)
-  if (old === undefined || subresource === '') for (const text of strategy.warnings?.(object, old) ?? []) context.caller.warn?.(text)
+  if (old === undefined || subresource === '') {
+    for (const text of strategy.warnings?.(object, old) ?? []) context.caller.warn?.(text)
+  }
 }

@@ -1,7 +1,10 @@
 /** The versions of a store's type, in which field ownership is compared. */
-import {
-  applyDefaults, decode, parseExactly, toJson, UNBOUNDED, type ApiObject, type Representation
-} from '../../schemas/index.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
+import { parseExactly } from '../../schemas/codec/json/exact.js'
+import { UNBOUNDED } from '../../schemas/codec/json/parse.js'
+import { decode } from '../../schemas/language/decode.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
+import type { ApiObject, Representation } from '../../schemas/resource.js'
 import { shapesOf } from '../apply/shape.js'
 import type { Versions } from '../apply/versions.js'
 import type { ResourceStore, Siblings } from '../resource-store.js'

@@ -4,7 +4,8 @@
  * whole request until the next full collection.
  */
 import type { UserInfo } from '../../schemas/meta/user-info.js'
-import { clone, type ApiObject } from '../../schemas/index.js'
+import { clone } from '../../schemas/language/values.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { AdmissionOperation, AdmissionReader, AdmissionRequest, Precondition, TypedRequest } from '../admission.js'

@@ -1,8 +1,9 @@
 /**
- * Server-side apply: merges the applied configuration into the current object, or creates the object. The store supplies the current object, so a version
- * conflict retries the apply; only an ownership conflict reaches the client.
+ * Server-side apply: merges the applied configuration into the current object, or creates the object. The store
+ * supplies the current object, so a version conflict retries the apply; only an ownership conflict reaches the client.
  */
-import { decode, type ApiObject } from '../../schemas/index.js'
+import { decode } from '../../schemas/language/decode.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { applyOtherDefaults } from '../../schemas/language/defaults.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Steps, WaitingSteps } from '../../schemas/steps.js'
@@ -26,13 +27,19 @@ import { matchTarget } from '../stages/identity.js'
 import type { Written } from './update.js'
 
 export interface ApplyRequest {
-  /** The applied configuration in the version of the store; see `appliedValue`. `base` is undefined for a missing object. */
+  /**
+   * The applied configuration in the version of the store; see `appliedValue`. `base` is undefined for a missing
+   * object.
+   */
   readonly configOf: (base: Entry | undefined) => ApiObject
   /** The request body, if the configuration is the object itself. */
   readonly sent?: unknown
   /** Takes over fields that other managers set to other values. */
   readonly force: boolean
-  /** For applies to a view such as scale: the version of the view, and a function that completes an object without the fields removed from the view. */
+  /**
+   * For applies to a view such as scale: the version of the view, and a function that completes an object without the
+   * fields removed from the view.
+   */
   readonly view?: { readonly version: string, readonly complete: (object: ApiObject) => void }
 }
 
@@ -114,7 +121,9 @@ const MERGE: ReadonlyArray<Stage<ApplyWrite>> = [
 export const APPLY = changeOf(MERGE, ({ object, managers }) => { setOwners(object, managers) })
 
 /** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, any admission refusal; StorageError */
-export async function apply (store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext): Promise<Written> {
+export async function apply (
+  store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext
+): Promise<Written> {
   for (let attempts = 0; ; attempts++) {
     const entry = await runChange(APPLY, new ApplyWrite(store, request, target, context))
     if (entry !== undefined) return { entry, created: false }
@@ -131,19 +140,29 @@ export async function apply (store: ResourceStore, request: ApplyRequest, target
   }
 }
 
-/** A uid names an object that existed. A resourceVersion is ignored, so that exported objects can be applied elsewhere. */
+/**
+ * A uid names an object that existed. A resourceVersion is ignored, so that exported objects can be applied elsewhere.
+ */
 function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject, { name }: Target): void {
-  if (uid !== '') throw conflict(store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
+  if (uid !== '') {
+    throw conflict(
+      store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+    )
+  }
 }
 
 /**
  * False if all conflicts concern fields that kubectl applied client-side, which it takes over.
  * @throws StatusError 409 for other conflicts
  */
-function isSettled ({ store, request: { view } }: ApplyWrite, { conflicts }: Applied, application: Application): boolean {
+function isSettled (
+  { store, request: { view } }: ApplyWrite, { conflicts }: Applied, application: Application
+): boolean {
   if (conflicts.length === 0) return true
   const { manager, apiVersion } = application.identity
-  const remaining = manager === KUBECTL && view === undefined ? conflictsOutside(conflicts, unchangedSince(store.representation.message, apiVersion, application.live)) : conflicts
+  const remaining = manager === KUBECTL && view === undefined
+    ? conflictsOutside(conflicts, unchangedSince(store.representation.message, apiVersion, application.live))
+    : conflicts
   if (remaining.length > 0) throw applyConflict(remaining, view?.version)
   return false
 }

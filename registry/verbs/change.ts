@@ -1,5 +1,5 @@
 /** The order of a change, which updates, patches and applies share, and changes that the server makes itself. */
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -17,7 +17,10 @@ import { validateChange } from '../stages/validate.js'
 import { ChangeWrite } from '../stages/writes.js'
 import type { Target, WriteContext } from '../write-context.js'
 
-/** Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to refuse. */
+/**
+ * Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to
+ * refuse.
+ */
 export type Make = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject> | Steps<ApiObject>
 
 /** Finds the object; a conflict leads back here. */
@@ -62,7 +65,10 @@ export function changeOf<W extends ChangeWrite> (
   ]
 }
 
-/** @returns the object; under dry run as it would be stored; undefined if it is missing and may be. @throws as its stages */
+/**
+ * @returns the object; under dry run as it would be stored; undefined if it is missing and may be.
+ * @throws as its stages
+ */
 export async function runChange<W extends ChangeWrite> (
   stages: ReadonlyArray<Stage<W>>, write: W
 ): Promise<Entry | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Continue tokens of paged lists: the revision of the first page, and the next key relative to the start of the requested range. A forged token cannot reach
- * objects outside that range.
+ * Continue tokens of paged lists: the revision of the first page, and the next key relative to the start of the
+ * requested range. A forged token cannot reach objects outside that range.
  */
 import type { Revision } from '../../storage/backend.js'
 

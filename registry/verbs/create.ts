@@ -1,6 +1,6 @@
 /** Creates objects: POST, and PUT of a missing name. */
 import { randomUUID } from 'node:crypto'
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { alreadyExists, badRequest, noUniqueName } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { Manager } from '../apply/managers.js'
@@ -82,7 +82,10 @@ export function identify (write: CreateWrite): void {
   mergeOwnerReferences(object, context.caller)
 }
 
-/** Admission may have replaced the metadata, but must not rename an object that the client named. @throws StatusError 400 */
+/**
+ * Admission may have replaced the metadata, but must not rename an object that the client named.
+ * @throws StatusError 400
+ */
 export function identifyAgain (write: CreateWrite): void {
   const { store, object, target, object: { metadata } } = write
   if (target.name === '') matchNamespace(store, object, target)

@@ -58,7 +58,9 @@ async function find (write: CollectionWrite): Promise<void> {
 async function removeAll (write: CollectionWrite): Promise<void> {
   const work = async (): Promise<void> => { await runSteps(removeNext(write), write, true) }
   const workers = Math.max(1, write.request.workers)
-  await Promise.all(Array.from({ length: workers }, () => work().catch((failure: unknown) => { write.failure ??= failure })))
+  await Promise.all(
+    Array.from({ length: workers }, () => work().catch((failure: unknown) => { write.failure ??= failure }))
+  )
   if (write.failure !== undefined) throw write.failure
 }
 

@@ -1,5 +1,6 @@
 /** Removes unreadable objects at once: they can be neither marked nor finalized. */
-import { decode, UNBOUNDED } from '../../schemas/index.js'
+import { UNBOUNDED } from '../../schemas/codec/json/parse.js'
+import { decode } from '../../schemas/language/decode.js'
 import { conflict, notFound } from '../../schemas/status.js'
 import type { KeyValue } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -20,7 +21,9 @@ class DamagedWrite extends StoredWrite {
   readonly preconditions: Preconditions | undefined
   revision = 0
 
-  constructor ({ store, target, context }: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError) {
+  constructor (
+    { store, target, context }: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError
+  ) {
     super(store, target, context, 'DELETE')
     this.preconditions = preconditions
     this.damage = damage
@@ -40,7 +43,10 @@ const DELETE_DAMAGED: ReadonlyArray<Stage<DamagedWrite>> = [
   { name: 'conclude', run: conclude }
 ]
 
-/** @param damage the decoding error @throws it if the object is not damaged; StatusError 404, 409, any admission refusal */
+/**
+ * @param damage the decoding error
+ * @throws it if the object is not damaged; StatusError 404, 409, any admission refusal
+ */
 export async function removeDamaged (
   object: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError
 ): Promise<Entry> {

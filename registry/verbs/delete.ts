@@ -1,9 +1,11 @@
 /**
- * DELETE in two phases: an object with finalizers or a grace period is marked with a deletionTimestamp and removed when nothing holds it any longer; other
- * objects are removed at once.
- * (Interface: Deletion of an object.)
+ * DELETE in two phases: an object with finalizers or a grace period is marked with a deletionTimestamp and removed when
+ * nothing holds it any longer; other objects are removed at once. (Interface: Deletion of an object.)
  */
-import { timestamp, nextGeneration, type ApiObject, type Strategy, type Int64 } from '../../schemas/index.js'
+import type { Int64 } from '../../schemas/language/declare.js'
+import { nextGeneration } from '../../schemas/meta/object.js'
+import { timestamp } from '../../schemas/meta/time.js'
+import type { ApiObject, Strategy } from '../../schemas/resource.js'
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../schemas/meta/metadata-rules.js'
 import { conflict, invalid } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -37,7 +39,9 @@ export interface Deleted {
   readonly removed: boolean
 }
 
-const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = { Orphan: ORPHAN_FINALIZER, Foreground: FOREGROUND_FINALIZER, Background: undefined }
+const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = {
+  Orphan: ORPHAN_FINALIZER, Foreground: FOREGROUND_FINALIZER, Background: undefined
+}
 const PROPAGATION_FINALIZERS = new Set([ORPHAN_FINALIZER, FOREGROUND_FINALIZER])
 
 export class DeleteWrite extends ChangeWrite {
@@ -68,7 +72,9 @@ function needsAdmission ({ request: { admitted, gracePeriodSeconds }, oldObject:
   return deletionTimestamp === undefined || remaining <= 0 || !keepsGracePeriod
 }
 
-/** Types with a grace period or a terminating phase are marked before they are removed, so that watchers see that state. */
+/**
+ * Types with a grace period or a terminating phase are marked before they are removed, so that watchers see that state.
+ */
 const marksFirst = ({ store: { strategy } }: DeleteWrite): boolean =>
   strategy.gracePeriod !== undefined || strategy.beginDelete !== undefined
 
@@ -90,7 +96,9 @@ export const DELETE: ReadonlyArray<Stage<DeleteWrite>> = [
 ]
 
 /** @throws StatusError 404, 409 Conflict, any admission refusal; StorageError */
-export async function remove (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext): Promise<Deleted> {
+export async function remove (
+  store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext
+): Promise<Deleted> {
   try {
     const write = new DeleteWrite(store, target, request, context)
     const entry = found(await runChange(DELETE, write))
@@ -124,15 +132,23 @@ export async function checkPreconditions (write: DeleteWrite): Promise<void> {
 }
 
 const OF_NAMESPACES = {
-  uid: (expected: string, current: string) => `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${current}`,
-  resourceVersion: (expected: string, current: string) => `Precondition failed: ResourceVersion in precondition: ${expected}, ResourceVersion in object meta: ${current}`
+  uid: (expected: string, current: string) =>
+    `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${current}`,
+  resourceVersion: (expected: string, current: string) =>
+    `Precondition failed: ResourceVersion in precondition: ${expected}, ResourceVersion in object meta: ${current}`
 }
 const OF_OTHERS = {
-  uid: (expected: string, current: string) => `the UID in the precondition (${expected}) does not match the UID in record (${current}). The object might have been deleted and then recreated`,
-  resourceVersion: (expected: string, current: string) => `the ResourceVersion in the precondition (${expected}) does not match the ResourceVersion in record (${current}). The object might have been modified`
+  uid: (expected: string, current: string) =>
+    `the UID in the precondition (${expected}) does not match the UID in record (${current}). The object might have ` +
+      'been deleted and then recreated',
+  resourceVersion: (expected: string, current: string) =>
+    `the ResourceVersion in the precondition (${expected}) does not match the ResourceVersion in record (${current}` +
+      '). The object might have been modified'
 }
 
-/** Decides whether the object is removed, and shows how it looks once its deletion has begun. A mark has no size limit. */
+/**
+ * Decides whether the object is removed, and shows how it looks once its deletion has begun. A mark has no size limit.
+ */
 export function mark (write: DeleteWrite): void {
   const { store, base, oldObject, request } = write
   const marked = markedObject(store, base.copy(), request)
@@ -160,10 +176,13 @@ export function concludeRemoval (write: DeleteWrite): void | Promise<void> {
   write.result = marked
 }
 
-function markedObject (store: ResourceStore, object: ApiObject, { propagationPolicy, gracePeriodSeconds }: DeleteRequest): ApiObject {
+function markedObject (
+  store: ResourceStore, object: ApiObject, { propagationPolicy, gracePeriodSeconds }: DeleteRequest
+): ApiObject {
   const { metadata } = object
   const terminating = metadata.deletionTimestamp !== undefined
-  if (terminating && (metadata.deletionGracePeriodSeconds ?? 0) > 0 && !shortenGracePeriod(metadata, gracePeriodSeconds)) return object
+  if (terminating && (metadata.deletionGracePeriodSeconds ?? 0) > 0 &&
+    !shortenGracePeriod(metadata, gracePeriodSeconds)) return object
   // A namespace that is being emptied keeps its first propagation policy.
   if (terminating && store.strategy.blocksRemoval?.(object) === true) return object
   if (store.dependents !== 'left') setDependentFinalizers(metadata, store.dependents, propagationPolicy)
@@ -171,17 +190,23 @@ function markedObject (store: ResourceStore, object: ApiObject, { propagationPol
     const grace = store.strategy.gracePeriod?.(object, gracePeriodSeconds) ?? 0
     metadata.deletionTimestamp = now(store, grace)
     metadata.deletionGracePeriodSeconds = grace
-    // Controllers must react to the new deletionTimestamp. Types with a `beginDelete` of their own count no generation for it.
-    if (store.strategy.beginDelete === undefined && (metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(object)
+    // Controllers must react to the new deletionTimestamp. Types with a `beginDelete` of their own count no generation
+    // for it.
+    if (store.strategy.beginDelete === undefined && (metadata.generation ?? 0) > 0) {
+      metadata.generation = nextGeneration(object)
+    }
     store.strategy.beginDelete?.(object)
   }
   return object
 }
 
 /** Sets the finalizer for dependents: the policy of the request, else of the object, else of its type. */
-function setDependentFinalizers (metadata: ApiObject['metadata'], ofType: Strategy['dependents'], policy: Propagation | undefined): void {
+function setDependentFinalizers (
+  metadata: ApiObject['metadata'], ofType: Strategy['dependents'], policy: Propagation | undefined
+): void {
   const { finalizers = [] } = metadata
-  const byItself = finalizers.find(finalizer => PROPAGATION_FINALIZERS.has(finalizer)) ?? (ofType === 'orphaned' ? ORPHAN_FINALIZER : undefined)
+  const byItself = finalizers.find(finalizer =>
+    PROPAGATION_FINALIZERS.has(finalizer)) ?? (ofType === 'orphaned' ? ORPHAN_FINALIZER : undefined)
   const wanted = ofType === 'none' ? undefined : policy === undefined ? byItself : BY_PROPAGATION[policy]
   const kept = finalizers.filter(finalizer => !PROPAGATION_FINALIZERS.has(finalizer) || finalizer === wanted)
   if (wanted !== undefined && !kept.includes(wanted)) kept.push(wanted)
@@ -202,15 +227,23 @@ function shortenGracePeriod (metadata: ApiObject['metadata'], seconds: number | 
  * The propagation policy of a request, given in either of two options.
  * @throws StatusError 422 for an unknown policy, or if both options are set
  */
-export function propagationOf (policy: string | undefined, orphanDependents: boolean | undefined): Propagation | undefined {
+export function propagationOf (
+  policy: string | undefined, orphanDependents: boolean | undefined
+): Propagation | undefined {
   const kind = { group: 'meta.orch.io', kind: 'DeleteOptions' }
   if (policy !== undefined && orphanDependents !== undefined) {
-    throw invalid(kind, '', [{ type: 'FieldValueInvalid', field: 'propagationPolicy', value: policy, detail: 'orphanDependents and deletionPropagation cannot be both set' }])
+    throw invalid(kind, '', [{
+      type: 'FieldValueInvalid', field: 'propagationPolicy', value: policy,
+      detail: 'orphanDependents and deletionPropagation cannot be both set'
+    }])
   }
   if (orphanDependents !== undefined) return orphanDependents ? 'Orphan' : 'Background'
   if (policy === undefined) return undefined
   if (!Object.hasOwn(BY_PROPAGATION, policy)) {
-    throw invalid(kind, '', [{ type: 'FieldValueNotSupported', field: 'propagationPolicy', value: policy, detail: 'supported values: "Foreground", "Background", "Orphan"' }])
+    throw invalid(kind, '', [{
+      type: 'FieldValueNotSupported', field: 'propagationPolicy', value: policy,
+      detail: 'supported values: "Foreground", "Background", "Orphan"'
+    }])
   }
   return policy as Propagation // one of the three, as just checked
 }

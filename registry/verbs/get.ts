@@ -11,16 +11,21 @@ const POLL_MS = 25
 /** @throws StatusError 400 */
 export function parseRevision (text: string, parameter = 'resourceVersion'): Revision {
   const revision = /^\d{1,16}$/.test(text) ? Number(text) : NaN
-  if (!Number.isSafeInteger(revision)) throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${quote(text)}: must be a whole number up to ${Number.MAX_SAFE_INTEGER}`)
+  if (!Number.isSafeInteger(revision)) {
+    throw badRequest(`invalid resource version: ${parameter}: Invalid value: ${quote(text)}: must be a whole number ` +
+      `up to ${Number.MAX_SAFE_INTEGER}`)
+  }
   return revision
 }
 
 /**
- * By resourceVersion: '' the newest state, '0' any, otherwise at least that version. (Interface: Resource version semantics.) Returns without a promise if it
- * need not wait.
+ * By resourceVersion: '' the newest state, '0' any, otherwise at least that version. (Interface: Resource version
+ * semantics.) Returns without a promise if it need not wait.
  * @throws StatusError 400, 404; StorageError 'FutureRevision'
  */
-export function get (store: ResourceStore, namespace: string, name: string, resourceVersion: string): Entry | Promise<Entry> {
+export function get (
+  store: ResourceStore, namespace: string, name: string, resourceVersion: string
+): Entry | Promise<Entry> {
   const key = store.key(namespace, name)
   const { cache } = store
   if (cache === undefined) return stored(store, key, name, resourceVersion)

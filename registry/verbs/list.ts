@@ -1,8 +1,9 @@
 /**
- * LIST: chooses the state to read from the interface's table, then reads pages from a cache snapshot or, without one, from the back end's history.
- * (Interface: List paging, Resource version semantics.)
+ * LIST: chooses the state to read from the interface's table, then reads pages from a cache snapshot or, without one,
+ * from the back end's history. (Interface: List paging, Resource version semantics.)
  */
-import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
+import type { FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
+import type { LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
 import { badRequest, expired, StatusError } from '../../schemas/status.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -49,11 +50,16 @@ const ITEMS_PER_CHECK = 512
 const LEAVES_PER_CHECK = 16
 const BACKEND_PAGE = 500
 
-const EXPIRED = 'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
+const EXPIRED =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+    'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+    'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+    'deleted between the time the first chunk was returned and now may show up in the list.'
 const TOO_OLD = 'The resourceVersion for the provided list is too old.'
 
 /** The 410 contains a token to continue the list inconsistently, at the newest state. */
-const tooOld = (from: string | undefined): StatusError => from === undefined ? expired(TOO_OLD) : expired(EXPIRED, encodeToken({ revision: NEWEST, next: from }))
+const tooOld = (from: string | undefined): StatusError =>
+  from === undefined ? expired(TOO_OLD) : expired(EXPIRED, encodeToken({ revision: NEWEST, next: from }))
 
 const FOREIGN_TOKEN = 'invalid continue token: it is none of this server; start the list again'
 
@@ -61,9 +67,19 @@ const FOREIGN_TOKEN = 'invalid continue token: it is none of this server; start 
  * Looks up the combination of parameters in the interface's table.
  * @throws StatusError 400 for invalid combinations
  */
-function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'>): State {
-  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') throw badRequest(`resourceVersionMatch: Unsupported value: ${quote(match)}: supported values: "Exact", "NotOlderThan", ""`)
-  if (match !== '' && resourceVersion === '') throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
+function stateOf (
+  { limit, continue: token, resourceVersion, resourceVersionMatch: match }: Pick<
+    ListRequest, 'limit' | 'continue' | 'resourceVersion' | 'resourceVersionMatch'
+  >
+): State {
+  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
+    throw badRequest(
+      `resourceVersionMatch: Unsupported value: ${quote(match)}: supported values: "Exact", "NotOlderThan", ""`
+    )
+  }
+  if (match !== '' && resourceVersion === '') {
+    throw badRequest('resourceVersionMatch is forbidden unless resourceVersion is provided')
+  }
   if (token !== '') {
     if (match !== '') throw badRequest('resourceVersionMatch is forbidden when continue is provided')
     const decoded = decodeToken(token)
@@ -76,8 +92,12 @@ function stateOf ({ limit, continue: token, resourceVersion, resourceVersionMatc
   }
   if (resourceVersion === '') return { kind: 'newest', from: undefined }
   const revision = parseRevision(resourceVersion)
-  if (match === 'Exact' && revision === 0) throw badRequest('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
-  if (match === 'Exact' || (match === '' && limit > 0 && revision !== 0)) return { kind: 'exact', revision, from: undefined }
+  if (match === 'Exact' && revision === 0) {
+    throw badRequest('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+  }
+  if (match === 'Exact' || (match === '' && limit > 0 && revision !== 0)) {
+    return { kind: 'exact', revision, from: undefined }
+  }
   return { kind: 'notOlderThan', revision: resourceVersion, from: undefined }
 }
 
@@ -106,7 +126,9 @@ export async function list (
   const known = cache?.snapshotAt(state.revision)
   if (state.revision < backend.compactedRevision()) throw tooOld(state.from)
   if (mayReadFrom !== undefined && !await mayReadFrom(state.revision)) throw tooOld(state.from)
-  return cache !== undefined && known !== undefined ? await page({ store, cache, request }, known, state.from) : await history(store, request, state.revision, state.from)
+  return cache !== undefined && known !== undefined
+    ? await page({ store, cache, request }, known, state.from)
+    : await history(store, request, state.revision, state.from)
 }
 
 /** Common to both sources: range, start key and filter. */
@@ -116,7 +138,8 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
   const first = from === undefined ? start : start + from
   if (first < start || first >= end) throw badRequest(FOREIGN_TOKEN)
   const everything = labels.empty && fields.empty
-  const matches = (entry: Entry): boolean => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields))
+  const matches = (entry: Entry): boolean => labels.matches(entry.labels) &&
+    (fields.empty || fields.matches(entry.fields))
   return { start, end, first, everything, matches }
 }
 
@@ -159,18 +182,28 @@ async function page (
   const more = next !== undefined && map.count(next, end) > 0
   if (!more || next === undefined) return { revision, entries, leaves, continue: '', remaining: undefined }
   cache.pin(snapshot)
-  return { revision, entries, leaves, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? map.count(next, end) : undefined }
+  return {
+    revision, entries, leaves, continue: encodeToken({ revision, next: next.slice(start.length) }),
+    remaining: everything ? map.count(next, end) : undefined
+  }
 }
 
 /** The only key that matches, for a field selector on the name in one namespace. */
-export function exactKey (store: ResourceStore, { fields, namespace }: Pick<ListRequest, 'fields' | 'namespace'>): string | undefined {
+export function exactKey (
+  store: ResourceStore, { fields, namespace }: Pick<ListRequest, 'fields' | 'namespace'>
+): string | undefined {
   const name = fields.exact.get('metadata.name')
   const within = namespace === '' ? fields.exact.get('metadata.namespace') : namespace
-  if (name === undefined || name === '' || (store.type.namespaced && (within === undefined || within === ''))) return undefined
+  if (name === undefined || name === '' || (store.type.namespaced && (within === undefined || within === ''))) {
+    return undefined
+  }
   return store.key(within ?? '', name)
 }
 
-/** Collects matching entries until the limit, the end of the range or the end of the turn. Returns the key to continue at, undefined at the end. */
+/**
+ * Collects matching entries until the limit, the end of the range or the end of the turn. Returns the key to continue
+ * at, undefined at the end.
+ */
 function collect (map: Snapshot['map'], from: string, { end, limit, matches, entries }: Page): string | undefined {
   let seen = 0
   let next: string | undefined
@@ -206,7 +239,9 @@ async function yieldTurn (signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** Reads a page from the back end, at a revision that the cache lacks; 0 is the newest. */
-async function history (store: ResourceStore, request: ListRequest, at: Revision, from: string | undefined): Promise<ListResult> {
+async function history (
+  store: ResourceStore, request: ListRequest, at: Revision, from: string | undefined
+): Promise<ListResult> {
   const { start, end, first, everything, matches } = selection(store, request, from)
   const limit = request.limit === 0 ? Infinity : request.limit
   const entries: Entry[] = []
@@ -224,7 +259,9 @@ async function history (store: ResourceStore, request: ListRequest, at: Revision
   let examined = 0
   for (;;) {
     const size = everything ? Math.min(BACKEND_PAGE, limit - entries.length) : BACKEND_PAGE
-    const { kvs, more, count, revision: current } = await store.backend.list({ start: next, end, revision, limit: size }).catch(rethrow)
+    const { kvs, more, count, revision: current } = await store.backend
+      .list({ start: next, end, revision, limit: size })
+      .catch(rethrow)
     revision ||= current
     let used = 0
     read += kvs.length
@@ -240,7 +277,10 @@ async function history (store: ResourceStore, request: ListRequest, at: Revision
     if (!left || entries.length >= limit) store.observer?.listedFromStore(read, examined, entries.length)
     if (!left) return { revision, entries, continue: '', remaining: undefined }
     if (entries.length >= limit) {
-      return { revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }), remaining: everything ? count - used : undefined }
+      return {
+        revision, entries, continue: encodeToken({ revision, next: next.slice(start.length) }),
+        remaining: everything ? count - used : undefined
+      }
     }
     await yieldTurn(request.signal)
   }

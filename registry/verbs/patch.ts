@@ -1,5 +1,6 @@
 /** PATCH: applies a difference to the current object. */
-import type { ApiObject, Message } from '../../schemas/index.js'
+import type { Message } from '../../schemas/language/declare.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, type PatchType } from '../../schemas/media-types.js'
 import { badRequest } from '../../schemas/status.js'
 import type { Steps } from '../../schemas/steps.js'
@@ -62,11 +63,16 @@ export const PATCH = changeOf<PatchWrite>([
 ])
 
 /** @throws StatusError 400, 404, 409 Conflict, 422, any admission refusal; StorageError */
-export async function patch (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext): Promise<Written> {
+export async function patch (
+  store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext
+): Promise<Written> {
   return { entry: found(await runChange(PATCH, new PatchWrite(store, request, target, context))), created: false }
 }
 
-/** @returns a function that applies the patch to an object of `message` @throws StatusError 400 for a malformed patch */
+/**
+ * @returns a function that applies the patch to an object of `message`
+ * @throws StatusError 400 for a malformed patch
+ */
 export function patched (request: Omit<PatchRequest, 'decode'>, message: Message): Apply {
   const { type, patch, exchangeNames = (object: unknown) => object } = request
   if (type === JSON_PATCH_TYPE) {
@@ -79,7 +85,9 @@ export function patched (request: Omit<PatchRequest, 'decode'>, message: Message
       return exchangeNames(made)
     }
   }
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('a merge patch must be an object')
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
+    throw badRequest('a merge patch must be an object')
+  }
   if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
   return function * (copy) { return mergePatch(copy, patch) }
 }

@@ -1,5 +1,6 @@
 /** PUT. On a conflict it runs again on the current object, unless the request named a resourceVersion. */
-import { clone, type ApiObject } from '../../schemas/index.js'
+import { clone } from '../../schemas/language/values.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { conflict, isStatusError, notFound } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -73,7 +74,11 @@ export async function update (
   for (let attempts = 0; ; attempts++) {
     const replaced = await runChange(UPDATE, new UpdateWrite(replacement))
     if (replaced !== undefined) return { entry: replaced, created: false }
-    if (uid !== '') throw conflict(store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `)
+    if (uid !== '') {
+      throw conflict(
+        store.resource, target.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: `
+      )
+    }
     if (!createOnUpdate) throw notFound(store.resource, target.name)
     await context.mayCreate?.()
     try {

@@ -1,5 +1,6 @@
 /** Translates the configuration applied to a view, such as scale, into one of the object itself. */
-import { decode, type SubresourceView, type ApiObject } from '../../schemas/index.js'
+import { decode } from '../../schemas/language/decode.js'
+import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
 import { notFound, invalid, type FieldError } from '../../schemas/status.js'
 import { Facts } from '../../schemas/language/types.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -8,18 +9,25 @@ import { extract } from '../apply/merge.js'
 import { shapesOf } from '../apply/shape.js'
 import type { ResourceStore } from '../resource-store.js'
 
-/** If the view no longer sets replicas, writes the view's default, zero, instead of the object's own default. In place, before the object's defaults. */
+/**
+ * If the view no longer sets replicas, writes the view's default, zero, instead of the object's own default. In place,
+ * before the object's defaults.
+ */
 export function completeView (view: SubresourceView, object: ApiObject): void {
   if (replicasOf(view.read(object)) === undefined) view.write(object, decode(view.message, {}).object)
 }
 
-const replicasOf = (view: object): number | undefined => (view as { spec?: { replicas?: number | null } }).spec?.replicas ?? undefined
+const replicasOf = (view: object): number | undefined =>
+  (view as { spec?: { replicas?: number | null } }).spec?.replicas ?? undefined
 
 /**
- * The configuration in the stored version. Finds the fields behind the view by writing two different views and comparing the results.
+ * The configuration in the stored version. Finds the fields behind the view by writing two different views and
+ * comparing the results.
  * @throws StatusError 404, 422
  */
-export function viewConfig (store: ResourceStore, view: SubresourceView, base: Entry | undefined, config: ApiObject): ApiObject {
+export function viewConfig (
+  store: ResourceStore, view: SubresourceView, base: Entry | undefined, config: ApiObject
+): ApiObject {
   const { name, uid, resourceVersion, namespace } = config.metadata
   if (base === undefined) throw notFound(store.resource, name ?? '')
   const desired = decode(view.message, config).object
@@ -36,7 +44,9 @@ export function viewConfig (store: ResourceStore, view: SubresourceView, base: E
   }
   const { owned } = shapesOf(store.stored.message)
   const { kind, apiVersion } = store.stored
-  const metadata = Object.fromEntries(Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined))
+  const metadata = Object.fromEntries(
+    Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined)
+  )
   const replicas = replicasOf(config)
   if (replicas === undefined) return { kind, apiVersion, metadata }
   const contrast = decode(view.message, { ...config, spec: { replicas: replicas === 0 ? 1 : 0 } }).object

@@ -1,8 +1,9 @@
 /**
- * WATCH: resourceVersion decides the start; namespace and selectors decide which objects to send. An object that starts or stops matching is sent as added or
- * deleted. (Interface: Watch, Resource version semantics.)
+ * WATCH: resourceVersion decides the start; namespace and selectors decide which objects to send. An object that starts
+ * or stops matching is sent as added or deleted. (Interface: Watch, Resource version semantics.)
  */
-import type { FieldSelectorMatcher, LabelSelectorMatcher } from '../../schemas/index.js'
+import type { FieldSelectorMatcher } from '../../schemas/selectors/fields.js'
+import type { LabelSelectorMatcher } from '../../schemas/selectors/labels.js'
 import { expired } from '../../schemas/status.js'
 import type { Backend, Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -48,7 +49,9 @@ export interface ObjectWatch {
 }
 
 /** Sent when the history after the start of a watch has been compacted. */
-export const TOO_OLD = 'too old resource version: the changes since then are no longer kept; list again and watch from the version of that list'
+export const TOO_OLD =
+  'too old resource version: the changes since then are no longer kept; list again and watch from the version of ' +
+    'that list'
 
 /**
  * @param subscriber is notified when the feed has events or ends
@@ -64,7 +67,9 @@ export async function watch (
   if (after !== 0 && mayReadFrom !== undefined && !await mayReadFrom(after)) throw expired(TOO_OLD)
   const scope = exactKey(store, request) ?? store.scope(request.namespace)
   const view = viewOf(store, scope, request)
-  const historyFeed = (from: Revision): Feed => new HistoryFeed({ backend, scope, after: from, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache })
+  const historyFeed = (from: Revision): Feed => new HistoryFeed({
+    backend, scope, after: from, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache
+  })
   if (cache === undefined) {
     if (after === 0) {
       const initial = await snapshotOf(store, request)
@@ -85,7 +90,9 @@ export async function watch (
     return makeWatch(view, initial, cacheFeed(cache, initial.revision, scope, subscriber))
   }
   refuseExpired(backend, after)
-  return makeWatch(view, undefined, after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : historyFeed(after))
+  return makeWatch(
+    view, undefined, after >= cache.window.since ? cacheFeed(cache, after, scope, subscriber) : historyFeed(after)
+  )
 }
 
 /** @throws StatusError 410 */
@@ -96,7 +103,9 @@ function refuseExpired (backend: Backend, after: number): void {
 
 /** Reads the newest state from the back end. */
 async function snapshotOf (store: ResourceStore, request: WatchRequest): Promise<Snapshot> {
-  const { revision, entries } = await list(store, { ...request, limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: '' })
+  const { revision, entries } = await list(store, {
+    ...request, limit: 0, continue: '', resourceVersion: '', resourceVersionMatch: ''
+  })
   return { revision, map: OrderedMap.fromSorted(entries.map(entry => [entry.key, entry])) }
 }
 
@@ -106,13 +115,16 @@ type View = Omit<ObjectWatch, 'initial' | 'feed'>
  * No object spread: it would create a hidden class of a kilobyte for each watch.
  * Benchmark: `npm run bench -- memory`, 'memory of an idle watch, of 10,000, HTTP/2'.
  */
-const makeWatch = ({ range, matches, everything, toVersion }: View, initial: Snapshot | undefined, feed: Feed): ObjectWatch =>
+const makeWatch = (
+  { range, matches, everything, toVersion }: View, initial: Snapshot | undefined, feed: Feed
+): ObjectWatch =>
   ({ initial, range, matches, everything, toVersion, feed })
 
 function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): View {
   const { start } = store.range(namespace)
   const selects = !labels.empty || !fields.empty
-  const matches = (entry: Entry): boolean => !selects || (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
+  const matches = (entry: Entry): boolean => !selects ||
+    (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
   const toVersion = (event: CacheEvent): VersionedEvent | undefined => {
     if (!event.entry.key.startsWith(start)) return undefined // a selector may name a namespace other than the path's
     if (!selects) return { type: event.type, event, last: false }

@@ -1,6 +1,6 @@
 /**
- * The latest events, found from the newest changes back, so their cost does not grow with the events in the store. Those of before the start are looked for
- * only if there are few.
+ * The latest events, found from the newest changes back, so their cost does not grow with the events in the store.
+ * Those of before the start are looked for only if there are few.
  */
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
@@ -22,7 +22,9 @@ export async function eventSection (resources: ResourceRegistry, rights: Rights,
   if (store === undefined) return NOTHING
   const content = !await rights.list(store.representation)
     ? notPermitted('list', 'events')
-    : store.cache?.loaded !== true ? html`<p class="none">The events are not in memory.</p>` : await table(store.cache, store.representation.columns ?? [], store.clock.wall())
+    : store.cache?.loaded !== true
+      ? html`<p class="none">The events are not in memory.</p>`
+      : await table(store.cache, store.representation.columns ?? [], store.clock.wall())
   return html`<section aria-labelledby="events"><h2 id="events">Latest events</h2>
 ${content}
 <p><a href="${base}api/v1/events?limit=500">All events</a></p></section>`
@@ -38,25 +40,34 @@ async function table (cache: WatchCache, columns: Columns, now: number): Promise
     rows.push(row(entry, few, now))
     if (turnIsOver()) await nextTurn()
   }
-  const rest = complete ? NOTHING : html`<p class="none">Events from before the start of the server are not shown here.</p>`
+  const rest = complete
+    ? NOTHING
+    : html`<p class="none">Events from before the start of the server are not shown here.</p>`
   if (rows.length === 0) return complete ? html`<p class="none">There are no events.</p>` : rest
-  return html`<table class="events"><thead><tr><th scope="col">Namespace</th>${few.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
+  return html`<table class="events"><thead><tr><th scope="col">Namespace</th>${few
+    .map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${rows}</tbody></table>${rest}`
 }
 
 function row (entry: Entry, columns: Columns, now: number): Html {
-  if (entry.json.length > MAX_BYTES) return html`<tr><td>${entry.namespace}</td><td colspan="${columns.length}">${clipped(entry.name)}: too large for this page</td></tr>`
+  if (entry.json.length > MAX_BYTES) {
+    return html`<tr><td>${entry.namespace}</td><td colspan="${columns.length}">${clipped(
+      entry.name
+    )}: too large for this page</td></tr>`
+  }
   const object = entry.read()
   const cells = columns.map(({ name, cell }) => ({ name, text: clipped(String(cell(object, now, own => own) ?? '')) }))
   const warns = cells.some(({ name, text }) => name === 'Type' && text !== 'Normal')
-  return html`<tr${warns ? html` class="warning"` : NOTHING}><td>${entry.namespace}</td>${cells.map(({ name, text }) => html`<td${name === 'Message' ? html` class="message"` : NOTHING}>${text}</td>`)}</tr>`
+  return html`<tr${warns ? html` class="warning"` : NOTHING}><td>${entry.namespace}</td>${cells
+    .map(({ name, text }) => html`<td${name === 'Message' ? html` class="message"` : NOTHING}>${text}</td>`)}</tr>`
 }
 
 /** The entries that changed last, newest first. `complete` if there are no others, or enough. */
 function latest (cache: WatchCache): { entries: Entry[], complete: boolean } {
   const { window, size, snapshot: { map } } = cache
   const found = new Map<string, Entry>()
-  for (let number = window.end - 1; number >= Math.max(window.begin, window.end - MAX_CHANGES) && found.size < SHOWN; number--) {
+  for (let number = window.end - 1; number >= Math.max(window.begin, window.end - MAX_CHANGES) &&
+    found.size < SHOWN; number--) {
     const key = window.at(number)?.entry.key ?? ''
     const entry = map.get(key) // undefined once it is deleted
     if (entry !== undefined) found.set(key, entry)

@@ -31,17 +31,34 @@ export async function settled (name: string, passes: Promise<boolean>): Promise<
   const late = new Promise<undefined>(resolve => { timer = setTimeout(() => { resolve(undefined) }, PATIENCE_MS) })
   const passed = await Promise.race([passes, late])
   clearTimeout(timer)
-  return { name, state: passed === undefined ? 'no answer yet' : passed ? 'ok' : 'failed', ms: performance.now() - began }
+  return {
+    name, state: passed === undefined ? 'no answer yet' : passed ? 'ok' : 'failed', ms: performance.now() - began
+  }
 }
 
 function verdict (endpoint: string, results: readonly Result[], good: string, bad: string): Html {
   const failing = results.filter(({ state }) => state !== 'ok')
   const slowest = results.reduce((most, one) => one.ms > most.ms ? one : most, { name: '', ms: 0 })
   const summary = failing.length === 0
-    ? html`<strong class="good">${good}</strong> ${plural(results.length, 'check')} of ${endpoint} ${results.length === 1 ? 'passes' : 'pass'}`
-    : html`<strong class="bad">${bad}</strong> ${failing.length} of ${plural(results.length, 'check')} of ${endpoint}: ${failing.map(({ name }) => name).join(', ')}`
-  return html`<details${failing.length === 0 ? NOTHING : html` open`}><summary>${summary}${slowest.ms < SLOW_MS ? '' : `; the slowest, ${slowest.name}, took ${duration(slowest.ms)}`}</summary>
+    ? html`<strong class="good">${good}</strong> ${plural(
+      results.length, 'check'
+    )} of ${endpoint} ${results.length === 1
+      ? 'passes'
+      : 'pass'}`
+    : html`<strong class="bad">${bad}</strong> ${failing.length} of ${plural(
+      results.length, 'check'
+    )} of ${endpoint}: ${failing
+      .map(({ name }) => name)
+      .join(', ')}`
+  return html`<details${failing.length === 0 ? NOTHING : html` open`}><summary>${summary}${slowest.ms < SLOW_MS
+    ? ''
+    : `; the slowest, ${slowest.name}, took ${duration(slowest.ms)}`}</summary>
 <table><thead><tr><th scope="col">Check of ${endpoint}</th><th scope="col">State</th>
 <th scope="col" class="number">Time</th></tr></thead>
-<tbody>${results.map(({ name, state, ms }) => html`<tr${state === 'ok' ? NOTHING : html` class="warning"`}><th scope="row" class="long">${name}</th><td>${state}</td><td class="number">${duration(ms)}</td></tr>`)}</tbody></table></details>`
+<tbody>${results.map(({ name, state, ms }) =>
+  html`<tr${state === 'ok'
+    ? NOTHING
+    : html` class="warning"`}><th scope="row" class="long">${name}</th><td>${state}</td><td class="number">${duration(
+      ms
+    )}</td></tr>`)}</tbody></table></details>`
 }

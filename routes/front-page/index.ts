@@ -1,6 +1,7 @@
 /**
- * `GET /` of a browser: one page of HTML with the release, health, what is slow, the latest events, the resources and links to documents, each as far as the
- * reader may see it. It loads nothing, runs no script, and nothing of it is listed or counted for it.
+ * `GET /` of a browser: one page of HTML with the release, health, what is slow, the latest events, the resources and
+ * links to documents, each as far as the reader may see it. It loads nothing, runs no script, and nothing of it is
+ * listed or counted for it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HTML_TYPE } from '../../schemas/media-types.js'
@@ -14,7 +15,9 @@ import { LoopMeter, slowSection } from './slow.js'
 import { POLICY } from './style.js'
 
 /** The handler of the page. */
-export function frontPage (fastify: FastifyInstance): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+export function frontPage (fastify: FastifyInstance): (
+  request: FastifyRequest, reply: FastifyReply
+) => Promise<FastifyReply> {
   const { orchAuthorization: { authorizer }, orchHealth: health, orchResources: resources } = fastify
   const meter = new LoopMeter()
   const isServed = (path: string): boolean => fastify.hasRoute({ method: 'GET', url: fastify.prefix + path })

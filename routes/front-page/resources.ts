@@ -16,19 +16,26 @@ interface Counted { readonly store: ResourceStore, readonly may: 'list' | 'disco
 /** One representation of each stored type, the one that discovery prefers. */
 function typesOf (resources: ResourceRegistry): ResourceStore[] {
   const found = new Map<unknown, ResourceStore>()
-  for (const store of resources.served()) if (!store.type.virtual && !found.has(store.type)) found.set(store.type, store)
+  for (const store of resources.served()) {
+    if (!store.type.virtual && !found.has(store.type)) found.set(store.type, store)
+  }
   return [...found.values()]
 }
 
-export async function resourceSection (resources: ResourceRegistry, rights: Rights, base: string, signal: AbortSignal): Promise<Html> {
+export async function resourceSection (
+  resources: ResourceRegistry, rights: Rights, base: string, signal: AbortSignal
+): Promise<Html> {
   const types = typesOf(resources)
   const looked: Counted[] = []
   for (let at = 0; at < Math.min(types.length, MAX_TYPES) && !signal.aborted; at += TOGETHER) {
-    looked.push(...await Promise.all(types.slice(at, Math.min(at + TOGETHER, MAX_TYPES)).map(store => rightTo(store, rights))))
+    looked.push(
+      ...await Promise.all(types.slice(at, Math.min(at + TOGETHER, MAX_TYPES)).map(store => rightTo(store, rights)))
+    )
   }
   const listed = looked.filter(({ may }) => may === 'list').map(({ store }) => store)
   const withheld = looked.filter(({ may }) => may === 'discover').map(({ store }) => store)
-  const rows = listed.filter(({ cache }) => cache?.loaded !== true || cache.size > 0).sort((one, other) => (other.cache?.size ?? 0) - (one.cache?.size ?? 0))
+  const rows = listed.filter(({ cache }) => cache?.loaded !== true || cache.size > 0)
+    .sort((one, other) => (other.cache?.size ?? 0) - (one.cache?.size ?? 0))
   const empty = listed.filter(({ cache }) => cache?.loaded === true && cache.size === 0)
   const table = html`<table class="resources"><thead><tr><th scope="col">Resource</th><th scope="col">API group</th>
 <th scope="col" class="number">Objects</th></tr></thead>
@@ -37,8 +44,12 @@ export async function resourceSection (resources: ResourceRegistry, rights: Righ
 ${rows.length === 0 ? NOTHING : table}
 ${names(empty, 'without objects')}
 ${names(withheld, 'not permitted: you may not list them')}
-${looked.length > 0 && listed.length + withheld.length === 0 ? html`<p class="none">Not permitted: you may list no resource.</p>` : NOTHING}
-${types.length > MAX_TYPES ? html`<p class="none">Types beyond ${MAX_TYPES} are not looked at.</p>` : NOTHING}</section>`
+${looked.length > 0 && listed.length + withheld.length === 0
+  ? html`<p class="none">Not permitted: you may list no resource.</p>`
+  : NOTHING}
+${types.length > MAX_TYPES
+  ? html`<p class="none">Types beyond ${MAX_TYPES} are not looked at.</p>`
+  : NOTHING}</section>`
 }
 
 /** Whoever may not list a resource learns its name only if they may discover it. */
@@ -50,10 +61,15 @@ async function rightTo (store: ResourceStore, rights: Rights): Promise<Counted> 
 function row ({ representation, cache }: ResourceStore, base: string): Html {
   const { group, plural: name } = representation
   const count = cache === undefined ? 'not cached' : cache.loaded ? NUMBER.format(cache.size) : 'loading'
-  return html`<tr><th scope="row"><a href="${base}${versionPath(representation).slice(1)}/${name}?limit=500">${name}</a></th><td>${group === '' ? 'core' : group}</td><td class="number">${count}</td></tr>`
+  return html`<tr><th scope="row"><a href="${base}${versionPath(representation)
+    .slice(1)}/${name}?limit=500">${name}</a></th><td>${group === ''
+      ? 'core'
+      : group}</td><td class="number">${count}</td></tr>`
 }
 
 function names (stores: readonly ResourceStore[], what: string): Html {
   if (stores.length === 0) return NOTHING
-  return html`<details><summary>${stores.length} ${what}</summary><ul class="names">${stores.map(({ representation: { group, plural } }) => html`<li>${group === '' ? plural : `${plural}.${group}`}</li>`)}</ul></details>`
+  return html`<details><summary>${stores.length} ${what}</summary><ul class="names">${stores.map((
+    { representation: { group, plural } }
+  ) => html`<li>${group === '' ? plural : `${plural}.${group}`}</li>`)}</ul></details>`
 }

@@ -1,12 +1,13 @@
 /** What the reader of the page may see, decided as for a request of their own. */
 import type { Authorizer } from '../../auth/authorizer.js'
 import { pathRequest, resourceRequest, type RequestInfo } from '../../auth/request-info.js'
-import type { Representation } from '../../schemas/index.js'
+import type { Representation } from '../../schemas/resource.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 
 /** The path of a group version. */
-export const versionPath = ({ group, version }: Pick<Representation, 'group' | 'version'>): string => group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+export const versionPath = ({ group, version }: Pick<Representation, 'group' | 'version'>): string =>
+  group === '' ? `/api/${version}` : `/apis/${group}/${version}`
 
 export class Rights {
   readonly #authorizer: Authorizer
@@ -28,7 +29,9 @@ export class Rights {
   /** Whether the reader may list the resource in all namespaces. */
   list (representation: Representation): Promise<boolean> {
     const { group, version, plural } = representation
-    return this.#may(resourceRequest({ path: `${versionPath(representation)}/${plural}`, verb: 'list', group, version, resource: plural }))
+    return this.#may(resourceRequest({
+      path: `${versionPath(representation)}/${plural}`, verb: 'list', group, version, resource: plural
+    }))
   }
 
   async #may (info: RequestInfo): Promise<boolean> {

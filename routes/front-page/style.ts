@@ -2,10 +2,13 @@
 import { createHash } from 'node:crypto'
 
 export const STYLE = `
-:root { color-scheme: light dark; --text: #1b1f24; --faint: #57606a; --line: #d8dee4; --back: #fff; --link: #0757ba; --good: #116329; --bad: #b3121d; --warn: #fff5e0 }
-@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --faint: #9aa4af; --line: #30363d; --back: #0d1117; --link: #79b8ff; --good: #56d364; --bad: #ff8182; --warn: #33270a } }
+:root { color-scheme: light dark; --text: #1b1f24; --faint: #57606a; --line: #d8dee4; --back: #fff; --link: #0757ba; \
+--good: #116329; --bad: #b3121d; --warn: #fff5e0 }
+@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --faint: #9aa4af; --line: #30363d; --back: #0d1117; \
+--link: #79b8ff; --good: #56d364; --bad: #ff8182; --warn: #33270a } }
 * { box-sizing: border-box }
-body { margin: 0 auto; max-width: 70rem; padding: 1rem; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word }
+body { margin: 0 auto; max-width: 70rem; padding: 1rem; background: var(--back); color: var(--text); font: 1rem/1.5 \
+system-ui, sans-serif; overflow-wrap: break-word }
 header { padding-bottom: .5rem; border-bottom: 1px solid var(--line) }
 h1 { margin: 0; font-size: 1.5rem }
 h2 { margin: 0 0 .5rem; font-size: 1.2rem }
@@ -19,7 +22,8 @@ code, td, .names, .long { overflow-wrap: anywhere }
 summary { cursor: pointer; padding: .25rem 0 }
 table { width: 100%; border-collapse: collapse }
 thead { color: var(--faint) }
-th, td { padding: .25rem .75rem .25rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: normal }
+th, td { padding: .25rem .75rem .25rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; \
+font-weight: normal }
 thead th { border-top: 0; font-size: .875rem; vertical-align: bottom }
 .number { padding: .25rem 0 .25rem .75rem; text-align: right; font-variant-numeric: tabular-nums }
 td.number { white-space: nowrap }
@@ -32,7 +36,8 @@ td.number { white-space: nowrap }
 @media (max-width: 40rem) {
   body, section { padding: .75rem }
   .events, .events tbody, .resources, .resources tbody, .events tr, .events .message { display: block }
-  .events thead, .resources thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+  .events thead, .resources thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: \
+inset(50%) }
   .events tr, .resources tr { padding: .5rem 0; border-top: 1px solid var(--line) }
   .events td { display: inline; padding-right: .5rem }
   .events td, .resources th, .resources td { border: 0; padding-block: 0 }
@@ -44,7 +49,11 @@ td.number { white-space: nowrap }
 `
 
 /** An image of its own, so that browsers ask for no favicon. */
-export const ICON = 'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Ccircle cx=%228%22 cy=%228%22 r=%226%22 fill=%22none%22 stroke=%22%230757ba%22 stroke-width=%223%22/%3E%3C/svg%3E'
+export const ICON =
+  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Ccircle cx=%228%22 ' +
+    'cy=%228%22 r=%226%22 fill=%22none%22 stroke=%22%230757ba%22 stroke-width=%223%22/%3E%3C/svg%3E'
 
 /** Nothing is loaded and no script runs, whatever the page should come to contain. */
-export const POLICY = `default-src 'none';style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}';img-src data:;base-uri 'none';form-action 'none';frame-ancestors 'none'`
+export const POLICY =
+  `default-src 'none';style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}';img-src ` +
+    'data:;base-uri \'none\';form-action \'none\';frame-ancestors \'none\''

@@ -1,7 +1,15 @@
-/** PATCH with an apply patch: from the body to the applied configuration, and through the operation to the answer. (Interface: Generic request shapes 5.) */
-import { parseJson, findingsOfYaml, decode, isDecodeError, type SubresourceView, type ApiObject, type FieldError, type Parsed, type Message } from '../../schemas/index.js'
+/**
+ * PATCH with an apply patch: from the body to the applied configuration, and through the operation to the answer.
+ * (Interface: Generic request shapes 5.)
+ */
+import { parseJson, type Parsed } from '../../schemas/codec/json/parse.js'
+import type { Message } from '../../schemas/language/declare.js'
+import { isDecodeError } from '../../schemas/language/decode-error.js'
+import { decode } from '../../schemas/language/decode.js'
+import { findingsOfYaml } from '../../schemas/language/strict-findings.js'
+import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
-import { badRequest, invalid } from '../../schemas/status.js'
+import { badRequest, invalid, type FieldError } from '../../schemas/status.js'
 import { entryAnswer, type EntryAnswer, type ObjectAnswer, type VerbRequest } from '../../answers/answer.js'
 import { withSpan } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
@@ -23,14 +31,21 @@ export const isApply = (request: VerbRequest): boolean => contentType(request) =
 
 export async function applyObject (store: ResourceStore, request: VerbRequest): Promise<EntryAnswer> {
   const { config, sent, force } = await configOf(request, store.representation.message, store)
-  const { entry, created } = await apply(store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request))
+  const { entry, created } = await apply(
+    store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request)
+  )
   return entryAnswer(store, entry, created ? 201 : 200)
 }
 
 /** Applies to a view of the object; its fields are owned as the fields of the object behind them. */
-export async function applyView (store: ResourceStore, view: SubresourceView, request: VerbRequest): Promise<ObjectAnswer> {
+export async function applyView (
+  store: ResourceStore, view: SubresourceView, request: VerbRequest
+): Promise<ObjectAnswer> {
   const { config, force } = await configOf(request, view.message, store)
-  const { entry } = await apply(store.forVersion(store.stored), { configOf: base => viewConfig(store, view, base, config), force, view: { version: config.apiVersion, complete: made => { completeView(view, made) } } }, targetOf(request), contextOf(request))
+  const { entry } = await apply(store.forVersion(store.stored), {
+    configOf: base => viewConfig(store, view, base, config), force,
+    view: { version: config.apiVersion, complete: made => { completeView(view, made) } }
+  }, targetOf(request), contextOf(request))
   return viewAnswer(store, view, entry)
 }
 
@@ -40,7 +55,11 @@ interface Config { readonly config: ApiObject, readonly sent: unknown, readonly 
 async function configOf (request: VerbRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
   const { query, info } = request.orch
   checkFieldManager(query, 'PATCH')
-  if (text(query, 'fieldManager') === '') throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [{ type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }])
+  if (text(query, 'fieldManager') === '') {
+    throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [
+      { type: 'FieldValueRequired', field: 'fieldManager', detail: 'is required for apply patch' }
+    ])
+  }
   const force = bool(query, 'force')
   const validation = fieldValidation(request)
   const body = bodyOf(request)
@@ -52,10 +71,18 @@ async function configOf (request: VerbRequest, message: Message<ApiObject>, stor
   await yieldToEventLoop(body.length)
   checkType(message, value)
   const { object, unknown } = decode(message, value)
-  applyFieldValidation(request, validation, findingsOfYaml([], lines), why => badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
-  if (unknown.length > 0) throw badRequest(`failed to create typed patch object: ${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
+  applyFieldValidation(request, validation, findingsOfYaml([], lines), why =>
+    badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
+  if (unknown.length > 0) {
+    throw badRequest('failed to create typed patch object: ' +
+      `${unknown.slice(0, 20).map(path => `.${path}: field not declared in schema`).join(', ')}`)
+  }
   const { whole, owned } = shapesOf(message)
-  const config = { kind: object.kind, apiVersion: object.apiVersion, ...appliedValue(whole, value, object) as { metadata: ApiObject['metadata'] } } // an object of the message
+  // an object of the message
+  const config = {
+    kind: object.kind, apiVersion: object.apiVersion,
+    ...appliedValue(whole, value, object) as { metadata: ApiObject['metadata'] }
+  }
   config.metadata = withoutNulls(config.metadata, owned)
   matchConfig(store, config, info)
   const findings: FieldError[] = []
@@ -81,18 +108,26 @@ const MAX_QUOTED = 300
 
 /** @throws StatusError 400 */
 function checkType (message: Message, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('what is applied must be an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw badRequest('what is applied must be an object')
+  }
   const { apiVersion, kind, metadata } = membersOf(value)
   const expected = message[Facts].type?.apiVersion
-  if (expected !== undefined && apiVersion !== expected) throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${typeof apiVersion === 'string' ? apiVersion.slice(0, MAX_QUOTED) : ''}, expected: ${expected}`)
+  if (expected !== undefined && apiVersion !== expected) {
+    throw badRequest('Incorrect version specified in apply patch. Specified patch version: ' +
+      `${typeof apiVersion === 'string' ? apiVersion.slice(0, MAX_QUOTED) : ''}, expected: ${expected}`)
+  }
   if (typeof kind !== 'string' || kind === '') throw badRequest('what is applied must name its kind')
-  if ((membersOf(metadata)['managedFields'] ?? null) !== null) throw badRequest('metadata.managedFields must not be set')
+  if ((membersOf(metadata)['managedFields'] ?? null) !== null) {
+    throw badRequest('metadata.managedFields must not be set')
+  }
 }
 
 /** Drops null metadata that identifies the object or that the server sets. */
 function withoutNulls (metadata: ApiObject['metadata'] | undefined, owned: Shape): ApiObject['metadata'] {
   const ownable = owned.declared('metadata')
-  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([name, value]) => value !== null || ownable?.declared(name) !== undefined))
+  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([name, value]) => value !== null ||
+    ownable?.declared(name) !== undefined))
 }
 
 /** Matches name and namespace with the URL; missing ones stay missing. @throws StatusError 400 */

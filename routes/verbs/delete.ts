@@ -29,7 +29,11 @@ async function optionsOf (request: VerbRequest): Promise<ParsedOptions> {
   const gracePeriodSeconds = gracePeriodOf(body?.gracePeriodSeconds ?? integer(query, 'gracePeriodSeconds'))
   const named = body?.propagationPolicy !== undefined || body?.orphanDependents !== undefined
   const policy = named ? body?.propagationPolicy : text(query, 'propagationPolicy') || undefined
-  const orphan = named ? body?.orphanDependents : query.has('orphanDependents') ? bool(query, 'orphanDependents') : undefined
+  const orphan = named
+    ? body?.orphanDependents
+    : query.has('orphanDependents')
+      ? bool(query, 'orphanDependents')
+      : undefined
   return {
     request: { preconditions, propagationPolicy: propagationOf(policy, orphan), gracePeriodSeconds },
     dryRun,
@@ -37,11 +41,15 @@ async function optionsOf (request: VerbRequest): Promise<ParsedOptions> {
   }
 }
 
-const withOptions = (request: VerbRequest, store: ResourceStore, { dryRun, sentOptions, request: { propagationPolicy } }: ParsedOptions): WriteContext => {
+const withOptions = (
+  request: VerbRequest, store: ResourceStore, { dryRun, sentOptions, request: { propagationPolicy } }: ParsedOptions
+): WriteContext => {
   if (dryRun) request.orch.dryRun = true
   const context = contextOf(request)
   const { dependentsWarning } = store.strategy
-  if (dependentsWarning !== undefined && propagationPolicy === undefined && store.dependents === 'orphaned') request.orch.warn(dependentsWarning)
+  if (dependentsWarning !== undefined && propagationPolicy === undefined && store.dependents === 'orphaned') {
+    request.orch.warn(dependentsWarning)
+  }
   return { ...context, options: { ...context.options, ...sentOptions } }
 }
 
@@ -58,7 +66,9 @@ export function deleteVerb (store: ResourceStore): Verb {
   }
 }
 
-function success (store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}): StatusAnswer {
+function success (
+  store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}
+): StatusAnswer {
   const { group, resource } = store.resource
   const { name, uid } = about
   const status = {
@@ -66,7 +76,10 @@ function success (store: ResourceStore, about: { name?: string, uid?: string | u
     apiVersion: 'v1',
     metadata: { ...metadata },
     status: 'Success',
-    details: { ...(name === undefined ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource, ...(uid === undefined ? {} : { uid }) }
+    details: {
+      ...(name === undefined ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource,
+      ...(uid === undefined ? {} : { uid })
+    }
   } as const
   return { kind: 'status', status, code: 200 }
 }
@@ -77,12 +90,16 @@ export function deleteCollectionVerb (store: ResourceStore, workers: number): Ve
     const options = await optionsOf(request)
     const seconds = count(query, 'timeoutSeconds')
     const context = withOptions(request, store, options)
-    const signal = seconds !== undefined && seconds > 0 ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)]) : request.orch.signal
+    const signal = seconds !== undefined && seconds > 0
+      ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)])
+      : request.orch.signal
     const chunking = store.gates.enabled('APIListChunking')
     const listed = listRequest(query, store.representation, info.namespace, request.orch, chunking)
     const selection = { ...listed, signal }
     const deletion = options.request
-    const result = await removeCollection(store, { selection, mayReadFrom: mayReadFrom(request, store), deletion, workers }, context)
+    const result = await removeCollection(
+      store, { selection, mayReadFrom: mayReadFrom(request, store), deletion, workers }, context
+    )
     return success(store, {}, metadataOf(result, store))
   }
 }

@@ -11,7 +11,8 @@ import { text } from '../query.js'
 export function getSourceVerb (store: ResourceStore, source: Source): Verb {
   return async request => {
     const { namespace, name } = request.orch.info
-    const object = (await source()).find(({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace)
+    const object = (await source()).find(({ metadata }) => metadata.name === name &&
+      (metadata.namespace ?? '') === namespace)
     if (object === undefined) throw notFound(store.resource, name)
     return entryAnswer(store, store.unstored(store.key(namespace, name), object))
   }

@@ -24,7 +24,9 @@ export function listVerb (store: ResourceStore): Verb {
 export function listSourceVerb (store: ResourceStore, source: Source): Verb {
   return async (request): Promise<ListAnswer> => {
     const { query, info } = request.orch
-    const { labels, fields } = listRequest(query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking'))
+    const { labels, fields } = listRequest(
+      query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')
+    )
     const entries = (await source())
       .filter(({ metadata }) => info.namespace === '' || metadata.namespace === info.namespace)
       .map(object => store.unstored(store.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))

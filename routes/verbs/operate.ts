@@ -1,5 +1,11 @@
-/** POST of an operation: a virtual resource such as a review, or a subresource that acts. Returns the result without storing it. */
-import { isDecodeError, applyDefaults, type ApiObject, type Message } from '../../schemas/index.js'
+/**
+ * POST of an operation: a virtual resource such as a review, or a subresource that acts. Returns the result without
+ * storing it.
+ */
+import type { Message } from '../../schemas/language/declare.js'
+import { isDecodeError } from '../../schemas/language/decode-error.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { methodNotAllowed } from '../../schemas/status.js'
 import type { Verb, VerbRequest } from '../../answers/answer.js'
 import { matchNamespace } from '../../registry/stages/identity.js'
@@ -34,12 +40,15 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
 }
 
 /** Decodes the first version that matches; if none does, reports the error of the first. */
-async function decodeVersion (request: VerbRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>): Promise<ApiObject> {
+async function decodeVersion (
+  request: VerbRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>
+): Promise<ApiObject> {
   if (message === undefined) throw methodNotAllowed()
   try {
     return await decodeBody(request, message, fieldValidation(request))
   } catch (error) {
     if (others.length === 0 || !isDecodeError(error)) throw error
-    return await decodeVersion(request, others).catch((later: unknown) => { throw isDecodeError(later) ? error : later })
+    return await decodeVersion(request, others)
+      .catch((later: unknown) => { throw isDecodeError(later) ? error : later })
   }
 }

@@ -1,6 +1,9 @@
 /** Subresources with another message than their object, such as scale: read from the object and written into it. */
-import { decode, applyDefaults, toJson, type SubresourceView, type ApiObject, type FieldError } from '../../schemas/index.js'
-import { invalid, isStatusError, notFound } from '../../schemas/status.js'
+import { toJson } from '../../schemas/codec/json/encode.js'
+import { decode } from '../../schemas/language/decode.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
+import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
+import { invalid, isStatusError, notFound, type FieldError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ObjectAnswer, Verb } from '../../answers/answer.js'
 import { get } from '../../registry/verbs/get.js'
@@ -23,14 +26,18 @@ const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiO
 }
 
 /** Writes the desired view into the object. @throws StatusError 400, 422 */
-function withView (store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, desired: ApiObject, target: Target): ApiObject {
+function withView (
+  store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, desired: ApiObject, target: Target
+): ApiObject {
   const { name } = target
   matchTarget(store, desired, target)
   const findings: FieldError[] = []
   view.validate?.(desired, finding => { findings.push(finding) })
   const { type } = view.message[Facts]
   if (findings.length > 0) throw invalid({ group: type?.group ?? '', kind: type?.kind ?? '' }, name, findings)
-  requireUid(desired, old, target, { ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}` })
+  requireUid(desired, old, target, {
+    ...store.resource, resource: `${store.resource.resource}/${target.subresource ?? ''}`
+  })
   const object = entry.copy()
   const { resourceVersion } = desired.metadata
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion
@@ -40,17 +47,27 @@ function withView (store: ResourceStore, view: SubresourceView, entry: Entry, ol
 
 export function viewAnswer (store: ResourceStore, view: SubresourceView, entry: Entry): ObjectAnswer {
   const object = viewOf(store, view, entry)
-  return { kind: 'object', message: view.message, object, code: 200, forms: { store, tabular: view, bytes: entry.json.length } }
+  return {
+    kind: 'object', message: view.message, object, code: 200, forms: { store, tabular: view, bytes: entry.json.length }
+  }
 }
 
-/** @throws StatusError 404 that names the view; as upstream, a view in the core group is reported with the group of its message */
-async function getBase (store: ResourceStore, { message }: SubresourceView, { namespace, name, subresource = '' }: Target, resourceVersion: string): Promise<Entry> {
+/**
+ * @throws StatusError 404 that names the view; as upstream, a view in the core group is reported with the group of its
+ * message
+ */
+async function getBase (
+  store: ResourceStore, { message }: SubresourceView, { namespace, name, subresource = '' }: Target,
+  resourceVersion: string
+): Promise<Entry> {
   try {
     return await get(store, namespace, name, resourceVersion)
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
     const { group, resource } = store.resource
-    throw notFound({ group: group === '' ? message[Facts].type?.group ?? '' : group, resource: `${resource}/${subresource}` }, name)
+    throw notFound(
+      { group: group === '' ? message[Facts].type?.group ?? '' : group, resource: `${resource}/${subresource}` }, name
+    )
   }
 }
 
@@ -67,7 +84,8 @@ export function updateViewVerb (store: ResourceStore, view: SubresourceView): Ve
     checkFieldManager(request.orch.query, request.method)
     const desired = await decodeBody(request, view.message, fieldValidation(request))
     applyDefaults(view.message, desired)
-    const entry = await change(store, targetOf(request), contextOf(request), (base, old) => withView(store, view, base, old, desired, request.orch.info))
+    const entry = await change(store, targetOf(request), contextOf(request), (base, old) =>
+      withView(store, view, base, old, desired, request.orch.info))
     return viewAnswer(store, view, entry)
   }
 }
@@ -77,7 +95,8 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
     const { type, value, exchangeNames, decode: decodePatched } = await patchOf(request, store, view.message)
     const apply = patched({ type, patch: value, exchangeNames }, view.message)
     const entry = await change(store, targetOf(request), contextOf(request), function * (base, old) {
-      const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject // JSON that this server encoded
+      // JSON that this server encoded
+      const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject
       const desired = decodePatched(yield * apply(before), made => decode(view.message, made))
       applyDefaults(view.message, desired)
       return withView(store, view, base, old, desired, request.orch.info)

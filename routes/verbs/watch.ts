@@ -1,5 +1,5 @@
 /** WATCH: validates the request before the stream begins. (Interface: Watch.) */
-import type { Representation } from '../../schemas/index.js'
+import type { Representation } from '../../schemas/resource.js'
 import { badRequest, invalid } from '../../schemas/status.js'
 import { WatchSubscriber, type Verb, type WatchAnswer } from '../../answers/answer.js'
 import { watch } from '../../registry/verbs/watch.js'
@@ -19,11 +19,16 @@ function lifetime (query: URLSearchParams, { minRequestTimeoutSeconds }: WatchTi
   return minRequestTimeoutSeconds * (1 + Math.random())
 }
 
-/** The query of a watch of one object, with a selector on its name. @throws StatusError 400 if the query selects another name */
+/**
+ * The query of a watch of one object, with a selector on its name.
+ * @throws StatusError 400 if the query selects another name
+ */
 function selectName (query: URLSearchParams, name: string, definition: Representation): URLSearchParams {
   if (name === '') return query
   const { fields } = selectors(query, definition)
-  if (!fields.empty && fields.exact.get('metadata.name') !== name) throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  if (!fields.empty && fields.exact.get('metadata.name') !== name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  }
   if (!fields.empty) return query
   const requested = new URLSearchParams(query)
   requested.set('fieldSelector', `metadata.name=${name.replace(/[\\,=]/g, '\\$&')}`)
@@ -37,13 +42,20 @@ export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
     count(query, 'limit')
     if (text(query, 'continue') !== '') throw badRequest('continue is forbidden for watch')
     if (text(query, 'resourceVersionMatch') !== '') {
-      throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{ type: 'FieldValueForbidden', field: 'resourceVersionMatch', detail: 'resourceVersionMatch is forbidden for watch' }])
+      throw invalid({ group: 'meta.orch.io', kind: 'ListOptions' }, '', [{
+        type: 'FieldValueForbidden', field: 'resourceVersionMatch',
+        detail: 'resourceVersionMatch is forbidden for watch'
+      }])
     }
     const bookmarks = bool(query, 'allowWatchBookmarks')
     const seconds = lifetime(query, times)
     const subscriber = new WatchSubscriber()
-    const { labels, fields } = watchSelectors(selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation)
-    if (request.url.length > MAX_URL_LENGTH) throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
+    const { labels, fields } = watchSelectors(
+      selectName(query, info.selected === true ? '' : info.name, store.representation), store.representation
+    )
+    if (request.url.length > MAX_URL_LENGTH) {
+      throw badRequest(`the URL of a watch may have no more than ${MAX_URL_LENGTH} characters`)
+    }
     const namespace = store.type.namespaced ? info.namespace : ''
     const watched = { labels, fields, namespace, resourceVersion: text(query, 'resourceVersion') }
     const objects = await watch(store, watched, subscriber, mayReadFrom(request, store))

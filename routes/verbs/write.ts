@@ -1,5 +1,9 @@
 /** POST, PUT and PATCH: decodes the body and runs the operation. */
-import { decode, isDecodeError, findingsOfJson, stringify, strictFindings, type Decoded, type Message } from '../../schemas/index.js'
+import { stringify } from '../../schemas/codec/json/exact.js'
+import type { Message } from '../../schemas/language/declare.js'
+import { isDecodeError } from '../../schemas/language/decode-error.js'
+import { decode, type Decoded } from '../../schemas/language/decode.js'
+import { findingsOfJson, strictFindings } from '../../schemas/language/strict-findings.js'
 import {
   patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType
 } from '../../schemas/media-types.js'
@@ -23,7 +27,9 @@ import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '.
 
 /** Parameters that admission receives as options. */
 const NO_OPTIONS = Object.freeze({})
-const OPTIONS: ReadonlySet<string> = new Set(['dryRun', 'fieldManager', 'fieldValidation', 'force', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'])
+const OPTIONS: ReadonlySet<string> = new Set([
+  'dryRun', 'fieldManager', 'fieldValidation', 'force', 'gracePeriodSeconds', 'orphanDependents', 'propagationPolicy'
+])
 
 /** Media types whose objects may be far larger than their bodies. */
 const GROWING_TYPES: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, JSON_PATCH_TYPE])
@@ -39,7 +45,9 @@ export function contextOf (request: VerbRequest): WriteContext {
     mayGrow: GROWING_TYPES.has(contentType(request)),
     mayCreate: () => mayCreate(request),
     mayGet: of => mayAlso(request, { verb: 'get', ...of }),
-    options: orch.query.size === 0 ? NO_OPTIONS : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
+    options: orch.query.size === 0
+      ? NO_OPTIONS
+      : Object.fromEntries([...orch.query].filter(([name]) => OPTIONS.has(name))),
     ...validationOf(request)
   }
 }
@@ -103,7 +111,8 @@ function patchType (request: VerbRequest, store: ResourceStore): PatchType {
   const known = types.find(one => one === type)
   if (known !== undefined) return known
   const why = type === STRATEGIC_MERGE_PATCH_TYPE
-    ? `${type} is not for ${store.representation.plural}, a type defined at run time, which does not say how its lists are merged`
+    ? `${type} is not for ${store.representation.plural}, a type defined at run time, which does not say how its ` +
+      'lists are merged'
     : 'the body of the request was in an unknown format'
   const accepted = [...types, APPLY_TYPE].join(', ')
   throw unsupportedMediaType(`${why} - accepted media types include: ${accepted}`, { 'accept-patch': accepted })
@@ -123,7 +132,9 @@ function decodePatched<T> (patched: unknown, decodeAs: (value: unknown) => T): T
 
 /** A 422 in upstream's form for patches. */
 const invalidPatch = (patched: unknown, detail: string): StatusError =>
-  invalid({ group: '', kind: '' }, '', [{ type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MAX_QUOTED), detail }])
+  invalid({ group: '', kind: '' }, '', [
+    { type: 'FieldValueInvalid', field: 'patch', value: String(stringify(patched)).slice(0, MAX_QUOTED), detail }
+  ])
 
 export interface PatchBody {
   readonly type: PatchType
@@ -131,12 +142,17 @@ export interface PatchBody {
   readonly value: unknown
   /** As in `PatchRequest`: what names in a JSON patch mean depends on the object. */
   readonly exchangeNames: ((object: unknown) => unknown) | undefined
-  /** Decodes the patched object and validates unknown fields, there and in the patch, as fieldValidation requires. @throws StatusError 422 */
+  /**
+   * Decodes the patched object and validates unknown fields, there and in the patch, as fieldValidation requires.
+   * @throws StatusError 422
+   */
   readonly decode: <T>(patched: unknown, decodeAs: (value: unknown) => Decoded<T>) => T
 }
 
 /** Parses the patch of a request. @param message what it changes @throws StatusError 400, 415 */
-export async function patchOf (request: VerbRequest, store: ResourceStore, message: Message = store.representation.message): Promise<PatchBody> {
+export async function patchOf (
+  request: VerbRequest, store: ResourceStore, message: Message = store.representation.message
+): Promise<PatchBody> {
   const { query } = request.orch
   checkFieldManager(query, 'PATCH')
   refuseForce(query)
@@ -162,7 +178,8 @@ export async function patchOf (request: VerbRequest, store: ResourceStore, messa
     exchangeNames,
     decode: (patched, decodeAs) => {
       const { object, unknown } = decodePatched(patched, decodeAs)
-      applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why => invalidPatch(patched, `strict decoding error: ${why}`))
+      applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why =>
+        invalidPatch(patched, `strict decoding error: ${why}`))
       return object
     }
   }
@@ -173,7 +190,9 @@ const OPERATION_MEMBERS: ReadonlySet<string> = new Set(['op', 'path', 'from', 'v
 function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicates: readonly string[]): string[] {
   if (type !== JSON_PATCH_TYPE) return strictFindings([], duplicates)
   const operations: unknown[] = Array.isArray(value) ? value : []
-  const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null ? [] : Object.keys(operation).filter(name => !OPERATION_MEMBERS.has(name)).map(name => `[${at}].${name}`))
+  const unknown = operations.flatMap((operation, at) => typeof operation !== 'object' || operation === null
+    ? []
+    : Object.keys(operation).filter(name => !OPERATION_MEMBERS.has(name)).map(name => `[${at}].${name}`))
   return findingsOfJson(body, unknown, duplicates).map(finding => `json patch ${finding}`)
 }
 
@@ -184,7 +203,8 @@ export function patchVerb (store: ResourceStore): Verb {
       type,
       patch: value,
       exchangeNames,
-      decode: patched => decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
+      decode: patched =>
+        decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
     }, targetOf(request), contextOf(request))
     return entryAnswer(store, entry)
   }

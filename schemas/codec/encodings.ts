@@ -1,6 +1,6 @@
 /** Response encodings beside an object's own: YAML, and Status and PartialObjectMetadata in protobuf. */
 import type { ApiObject } from '../resource.js'
-import { encodeMessageOnce, encodeProtobuf } from '../index.js'
+import { encodeMessageOnce, encodeProtobuf } from './protobuf/encode.js'
 import { PartialObjectMetadata, Status as StatusMessage } from '../meta/v1.js'
 import type { Status } from '../status.js'
 

@@ -2,7 +2,9 @@
  * One version of one object in memory: its JSON, encoded once per change, and the values that selectors need.
  * Everything else (the parsed object, protobuf, table rows) is derived on demand and kept while it is used.
  */
-import { parseExactly, type ApiObject, type FieldValues } from '../../schemas/index.js'
+import { parseExactly } from '../../schemas/codec/json/exact.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import type { FieldValues } from '../../schemas/selectors/fields.js'
 import type { Revision } from '../backend.js'
 import { now, grow, type CachedRepresentations } from './cached-representations.js'
 import { forReading, shared } from './shared.js'

@@ -1,5 +1,6 @@
 /** The JSON of an object whose resourceVersion is known only after the write. */
-import { countValues, joinJson, UNBOUNDED, type SplitJson } from '../../schemas/index.js'
+import { joinJson, type SplitJson } from '../../schemas/codec/json/encode.js'
+import { countValues, UNBOUNDED } from '../../schemas/codec/json/parse.js'
 import { ownBytes } from '../bytes.js'
 
 export class UnversionedJson {

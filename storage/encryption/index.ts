@@ -1,5 +1,5 @@
 /** Encryption at rest: encrypts the values of configured resources in front of any back end. */
-import { applyDefaults } from '../../schemas/index.js'
+import { applyDefaults } from '../../schemas/language/defaults.js'
 import { EncryptionConfiguration, timeoutMs, type EncryptionOptions } from '../../schemas/api/apiserver/encryption.js'
 import type { Backend } from '../backend.js'
 import type { Cipher } from './cipher.js'

@@ -2,7 +2,9 @@
 import t from 'tap'
 import { connect, type Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
-import { encodeMessage, encodeProtobufList, findResource, toYaml } from '../../schemas/index.js'
+import { encodeMessage, encodeProtobufList } from '../../schemas/codec/protobuf/encode.js'
+import { toYaml } from '../../schemas/codec/yaml/yaml-write.js'
+import { findResource } from '../../schemas/resources.js'
 import { CHUNK_BYTES } from '../../answers/chunks.js'
 import { TABLE, listen, PROTOBUF, type Json, type Listening } from '../build.js'
 

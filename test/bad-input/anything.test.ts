@@ -1,5 +1,7 @@
 import t from 'tap'
-import { stringify, encodeProtobuf, type Representation } from '../../schemas/index.js'
+import { stringify } from '../../schemas/codec/json/exact.js'
+import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
+import type { Representation } from '../../schemas/resource.js'
 import { representations as resources } from '../../schemas/resources.js'
 import { TABLE, BINDINGS, PROTOBUF, build, type Json } from '../build.js'
 import { damage, value } from '../properties/objects.js'

@@ -2,7 +2,7 @@
  * For every field of a message, values of a type that it does not accept, each in an otherwise empty object. Messages that occur in several
  * resources are covered once.
  */
-import type { Message } from '../../schemas/index.js'
+import type { Message } from '../../schemas/language/declare.js'
 import { Facts } from '../../schemas/language/types.js'
 import { planOf, type Plan, type PlannedField } from '../../schemas/language/plan.js'
 

@@ -2,7 +2,8 @@
  * `node dist/test/benchmarks/services.js [SERVICES]`: fills a range with that many services (50,000) and reports the cost of the first and last
  * thousands, and the duration of a repair run. Not part of `npm run bench`, because its figures have no limits.
  */
-import { decode, type ApiObject } from '../../schemas/index.js'
+import { decode } from '../../schemas/language/decode.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { Service, services } from '../../schemas/api/core/services.js'
 import { AdmissionChain } from '../../admission/chain.js'
 import { openBackend } from '../../storage/open.js'

@@ -3,7 +3,9 @@
  * alone, with the same compare-and-put of values of the same size.
  */
 import { join } from 'node:path'
-import { decode, encodeProtobuf, parseJson } from '../../schemas/index.js'
+import { parseJson } from '../../schemas/codec/json/parse.js'
+import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
+import { decode } from '../../schemas/language/decode.js'
 import { configMaps } from '../stored.js'
 import { AdmissionChain } from '../../admission/chain.js'
 import type { WriteResult } from '../../storage/backend.js'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { BINDINGS, build, listen, PROTOBUF, TABLE } from '../build.js'
-import { decodeProtobuf, encodeProtobuf } from '../../schemas/index.js'
+import { decodeProtobuf } from '../../schemas/codec/protobuf/decode.js'
+import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
 import { configMaps } from '../stored.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'

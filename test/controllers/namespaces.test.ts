@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ApiObject } from '../../schemas/index.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { remove } from '../../registry/verbs/delete.js'
 import { change } from '../../registry/verbs/change.js'
 import { current } from '../../registry/current.js'

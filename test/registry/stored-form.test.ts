@@ -2,7 +2,7 @@
 import t from 'tap'
 import { inspect } from 'node:util'
 import { decodeStored, STORAGE_MEDIA_TYPES, type StorageMediaType } from '../../registry/stored-form.js'
-import { PROTOBUF_MAGIC } from '../../schemas/index.js'
+import { MAGIC as PROTOBUF_MAGIC } from '../../schemas/codec/protobuf/encode.js'
 import { types } from '../../schemas/resources.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import type { Backend } from '../../storage/backend.js'

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { gunzipSync } from 'node:zlib'
-import { decodeProtobuf, encodeProtobuf, openEnvelope } from '../../schemas/index.js'
+import { decodeProtobuf, openEnvelope } from '../../schemas/codec/protobuf/decode.js'
+import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
 import { ClusterRoleBinding } from '../../schemas/api/rbac/clusterrolebindings.js'
 import { Status } from '../../schemas/meta/v1.js'
 import { TABLE, BINDINGS, PROTOBUF, build, binding, type Client } from '../build.js'

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { decode, representations, tableColumns, tableRow } from '../../schemas/index.js'
+import { decode } from '../../schemas/language/decode.js'
+import { representations } from '../../schemas/resources.js'
+import { tableColumns, tableRow } from '../../schemas/table.js'
 import { firstThree } from '../../schemas/columns.js'
 import { endpoints } from '../../schemas/api/core/endpoints.js'
 import { humanDuration } from '../../schemas/meta/duration.js'

@@ -1,5 +1,8 @@
 /** A store of ConfigMaps on any back end, for tests below HTTP. */
-import { parseFieldSelector, parseLabelSelector, decode, type ApiObject } from '../../schemas/index.js'
+import { decode } from '../../schemas/language/decode.js'
+import type { ApiObject } from '../../schemas/resource.js'
+import { parseFieldSelector } from '../../schemas/selectors/fields.js'
+import { parseLabelSelector } from '../../schemas/selectors/labels.js'
 import { configMaps } from '../stored.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import { AdmissionChain } from '../../admission/chain.js'

@@ -25,28 +25,36 @@ function usernamePrefixOf ({ usernameClaim = 'sub', usernamePrefix = '' }: Claim
 
 /** @throws Error that names the claim, never its value */
 export function userOf (claims: Claims, issuer: string, options: ClaimOptions): UserInfo {
-  const { usernameClaim = 'sub', groupsClaim = '', groupsPrefix = '', requiredClaims = new Map<string, string>() } = options
+  const { usernameClaim = 'sub', groupsClaim = '', groupsPrefix = '', requiredClaims = new Map<string, string>() } =
+    options
   const name = ownClaim(claims, usernameClaim)
   if (typeof name !== 'string' || name === '') throw new Error(`the claim ${usernameClaim} is missing or no text`)
   const verified = ownClaim(claims, 'email_verified')
-  if (usernameClaim === EMAIL && verified !== undefined && verified !== true) throw new Error('the address in the claim email is not verified')
+  if (usernameClaim === EMAIL && verified !== undefined && verified !== true) {
+    throw new Error('the address in the claim email is not verified')
+  }
   for (const [claim, value] of requiredClaims) {
     if (ownClaim(claims, claim) !== value) throw new Error(`the claim ${claim} is not there, or not what it has to be`)
   }
   return {
     username: `${usernamePrefixOf(options, issuer)}${name}`,
     uid: '',
-    groups: groupsClaim === '' ? [] : groupsOf(ownClaim(claims, groupsClaim), groupsClaim).map(group => `${groupsPrefix}${group}`),
+    groups: groupsClaim === ''
+      ? []
+      : groupsOf(ownClaim(claims, groupsClaim), groupsClaim).map(group => `${groupsPrefix}${group}`),
     extra: {}
   }
 }
 
-export const ownClaim = (claims: Claims, name: string): unknown => Object.hasOwn(claims, name) ? claims[name] : undefined
+export const ownClaim = (claims: Claims, name: string): unknown =>
+  Object.hasOwn(claims, name) ? claims[name] : undefined
 
 /** Accepts a string or a list of strings. */
 function groupsOf (value: unknown, claim: string): readonly string[] {
   if (value === undefined || value === null) return []
   const list: unknown = typeof value === 'string' ? [value] : value
-  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) throw new Error(`the claim ${claim} is neither a text nor a list of texts`)
+  if (!Array.isArray(list) || !list.every(one => typeof one === 'string')) {
+    throw new Error(`the claim ${claim} is neither a text nor a list of texts`)
+  }
   return list
 }

@@ -1,6 +1,6 @@
 /**
- * Resolves distributed groups claims: the token refers to an endpoint (`_claim_names`, `_claim_sources`) that returns a second token with
- * the groups. That token is verified with its own issuer's keys, fetched over https.
+ * Resolves distributed groups claims: the token refers to an endpoint (`_claim_names`, `_claim_sources`) that returns a
+ * second token with the groups. That token is verified with its own issuer's keys, fetched over https.
  */
 import { decodeJwt } from 'jose'
 import { ownClaim, type Claims } from './claims.js'
@@ -15,7 +15,9 @@ export interface DistributedOptions {
 }
 
 /** Returns the claims including the distributed one. @throws Error if it cannot be resolved */
-export async function resolveDistributed (claims: Claims, { claim, fetcher, verify }: DistributedOptions): Promise<Claims> {
+export async function resolveDistributed (
+  claims: Claims, { claim, fetcher, verify }: DistributedOptions
+): Promise<Claims> {
   if (ownClaim(claims, claim) !== undefined) return claims
   const names = ownClaim(claims, '_claim_names')
   if (names === undefined) return claims
@@ -25,8 +27,11 @@ export async function resolveDistributed (claims: Claims, { claim, fetcher, veri
   const found = ownClaim(fields(ownClaim(claims, '_claim_sources'), '_claim_sources'), source)
   const { endpoint, access_token: token } = fields(found, `the source of the claim ${claim}`)
   if (endpoint === undefined || endpoint === '') return claims // an aggregated claim, which is not supported for groups
-  if (token !== undefined && (typeof token !== 'string' || !/^[!-~]*$/.test(token))) throw new Error('the access_token of a claim source is malformed')
-  const answer = (await fetcher.text(httpsUrl(endpoint, `the source of the claim ${claim}`), token === '' ? undefined : token)).trim()
+  if (token !== undefined && (typeof token !== 'string' || !/^[!-~]*$/.test(token))) {
+    throw new Error('the access_token of a claim source is malformed')
+  }
+  const answer = (await fetcher
+    .text(httpsUrl(endpoint, `the source of the claim ${claim}`), token === '' ? undefined : token)).trim()
   const { iss } = decodeJwt(answer)
   if (typeof iss !== 'string') throw new Error(`what the source of the claim ${claim} answers has no issuer`)
   const value = ownClaim(await verify(iss, answer), claim)
@@ -35,6 +40,8 @@ export async function resolveDistributed (claims: Claims, { claim, fetcher, veri
 }
 
 function fields (value: unknown, name: string): Claims {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${name} is missing or malformed`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error(`${name} is missing or malformed`)
+  }
   return value as Claims
 }

@@ -18,7 +18,9 @@ const MAX_SERVERS = 16
 /** @param what names the URL in errors. @throws Error for an invalid URL */
 export function httpsUrl (text: unknown, what: string): URL {
   const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || url.protocol !== 'https:' || url.username !== '' || url.password !== '') throw new Error(`${what} is no https URL`)
+  if (url === undefined || url.protocol !== 'https:' || url.username !== '' || url.password !== '') {
+    throw new Error(`${what} is no https URL`)
+  }
   return url
 }
 
@@ -30,12 +32,16 @@ export class DocumentFetcher {
 
   /** @throws ClientError */
   async json (url: URL): Promise<unknown> {
-    return await this.#client(url).json({ method: 'GET', path: pathOf(url), headers: { accept: 'application/json, application/jwk-set+json' } })
+    return await this.#client(url)
+      .json({ method: 'GET', path: pathOf(url), headers: { accept: 'application/json, application/jwk-set+json' } })
   }
 
   /** @param token sent as a bearer token. @throws ClientError */
   async text (url: URL, token: string | undefined): Promise<string> {
-    const { body } = await this.#client(url).call({ method: 'GET', path: pathOf(url), headers: { accept: 'application/jwt, */*', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) } })
+    const { body } = await this.#client(url).call({
+      method: 'GET', path: pathOf(url),
+      headers: { accept: 'application/jwt, */*', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) }
+    })
     return body.toString()
   }
 
@@ -51,8 +57,14 @@ export class DocumentFetcher {
         this.#clients.delete(oldest[0])
         void oldest[1].close()
       }
-      const endpoint = { server: new URL(origin), authority: this.#options.authority, insecure: false, serverName: undefined, proxy: undefined, credentials: NO_CREDENTIALS }
-      client = new HttpClient({ caller: 'oidc', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, deadline: DEADLINE, connections: 4, ...this.#options.client })
+      const endpoint = {
+        server: new URL(origin), authority: this.#options.authority, insecure: false, serverName: undefined,
+        proxy: undefined, credentials: NO_CREDENTIALS
+      }
+      client = new HttpClient({
+        caller: 'oidc', endpoint, maxResponseBytes: MAX_RESPONSE_BYTES, deadline: DEADLINE, connections: 4,
+        ...this.#options.client
+      })
       this.#clients.set(origin, client)
     }
     return client

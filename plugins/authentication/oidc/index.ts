@@ -1,7 +1,7 @@
 /**
- * OpenID Connect: ID tokens of one issuer as bearer tokens. Signature, issuer, audience and times are verified with the issuer's public
- * keys; the issuer is not called per token. (Interface: the service Connect.)
- * Results are cached for ten seconds, at most until the token expires.
+ * OpenID Connect: ID tokens of one issuer as bearer tokens. Signature, issuer, audience and times are verified with the
+ * issuer's public keys; the issuer is not called per token. (Interface: the service Connect.) Results are cached for
+ * ten seconds, at most until the token expires.
  */
 import type { FastifyBaseLogger } from 'fastify'
 import { decodeJwt } from 'jose'
@@ -52,13 +52,20 @@ const MAX_ISSUERS = 16
 
 export function oidcAuthenticator (options: OidcOptions, { log, metrics, clock, tunnel }: OidcContext): Authenticator {
   const { issuer: url, clientId: audience, algorithms = ['RS256'], groupsClaim = '' } = options
-  const fetcher = new DocumentFetcher({ authority: options.authority, client: { tunnel, observe: outgoingMetrics(metrics).observe, ...options.client } })
-  const failed = occasionally((error: unknown) => { log.warn(`the OpenID Connect issuer cannot be reached: ${reasonOf(error)}`) })
+  const fetcher = new DocumentFetcher({
+    authority: options.authority, client: { tunnel, observe: outgoingMetrics(metrics).observe, ...options.client }
+  })
+  const failed = occasionally((error: unknown) => {
+    log.warn(`the OpenID Connect issuer cannot be reached: ${reasonOf(error)}`)
+  })
   const issuers = new Map<string, Issuer>()
   const issuerOf = (name: string): Issuer => {
     let found = issuers.get(name)
     if (found === undefined) {
-      found = new Issuer({ url: name, fetcher, audience, algorithms, failed, wall: clock.wall, ...(options.now === undefined ? {} : { now: options.now }) })
+      found = new Issuer({
+        url: name, fetcher, audience, algorithms, failed, wall: clock.wall,
+        ...(options.now === undefined ? {} : { now: options.now })
+      })
       const oldest = [...issuers.keys()].find(known => known !== url)
       if (oldest !== undefined && issuers.size >= MAX_ISSUERS) issuers.delete(oldest)
       issuers.set(name, found)
@@ -68,7 +75,11 @@ export function oidcAuthenticator (options: OidcOptions, { log, metrics, clock, 
 
   const lookup = async (token: string): Promise<TokenAnswer> => {
     const verified = await issuerOf(url).verify(token)
-    const claims = groupsClaim === '' ? verified : await resolveDistributed(verified, { claim: groupsClaim, fetcher, verify: (name, other) => issuerOf(name).verify(other) })
+    const claims = groupsClaim === ''
+      ? verified
+      : await resolveDistributed(verified, {
+        claim: groupsClaim, fetcher, verify: (name, other) => issuerOf(name).verify(other)
+      })
     return { found: userOf(claims, url, options), until: (verified.exp ?? 0) * 1000 }
   }
   const cache = new TokenCache({ lookup, known: CACHED_MS, unknown: 0, metrics, clock })

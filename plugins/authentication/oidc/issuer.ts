@@ -1,6 +1,6 @@
 /**
- * A token issuer. Its discovery document, which names its key set, is read at start-up and retried until the issuer is reachable. Until
- * then its tokens are rejected; other requests are served.
+ * A token issuer. Its discovery document, which names its key set, is read at start-up and retried until the issuer is
+ * reachable. Until then its tokens are rejected; other requests are served.
  */
 import { decodeProtectedHeader, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose'
 import { KeySet } from './key-set.js'
@@ -58,18 +58,28 @@ export class Issuer {
   async verify (token: string): Promise<JWTPayload> {
     const keys = this.#keys ?? await this.#discovered()
     const { url, audience, algorithms, wall } = this.#options
-    const options: JWTVerifyOptions = { issuer: url, audience, algorithms: [...algorithms], clockTolerance: SKEW, requiredClaims: ['exp'], currentDate: new Date(wall()) }
+    const options: JWTVerifyOptions = {
+      issuer: url, audience, algorithms: [...algorithms], clockTolerance: SKEW, requiredClaims: ['exp'],
+      currentDate: new Date(wall())
+    }
     const header = decodeProtectedHeader(token)
-    if (header.alg === undefined || !algorithms.includes(header.alg)) throw new Error('the algorithm of the token is not one of those allowed')
+    if (header.alg === undefined || !algorithms.includes(header.alg)) {
+      throw new Error('the algorithm of the token is not one of those allowed')
+    }
     const [protectedHeader = '', payload = '', signature = ''] = token.split('.')
-    const { payload: claims } = await keys.verify({ ...header, alg: header.alg }, { protected: protectedHeader, payload, signature }, key => jwtVerify(token, key, options))
+    const { payload: claims } = await keys.verify(
+      { ...header, alg: header.alg }, { protected: protectedHeader, payload, signature },
+      key => jwtVerify(token, key, options)
+    )
     if ((claims.exp ?? 0) * 1000 <= wall()) throw new Error('the token has expired') // the tolerance is for `nbf`
     return claims
   }
 
   async #discovered (): Promise<KeySet> {
     const { now = () => performance.now() } = this.#options
-    if (this.#discovering === undefined && now() - this.#triedAt < COOLDOWN) throw new Error('the issuer could not be reached', { cause: this.#failure })
+    if (this.#discovering === undefined && now() - this.#triedAt < COOLDOWN) {
+      throw new Error('the issuer could not be reached', { cause: this.#failure })
+    }
     return await this.#discover()
   }
 

@@ -1,9 +1,11 @@
 /**
- * An issuer's public keys: fetched on first use, refreshed in the background every ten minutes, and refetched when no key matches a token,
- * because the issuer may have rotated them. Fetches are shared and at least ten seconds apart, so that tokens cannot trigger floods. Known
- * keys stay in use while the issuer is down.
+ * An issuer's public keys: fetched on first use, refreshed in the background every ten minutes, and refetched when no
+ * key matches a token, because the issuer may have rotated them. Fetches are shared and at least ten seconds apart, so
+ * that tokens cannot trigger floods. Known keys stay in use while the issuer is down.
  */
-import { createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose'
+import {
+  createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters
+} from 'jose'
 
 export interface KeySetOptions {
   readonly fetch: () => Promise<unknown>
@@ -29,13 +31,20 @@ export class KeySet {
 
   constructor (options: KeySetOptions) { this.#options = options }
 
-  /** Tries matching keys, then refetches and retries once. @param verify throws if the key does not match @throws the error of the fetch or of the last key */
-  async verify<T> (header: JWSHeaderParameters, token: FlattenedJWSInput, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
+  /**
+   * Tries matching keys, then refetches and retries once.
+   * @param verify throws if the key does not match
+   * @throws the error of the fetch or of the last key
+   */
+  async verify<T> (
+    header: JWSHeaderParameters, token: FlattenedJWSInput, verify: (key: CryptoKey) => Promise<T>
+  ): Promise<T> {
     const keys = await this.#current()
     try {
       return await tryKeys(keys, header, token, verify)
     } catch (error) {
-      const mayBeNew = error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWSSignatureVerificationFailed
+      const mayBeNew = error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWSSignatureVerificationFailed
       if (!mayBeNew || !this.#mayFetch()) throw error
       await this.#fetch()
       return await tryKeys(this.#keys ?? keys, header, token, verify)
@@ -73,7 +82,9 @@ export class KeySet {
   #now (): number { return (this.#options.now ?? (() => performance.now()))() }
 }
 
-async function tryKeys<T> (keys: Keys, header: JWSHeaderParameters, token: FlattenedJWSInput, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
+async function tryKeys<T> (
+  keys: Keys, header: JWSHeaderParameters, token: FlattenedJWSInput, verify: (key: CryptoKey) => Promise<T>
+): Promise<T> {
   let several: errors.JWKSMultipleMatchingKeys
   try {
     return await verify(await keys(header, token))

@@ -1,7 +1,7 @@
 /**
- * Authenticates service account tokens: signed by a known key and issuer, for an accepted audience, within their validity, for an existing
- * account. Verified signatures are cached; the rest is checked on every request, synchronously if the watch cache is current. (Interface:
- * Service account tokens.)
+ * Authenticates service account tokens: signed by a known key and issuer, for an accepted audience, within their
+ * validity, for an existing account. Verified signatures are cached; the rest is checked on every request,
+ * synchronously if the watch cache is current. (Interface: Service account tokens.)
  */
 import type { Authenticated, Authenticator, Credentials } from '../../../auth/authenticator.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
@@ -30,7 +30,8 @@ export interface Identified { readonly user: UserInfo, readonly audiences: reado
 const MAX_HEADER_OVERHEAD = 16
 
 const userAlone = (found: Identified | undefined): Authenticated | undefined => found?.user
-const asAuthenticated = (found: Identified | undefined): Authenticated | undefined => found === undefined ? undefined : { ...found.user, audiences: found.audiences }
+const asAuthenticated = (found: Identified | undefined): Authenticated | undefined =>
+  found === undefined ? undefined : { ...found.user, audiences: found.audiences }
 
 export class ServiceAccountAuthenticator implements Authenticator {
   readonly name = 'service-account'
@@ -49,14 +50,25 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const seen = typeof header === 'string' ? this.#headers.get(header, this.#options.now()) : undefined
     const token = seen === undefined ? bearerToken(header) : ''
     if (token === undefined) return undefined
-    const found = seen === undefined ? this.identify(token, credentials, typeof header === 'string' && header.length < token.length + MAX_HEADER_OVERHEAD ? header : undefined) : this.#admit(seen, credentials)
+    const found = seen === undefined
+      ? this.identify(
+        token, credentials,
+        typeof header === 'string' && header.length < token.length + MAX_HEADER_OVERHEAD ? header : undefined
+      )
+      : this.#admit(seen, credentials)
     // Callers without audiences rely on getting the same user object each time.
     const answer = credentials.audiences === undefined ? userAlone : asAuthenticated
     return found instanceof Promise ? found.then(answer) : answer(found)
   }
 
-  /** Undefined if the token is not from an accepted issuer. @param header also used as a cache key @throws Error or rejects if the token is invalid */
-  identify (token: string, requested: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string): Identified | undefined | Promise<Identified> {
+  /**
+   * Undefined if the token is not from an accepted issuer.
+   * @param header also used as a cache key
+   * @throws Error or rejects if the token is invalid
+   */
+  identify (
+    token: string, requested: Pick<Credentials, 'audiences' | 'annotate'> = {}, header?: string
+  ): Identified | undefined | Promise<Identified> {
     if (!mayBeCompact(token)) return undefined
     const digest = digestOf(token)
     const known = this.#known.get(digest, this.#options.now())
@@ -67,7 +79,8 @@ export class ServiceAccountAuthenticator implements Authenticator {
     const sent = parseCompact(token)
     const parts = sent === undefined ? sent : { ...sent, claims: this.#options.ownClaims(sent.claims) }
     const issuer = parts?.claims['iss']
-    if (parts === undefined || typeof issuer !== 'string' || !(issuer === SECRET_ISSUER || this.#options.issuers.has(issuer))) return undefined
+    if (parts === undefined || typeof issuer !== 'string' ||
+      !(issuer === SECRET_ISSUER || this.#options.issuers.has(issuer))) return undefined
     let pending = this.#pending.get(digest)
     if (pending === undefined) {
       pending = this.#verify(token, digest, { ...parts, issuer }).finally(() => { this.#pending.delete(digest) })
@@ -82,13 +95,18 @@ export class ServiceAccountAuthenticator implements Authenticator {
     return verified
   }
 
-  #admit (verified: Verified, { audiences: requested, annotate }: Pick<Credentials, 'audiences' | 'annotate'>): Identified | Promise<Identified> {
+  #admit (
+    verified: Verified, { audiences: requested, annotate }: Pick<Credentials, 'audiences' | 'annotate'>
+  ): Identified | Promise<Identified> {
     const { audiences: own, counted, now } = this.#options
     checkTime(verified, now())
     const { user } = verified
     const target = requested ?? own
     const audiences = target.filter(audience => (verified.audiences ?? own).includes(audience))
-    if (audiences.length === 0) throw new Error(`token audiences ${audiencesText(verified.audiences ?? own)} is invalid for the target audiences ${audiencesText(target)}`)
+    if (audiences.length === 0) {
+      throw new Error(`token audiences ${audiencesText(verified.audiences ?? own)} is invalid for the target ` +
+        `audiences ${audiencesText(target)}`)
+    }
     if (verified.audiences === undefined) {
       annotate?.('authentication.orch.io/legacy-token', user.username)
       counted('legacy')
@@ -101,7 +119,11 @@ export class ServiceAccountAuthenticator implements Authenticator {
   #used ({ user, warnAfter }: Verified, audiences: readonly string[], annotate: Credentials['annotate']): Identified {
     if (warnAfter !== undefined && warnAfter !== 0) {
       const late = Math.floor(this.#options.now() / 1000) - warnAfter
-      if (late > 0) annotate?.('authentication.orch.io/stale-token', `subject: ${user.username}, seconds after warning threshold: ${late}`)
+      if (late > 0) {
+        annotate?.(
+          'authentication.orch.io/stale-token', `subject: ${user.username}, seconds after warning threshold: ${late}`
+        )
+      }
       this.#options.counted(late > 0 ? 'stale' : 'valid')
     }
     return { user, audiences }

@@ -1,9 +1,10 @@
 /**
- * Checks that the objects a token is bound to still exist: its account, its bound object, and the Secret that stores it. Runs on every
- * request against the watch cache. The cache may lag behind other servers, so a rejection is confirmed in the store.
+ * Checks that the objects a token is bound to still exist: its account, its bound object, and the Secret that stores
+ * it. Runs on every request against the watch cache. The cache may lag behind other servers, so a rejection is
+ * confirmed in the store.
  */
 import { hash } from 'node:crypto'
-import type { ApiObject } from '../../../schemas/index.js'
+import type { ApiObject } from '../../../schemas/resource.js'
 import type { Entry } from '../../../storage/cache/entry.js'
 import { current } from '../../../registry/current.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
@@ -24,7 +25,9 @@ export const LEEWAY = 60_000
 export const digestOf = (token: string): string => hash('sha256', token, 'base64')
 
 /** @param digest of the token, compared with the one stored in its Secret */
-export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions): Check[] {
+export function checksOf (
+  { namespace, account, pod, secret, keptIn }: ReadClaims, digest: string, { resources, now }: BindingCheckOptions
+): Check[] {
   const there = (plural: string, name: string, problem: (entry: Entry) => string | undefined): Check => {
     const bound = { plural, namespace, name }
     return () => check(resources, bound, problem)
@@ -32,7 +35,9 @@ export function checksOf ({ namespace, account, pod, secret, keptIn }: ReadClaim
   /** A terminating object counts until its deletion time: pods need their token to shut down. */
   const same = (uid: string) => ({ object: { metadata } }: Entry): string | undefined => {
     if (metadata.uid !== uid) return 'it is another one of that name'
-    return metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) < now() - LEEWAY ? 'it is being deleted' : undefined
+    return metadata.deletionTimestamp !== undefined && Date.parse(metadata.deletionTimestamp) < now() - LEEWAY
+      ? 'it is being deleted'
+      : undefined
   }
   const keeps = (entry: Entry): string | undefined => {
     if (entry.object.metadata.deletionTimestamp !== undefined) return 'it is being deleted'
@@ -60,12 +65,17 @@ function keptDigest (entry: Entry): string {
   return digestOf(Buffer.from(data?.['token'] ?? '', 'base64').toString('latin1'))
 }
 
-function check (resources: ResourceRegistry, { plural, namespace, name }: Record<'plural' | 'namespace' | 'name', string>, problem: (entry: Entry) => string | undefined): Promise<void> | undefined {
+function check (
+  resources: ResourceRegistry, { plural, namespace, name }: Record<'plural' | 'namespace' | 'name', string>,
+  problem: (entry: Entry) => string | undefined
+): Promise<void> | undefined {
   const store = resources.find('', plural)
   if (store === undefined) throw new Error(`there are no ${plural}`)
   const refuse = (entry: Entry | undefined): void => {
     const why = entry === undefined ? 'it is not there' : problem(entry)
-    if (why !== undefined) throw new Error(`the token is no longer valid: ${plural} ${JSON.stringify(`${namespace}/${name}`)}: ${why}`)
+    if (why !== undefined) {
+      throw new Error(`the token is no longer valid: ${plural} ${JSON.stringify(`${namespace}/${name}`)}: ${why}`)
+    }
   }
   const key = store.key(namespace, name)
   const { cache } = store

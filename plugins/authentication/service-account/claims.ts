@@ -1,6 +1,6 @@
 /**
- * Claims of service account tokens. Requested tokens expire and name their audiences; tokens stored in Secrets do neither. Parsing is
- * strict: every relevant claim must be present and of its type.
+ * Claims of service account tokens. Requested tokens expire and name their audiences; tokens stored in Secrets do
+ * neither. Parsing is strict: every relevant claim must be present and of its type.
  */
 import type { NamedObject, SecretTokenClaims, TokenClaims } from '../../../auth/service-account-tokens.js'
 import { serviceAccountGroups, serviceAccountUsername } from '../../../auth/service-account-names.js'
@@ -41,7 +41,10 @@ export function userOf ({ namespace, account, pod }: ReadClaims): UserInfo {
 
 const reference = ({ name, uid }: NamedObject): NamedObject => ({ name, uid })
 
-export function payloadOf (issuer: string, { namespace, account, audiences, issuedAt, expirationSeconds, warnAfterSeconds, pod, secret }: TokenClaims): Record<string, unknown> {
+export function payloadOf (
+  issuer: string,
+  { namespace, account, audiences, issuedAt, expirationSeconds, warnAfterSeconds, pod, secret }: TokenClaims
+): Record<string, unknown> {
   return {
     aud: audiences,
     exp: issuedAt + expirationSeconds,
@@ -70,12 +73,19 @@ export const secretPayloadOf = ({ namespace, account, secretName }: SecretTokenC
 
 /** @param issuer the already accepted issuer. @throws Error that names the claim */
 export function readClaims (issuer: string, claims: Claims): ReadClaims {
-  const times = { notBefore: Math.max(time(claims, 'nbf') ?? 0, time(claims, 'iat') ?? 0), expires: time(claims, 'exp') ?? Infinity }
+  const times = {
+    notBefore: Math.max(time(claims, 'nbf') ?? 0, time(claims, 'iat') ?? 0), expires: time(claims, 'exp') ?? Infinity
+  }
   if (issuer === SECRET_ISSUER) {
-    const account = { name: text(claims, `${KEPT}/service-account.name`), uid: text(claims, `${KEPT}/service-account.uid`) }
+    const account = {
+      name: text(claims, `${KEPT}/service-account.name`), uid: text(claims, `${KEPT}/service-account.uid`)
+    }
     const read = { namespace: text(claims, `${KEPT}/namespace`), account, keptIn: text(claims, `${KEPT}/secret.name`) }
     checkSubject(claims, read)
-    return { ...read, ...times, audiences: claims['aud'] === undefined ? undefined : audiencesOf(claims), warnAfter: undefined, pod: undefined, secret: undefined }
+    return {
+      ...read, ...times, audiences: claims['aud'] === undefined ? undefined : audiencesOf(claims), warnAfter: undefined,
+      pod: undefined, secret: undefined
+    }
   }
   if (times.expires === Infinity) throw new Error('the claim exp is missing')
   const own = objectOf(claims[PRIVATE], PRIVATE)
@@ -86,11 +96,16 @@ export function readClaims (issuer: string, claims: Claims): ReadClaims {
   const optional = (member: string): NamedObject | undefined => own[member] === undefined ? undefined : named(member)
   const read = { namespace: text(own, 'namespace'), account: named('serviceaccount') }
   checkSubject(claims, read)
-  return { ...read, ...times, audiences: audiencesOf(claims), warnAfter: time(own, 'warnafter'), pod: optional('pod'), secret: optional('secret'), keptIn: undefined }
+  return {
+    ...read, ...times, audiences: audiencesOf(claims), warnAfter: time(own, 'warnafter'), pod: optional('pod'),
+    secret: optional('secret'), keptIn: undefined
+  }
 }
 
 function checkSubject (claims: Claims, { namespace, account }: Pick<ReadClaims, 'namespace' | 'account'>): void {
-  if (text(claims, 'sub') !== serviceAccountUsername(namespace, account.name)) throw new Error('the claim sub is not that of the service account')
+  if (text(claims, 'sub') !== serviceAccountUsername(namespace, account.name)) {
+    throw new Error('the claim sub is not that of the service account')
+  }
 }
 
 function text (claims: Claims, name: string): string {
@@ -108,11 +123,15 @@ function time (claims: Claims, name: string): number | undefined {
 
 function audiencesOf ({ aud }: Claims): string[] {
   const all: unknown[] = Array.isArray(aud) ? aud : [aud]
-  if (all.length === 0 || !all.every(one => typeof one === 'string' && one !== '')) throw new Error('the claim aud is missing or is no list of texts')
+  if (all.length === 0 || !all.every(one => typeof one === 'string' && one !== '')) {
+    throw new Error('the claim aud is missing or is no list of texts')
+  }
   return all as string[]
 }
 
 function objectOf (value: unknown, name: string): Claims {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`the claim ${name} is missing or no object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error(`the claim ${name} is missing or no object`)
+  }
   return value as Claims
 }

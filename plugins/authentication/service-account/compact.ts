@@ -1,5 +1,5 @@
 /** Parses a token into header and claims without trusting either. Size and complexity are bounded. */
-import { parseJson } from '../../../schemas/index.js'
+import { parseJson } from '../../../schemas/codec/json/parse.js'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -24,7 +24,9 @@ export function parseCompact (token: string): Compact | undefined {
   const [first = '', second = ''] = token.split('.')
   const header = part(first)
   const claims = part(second)
-  return header === undefined || claims === undefined ? undefined : { header: header.members, claims: claims.members, ambiguous: header.ambiguous || claims.ambiguous }
+  return header === undefined || claims === undefined
+    ? undefined
+    : { header: header.members, claims: claims.members, ambiguous: header.ambiguous || claims.ambiguous }
 }
 
 function part (text: string): { members: Members, ambiguous: boolean } | undefined {

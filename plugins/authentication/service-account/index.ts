@@ -8,7 +8,10 @@ import { payloadOf, secretPayloadOf } from './claims.js'
 import { makeSigningKey, parseSigningKey, parseTokenKeys, publicJwk, type SigningKey, type TokenKey } from './keys.js'
 
 export interface ServiceAccountOptions {
-  /** Accepted issuers; the first one issues. `--service-account-issuer`. Default `https://orch.default.svc.cluster.local`. */
+  /**
+   * Accepted issuers; the first one issues. `--service-account-issuer`. Default
+   * `https://orch.default.svc.cluster.local`.
+   */
   readonly issuers?: readonly string[]
   /** PEM of a private key. Default none if `verificationKeys` are given, otherwise a key generated at start-up. */
   readonly signingKey?: string
@@ -39,25 +42,45 @@ export interface ServiceAccountSetup extends ServiceAccountOptions {
   readonly now?: () => number
 }
 
-export interface ServiceAccounts { readonly authenticator: ServiceAccountAuthenticator, readonly tokens: ServiceAccountTokens }
+export interface ServiceAccounts {
+  readonly authenticator: ServiceAccountAuthenticator, readonly tokens: ServiceAccountTokens
+}
 
 /** @throws Error for an invalid key */
 export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
-  const { issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true, resources, metrics, now = Date.now, naming = OWN_NAMES } = setup
+  const {
+    issuers = [DEFAULT_ISSUER], verificationKeys, lookup = true, maxExpirationSeconds = 0, extendExpiration = true,
+    resources, metrics, now = Date.now, naming = OWN_NAMES
+  } = setup
   const [issuer = DEFAULT_ISSUER] = issuers
   const audiences = setup.audiences ?? [...new Set([issuer, ...issuers])]
   const pem = setup.signingKey ?? (verificationKeys === undefined ? makeSigningKey() : undefined)
   const signingKey = pem === undefined ? undefined : parseSigningKey(pem)
   const byId = new Map<string, TokenKey>()
-  for (const key of [...(signingKey === undefined ? [] : [signingKey]), ...(verificationKeys ?? []).flatMap(parseTokenKeys)]) if (!byId.has(key.id)) byId.set(key.id, key)
+  for (const key of [
+    ...(signingKey === undefined ? [] : [signingKey]), ...(verificationKeys ?? []).flatMap(parseTokenKeys)
+  ]) {
+    if (!byId.has(key.id)) byId.set(key.id, key)
+  }
   const keys = [...byId.values()]
   // Load in the background: slow, and not needed before the first token.
   const jws = import('./jws.js')
   jws.catch(() => {}) // reported to callers that await it
   const counters = {
-    legacy: metrics.counter('serviceaccount_legacy_tokens_total', 'Uses of ServiceAccount tokens without an audience and an expiration.').with(),
-    stale: metrics.counter('serviceaccount_stale_tokens_total', 'Uses of ServiceAccount tokens after the time at which clients should have renewed them.').with(),
-    valid: metrics.counter('serviceaccount_valid_tokens_total', 'Uses of ServiceAccount tokens with an extended expiration before the time at which clients should renew them.').with()
+    legacy: metrics.counter(
+      'serviceaccount_legacy_tokens_total', 'Uses of ServiceAccount tokens without an audience and an expiration.'
+    )
+      .with(),
+    stale: metrics.counter(
+      'serviceaccount_stale_tokens_total',
+      'Uses of ServiceAccount tokens after the time at which clients should have renewed them.'
+    )
+      .with(),
+    valid: metrics.counter(
+      'serviceaccount_valid_tokens_total',
+      'Uses of ServiceAccount tokens with an extended expiration before the time at which clients should renew them.'
+    )
+      .with()
   }
   return {
     authenticator: new ServiceAccountAuthenticator({
@@ -75,7 +98,10 @@ export function serviceAccounts (setup: ServiceAccountSetup): ServiceAccounts {
   }
 }
 
-const signerOf = (key: SigningKey, issuer: string, jws: Promise<typeof import('./jws.js')>, named: (claims: Record<string, unknown>) => object): TokenSigner => ({
+const signerOf = (
+  key: SigningKey, issuer: string, jws: Promise<typeof import('./jws.js')>,
+  named: (claims: Record<string, unknown>) => object
+): TokenSigner => ({
   issue: async claims => await (await jws).sign(named(payloadOf(issuer, claims)), key),
   issueForSecret: async claims => await (await jws).sign(named(secretPayloadOf(claims)), key)
 })

@@ -4,7 +4,9 @@ import { compactVerify } from 'jose/jws/compact/verify'
 import type { SigningKey, TokenKey } from './keys.js'
 
 export async function sign (payload: object, { algorithm, id, privateKey }: SigningKey): Promise<string> {
-  return await new CompactSign(Buffer.from(JSON.stringify(payload))).setProtectedHeader({ alg: algorithm, kid: id }).sign(privateKey)
+  return await new CompactSign(Buffer.from(JSON.stringify(payload)))
+    .setProtectedHeader({ alg: algorithm, kid: id })
+    .sign(privateKey)
 }
 
 /** @throws Error unless the key, with its own algorithm, signed the token */

@@ -1,5 +1,10 @@
-/** Parses PEM keys of service account tokens. RSA and ECDSA only, and one algorithm per key, so that a token cannot choose how it is verified. */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto'
+/**
+ * Parses PEM keys of service account tokens. RSA and ECDSA only, and one algorithm per key, so that a token cannot
+ * choose how it is verified.
+ */
+import {
+  createHash, createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject
+} from 'node:crypto'
 import type { JsonWebKey } from '../../../auth/service-account-tokens.js'
 
 export interface TokenKey {
@@ -13,11 +18,16 @@ export interface SigningKey extends TokenKey { readonly privateKey: KeyObject }
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g
 /** By Node's curve names. */
-const CURVES: ReadonlyMap<string | undefined, string> = new Map([['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp521r1', 'ES512']])
+const CURVES: ReadonlyMap<string | undefined, string> = new Map([
+  ['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp521r1', 'ES512']
+])
 /** Minimum for RS256 (RFC 7518, 3.3). */
 const MIN_BITS = 2048
 
-/** Public keys of a PEM text with public keys, private keys or certificates. @throws Error for an invalid or missing key */
+/**
+ * Public keys of a PEM text with public keys, private keys or certificates.
+ * @throws Error for an invalid or missing key
+ */
 export function parseTokenKeys (pem: string): TokenKey[] {
   refuseEncrypted(pem)
   const keys: TokenKey[] = []
@@ -48,10 +58,12 @@ export function parseSigningKey (pem: string): SigningKey {
 }
 
 /** Generates a private key in PEM. */
-export const makeSigningKey = (): string => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+export const makeSigningKey = (): string =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 /** The public key as published. */
-export const publicJwk = ({ id, algorithm, publicKey }: TokenKey): JsonWebKey => ({ use: 'sig', ...publicKey.export({ format: 'jwk' }), kid: id, alg: algorithm })
+export const publicJwk = ({ id, algorithm, publicKey }: TokenKey): JsonWebKey =>
+  ({ use: 'sig', ...publicKey.export({ format: 'jwk' }), kid: id, alg: algorithm })
 
 function refuseEncrypted (pem: string): void {
   if (pem.includes('ENCRYPTED')) throw new Error('a key in it is encrypted; give one that is not')
@@ -61,15 +73,26 @@ function publicKeyOf (block: string, label: string, number: number): KeyObject {
   try {
     return label === 'CERTIFICATE' ? new X509Certificate(block).publicKey : createPublicKey(block)
   } catch (error) {
-    throw new Error(`block number ${number} of it (${label}) is no key or certificate that can be parsed`, { cause: error })
+    throw new Error(
+      `block number ${number} of it (${label}) is no key or certificate that can be parsed`, { cause: error }
+    )
   }
 }
 
 function tokenKey (publicKey: KeyObject): TokenKey {
   const { asymmetricKeyType, asymmetricKeyDetails: { modulusLength = 0, namedCurve } = {} } = publicKey
-  const algorithm = asymmetricKeyType === 'rsa' ? 'RS256' : asymmetricKeyType === 'ec' ? CURVES.get(namedCurve) : undefined
-  if (algorithm === undefined) throw new Error(`its key is of type ${namedCurve ?? asymmetricKeyType}; it must be RSA, or ECDSA on the curve P-256, P-384 or P-521`)
-  if (asymmetricKeyType === 'rsa' && modulusLength < MIN_BITS) throw new Error(`its RSA key has ${modulusLength} bits; it must have ${MIN_BITS} or more`)
+  const algorithm = asymmetricKeyType === 'rsa'
+    ? 'RS256'
+    : asymmetricKeyType === 'ec'
+      ? CURVES.get(namedCurve)
+      : undefined
+  if (algorithm === undefined) {
+    throw new Error(`its key is of type ${namedCurve ?? asymmetricKeyType}; it must be RSA, or ECDSA on the curve ` +
+      'P-256, P-384 or P-521')
+  }
+  if (asymmetricKeyType === 'rsa' && modulusLength < MIN_BITS) {
+    throw new Error(`its RSA key has ${modulusLength} bits; it must have ${MIN_BITS} or more`)
+  }
   const id = createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('base64url')
   return { id, algorithm, publicKey }
 }

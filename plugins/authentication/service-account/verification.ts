@@ -30,7 +30,9 @@ const FORBIDDEN_MEMBERS = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64', 'zip']
 export interface Issued extends Compact { readonly issuer: string }
 
 /** @throws Error if the token is invalid */
-export async function verifyToken (token: string, digest: string, { header, claims, ambiguous, issuer }: Issued, options: VerificationOptions): Promise<Verified> {
+export async function verifyToken (
+  token: string, digest: string, { header, claims, ambiguous, issuer }: Issued, options: VerificationOptions
+): Promise<Verified> {
   if (ambiguous) throw new Error('the token has a member twice')
   const foreign = FORBIDDEN_MEMBERS.find(name => header[name] !== undefined)
   if (foreign !== undefined) throw new Error(`the header of the token has ${foreign}, which is not supported`)
@@ -40,7 +42,8 @@ export async function verifyToken (token: string, digest: string, { header, clai
   const { alg, kid } = header
   const candidates = keys.filter(({ id, algorithm }) => algorithm === alg && (kid === undefined || kid === id))
   if (candidates.length === 0) throw new Error('the token is signed by no key of this server')
-  await Promise.any(candidates.map(key => verify(token, key))).catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })
+  await Promise.any(candidates.map(key => verify(token, key)))
+    .catch((error: unknown) => { throw new Error('the signature of the token is not valid', { cause: error }) })
   const { audiences, notBefore, expires, warnAfter } = read
   const checks = lookup || read.keptIn === undefined ? checksOf(read, digest, options) : []
   return { user: userOf(read), audiences, notBefore, expires, warnAfter, checks }

@@ -2,20 +2,29 @@
 import type { IncomingMessage } from 'node:http'
 
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
-  'connection', 'proxy-connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings'
+  'connection', 'proxy-connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer',
+  'transfer-encoding', 'upgrade', 'http2-settings'
 ])
 /** CORS is decided by this server, not by the back end. */
-const CORS_HEADERS = ['access-control-allow-credentials', 'access-control-allow-headers', 'access-control-allow-methods', 'access-control-allow-origin']
+const CORS_HEADERS = [
+  'access-control-allow-credentials', 'access-control-allow-headers', 'access-control-allow-methods',
+  'access-control-allow-origin'
+]
 
 /** Header names listed in a Connection header. */
-const named = (connection: string | undefined): string[] => (connection ?? '').split(',').map(name => name.trim().toLowerCase()).filter(name => name !== '')
+const named = (connection: string | undefined): string[] =>
+  (connection ?? '').split(',').map(name => name.trim().toLowerCase()).filter(name => name !== '')
 
-/** Over such a protocol the client could send further requests, which the back end would take for requests of this server. */
+/**
+ * Over such a protocol the client could send further requests, which the back end would take for requests of this
+ * server.
+ */
 const CARRIES_REQUESTS = /^(?:h2c?|http|tls)(?:\/|$)/i
 
 /** True if the request asks for a protocol upgrade that can be passed on. Others are ignored, as HTTP allows. */
 export function requestsUpgrade ({ headers: { connection = '', upgrade = '' } }: IncomingMessage): boolean {
-  return connection.toLowerCase().includes('upgrade') && upgrade !== '' && !upgrade.split(',').some(protocol => CARRIES_REQUESTS.test(protocol.trim()))
+  return connection.toLowerCase().includes('upgrade') && upgrade !== '' &&
+    !upgrade.split(',').some(protocol => CARRIES_REQUESTS.test(protocol.trim()))
 }
 
 export interface Forwarding {
@@ -25,10 +34,16 @@ export interface Forwarding {
   readonly client: string | undefined
 }
 
-/** Request headers as alternating names and values, without pseudo-headers, connection headers and credentials. An upgrade is preserved. */
+/**
+ * Request headers as alternating names and values, without pseudo-headers, connection headers and credentials. An
+ * upgrade is preserved.
+ */
 export function requestHeaders (request: IncomingMessage, { uri, client }: Forwarding): string[] {
   const upgrade = requestsUpgrade(request)
-  const left = new Set([...CONNECTION_HEADERS, ...named(request.headers.connection), 'expect', 'host', 'content-length', 'x-forwarded-for', 'authorization', ...(uri === undefined ? [] : ['x-forwarded-uri'])])
+  const left = new Set([
+    ...CONNECTION_HEADERS, ...named(request.headers.connection), 'expect', 'host', 'content-length', 'x-forwarded-for',
+    'authorization', ...(uri === undefined ? [] : ['x-forwarded-uri'])
+  ])
   const headers: string[] = ['Host', request.headers.host ?? authorityOf(request)]
   const forwarded: string[] = []
   const { rawHeaders } = request
@@ -69,5 +84,6 @@ export function hasBody (request: IncomingMessage): boolean {
 /** Response headers by lower-case name; repeated ones as a list. */
 export function answerHeaders ({ headers }: IncomingMessage): Record<string, string | string[]> {
   const left = new Set([...CONNECTION_HEADERS, ...named(headers.connection), ...CORS_HEADERS])
-  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined && !left.has(entry[0])))
+  return Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string | string[]] =>
+    entry[1] !== undefined && !left.has(entry[0])))
 }

@@ -10,8 +10,10 @@ import { StatusError, badRequest, type StatusReason } from '../../../schemas/sta
 const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
 
 /** A redirect could send the client, with its credentials, to any server. */
-export const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean => statusCode >= 300 && statusCode < 400 && headers.location !== undefined
-export const redirected = () => new StatusError(undefined, 'the backend attempted to redirect this request, which is not permitted', { code: 502 })
+export const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean => statusCode >= 300 &&
+  statusCode < 400 && headers.location !== undefined
+export const redirected = () =>
+  new StatusError(undefined, 'the backend attempted to redirect this request, which is not permitted', { code: 502 })
 
 /** Lists, to which the back end adds. */
 const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
@@ -96,18 +98,29 @@ const REASONS: ReadonlyMap<number, readonly [StatusReason, string]> = new Map([
   [422, ['Invalid', 'the server rejected our request due to an error in our request']],
   [429, ['TooManyRequests', 'the server has received too many requests and has asked us to try again later']],
   [503, ['ServiceUnavailable', 'the server is currently unable to handle the request']],
-  [504, ['Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request']]
+  [504, [
+    'Timeout',
+    'the server was unable to return a response in the time allotted, but may still be processing the request'
+  ]]
 ])
 
 /** Converts a node agent's error response for a subresource (`pods/log`) of the named object. */
 export async function failureOf (answer: IncomingMessage, kind: string, name: string): Promise<StatusError> {
   const code = answer.statusCode ?? 500
   const text = await textOf(answer).catch(() => '')
-  if (code === 500) return new StatusError('InternalError', `Internal error occurred: ${text}`, { details: { causes: [{ message: text }] } })
+  if (code === 500) {
+    return new StatusError('InternalError', `Internal error occurred: ${text}`, {
+      details: { causes: [{ message: text }] }
+    })
+  }
   if (code === 400) return badRequest(text)
   const [reason, words] = REASONS.get(code) ??
     (code === 403
       ? ['Forbidden' as const, text]
-      : code > 500 ? ['InternalError' as const, `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`] : [undefined, `the server responded with the status code ${code} but did not return more information`])
+      : code > 500
+        ? ['InternalError' as const,
+          `an error on the server (${JSON.stringify(text)}) has prevented the request from succeeding`
+          ]
+        : [undefined, `the server responded with the status code ${code} but did not return more information`])
   return new StatusError(reason, `${words} ( ${kind} ${name})`, { code, details: { name, kind } })
 }

@@ -12,11 +12,13 @@ interface Upgraded {
 const LINGER = 30_000
 
 /**
- * Forwards half-closes: the other direction stays open. Both end when both have ended, when one fails, or on `signal`. Buffers no more than
- * the two sockets do.
+ * Forwards half-closes: the other direction stays open. Both end when both have ended, when one fails, or on `signal`.
+ * Buffers no more than the two sockets do.
  * @param perSecond bytes in each direction; 0 means unlimited
  */
-export function joinConnections (client: Socket, { socket: backend, head }: Upgraded, signal: AbortSignal, perSecond: number): void {
+export function joinConnections (
+  client: Socket, { socket: backend, head }: Upgraded, signal: AbortSignal, perSecond: number
+): void {
   const end = (): void => {
     signal.removeEventListener('abort', end)
     client.destroy()

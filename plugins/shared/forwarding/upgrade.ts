@@ -1,4 +1,7 @@
-/** Upgrades a connection to SPDY or WebSocket: forwards the request, and relays bytes once the back end agrees. Refusals are forwarded unchanged. */
+/**
+ * Upgrades a connection to SPDY or WebSocket: forwards the request, and relays bytes once the back end agrees. Refusals
+ * are forwarded unchanged.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -14,7 +17,8 @@ import { joinConnections } from './tunnel.js'
 const REFUSAL_TIMEOUT = 10_000
 
 /**
- * Destroys a connection when its client disconnects. Until bytes are relayed nothing reads the socket, so its end would go unnoticed.
+ * Destroys a connection when its client disconnects. Until bytes are relayed nothing reads the socket, so its end would
+ * go unnoticed.
  * @returns removes the listeners
  */
 function destroyOnDisconnect (connection: Socket): () => void {
@@ -25,7 +29,8 @@ function destroyOnDisconnect (connection: Socket): () => void {
 }
 
 /** The request's socket if it asks for an upgrade and may have one; HTTP/2 requests may not. */
-export const upgradable = (request: FastifyRequest): Socket | undefined => requestsUpgrade(request.raw) ? connectionOf(request.raw) : undefined
+export const upgradable = (request: FastifyRequest): Socket | undefined =>
+  requestsUpgrade(request.raw) ? connectionOf(request.raw) : undefined
 
 /** @throws StatusError 400 if the request does not ask for an upgrade */
 export function needsUpgrade (request: FastifyRequest): Socket {
@@ -43,11 +48,17 @@ export interface UpgradeDestination extends Omit<OutgoingRequest, 'method' | 'he
   readonly invalid?: (answer: IncomingMessage) => Error
 }
 
-const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error => unexplained(`invalid upgrade response: status code ${statusCode}`)
+const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error =>
+  unexplained(`invalid upgrade response: status code ${statusCode}`)
 
 /** @throws StatusError 500 if the back end is unreachable or responds with neither a switch nor an error */
-export async function upgrade (reply: FastifyReply, connection: Socket, destination: UpgradeDestination, ending: AbortSignal): Promise<FastifyReply> {
-  const { unreachable = (error: ClientError) => unexplained(`error dialing backend: ${error.message}`, error), invalid = invalidResponse } = destination
+export async function upgrade (
+  reply: FastifyReply, connection: Socket, destination: UpgradeDestination, ending: AbortSignal
+): Promise<FastifyReply> {
+  const {
+    unreachable = (error: ClientError) =>
+      unexplained(`error dialing backend: ${error.message}`, error), invalid = invalidResponse
+  } = destination
   const { request } = reply
   const { orch, raw } = request
   const stopWatching = destroyOnDisconnect(connection)

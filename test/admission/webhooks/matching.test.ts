@@ -2,7 +2,7 @@
 import t from 'tap'
 import Fastify from '../../fastify.js'
 import orch from '../../../app.js'
-import type { ApiObject } from '../../../schemas/index.js'
+import type { ApiObject } from '../../../schemas/resource.js'
 import { seenByAdmission, Write } from '../../../registry/stages/write.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { client, build, type Client, type Json } from '../../build.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { addedTo, valuesIn } from '../../../schemas/language/growth.js'
 import { planOf } from '../../../schemas/language/plan.js'
-import { applyDefaults } from '../../../schemas/index.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
 import { declareKind } from '../../../schemas/custom/declaration.js'
 import type { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
 import { build, listen, TABLE, Watch, type Json } from '../../build.js'

@@ -4,7 +4,8 @@ import { bootstrapTokenAuthenticator } from '../../../plugins/authentication/boo
 import { tokenCredentials } from '../../../auth/authenticator.js'
 import type { UserInfo } from '../../../schemas/meta/user-info.js'
 import { Secret } from '../../../schemas/api/core/secrets.js'
-import { applyDefaults, decode } from '../../../schemas/index.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
 import { create } from '../../../registry/verbs/create.js'
 import { context, registry, storeOf } from '../../controllers/namespace-race.js'
 

@@ -1,6 +1,10 @@
 /** Scenarios of field ownership: writes to one object, its state afterwards, and the owners of its fields. */
-import { decode, clone, applyDefaults, toJson, type ApiObject, type Message } from '../../../schemas/index.js'
-import { apiPackage, int32, list, map, one, string } from '../../../schemas/language/declare.js'
+import { toJson } from '../../../schemas/codec/json/encode.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
+import { clone } from '../../../schemas/language/values.js'
+import type { ApiObject } from '../../../schemas/resource.js'
+import { apiPackage, int32, list, map, one, string, type Message } from '../../../schemas/language/declare.js'
 import { metadata } from '../../../schemas/meta/object.js'
 import { apply } from '../../../registry/apply/apply.js'
 import { fieldElement, pathText } from '../../../registry/apply/elements.js'

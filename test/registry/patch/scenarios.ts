@@ -1,7 +1,8 @@
 /** Scenarios of strategic merge patches: an object, a patch, and the result or the refusal. */
 import type { Test as Tap } from 'tap'
 import { runStepsWithinBudget } from '../../../event-loop/turns.js'
-import { clone, type Message } from '../../../schemas/index.js'
+import type { Message } from '../../../schemas/language/declare.js'
+import { clone } from '../../../schemas/language/values.js'
 import { representations } from '../../../schemas/resources.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { strategicMerge } from '../../../registry/patch/strategic.js'

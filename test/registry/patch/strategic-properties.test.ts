@@ -1,6 +1,6 @@
 /** Properties of any patch of any kind: it has the effect of the difference it was made from, and repeating it changes nothing. */
 import t from 'tap'
-import { clone, sameValue } from '../../../schemas/index.js'
+import { clone, sameValue } from '../../../schemas/language/values.js'
 import { planOf, alternativeOf, type Plan, type PlannedField } from '../../../schemas/language/plan.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { representations } from '../../../schemas/resources.js'

@@ -1,5 +1,6 @@
 /** Writes of ConfigMaps, as the stages before the tested one leave them. */
-import { clone, type ApiObject } from '../../../schemas/index.js'
+import { clone } from '../../../schemas/language/values.js'
+import type { ApiObject } from '../../../schemas/resource.js'
 import { ChangeWrite, CreateWrite } from '../../../registry/stages/writes.js'
 import type { Allocation } from '../../../registry/allocation.js'
 import type { WriteContext } from '../../../registry/write-context.js'

@@ -1,6 +1,8 @@
 /** The scale subresource, updated and applied: the owner gets the field of the object behind it. */
 import t from 'tap'
-import { findResource, decode, resource, type Subresource, type ApiObject } from '../../../schemas/index.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { resource, type Subresource, type ApiObject } from '../../../schemas/resource.js'
+import { findResource } from '../../../schemas/resources.js'
 import { Scale } from '../../../schemas/api/autoscaling/scale.js'
 import { isStatusError } from '../../../schemas/status.js'
 import { AdmissionChain } from '../../../admission/chain.js'

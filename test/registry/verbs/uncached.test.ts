@@ -1,5 +1,6 @@
 import t from 'tap'
-import { parseFieldSelector, parseLabelSelector } from '../../../schemas/index.js'
+import { parseFieldSelector } from '../../../schemas/selectors/fields.js'
+import { parseLabelSelector } from '../../../schemas/selectors/labels.js'
 import { configMaps } from '../../stored.js'
 import { isStatusError } from '../../../schemas/status.js'
 import type { Feed } from '../../../storage/cache/feed.js'

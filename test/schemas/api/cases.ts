@@ -1,6 +1,11 @@
 /** Tables of refusals: a valid object, a change, and the type and field of each cause. */
 import type { Test } from 'tap'
-import { validateSubresource, validateObject, decode, clone, applyDefaults, validateUpdate, type ApiObject, type FieldError, type ResourceType } from '../../../schemas/index.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
+import { validateSubresource, validateObject, validateUpdate } from '../../../schemas/language/validation.js'
+import { clone } from '../../../schemas/language/values.js'
+import type { ApiObject, ResourceType } from '../../../schemas/resource.js'
+import type { FieldError } from '../../../schemas/status.js'
 
 /** Values by path, such as `spec.containers[0].image`, or `metadata.labels{a/b}` for a key with dots; undefined removes a value. */
 export type Change = Readonly<Record<string, unknown>>

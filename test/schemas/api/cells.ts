@@ -1,5 +1,8 @@
 /** The table cells of an object by their column headings. */
-import { decode, applyDefaults, tableRow, type Representation, type ApiObject, type Cell, type ResourceType } from '../../../schemas/index.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
+import type { Representation, ApiObject, Cell, ResourceType } from '../../../schemas/resource.js'
+import { tableRow } from '../../../schemas/table.js'
 
 export const NOW = Date.parse('2022-06-01T12:00:00Z')
 

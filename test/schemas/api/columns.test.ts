@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fieldValues, parseFieldSelector } from '../../../schemas/index.js'
+import { fieldValues, parseFieldSelector } from '../../../schemas/selectors/fields.js'
 import { mutatingWebhookConfigurations, validatingWebhookConfigurations } from '../../../schemas/api/admissionregistration/webhooks.js'
 import { apiServices } from '../../../schemas/api/apiregistration/apiservices.js'
 import { certificateSigningRequests } from '../../../schemas/api/certificates/certificatesigningrequests.js'

@@ -9,7 +9,7 @@ import { persistentVolumes } from '../../../schemas/api/core/persistentvolumes.j
 import { pods, type Pod } from '../../../schemas/api/core/pods.js'
 import { podTemplates } from '../../../schemas/api/core/podtemplates.js'
 import { volumeAttachments } from '../../../schemas/api/storage/volumeattachments.js'
-import type { ResourceType } from '../../../schemas/index.js'
+import type { ResourceType } from '../../../schemas/resource.js'
 import { made } from './cells.js'
 
 const template = { metadata: { labels: { app: 'web' } }, spec: { restartPolicy: 'Never', containers: [{ name: 'web', image: 'nginx:1.21' }] } }

@@ -1,5 +1,9 @@
 import t from 'tap'
-import { indentedItem, parseYaml, parseYamlBody, stringify, toYaml, writeText } from '../../../schemas/index.js'
+import { stringify } from '../../../schemas/codec/json/exact.js'
+import { indentedItem } from '../../../schemas/codec/json/indented.js'
+import { parseYamlBody, writeText } from '../../../schemas/codec/text-thread.js'
+import { toYaml } from '../../../schemas/codec/yaml/yaml-write.js'
+import { parseYaml } from '../../../schemas/codec/yaml/yaml.js'
 
 const large = (lines: number) => Buffer.from(`__proto__: kept\nlist:\n${Array.from({ length: lines }, (_, index) => `- {kind: User, name: "user-${index}"}\n`).join('')}a: 1\na: 2\n`)
 

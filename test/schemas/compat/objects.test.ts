@@ -4,7 +4,7 @@ import { fromStructural } from '../../../schemas/custom/declaration.js'
 import { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
 import { planOf } from '../../../schemas/language/plan.js'
 import { findResource } from '../../../schemas/resources.js'
-import type { Message } from '../../../schemas/index.js'
+import type { Message } from '../../../schemas/language/declare.js'
 import type { Json } from '../../build.js'
 
 function messageOf (group: string, version: string, plural: string): Message {

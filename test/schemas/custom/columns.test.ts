@@ -2,7 +2,8 @@
 import t from 'tap'
 import { CellBudget } from '../../../schemas/cell-budget.js'
 import { customColumns } from '../../../schemas/custom/columns.js'
-import { tableRow, type ApiObject } from '../../../schemas/index.js'
+import type { ApiObject } from '../../../schemas/resource.js'
+import { tableRow } from '../../../schemas/table.js'
 
 const metadata = { name: 'n' }
 const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))

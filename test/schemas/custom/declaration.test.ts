@@ -1,10 +1,18 @@
 import { createRequire } from 'node:module'
 import t from 'tap'
-import { parseJson, decode, clone, encodeProtobuf, validateObject, sameValue, applyDefaults, strictFindings, validateUpdate, toJson, type ApiObject, type FieldError } from '../../../schemas/index.js'
+import { toJson } from '../../../schemas/codec/json/encode.js'
+import { parseJson } from '../../../schemas/codec/json/parse.js'
+import { encodeProtobuf } from '../../../schemas/codec/protobuf/encode.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
+import { strictFindings } from '../../../schemas/language/strict-findings.js'
+import { validateObject, validateUpdate } from '../../../schemas/language/validation.js'
+import { clone, sameValue } from '../../../schemas/language/values.js'
+import type { FieldError } from '../../../schemas/status.js'
 import { fromStructural, type StructuralSchema } from '../../../schemas/custom/declaration.js'
 import { DefinitionSet } from '../../../schemas/openapi/definitions.js'
 import { SWAGGER } from '../../../schemas/openapi/swagger.js'
-import { resource } from '../../../schemas/resource.js'
+import { resource, type ApiObject } from '../../../schemas/resource.js'
 
 const GVK = { group: 'example.com', version: 'v1', kind: 'Widget' }
 const of = (spec: StructuralSchema): StructuralSchema => ({ type: 'object', properties: { spec } })

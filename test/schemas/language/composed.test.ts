@@ -1,9 +1,15 @@
 import t from 'tap'
-import { decode, validateObject, encodeProtobuf, decodeProtobuf, applyDefaults, validateMessage, validateUpdate, toJson, type ApiObject, type FieldError } from '../../../schemas/index.js'
+import { toJson } from '../../../schemas/codec/json/encode.js'
+import { decodeProtobuf } from '../../../schemas/codec/protobuf/decode.js'
+import { encodeProtobuf } from '../../../schemas/codec/protobuf/encode.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
+import { validateObject, validateMessage, validateUpdate } from '../../../schemas/language/validation.js'
+import type { FieldError } from '../../../schemas/status.js'
 import { recursive, map, one, inline, bool, list, apiPackage, string, type Static, type Message } from '../../../schemas/language/declare.js'
 import { } from '../../../schemas/api/core/package.js'
 import { metadata } from '../../../schemas/meta/object.js'
-import { resource } from '../../../schemas/resource.js'
+import { resource, type ApiObject } from '../../../schemas/resource.js'
 
 const { message, kind } = apiPackage('example.com', 'v1', 'com.example.v1')
 const short = (errors: FieldError[]) => errors.map(({ type, field }) => `${type.replace('FieldValue', '')} ${field}`)

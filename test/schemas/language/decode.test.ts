@@ -1,5 +1,10 @@
 import t from 'tap'
-import { decode, DecodeError, decodeProtobuf, encodeProtobuf, OF_BODIES, parseJson, strictFindings, UNBOUNDED } from '../../../schemas/index.js'
+import { OF_BODIES, parseJson, UNBOUNDED } from '../../../schemas/codec/json/parse.js'
+import { decodeProtobuf } from '../../../schemas/codec/protobuf/decode.js'
+import { encodeProtobuf } from '../../../schemas/codec/protobuf/encode.js'
+import { DecodeError } from '../../../schemas/language/decode-error.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { strictFindings } from '../../../schemas/language/strict-findings.js'
 import { configMaps, clusterRoleBindings, clusterRoles, namespaces, secrets } from '../../stored.js'
 import { APIResource, DeleteOptions, ListMeta } from '../../../schemas/meta/v1.js'
 

@@ -1,9 +1,11 @@
 import t from 'tap'
-import { validateObject, decode, applyDefaults, validateMessage, validateUpdate, type Representation, type ApiObject, type FieldError } from '../../../schemas/index.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
+import type { FieldError } from '../../../schemas/status.js'
 import { apiPackage, int32, list, map, one, string } from '../../../schemas/language/declare.js'
-import { validatePart } from '../../../schemas/language/validation.js'
+import { validatePart, validateObject, validateMessage, validateUpdate } from '../../../schemas/language/validation.js'
 import { metadata } from '../../../schemas/meta/object.js'
-import { resource } from '../../../schemas/resource.js'
+import { resource, type Representation, type ApiObject } from '../../../schemas/resource.js'
 import { clusterRoleBindings, configMaps, namespaces } from '../../stored.js'
 
 const { message, kind } = apiPackage('example.com', 'v1', 'com.example.v1')

@@ -1,6 +1,7 @@
 /** Times with a fraction of six digits are read in the layout they are written in. */
 import t from 'tap'
-import { decode, toJson } from '../../../schemas/index.js'
+import { toJson } from '../../../schemas/codec/json/encode.js'
+import { decode } from '../../../schemas/language/decode.js'
 import { leases } from '../../../schemas/api/coordination/leases.js'
 
 const lease = (renewTime: unknown) => decode(leases.stored.message, { apiVersion: 'coordination.orch.io/v1', kind: 'Lease', metadata: { name: 'a' }, spec: { renewTime } }).object

@@ -1,6 +1,9 @@
 /** Quantities, durations and IntOrString values. */
 import t from 'tap'
-import { decode, decodeProtobuf, encodeProtobuf, toJson } from '../../../schemas/index.js'
+import { toJson } from '../../../schemas/codec/json/encode.js'
+import { decodeProtobuf } from '../../../schemas/codec/protobuf/decode.js'
+import { encodeProtobuf } from '../../../schemas/codec/protobuf/encode.js'
+import { decode } from '../../../schemas/language/decode.js'
 import { one, apiPackage, map } from '../../../schemas/language/declare.js'
 import { formatDuration, parseDuration } from '../../../schemas/meta/duration.js'
 import { IntOrString } from '../../../schemas/meta/int-or-string.js'

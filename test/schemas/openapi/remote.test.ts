@@ -4,7 +4,7 @@ import * as remote from '../../../schemas/openapi/remote.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
 import { swaggerProtobuf } from '../../../schemas/openapi/v2-protobuf.js'
 import { finish, type Steps } from '../../../schemas/steps.js'
-import { representations } from '../../../schemas/index.js'
+import { representations } from '../../../schemas/resources.js'
 
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
 const specOf = (...given: Parameters<typeof remote.specOf>): remote.RemoteSpec => finish(remote.specOf(...given))

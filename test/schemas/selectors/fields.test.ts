@@ -1,5 +1,6 @@
 import t from 'tap'
-import { parseFieldSelector, fieldValues, type ApiObject } from '../../../schemas/index.js'
+import type { ApiObject } from '../../../schemas/resource.js'
+import { parseFieldSelector, fieldValues } from '../../../schemas/selectors/fields.js'
 import { clusterRoleBindings, configMaps, namespaces, secrets } from '../../stored.js'
 
 const object = { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'n', namespace: 'd' }, type: 'Opaque' } as ApiObject

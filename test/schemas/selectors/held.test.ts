@@ -1,5 +1,6 @@
 import t from 'tap'
-import { holdFieldSelector, holdLabelSelector, parseFieldSelector, parseLabelSelector } from '../../../schemas/index.js'
+import { holdFieldSelector, parseFieldSelector } from '../../../schemas/selectors/fields.js'
+import { holdLabelSelector, parseLabelSelector } from '../../../schemas/selectors/labels.js'
 import { configMaps, secrets } from '../../stored.js'
 import { heapUsed } from '../../bad-input/refusal.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseLabelSelector } from '../../../schemas/index.js'
+import { parseLabelSelector } from '../../../schemas/selectors/labels.js'
 
 t.test('each operator', async t => {
   const cases: Array<[string, Record<string, string>, boolean]> = [

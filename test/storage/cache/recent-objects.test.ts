@@ -1,6 +1,8 @@
 /** Objects that are kept in decoded form for their next change. */
 import t from 'tap'
-import { applyDefaults, decode, toJson } from '../../../schemas/index.js'
+import { toJson } from '../../../schemas/codec/json/encode.js'
+import { decode } from '../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../schemas/language/defaults.js'
 import { representations } from '../../../schemas/resources.js'
 import { AdmissionChain } from '../../../admission/chain.js'
 import { Entry } from '../../../storage/cache/entry.js'

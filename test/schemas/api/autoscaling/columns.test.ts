@@ -1,5 +1,7 @@
 import t from 'tap'
-import { applyDefaults, decode, tableRow } from '../../../../schemas/index.js'
+import { decode } from '../../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../../schemas/language/defaults.js'
+import { tableRow } from '../../../../schemas/table.js'
 import { autoscalerColumns, scaleColumns } from '../../../../schemas/api/autoscaling/columns.js'
 import { Scale } from '../../../../schemas/api/autoscaling/scale.js'
 import { horizontalPodAutoscalers } from '../../../../schemas/api/autoscaling/horizontalpodautoscalers.js'

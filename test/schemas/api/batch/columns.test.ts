@@ -1,5 +1,7 @@
 import t from 'tap'
-import { parseFieldSelector, findResource, fieldValues, type Representation } from '../../../../schemas/index.js'
+import type { Representation } from '../../../../schemas/resource.js'
+import { findResource } from '../../../../schemas/resources.js'
+import { parseFieldSelector, fieldValues } from '../../../../schemas/selectors/fields.js'
 import { cronJobs } from '../../../../schemas/api/batch/cronjobs.js'
 import { jobs } from '../../../../schemas/api/batch/jobs.js'
 import { made, minutesAgo, cellsOf } from '../cells.js'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { clone, sameValue, validateObject } from '../../../../schemas/index.js'
+import { validateObject } from '../../../../schemas/language/validation.js'
+import { clone, sameValue } from '../../../../schemas/language/values.js'
 import { cronJobs } from '../../../../schemas/api/batch/cronjobs.js'
 import { made, creates, updates, type Row } from '../cases.js'
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { fieldValues, parseFieldSelector, tableColumns } from '../../../../schemas/index.js'
+import { fieldValues, parseFieldSelector } from '../../../../schemas/selectors/fields.js'
+import { tableColumns } from '../../../../schemas/table.js'
 import { componentStatus } from '../../../../schemas/api/core/componentstatuses.js'
 import { events } from '../../../../schemas/api/core/events.js'
 import { podTemplates } from '../../../../schemas/api/core/podtemplates.js'

@@ -1,6 +1,12 @@
 import { DEFAULT_GATES } from '../../../../schemas/gates.js'
 import t from 'tap'
-import { validateObject, decode, applyDefaults, validateUpdate, toJson, type Representation, type ApiObject, type Static, type FieldError } from '../../../../schemas/index.js'
+import { toJson } from '../../../../schemas/codec/json/encode.js'
+import type { Static } from '../../../../schemas/language/declare.js'
+import { decode } from '../../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../../schemas/language/defaults.js'
+import { validateObject, validateUpdate } from '../../../../schemas/language/validation.js'
+import type { Representation, ApiObject } from '../../../../schemas/resource.js'
+import type { FieldError } from '../../../../schemas/status.js'
 import { configMaps, namespaces, secrets, serviceAccounts } from '../../../stored.js'
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')

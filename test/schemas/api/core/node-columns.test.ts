@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fieldValues, parseFieldSelector } from '../../../../schemas/index.js'
+import { fieldValues, parseFieldSelector } from '../../../../schemas/selectors/fields.js'
 import { nodes } from '../../../../schemas/api/core/nodes.js'
 import { made, cellsOf } from '../cells.js'
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { fieldValues, parseFieldSelector, tableRow } from '../../../../schemas/index.js'
+import { fieldValues, parseFieldSelector } from '../../../../schemas/selectors/fields.js'
+import { tableRow } from '../../../../schemas/table.js'
 import { pods } from '../../../../schemas/api/core/pods.js'
 import { made, minutesAgo, NOW, cellsOf } from '../cells.js'
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { pods } from '../../../../schemas/api/core/pods.js'
 import { replicationControllers } from '../../../../schemas/api/core/replicationcontrollers.js'
 import { services } from '../../../../schemas/api/core/services.js'
-import { validateObject, validateSubresource, validateUpdate } from '../../../../schemas/index.js'
+import { validateObject, validateSubresource, validateUpdate } from '../../../../schemas/language/validation.js'
 import { describe } from '../../../../schemas/status.js'
 import { made, changed, type Change } from '../cases.js'
 

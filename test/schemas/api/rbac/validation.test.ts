@@ -1,5 +1,9 @@
 import t from 'tap'
-import { validateObject, decode, applyDefaults, validateUpdate, type Representation, type ApiObject, type FieldError } from '../../../../schemas/index.js'
+import { decode } from '../../../../schemas/language/decode.js'
+import { applyDefaults } from '../../../../schemas/language/defaults.js'
+import { validateObject, validateUpdate } from '../../../../schemas/language/validation.js'
+import type { Representation, ApiObject } from '../../../../schemas/resource.js'
+import type { FieldError } from '../../../../schemas/status.js'
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '../../../stored.js'
 
 const GROUP = 'rbac.authorization.orch.io'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { tableColumns } from '../../../../schemas/index.js'
+import { tableColumns } from '../../../../schemas/table.js'
 import { csiDrivers } from '../../../../schemas/api/storage/csidrivers.js'
 import { csiNodes } from '../../../../schemas/api/storage/csinodes.js'
 import { csiStorageCapacities } from '../../../../schemas/api/storage/csistoragecapacities.js'

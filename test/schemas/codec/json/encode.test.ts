@@ -1,5 +1,7 @@
 import t from 'tap'
-import { decode, joinJson, listJson, parseJson, splitJson, toJson } from '../../../../schemas/index.js'
+import { joinJson, listJson, splitJson, toJson } from '../../../../schemas/codec/json/encode.js'
+import { parseJson } from '../../../../schemas/codec/json/parse.js'
+import { decode } from '../../../../schemas/language/decode.js'
 import { apiPackage, string } from '../../../../schemas/language/declare.js'
 import { metadata } from '../../../../schemas/meta/object.js'
 import { APIGroupList, APIResourceList, DeleteOptions, Status, Table } from '../../../../schemas/meta/v1.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseJson, UNBOUNDED } from '../../../../schemas/index.js'
+import { parseJson, UNBOUNDED } from '../../../../schemas/codec/json/parse.js'
 import { MAX_MEMBERS, MAX_VALUES } from '../../../../schemas/limits.js'
 import { inOrderOfText } from '../../../../schemas/codec/json/repeated-keys.js'
 

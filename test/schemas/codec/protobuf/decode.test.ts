@@ -1,6 +1,9 @@
 import protobuf from 'protobufjs/minimal.js'
 import t from 'tap'
-import { decode, decodeMessage, decodeProtobuf, encodeMessage, encodeProtobuf, openEnvelope, toJson } from '../../../../schemas/index.js'
+import { toJson } from '../../../../schemas/codec/json/encode.js'
+import { decodeMessage, decodeProtobuf, openEnvelope } from '../../../../schemas/codec/protobuf/decode.js'
+import { encodeMessage, encodeProtobuf } from '../../../../schemas/codec/protobuf/encode.js'
+import { decode } from '../../../../schemas/language/decode.js'
 import { DeleteOptions, ListMeta, Status } from '../../../../schemas/meta/v1.js'
 import { clusterRoleBindings, configMaps, namespaces } from '../../../stored.js'
 

@@ -1,6 +1,8 @@
 import protobuf from 'protobufjs/minimal.js'
 import t from 'tap'
-import { decode, decodeMessage, decodeProtobuf, encodeMessage, encodeProtobuf, encodeProtobufList, openEnvelope, protobufWatchFrame } from '../../../../schemas/index.js'
+import { decodeMessage, decodeProtobuf, openEnvelope } from '../../../../schemas/codec/protobuf/decode.js'
+import { encodeMessage, encodeProtobuf, encodeProtobufList, protobufWatchFrame } from '../../../../schemas/codec/protobuf/encode.js'
+import { decode } from '../../../../schemas/language/decode.js'
 import { APIResource, ListMeta, Status, Table } from '../../../../schemas/meta/v1.js'
 import { clusterRoleBindings, clusterRoles, configMaps, secrets } from '../../../stored.js'
 

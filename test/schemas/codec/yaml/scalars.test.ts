@@ -1,6 +1,6 @@
 /** Compared to upstream's parser: its table of words and its readers of numbers. */
 import t from 'tap'
-import { parseYaml } from '../../../../schemas/index.js'
+import { parseYaml } from '../../../../schemas/codec/yaml/yaml.js'
 
 const valueOf = (text: string): unknown => (parseYaml(Buffer.from(`a: ${text}`)).value as { a: unknown }).a
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { parse } from 'yaml'
-import { parseYaml, toYaml } from '../../../../schemas/index.js'
+import { toYaml } from '../../../../schemas/codec/yaml/yaml-write.js'
+import { parseYaml } from '../../../../schemas/codec/yaml/yaml.js'
 import { random } from '../../../random.js'
 
 const dice = random()

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { parseYaml, toYaml } from '../../../../schemas/index.js'
+import { toYaml } from '../../../../schemas/codec/yaml/yaml-write.js'
+import { parseYaml } from '../../../../schemas/codec/yaml/yaml.js'
 
 const parse = (text: string) => parseYaml(Buffer.from(text))
 const refused = (t: { throws: typeof import('tap')['throws'] }, text: string, message: RegExp, what = text.slice(0, 40)) => t.throws(() => parse(text), { name: 'DecodeError', message }, what)
