@@ -158,7 +158,7 @@ t.test('an upgrade is a stream in both directions', async t => {
 
 t.test('a connection that was upgraded outlives the deadline of its request', async t => {
   const shop = await extensionServer(t)
-  const server = await listen(t, { outbound, limits: { requestTimeout: 100 } })
+  const server = await listen(t, { outbound, limits: { requestTimeout: 1000 } })
   await register(server, shop.port)
   shop.upgrade.handle = socket => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
