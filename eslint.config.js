@@ -28,14 +28,6 @@ export default [
     files: ['schemas/api/**', 'schemas/rules/**', 'schemas/resource.ts', 'schemas/language/validation.ts'],
     rules: { '@typescript-eslint/max-params': 'off' }
   },
-  // Still to be done.
-  {
-    files: [
-      'answers/formats/table.ts', 'answers/list-bytes.ts', 'routes/openapi.ts', 'routes/query.ts',
-      'routes/verbs/view.ts', 'examples/control-plane/pod-process.ts'
-    ],
-    rules: { '@typescript-eslint/max-params': 'off' }
-  },
   {
     // For objects created per request: V8 gives each object literal with a getter its own hidden class, in the old
     // generation, which retains everything that the getter can reach until a full collection.

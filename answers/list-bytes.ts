@@ -33,6 +33,8 @@ export async function sizeOf (entries: readonly Entry[], ready: readonly LeafJso
   return bytes
 }
 
+export interface Ends { readonly head: string, readonly tail: string }
+
 export class ListBytes {
   /** Total bytes. */
   readonly length: number
@@ -49,7 +51,7 @@ export class ListBytes {
   #nextLeaf = 0
 
   /** `size` is the result of `sizeOf`; `ready` is in order. */
-  constructor (head: string, entries: readonly Entry[], size: number, tail: string, ready: readonly LeafJson[] = []) {
+  constructor ({ head, tail }: Ends, entries: readonly Entry[], size: number, ready: readonly LeafJson[] = []) {
     this.#ready = ready
     this.#head = Buffer.from(head)
     this.#tail = Buffer.from(tail)

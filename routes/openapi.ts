@@ -52,14 +52,14 @@ class Generation {
   readonly documents: OpenApi3
   #index: Promise<CachedDocument> | undefined
 
-  /** @param issuer whether issuer discovery is served */
   constructor (
-    resources: readonly Representation[], issuer: boolean, enums: boolean, remote: RemoteDocuments, naming: Naming
+    resources: readonly Representation[], served: Pick<OpenApiInfo, 'issuer' | 'enums'>, remote: RemoteDocuments,
+    naming: Naming
   ) {
     this.#remote = remote
     this.#resources = resources
     this.#naming = naming
-    this.#info = { title: naming.title, version: releaseVersion(), issuer, enums, publicNames: naming !== OWN_NAMES }
+    this.#info = { title: naming.title, version: releaseVersion(), ...served, publicNames: naming !== OWN_NAMES }
     this.documents = new OpenApi3(resources, this.#info)
   }
 
@@ -119,6 +119,9 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   let generation = -1
   let remote: RemoteDocuments | undefined
   const current = new Map<Naming, Generation>()
+  const served = {
+    issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, enums: gates.enabled('OpenAPIEnums')
+  }
   const currentGeneration = async ({ orch: { naming } }: FastifyRequest): Promise<Generation> => {
     const found = await aggregation.documents()
     if (generation !== resources.generation || remote !== found) {
@@ -130,7 +133,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     if (generated === undefined) {
       current.set(naming, generated = new Generation(
         resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })),
-        discoveryPaths(serviceAccountTokens.issuer).length > 0, gates.enabled('OpenAPIEnums'), found, naming
+        served, found, naming
       ))
     }
     return generated

@@ -8,6 +8,7 @@ import {
 } from '../schemas/selectors/labels.js'
 import { isTrue } from '../schemas/query-boolean.js'
 import { badRequest, invalid } from '../schemas/status.js'
+import type { ResourceStore } from '../registry/resource-store.js'
 import type { Caller } from '../registry/write-context.js'
 import type { ListRequest } from '../registry/verbs/list.js'
 import { quote } from '../schemas/quote.js'
@@ -63,6 +64,8 @@ export function watchSelectors (query: URLSearchParams, definition: Representati
     : { labels: holdLabelSelector(selection.labels), fields: holdFieldSelector(selection.fields, definition) }
 }
 
+interface Asked extends Caller { readonly query: URLSearchParams, readonly info: { readonly namespace: string } }
+
 class ParsedListRequest implements ListRequest {
   readonly labels: LabelSelectorMatcher
   readonly fields: FieldSelectorMatcher
@@ -73,30 +76,28 @@ class ParsedListRequest implements ListRequest {
   readonly resourceVersionMatch: string
   readonly #caller: Caller
 
-  constructor (
-    { labels, fields }: Selection, query: URLSearchParams, namespace: string, caller: Caller, isChunked: boolean
-  ) {
+  constructor ({ labels, fields }: Selection, asked: Asked, isChunked: boolean) {
+    const { query, info } = asked
     this.labels = labels
     this.fields = fields
-    this.namespace = namespace
+    this.namespace = info.namespace
     const limit = count(query, 'limit') ?? 0
     this.limit = isChunked ? limit : 0
     this.continue = isChunked ? text(query, 'continue') : ''
     this.resourceVersion = text(query, 'resourceVersion')
     this.resourceVersionMatch = text(query, 'resourceVersionMatch')
-    this.#caller = caller
+    this.#caller = asked
   }
 
   /** For lists that must wait. */
   get signal (): AbortSignal { return this.#caller.signal }
 }
 
-/** The parameters of a list. @param isChunked whether limit and continue apply @throws StatusError 400, DecodeError */
-export function listRequest (
-  query: URLSearchParams, definition: Representation, namespace: string, caller: Caller, isChunked: boolean
-): ListRequest {
-  count(query, 'timeoutSeconds')
-  return new ParsedListRequest(selectors(query, definition), query, namespace, caller, isChunked)
+/** The parameters of a list. @throws StatusError 400, DecodeError */
+export function listRequest (asked: Asked, { representation, gates }: ResourceStore): ListRequest {
+  count(asked.query, 'timeoutSeconds')
+  const selection = selectors(asked.query, representation)
+  return new ParsedListRequest(selection, asked, gates.enabled('APIListChunking'))
 }
 
 /**

@@ -60,7 +60,7 @@ export async function joinedList (
   const { head, tail } = listJson({ listKind, apiVersion: names.apiVersion(apiVersion) }, metadataOf(list, store))
   const ready = await leavesOf(list, view)
   const entries = view === undefined ? list.entries : await shownBeside(list.entries, ready, view)
-  return new ListBytes(head, entries, await sizeOf(entries, ready), `${tail}\n`, ready)
+  return new ListBytes({ head, tail: `${tail}\n` }, entries, await sizeOf(entries, ready), ready)
 }
 
 /** The bytes of whole cache leaves, cached for later lists. Yields to the event loop. */

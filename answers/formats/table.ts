@@ -55,12 +55,12 @@ export function * row (
   return { ...made, object: include === 'Object' ? object : partialMetadata(object, version) }
 }
 
-/** `columns: false` sets the columns to null instead of an empty list, for watch events after the first. */
-function table (
-  tabular: Tabular, metadata: object, rows: object[], version: string, columns = true
-): { rows: object[] } {
-  const columnDefinitions = columns ? tableColumns(tabular) : null
-  return { kind: 'Table', apiVersion: version, metadata, columnDefinitions, rows } as { rows: object[] }
+interface Table { readonly rows: object[] }
+
+/** @param tabular undefined for columns that are null, in watch events after the first */
+const table = (tabular: Tabular | undefined, metadata: object, rows: object[], version: string): Table => {
+  const columnDefinitions = tabular === undefined ? null : tableColumns(tabular)
+  return { kind: 'Table', apiVersion: version, metadata, columnDefinitions, rows } as Table
 }
 
 /** A table of one object. */
@@ -101,7 +101,7 @@ export function tableEvents (store: ResourceStore, names: Names, version: string
   const { representation } = store
   const asked = { include, version, names }
   const line = (type: string, revision: number, only: object): Buffer =>
-    jsonLine(type, table(representation, { resourceVersion: String(revision) }, [only], version, false))
+    jsonLine(type, table(undefined, { resourceVersion: String(revision) }, [only], version))
   const event: Events['event'] = (type, entry) =>
     line(type, entry.revision, finish(row(representation, store.toVersion(entry).read(), rowForm(store, asked))))
   /** A row whose object has only a resourceVersion. */

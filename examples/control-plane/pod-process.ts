@@ -12,6 +12,13 @@ const RESTART_MS = 500
 /** Milliseconds until a process has to be ready. The members of a new etcd wait for each other. */
 const START_TIME = 60_000
 
+export interface Described {
+  readonly command: readonly [program: string, ...args: string[]]
+  readonly probe: Probe
+  /** The file that its output is appended to; it runs in that folder. */
+  readonly log: string
+}
+
 export class PodProcess {
   readonly #name: string
   readonly #command: readonly [program: string, ...args: string[]]
@@ -22,13 +29,8 @@ export class PodProcess {
   #wanted = true
   #removed = false
 
-  /**
-   * @param log the file that its output is appended to; it runs in that folder
-   * @param fail receives what prevents a later start
-   */
-  constructor (
-    name: string, command: readonly [string, ...string[]], probe: Probe, log: string, fail: (error: unknown) => void
-  ) {
+  /** @param name for messages @param fail receives what prevents a later start */
+  constructor (name: string, { command, probe, log }: Described, fail: (error: unknown) => void) {
     this.#name = name
     this.#command = command
     this.#probe = probe

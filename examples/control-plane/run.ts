@@ -52,10 +52,11 @@ function processOf (folder: string, { name, address }: Machine, file: string, pr
     // This balancer checks ten times a second.
     .replace('--shutdown-delay-duration=10s', '--shutdown-delay-duration=1s')
   const { metadata, spec: { containers: [container] } } = podOf(text)
-  return new PodProcess(
-    `${name} ${metadata.name}`, [program, ...argumentsOf(container)], readinessOf(container),
-    join(own, `${metadata.name}.log`), fail
-  )
+  return new PodProcess(`${name} ${metadata.name}`, {
+    command: [program, ...argumentsOf(container)],
+    probe: readinessOf(container),
+    log: join(own, `${metadata.name}.log`)
+  }, fail)
 }
 
 async function run (folder: string, network: string): Promise<void> {

@@ -86,15 +86,14 @@ function success (
 
 export function deleteCollectionVerb (store: ResourceStore, workers: number): Verb {
   return async request => {
-    const { query, info } = request.orch
+    const { query } = request.orch
     const options = await optionsOf(request)
     const seconds = count(query, 'timeoutSeconds')
     const context = withOptions(request, store, options)
     const signal = seconds !== undefined && seconds > 0
       ? AbortSignal.any([request.orch.signal, AbortSignal.timeout(Math.min(seconds, 3600) * 1000)])
       : request.orch.signal
-    const chunking = store.gates.enabled('APIListChunking')
-    const listed = listRequest(query, store.representation, info.namespace, request.orch, chunking)
+    const listed = listRequest(request.orch, store)
     const selection = { ...listed, signal }
     const deletion = options.request
     const result = await removeCollection(

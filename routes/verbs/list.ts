@@ -9,11 +9,10 @@ import { listRequest, refuseInitialEvents } from '../query.js'
 
 export function listVerb (store: ResourceStore): Verb {
   return async (request): Promise<ListAnswer> => {
-    const { query, info } = request.orch
+    const { query } = request.orch
     refuseInitialEvents(query)
-    const chunking = store.gates.enabled('APIListChunking')
     const found = await withSpan(request.orch.trace, 'List from storage', () => {
-      const listed = listRequest(query, store.representation, info.namespace, request.orch, chunking)
+      const listed = listRequest(request.orch, store)
       return list(store, listed, mayReadFrom(request, store))
     })
     return { kind: 'list', store, list: found }
@@ -23,10 +22,8 @@ export function listVerb (store: ResourceStore): Verb {
 /** All objects of a virtual type, in one page. */
 export function listSourceVerb (store: ResourceStore, source: Source): Verb {
   return async (request): Promise<ListAnswer> => {
-    const { query, info } = request.orch
-    const { labels, fields } = listRequest(
-      query, store.representation, info.namespace, request.orch, store.gates.enabled('APIListChunking')
-    )
+    const { info } = request.orch
+    const { labels, fields } = listRequest(request.orch, store)
     const entries = (await source())
       .filter(({ metadata }) => info.namespace === '' || metadata.namespace === info.namespace)
       .map(object => store.unstored(store.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))

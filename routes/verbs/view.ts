@@ -25,10 +25,10 @@ const viewOf = (store: ResourceStore, view: SubresourceView, entry: Entry): ApiO
   return view.read(object)
 }
 
+interface Viewed { readonly store: ResourceStore, readonly view: SubresourceView, readonly target: Target }
+
 /** Writes the desired view into the object. @throws StatusError 400, 422 */
-function withView (
-  store: ResourceStore, view: SubresourceView, entry: Entry, old: ApiObject, desired: ApiObject, target: Target
-): ApiObject {
+function withView ({ store, view, target }: Viewed, entry: Entry, old: ApiObject, desired: ApiObject): ApiObject {
   const { name } = target
   matchTarget(store, desired, target)
   const findings: FieldError[] = []
@@ -85,7 +85,7 @@ export function updateViewVerb (store: ResourceStore, view: SubresourceView): Ve
     const desired = await decodeBody(request, view.message, fieldValidation(request))
     applyDefaults(view.message, desired)
     const entry = await change(store, targetOf(request), contextOf(request), (base, old) =>
-      withView(store, view, base, old, desired, request.orch.info))
+      withView({ store, view, target: request.orch.info }, base, old, desired))
     return viewAnswer(store, view, entry)
   }
 }
@@ -99,7 +99,7 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
       const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject
       const desired = decodePatched(yield * apply(before), made => decode(view.message, made))
       applyDefaults(view.message, desired)
-      return withView(store, view, base, old, desired, request.orch.info)
+      return withView({ store, view, target: request.orch.info }, base, old, desired)
     })
     return viewAnswer(store, view, entry)
   }

@@ -7,7 +7,7 @@ const entry = (json: string): Entry => new Entry(json, 1, Buffer.from(`${json}\n
 
 async function joinedIn (pieces: number, head: string, items: readonly string[], tail: string): Promise<{ text: string, length: number }> {
   const entries = items.map(entry)
-  const joined = new ListBytes(head, entries, await sizeOf(entries), tail)
+  const joined = new ListBytes({ head, tail }, entries, await sizeOf(entries))
   const parts: Buffer[] = []
   for (let left = joined.length; left > 0;) {
     const piece = Buffer.alloc(pieces, '?')
@@ -50,7 +50,7 @@ t.test('what is joined already is taken as it is, wherever it lies', async t => 
       if (next() < 0.5 && at + count <= entries.length) ready.push({ at, count, bytes: Buffer.from(items.slice(at, at + count).map(item => `${item},`).join('')) })
       at += count
     }
-    const joined = new ListBytes('[', entries, await sizeOf(entries, ready), ']', ready)
+    const joined = new ListBytes({ head: '[', tail: ']' }, entries, await sizeOf(entries, ready), ready)
     const parts: Buffer[] = []
     let shared = 0
     for (let left = joined.length; left > 0;) {
