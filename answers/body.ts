@@ -34,20 +34,20 @@ export class Body extends Readable {
     this.#reply = reply
     this.#length = content.length
     this.#content = content
-    if (content.abandon !== undefined) reply.request.orch.onClosed(() => { this.#abandon() })
+    if (content.abandon !== undefined) reply.request.orch.onClosed(() => { this.#closed() })
   }
 
   override pipe<T extends NodeJS.WritableStream> (destination: T, options?: { end?: boolean }): T {
     const { raw } = this.#reply
     if (destination as unknown !== raw) return super.pipe(destination, options)
     const isAnswered = raw.headersSent // such as with the deadline's 504 while a hook of the host waited
+    const hasTrailers = options?.end === false // which need chunks
     if (!isAnswered) {
       this.#reply.hijack() // only now: hooks of deadlines and hosts must see that it is sent
       // only now: hooks may have put another body in its place
-      if (this.#length !== undefined) raw.setHeader('content-length', this.#length)
+      if (this.#length !== undefined && !hasTrailers) raw.setHeader('content-length', this.#length)
     }
-    // A hook listens to the data, or sends trailers.
-    const isOrdinary = this.readableFlowing !== null || options?.end === false
+    const isOrdinary = hasTrailers || this.readableFlowing !== null // a hook listens to the data
     if (isOrdinary && !isAnswered) return super.pipe(destination, options)
     this.emit('end') // Fastify need not follow it any longer
     if (isAnswered) this.destroy()
@@ -71,6 +71,12 @@ export class Body extends Readable {
     const content = this.#content
     this.#content = undefined
     content?.writeTo(out)
+  }
+
+  /** A stream that a hook pipes this into does not tell when its client has left. */
+  #closed (): void {
+    this.#abandon()
+    if (this.#relay !== undefined && !this.#reply.raw.writableEnded) this.destroy()
   }
 
   #abandon (): void {

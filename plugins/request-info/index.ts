@@ -42,7 +42,11 @@ export interface RequestInfoOptions {
 
 export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) => {
   const mount = fastify.prefix
-  const { orchClock: clock } = fastify
+  const { orchClock: clock, initialConfig: { routerOptions = {}, ...settings } } = fastify
+  const isLenient = [settings, routerOptions]
+    .some(options => 'useSemicolonDelimiter' in options && options.useSemicolonDelimiter === true)
+  /** As the router reads it. */
+  const startOfQuery = (url: string): number => isLenient ? url.search(/[?;]/) : url.indexOf('?')
   fastify.decorateRequest('orch')
 
   const patterns = new Map<string, RoutePattern>()
@@ -59,7 +63,7 @@ export default fp<RequestInfoOptions>(async (fastify, { compatNames = false }) =
     closeWithConnection(reply.raw)
     resetAfterResponse(reply.raw)
     const url = request.raw.url ?? '/'
-    const at = url.indexOf('?')
+    const at = startOfQuery(url)
     const path = (at < 0 ? url : url.slice(0, at)).slice(mount.length)
     const sent = at < 0 ? '' : url.slice(at + 1)
     const naming = compatNames && usesPublicNames(path, request.headers) ? PUBLIC_NAMES : OWN_NAMES

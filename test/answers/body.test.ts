@@ -1,7 +1,7 @@
 /** Bodies without a server: what becomes of one that fails, is not sent, or is read by something else. */
 import t, { type Test } from 'tap'
 import { EventEmitter, once } from 'node:events'
-import { Writable } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import { Body, piecewise, type Pieces } from '../../answers/body.js'
@@ -75,4 +75,23 @@ t.test('a body that is not sent ends when its response closes, or is answered ot
   late.body.pipe(late.raw)
   t.same(late.did, ['ended'])
   t.equal(late.received(), '')
+})
+
+t.test('a body whose response is cut ends, although a hook reads it through another stream', async t => {
+  const pieces = Array.from({ length: 100 }, () => Buffer.alloc(100_000))
+  const { body, did, close } = made(pieces)
+  body.pipe(new PassThrough())
+  await once(body, 'pause')
+  t.same(did, [])
+  close()
+  t.ok(body.destroyed)
+  while (!did.includes('ended')) await new Promise(resolve => { setImmediate(resolve) })
+})
+
+t.test('a body that a hook reads for itself outlives a response that has ended', async t => {
+  const { body, raw, close } = made([Buffer.from('one'), Buffer.from('two')])
+  const bytes = body.toArray()
+  raw.end()
+  close()
+  t.equal(Buffer.concat(await bytes as Buffer[]).toString(), 'onetwo')
 })

@@ -167,6 +167,16 @@ t.test('a hook that reads a body beside its client gets all of it', async t => {
   t.equal(headers['content-length'], String(length))
 })
 
+t.test('trailers of a host follow a list of known length', async t => {
+  const { get } = await hosting(t, 1, app => {
+    app.addHook('onRequest', async (_request, reply) => { reply.trailer('x-late', async () => 'yes') })
+  })
+  const { headers, body } = await get(CONFIGS)
+  t.ok((await bytesOf(body)).length > LARGE)
+  t.notOk('content-length' in headers)
+  t.match(body, { trailers: { 'x-late': 'yes' } })
+})
+
 t.test('a hook that fails leaves a Status, and no watch behind it', async t => {
   const { get, server } = await hosting(t, 1, app => {
     app.addHook('onSend', (request, reply, _payload, done) => {

@@ -102,7 +102,8 @@ t.test('a lenient router of a host changes what is served and what is authorized
     ['/API/v1/PODS', '/api/v1/PODS', 'list - v1 PODS - - -'], ['/api/v1/NAMESPACES/n/pods/p/', '/api/v1/namespaces/n/pods/p', 'get - v1 pods n p -'],
     ['//api//v1//namespaces//n/status', '/api/v1/namespaces/n/status', 'get - v1 namespaces n n status'], ['/api/v1/Watch/pods', '/api/v1/watch/pods', 'watch - v1 pods - - -'],
     ['/api/v1/namespaces/n;x/pods', '/api/v1/namespaces/n', 'get - v1 namespaces n n -'], ['/api/v1/nodes/x/proxy/', '/api/v1/nodes/x/proxy/', 'get - v1 nodes - x proxy below /'],
-    ['/api/v1/nodes/x/proxy/a/', '/api/v1/nodes/x/proxy/a/', 'get - v1 nodes - x proxy below /a/']
+    ['/api/v1/nodes/x/proxy/a/', '/api/v1/nodes/x/proxy/a/', 'get - v1 nodes - x proxy below /a/'],
+    ['/api/v1/pods;watch=true', '/api/v1/pods', 'watch - v1 pods - - -']
   ] as const) {
     const { info, failure } = await read('GET', url)
     t.equal(failure === undefined && info !== undefined ? summary(info) : String(failure), about, url)
