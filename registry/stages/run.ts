@@ -1,6 +1,6 @@
 /**
  * Runs a write: its verb's stages, one after the other. A stage returns nothing, a promise, or steps where it can take
- * long; it knows nothing of event loop turns, spans, retries or clients that have gone.
+ * long; it knows nothing of event loop turns, spans or clients that have gone.
  */
 import { timeout } from '../../schemas/status.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
