@@ -10,7 +10,7 @@ import { Status } from '../../schemas/meta/v1.js'
 import type { DeleteOptions } from '../../schemas/meta/options.js'
 import { badRequest, isStatusError, notFound, StatusError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import type { ObjectWrite, Target, WriteContext } from '../../registry/write-context.js'
+import { serverContext, type ObjectWrite, type Target, type WriteContext } from '../../registry/write-context.js'
 import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/verbs/delete.js'
 import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
@@ -77,7 +77,8 @@ async function evict (write: ObjectWrite, request: DeleteRequest, budgets: Resou
     // Check preconditions first, so that a failure does not use the budget.
     if (request.preconditions !== undefined) await remove(pods, target, request, { ...context, dryRun: true })
     await takeDisruption(budgets, name, pod, context)
-    await remove(pods, target, request, context)
+    // The disruption is taken, so the pod goes, even if its client has gone.
+    await remove(pods, target, request, { ...serverContext(context.caller.signal), dryRun: context.dryRun })
     return
   }
   // Precondition: the pod may have become ready since the read.

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { build, type Json, type Client, type Answer } from '../../build.js'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { build, listen, type Json, type Client, type Answer } from '../../build.js'
 
 const PODS = '/api/v1/namespaces/default/pods'
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
@@ -133,4 +135,28 @@ t.test('nothing is evicted in a terminating namespace, and the refusal names it'
   await server.post(pods, { metadata: { name: 'p', finalizers: ['example.com/kept'] }, spec: { containers: [{ name: 'c', image: 'i' }] } })
   await server.delete('/api/v1/namespaces/n')
   t.match(await server.post(`${pods}/p/eviction`, { metadata: { name: 'p' } }), { code: 403, json: { details: { causes: [{ reason: 'NamespaceTerminating' }] } } })
+})
+
+t.test('a pod whose disruption was taken is deleted, although the client of its eviction has left', async t => {
+  let leave = (): void => {}
+  let waits = false
+  const plugin = {
+    name: 'Waits',
+    handles: [{ operations: ['UPDATE'] as const, groups: ['policy'], resources: ['poddisruptionbudgets/status'] }],
+    async validate ({ signal }: { readonly signal: AbortSignal }): Promise<void> {
+      leave()
+      if (waits && !signal.aborted) await once(signal, 'abort')
+    }
+  }
+  const server = await listen(t, { admission: { plugins: [plugin] } })
+  await withPod(server, 'p', READY)
+  await withBudget(server, 'b', { disruptionsAllowed: 1 })
+  waits = true
+  const headers = { 'content-type': 'application/json' }
+  const sent = request(`${server.url}${PODS}/p/eviction`, { method: 'POST', headers })
+  sent.on('error', () => {})
+  leave = () => { sent.destroy() }
+  sent.end(JSON.stringify({ metadata: { name: 'p' } }))
+  while (!await leaves(server, 'p')) await new Promise(resolve => { setImmediate(resolve) })
+  t.equal((await server.get(`${BUDGETS}/b`)).json.status.disruptionsAllowed, 0)
 })
