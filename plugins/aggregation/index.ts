@@ -70,12 +70,12 @@ export default fp<AggregationOptions>(async (fastify, { client, toEndpoints = fa
     if (before?.remote !== undefined && before.remote !== after?.remote) pools.retire(before.name)
   })
 
-  const unread = occasionally<readonly [string, unknown]>(([name, error]) => {
+  const reportUnread = occasionally<readonly [string, unknown]>(([name, error]) => {
     log(`the OpenAPI document of APIService ${name} is left out`, error)
   })
   const asking = exchange(routing, certificate, pools, via)
   const documents = new RemoteDocuments({
-    services, fetch: documentFetch(asking, naming), naming, failed: (name, error) => { unread([name, error]) }
+    services, fetch: documentFetch(asking, naming), naming, failed: (name, error) => { reportUnread([name, error]) }
   })
 
   let order: ReadonlyMap<string, readonly string[]> | undefined

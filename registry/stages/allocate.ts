@@ -10,6 +10,7 @@ async function allocate (write: StoredWrite): Promise<void> {
 
 export const ALLOCATE_NEW: Stage<StoredWrite> = {
   name: 'allocate',
+  allocates: true,
   when: ({ store }) => store.allocation !== undefined,
   run: allocate
 }
@@ -18,7 +19,9 @@ export const ALLOCATE_NEW: Stage<StoredWrite> = {
 export const allocates = ({ store, subresource, object }: ChangeWrite): boolean =>
   store.allocation !== undefined && subresource === '' && !removable(store, object)
 
-export const ALLOCATE_CHANGE: Stage<ChangeWrite> = { name: 'allocate', when: allocates, run: allocate }
+export const ALLOCATE_CHANGE: Stage<ChangeWrite> = {
+  name: 'allocate', allocates: true, when: allocates, run: allocate
+}
 
 /** The object is written: what the old one had and the new one has not is free. */
 export const COMMIT: Stage = {

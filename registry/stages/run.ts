@@ -16,6 +16,8 @@ export interface Stage<W extends Write = Write> {
   readonly when?: (write: W) => boolean
   /** Its steps can take long for small objects too. Default they run at once for those. */
   readonly isLong?: boolean
+  /** What it allocates is taken back if the write fails, or is repeated from here or before. */
+  readonly allocates?: boolean
   /** The span that it runs in. Default that of the request. */
   readonly span?: string
   readonly fields?: (write: W) => Fields
@@ -74,8 +76,9 @@ async function nextAfter<W extends Write> (
   const mayExist = isStorageError(failure, 'UnknownOutcome') || outcome?.succeeded === true
   if (mayExist && !(failure instanceof Repeat)) throw failure
   const indexOf = (name: string): number => stages.findIndex(stage => stage.name === name)
+  const allocation = stages.findIndex(({ allocates }) => allocates === true)
   const known = failure instanceof Repeat ? indexOf(failure.from) : undefined
-  if (allocated !== undefined && (known === undefined || known <= indexOf('allocate'))) {
+  if (allocated !== undefined && (known === undefined || known <= allocation)) {
     write.allocated = undefined
     await allocated.revert()
   }

@@ -68,19 +68,19 @@ t.test('only stages that name a span have one, failed stages included', async t 
 })
 
 t.test('a write is repeated from the named stage, and what it allocated before that is reverted', async t => {
-  for (const [from, reverts] of [['read', 1], ['allocate', 1], ['validate', 0]] as const) {
+  for (const [from, reverts] of [['read', 1], ['takes a value', 1], ['validate', 0]] as const) {
     const { write, ran, stage } = build(t)
     let attempts = 0
     let reverted = 0
     const allocated = { commit: async () => {}, revert: async () => { reverted++ } }
     await runStages([
       stage('read'),
-      stage('allocate', running => { running.allocated = allocated }),
+      stage('takes a value', running => { running.allocated = allocated }, { allocates: true }),
       stage('validate'),
       stage('store', running => { running.outcome = { succeeded: attempts > 0, revision: 1 } as Write['outcome'] }),
       stage('conclude', () => { if (attempts++ === 0) throw new Repeat(from) })
     ], write)
-    const all = ['read', 'allocate', 'validate', 'store', 'conclude']
+    const all = ['read', 'takes a value', 'validate', 'store', 'conclude']
     t.strictSame(ran, [...all, ...all.slice(all.indexOf(from))])
     t.equal(reverted, reverts, from)
   }

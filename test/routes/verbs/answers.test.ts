@@ -32,7 +32,7 @@ async function opened (t: Test): Promise<{ store: ResourceStore, ask: (verb: Ver
     server: { orchResources: resources, orchSettings: { featureGates: DEFAULT_GATES } },
     orch: {
       info: { group: 'rbac.authorization.orch.io', version: 'v1', resource: 'clusterroles', subresource: '', namespace: '', name },
-      query: new URLSearchParams(), trace: new Trace(), warnings: [], annotations: {}, naming: OWN_NAMES, publicNames: false, dryRun: false, signal: new AbortController().signal, onClosed: () => {}
+      query: new URLSearchParams(), trace: new Trace(), warnings: [], annotations: {}, naming: OWN_NAMES, dryRun: false, signal: new AbortController().signal, onClosed: () => {}
     }
   } as unknown as VerbRequest) // the members that are read
   return { store, ask }
