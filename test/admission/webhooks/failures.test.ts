@@ -186,7 +186,7 @@ t.test('webhooks whose writes trigger each other end, and the server survives', 
   const writes = (label: string): Answer => async () => ({ allowed: (await create(server, { labels: { to: label } })).code === 201 })
   one.answer = writes('other')
   other.answer = writes('one')
-  for (const [name, hook] of Object.entries({ one, other })) await configure(server, VALIDATING, name, webhook(name, hook, { objectSelector: { matchLabels: { to: name } } }))
+  for (const [name, hook] of Object.entries({ one, other })) await configure(server, VALIDATING, name, webhook(name, hook, { objectSelector: { matchLabels: { to: name } }, timeoutSeconds: 30 }))
   const { code } = await create(server, { labels: { to: 'one' } })
   t.equal(code, 400)
   t.ok(one.asked.length > 1 && one.asked.length + other.asked.length <= 20)
