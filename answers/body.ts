@@ -40,7 +40,8 @@ export class Body extends Readable {
   override pipe<T extends NodeJS.WritableStream> (destination: T, options?: { end?: boolean }): T {
     const { raw } = this.#reply
     if (destination as unknown !== raw) return super.pipe(destination, options)
-    const isAnswered = raw.headersSent // such as with the deadline's 504 while a hook of the host waited
+    // Such as by the deadline, while a hook of the host waits: its 504 is sent, or waits for that hook in its turn.
+    const isAnswered = raw.headersSent || this.#reply.request.orch.failure !== undefined
     const hasTrailers = options?.end === false // which need chunks
     if (!isAnswered) {
       this.#reply.hijack() // only now: hooks of deadlines and hosts must see that it is sent

@@ -228,3 +228,18 @@ t.test('the deadline answers while a hook of the host waits, once', async t => {
   go()
   t.equal((await get(CONFIGS)).code, 200)
 })
+
+t.test('a body that a hook has held beyond the deadline is not sent with its code', async t => {
+  const waiting: Array<() => void> = []
+  const { get } = await hosting(t, 1, app => {
+    app.addHook('onSend', async request => {
+      if (request.headers['x-wait'] !== undefined) await new Promise<void>(resolve => { waiting.push(resolve) })
+    })
+  })
+  const asked = get(`${CONFIGS}?timeout=200ms`, { 'x-wait': 'yes' })
+  while (waiting.length < 2) await new Promise(resolve => { setImmediate(resolve) }) // the list's, and that of the deadline's answer
+  for (const go of waiting) go() // the hook of the list first
+  const { code, body } = await asked
+  t.equal(code, 504)
+  t.match(JSON.parse(String(await bytesOf(body))), { reason: 'Timeout' })
+})
