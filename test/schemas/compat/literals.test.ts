@@ -15,7 +15,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 
 /** Names in the strings of a file, without comments and imports. */
 function namesIn (file: string): string[] {
-  const code = readFileSync(root + file, 'utf8').replace(/\/\*[^]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '').replace(/^(?:import|export) .* from '.*'$/gm, '').replace(/import\('[^']*'\)/g, '')
+  const code = readFileSync(root + file, 'utf8').replace(/\/\*[^]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '').replace(/^(?:import|export) [^']* from '.*'$/gm, '').replace(/import\('[^']*'\)/g, '')
   return [...code.matchAll(/'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`|"((?:[^"\\\n]|\\.)*)"/g)]
     .flatMap(([, one, two, three]) => [...(one ?? two ?? three ?? '').matchAll(/[\w.:/*-]*(?:orch|k8s\.io|kube|node-agent)[\w.:/*-]*/g)].map(([name]) => name))
 }
@@ -45,7 +45,7 @@ const SAME: ReadonlyArray<readonly [why: string, names: RegExp]> = [
   ['names of both kinds in claims', /^(?:orch|kubernetes)\/serviceaccount$|^orch\.io\/serviceaccount$/],
   ['the locks and service accounts of components, of either name', /^orch-(?:controller-manager|scheduler|dns)$/],
   ['flag, file, folder, process or metric', /^(?:-{0,2}[a-z-]*kubeconfig:?|kube[Cc]onfig\w*|.*kubeConfigFile:?|(?:--)?node-agent-.*|orch-(?:data|store|snapshot|apiserver-?:?|egress-|service-node-port)|\/var\/run\/orch|\w*orch_\w+)$/],
-  ['a member of the program', /^orch(?:Service)?(?:\.\w+)*$/],
+  ['a member of the program, such as a decorator', /^(?:fastify\.)?orch(?:[A-Z]\w*)?(?:\.\w+)*$/],
   ['a plugin of Fastify', /^orch\/[a-z/0-9-]+$/],
   ['the form of stored values', /^orch:enc:(?:kms:v1:)?$/],
   ['a package, which OpenAPI renames', /^io\.orch\.[\w.-]+$/],
