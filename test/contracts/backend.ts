@@ -474,7 +474,9 @@ export async function randomOperations (t: Test, backend: Backend, operations: n
     if (below(20) === 0) await check()
     if (below(150) === 0) {
       const newest = model.log.at(-1)?.revision ?? begin
-      await backend.compact(Math.max(backend.compactedRevision(), newest - below(300)))
+      const revision = Math.max(backend.compactedRevision(), newest - below(300))
+      await live.upTo(Math.min(revision, newest)) // a watch that has not seen what goes ends, after an outage too
+      await backend.compact(revision)
     }
     if (wrong.length > 0) break
   }
