@@ -24,7 +24,7 @@ import { changeOf, runChange } from './change.js'
 import { now, type Target, type WriteContext } from '../write-context.js'
 import { createApplied } from './create.js'
 import { matchTarget } from '../stages/identity.js'
-import type { Written } from './update.js'
+import { MAX_ATTEMPTS, type Written } from './update.js'
 
 export interface ApplyRequest {
   /**
@@ -45,8 +45,6 @@ export interface ApplyRequest {
 
 /** Owns the existing fields of an object without managers when it is first applied. */
 const BEFORE_FIRST_APPLY = 'before-first-apply'
-/** Retries when other clients keep creating and deleting the object. */
-const MAX_ATTEMPTS = 20
 
 class ApplyWrite extends ChangeWrite {
   readonly request: ApplyRequest

@@ -56,8 +56,8 @@ export function replace (write: UpdateWrite): void {
 
 export const UPDATE = changeOf<UpdateWrite>([{ name: 'replace', run: replace }])
 
-/** Retries when other clients keep creating and deleting the object. */
-const MAX_ATTEMPTS = 20
+/** Retries of an update or apply when other clients keep creating and deleting the object. */
+export const MAX_ATTEMPTS = 20
 
 /**
  * @param given in the stored version, which is changed in place, or decodes the object that a client sent
