@@ -1,14 +1,13 @@
 /** Headers of answers. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { warningHeaders } from '../schemas/warnings.js'
-import { namesOf } from './names.js'
 
 /** Smaller answers are sent whole and uncompressed. */
 export const LARGE_BYTES = 128 * 1024
 
 /** Sets Warning headers (RFC 7234, code 299). */
 export function warn ({ orch }: FastifyRequest, reply: FastifyReply): void {
-  if (orch.warnings.length > 0) reply.header('warning', warningHeaders(orch.warnings.map(namesOf(orch).words)))
+  if (orch.warnings.length > 0) reply.header('warning', warningHeaders(orch.warnings.map(orch.naming.words)))
 }
 
 export function acceptsGzip (request: FastifyRequest): boolean {

@@ -1,9 +1,11 @@
 /** Sends lists: short ones whole, others in pieces, each made when it is sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
+import { OWN_NAMES, type Naming } from '../schemas/naming.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { LeafView } from '../storage/cache/leaf-json.js'
 import type { ResourceStore } from '../registry/resource-store.js'
+import { shownEntry } from '../registry/shown-entry.js'
 import { withSpan } from '../registry/trace.js'
 import type { ListAnswer, ObjectList } from './answer.js'
 import { chunked } from './chunks.js'
@@ -14,7 +16,6 @@ import { metadataList } from './formats/metadata.js'
 import { includeObject, tableList } from './formats/table.js'
 import { LARGE_BYTES } from './heads.js'
 import { sizeOf } from './list-bytes.js'
-import { namesOf, OWN, type Names } from './names.js'
 import { recordList } from './record.js'
 import { sendPieces, sendWhole } from './send-bytes.js'
 
@@ -41,20 +42,19 @@ async function writeList (
   request: FastifyRequest, reply: FastifyReply, store: ResourceStore, found: ObjectList
 ): Promise<void> {
   const { orch } = request
-  const { accept } = orch
-  const names = namesOf(orch)
+  const { accept, naming } = orch
   const format = formatOf(accept)
   const isTransformed = accept?.as !== undefined
   if (format === COMPACT && !isTransformed) {
-    if (orch.recorder?.wantsResponse === true) await recordList(orch, store, await shownAs(store, found, OWN))
+    if (orch.recorder?.wantsResponse === true) await recordList(orch, store, await shownAs(store, found, OWN_NAMES))
     return await writeJoined(request, reply, store, found)
   }
-  const own = await shownAs(store, found, OWN)
-  const asked: ShownList = { store, list: own, names: OWN, keep: false, asker: () => askerOf(orch) }
+  const own = await shownAs(store, found, OWN_NAMES)
+  const asked: ShownList = { store, list: own, naming: OWN_NAMES, keep: false, asker: () => askerOf(orch) }
   await recordList(orch, store, own, isTransformed ? () => transformed(request, COMPACT, asked) : undefined)
-  const list = isTransformed ? own : await shownAs(store, own, names) // rows and metadata are translated one by one
+  const list = isTransformed ? own : await shownAs(store, own, naming) // rows and metadata are translated one by one
   const size = await sizeOf(list.entries)
-  const shown = { ...asked, list, names, keep: size <= MAX_KEPT_BYTES }
+  const shown = { ...asked, list, naming, keep: size <= MAX_KEPT_BYTES }
   const parts = isTransformed ? transformed(request, format, shown) : format.list(shown)
   if (size < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
   else await sendPieces(request, reply, format.type, { pieces: chunked(parts) })
@@ -63,19 +63,17 @@ async function writeList (
 async function writeJoined (
   request: FastifyRequest, reply: FastifyReply, store: ResourceStore, found: ObjectList
 ): Promise<void> {
-  const names = namesOf(request.orch)
-  const joined = await joinedList(store, found, names, viewOf(store, names))
+  const { naming } = request.orch
+  const joined = await joinedList(store, found, naming, viewOf(store, naming))
   if (joined.length < LARGE_BYTES) sendWhole(request, reply, COMPACT.type, joined.whole())
   else await sendPieces(request, reply, COMPACT.type, { pieces: joined.pieces(), length: joined.length })
 }
 
 /** Undefined if what is stored is what is asked for. */
-function viewOf (store: ResourceStore, names: Names): LeafView | undefined {
+function viewOf (store: ResourceStore, naming: Naming): LeafView | undefined {
   const { representation: { apiVersion, conversion } } = store
-  if (names === OWN) {
-    return conversion === undefined ? undefined : { key: apiVersion, show: entry => store.toVersion(entry) }
-  }
-  return { key: apiVersion + names.key, show: entry => names.entry(store, store.toVersion(entry)) }
+  if (!naming.renames && conversion === undefined) return undefined
+  return { key: apiVersion + naming.id, show: entry => shownEntry(store, naming, store.toVersion(entry)) }
 }
 
 /** @throws StatusError 400 */
@@ -96,13 +94,12 @@ async function joinedParts (parts: Iterable<Part>): Promise<Buffer> {
 }
 
 /** The entries in the version that is asked for, under these names. Yields to the event loop. */
-async function shownAs (store: ResourceStore, list: ObjectList, names: Names): Promise<ObjectList> {
-  if (names === OWN && store.representation.conversion === undefined) return list
-  const show = names === OWN ? (entry: Entry) => store.toVersion(entry) : (entry: Entry) => names.entry(store, entry)
+async function shownAs (store: ResourceStore, list: ObjectList, naming: Naming): Promise<ObjectList> {
+  if (!naming.renames && store.representation.conversion === undefined) return list
   const { leaves: _, ...rest } = list
   const entries: Entry[] = []
   for (const entry of list.entries) {
-    entries.push(show(entry))
+    entries.push(shownEntry(store, naming, store.toVersion(entry)))
     if (turnIsOver()) await nextTurn()
   }
   return { ...rest, entries }

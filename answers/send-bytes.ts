@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterWork } from '../event-loop/batching.js'
 import { Body, piecewise, type Pieces } from './body.js'
 import { acceptsGzip, gzipHeads, LARGE_BYTES } from './heads.js'
-import { namesOf } from './names.js'
 
 export function fail ({ log, orch }: FastifyRequest, reply: FastifyReply, error: unknown): void {
   if (!reply.sent) void reply.send(error)
@@ -18,7 +17,7 @@ export function sendWhole (request: FastifyRequest, reply: FastifyReply, type: s
     sendPieces(request, reply, type, { pieces: [bytes] }).catch((error: unknown) => { fail(request, reply, error) })
     return undefined
   }
-  reply.header('content-type', namesOf(request.orch).mediaType(type))
+  reply.header('content-type', request.orch.naming.mediaType(type))
   sendTogether(request, reply, bytes)
 }
 
@@ -44,7 +43,7 @@ export async function sendPieces (
   request: FastifyRequest, reply: FastifyReply, type: string, source: Pick<Pieces, 'pieces' | 'length'>
 ): Promise<void> {
   const compressed = acceptsGzip(request)
-  reply.header('content-type', namesOf(request.orch).mediaType(type))
+  reply.header('content-type', request.orch.naming.mediaType(type))
   if (compressed) gzipHeads(reply)
   await new Promise<void>(resolve => {
     void reply.send(new Body(reply, piecewise(reply, { ...source, compressed, ended: resolve })))

@@ -4,6 +4,7 @@ import { isLarge, runStepsYielding } from '../event-loop/turns.js'
 import { partialMetadata } from '../schemas/codec/encodings.js'
 import { stringify } from '../schemas/codec/json/exact.js'
 import type { Message } from '../schemas/language/declare.js'
+import { OWN_NAMES, type Naming } from '../schemas/naming.js'
 import type { ApiObject } from '../schemas/resource.js'
 import type { Tabular } from '../schemas/table.js'
 import { PartialObjectMetadata } from '../schemas/meta/answers.js'
@@ -11,6 +12,7 @@ import { PROTOBUF_TYPE } from '../schemas/media-types.js'
 import { finish, type Steps } from '../schemas/steps.js'
 import { refuseToShow } from '../registry/outgrown.js'
 import type { ResourceStore } from '../registry/resource-store.js'
+import { shownEntry } from '../registry/shown-entry.js'
 import type { Answer, EntryAnswer, ObjectAnswer, StatusAnswer, Verb, WatchAnswer } from './answer.js'
 import { formatOf, textFormatOf } from './formats/choice.js'
 import { askerOf, type Format } from './formats/format.js'
@@ -19,7 +21,6 @@ import { includeObject, rowForm, tableOf } from './formats/table.js'
 import { writtenByThread } from './formats/text.js'
 import { warn } from './heads.js'
 import { sendList } from './list.js'
-import { namesOf, OWN, type Names } from './names.js'
 import { recordEntry, recordObject, recordValue } from './record.js'
 import { fail, sendWhole } from './send-bytes.js'
 import { sendWatch, type WatchTools } from './watch/body.js'
@@ -67,7 +68,7 @@ function sendEntry (
   }
   recordEntry(orch, own)
   const format = formatOf(accept)
-  const bytes = format.entry(store, namesOf(orch).entry(store, own), () => askerOf(orch))
+  const bytes = format.entry(store, shownEntry(store, orch.naming, own), () => askerOf(orch))
   if (!(bytes instanceof Promise)) return sendWhole(request, reply, format.type, bytes)
   return bytes.then(made => sendWhole(request, reply, format.type, made))
 }
@@ -89,7 +90,7 @@ function sendMessage<T extends object> (
   const { orch } = request
   recordObject(orch, message, object)
   const format = formatOf(orch.accept)
-  sendWhole(request, reply, format.type, format.object(namesOf(orch), message, object))
+  sendWhole(request, reply, format.type, format.object(orch.naming, message, object))
 }
 
 interface Transformable {
@@ -105,26 +106,25 @@ function sendTransformed (
   request: FastifyRequest, reply: FastifyReply, { store, tabular, bytes, read }: Transformable
 ): Promise<void> | undefined {
   const { orch } = request
-  const { accept } = orch
+  const { accept, naming } = orch
   const { as, asVersion: version = '' } = accept ?? {}
-  const make = function * (names: Names, format: Format): Steps<object | Buffer> {
+  const make = function * (naming: Naming, format: Format): Steps<object | Buffer> {
     const object = read()
     yield
-    if (as !== 'Table') return yield * metadataOnly(tabular, object, format, { names, version })
+    if (as !== 'Table') return yield * metadataOnly(tabular, object, format, { naming, version })
     const include = includeObject(orch.query)
-    return yield * tableOf(tabular, object, rowForm(store, { include, version, names }))
+    return yield * tableOf(tabular, object, rowForm(store, { include, version, naming }))
   }
-  const names = namesOf(orch)
   const text = textFormatOf(accept)
   const send = (made: object | Buffer): Promise<void> | undefined => {
     if (Buffer.isBuffer(made)) return sendWhole(request, reply, PROTOBUF_TYPE, made)
-    recordValue(orch, names === OWN ? () => made : () => finish(make(OWN, text)))
+    recordValue(orch, naming.renames ? () => finish(make(OWN_NAMES, text)) : () => made)
     const { slow } = text
     if (slow === undefined || !isLarge(bytes)) return sendWhole(request, reply, text.type, text.document(made))
     return writtenByThread(Buffer.from(stringify(made) ?? ''), slow, () => askerOf(orch))
       .then(written => sendWhole(request, reply, text.type, written))
   }
-  const steps = make(names, formatOf(accept))
+  const steps = make(naming, formatOf(accept))
   return isLarge(bytes) ? runStepsYielding(steps).then(send) : send(finish(steps))
 }
 
@@ -132,12 +132,12 @@ function sendTransformed (
 export function sendValue (request: FastifyRequest, reply: FastifyReply, value: object): void {
   recordValue(request.orch, () => value)
   const format = textFormatOf(request.orch.accept)
-  sendWhole(request, reply, format.type, format.document(namesOf(request.orch).document(value)))
+  sendWhole(request, reply, format.type, format.document(request.orch.naming.document(value)))
 }
 
 function sendStatus (request: FastifyRequest, reply: FastifyReply, { status }: StatusAnswer): undefined {
   const { orch } = request
   orch.recorder?.status(status)
   const format = formatOf(orch.accept)
-  sendWhole(request, reply, format.type, format.status(namesOf(orch).status(status)))
+  sendWhole(request, reply, format.type, format.status(orch.naming.status(status)))
 }

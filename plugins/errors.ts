@@ -8,8 +8,8 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
-import { namesOf, OWN } from '../answers/names.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
+import { OWN_NAMES } from '../schemas/naming.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
   badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError,
@@ -108,21 +108,21 @@ export function statusOf (error: unknown, waited = 0): StatusError {
 
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const context = contextIfAny(request)
-  const names = context === undefined ? OWN : namesOf(context)
-  const sent = context === undefined ? request.headers.accept : context.naming.accepted(request.headers.accept)
+  const naming = context?.naming ?? OWN_NAMES
+  const sent = naming.accepted(request.headers.accept)
   const accept = context?.accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   // Failed requests carry warnings too. This replaces an early Warning header.
   if (context !== undefined && context.warnings.length > 0) {
-    reply.header('warning', warningHeaders(context.warnings.map(names.words)))
+    reply.header('warning', warningHeaders(context.warnings.map(naming.words)))
   }
   reply.code(failure.status.code)
   reply.removeHeader('content-encoding') // of an answer that could not be sent
   context?.recorder?.status(failure.status)
   // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
   if ('stream' in request.raw) reply.removeHeader('connection')
-  const status = names.status(failure.status)
-  if (accept?.format === 'protobuf') return reply.type(names.mediaType(PROTOBUF_TYPE)).send(statusToProtobuf(status))
+  const status = naming.status(failure.status)
+  if (accept?.format === 'protobuf') return reply.type(naming.mediaType(PROTOBUF_TYPE)).send(statusToProtobuf(status))
   if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(status))
   return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(status, null, accept?.pretty === true ? 2 : 0) + '\n'))
 }

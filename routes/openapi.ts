@@ -4,7 +4,7 @@
  * extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { OWN_NAMES, type Naming } from '../schemas/naming.js'
+import type { Naming } from '../schemas/naming.js'
 import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
 import type { Representation } from '../schemas/resource.js'
@@ -59,7 +59,7 @@ class Generation {
     this.#remote = remote
     this.#resources = resources
     this.#naming = naming
-    this.#info = { title: naming.title, version: releaseVersion(), ...served, publicNames: naming !== OWN_NAMES }
+    this.#info = { version: releaseVersion(), ...served, naming }
     this.documents = new OpenApi3(resources, this.#info)
   }
 

@@ -1,13 +1,13 @@
 /**
- * How the other side of an edge spells what this server names: a client, an extension server, a webhook, a node agent.
- * Inside there are own names alone, so only edges have a naming; `schemas/compat/naming.ts` is the other one.
+ * How the other side of an edge sees what this server names: a client, an extension server, a webhook, a node agent.
+ * Inside there are own names alone, so only edges have such a view; `schemas/compat/naming.ts` is the other one.
  */
 
 import type { NamesInProtobuf } from './codec/protobuf/decode.js'
-import type { Message } from './language/types.js'
+import type { Message, Plain } from './language/types.js'
 import type { PatchType } from './media-types.js'
 import type { ApiObject } from './resource.js'
-import type { FieldError } from './status.js'
+import type { FieldError, Status } from './status.js'
 
 /** A name, or text with names in it, as the other side has it. Every such function is its own inverse. */
 export type Rename = (text: string) => string
@@ -18,7 +18,21 @@ export interface ReviewNames {
   readonly answer: (body: Uint8Array) => Uint8Array
 }
 
+/** Pieces of OpenAPI documents; paths follow `path`. */
+export interface OpenApiNames {
+  /** A path item. */
+  readonly path: (item: Plain) => Plain
+  readonly schema: (schema: Plain) => Plain
+  /** The name of a definition. */
+  readonly definition: Rename
+}
+
 export interface Naming {
+  /** False where what is shown is what is stored, so that it need not be translated, nor recorded apart. */
+  readonly renames: boolean
+  /** Tells apart what is kept for each view. */
+  readonly id: string
+  /** A group, or `GROUP/VERSION`. */
   readonly group: Rename
   /** A user, or a group of users. */
   readonly user: Rename
@@ -51,6 +65,20 @@ export interface Naming {
   readonly headerPrefix: string
   /** The value of an Accept header, with own media types. */
   readonly accepted: (sent: string | undefined) => string | undefined
+  /** Of an answer. */
+  readonly mediaType: (own: string) => string
+  /** A sentence that this server wrote. */
+  readonly words: (own: string) => string
+  readonly status: <T extends Omit<Status, 'code'>>(own: T) => T
+  /** A document of discovery, which has no message. */
+  readonly document: (own: object) => object
+  readonly openApi: OpenApiNames
+  /** Whether an object may look different; false if it surely looks as it is stored. */
+  readonly mayDiffer: (json: Buffer) => boolean
+  /** An object as its client sees it; a copy, unless they are the same. */
+  readonly shown: <T extends object>(message: Message | undefined, own: T) => T
+  /** The same with the members of its message, for protobuf. */
+  readonly decoded: <T extends object>(message: Message, own: T) => T
   /** A parsed value of the message, in place. Its own inverse. */
   readonly value: <T>(message: Message, sent: T) => T
   /** What protobuf of the message needs; undefined if nothing. */
@@ -66,6 +94,8 @@ export interface Naming {
 const same = <T>(own: T): T => own
 
 export const OWN_NAMES: Naming = {
+  renames: false,
+  id: '',
   group: same,
   user: same,
   key: same,
@@ -82,6 +112,14 @@ export const OWN_NAMES: Naming = {
   title: 'orch',
   headerPrefix: 'x-orch',
   accepted: same,
+  mediaType: same,
+  words: same,
+  status: same,
+  document: same,
+  openApi: { path: same, schema: same, definition: same },
+  mayDiffer: () => false,
+  shown: (_message, own) => own,
+  decoded: (_message, own) => own,
   value: (_message, sent) => sent,
   protobuf: () => undefined,
   patch: (_message, _type, sent) => sent,

@@ -7,7 +7,7 @@ import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { RequestContext } from '../../plugins/shared/context.js'
 import type { ObjectList } from '../answer.js'
-import type { Names } from '../names.js'
+import type { Naming } from '../../schemas/naming.js'
 
 /** Writes objects and lists; events are functions of their own. */
 export interface Format {
@@ -15,7 +15,7 @@ export interface Format {
   /** A stored object, under its client's names; a promise if a worker thread writes it. */
   readonly entry: (store: ResourceStore, entry: Entry, asker: () => Asker) => Buffer | Promise<Buffer>
   /** An object that is not stored. */
-  readonly object: <T extends object>(names: Names, message: Message<T>, own: T) => Buffer
+  readonly object: <T extends object>(naming: Naming, message: Message<T>, own: T) => Buffer
   readonly status: (status: Omit<Status, 'code'>) => Buffer
   readonly list: (shown: ShownList) => Iterable<Part>
 }
@@ -24,7 +24,7 @@ export interface Format {
 export interface ShownList {
   readonly store: ResourceStore
   readonly list: ObjectList
-  readonly names: Names
+  readonly naming: Naming
   /** Whether what is made of an item is kept with it. */
   readonly keep: boolean
   readonly asker: () => Asker
@@ -80,9 +80,9 @@ export interface Events {
 }
 
 /** The object of a bookmark: kind and resourceVersion. */
-export const bookmarkObject = ({ representation }: ResourceStore, revision: number, names: Names) => ({
+export const bookmarkObject = ({ representation }: ResourceStore, revision: number, naming: Naming) => ({
   kind: representation.kind,
-  apiVersion: names.apiVersion(representation.apiVersion),
+  apiVersion: naming.group(representation.apiVersion),
   metadata: { resourceVersion: String(revision) }
 })
 

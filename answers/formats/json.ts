@@ -10,7 +10,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import type { ObjectList } from '../answer.js'
 import { ListBytes, sizeOf, type LeafJson } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
-import type { Names } from '../names.js'
+import type { Naming } from '../../schemas/naming.js'
 import { chunk, chunkEnds } from '../watch/framing.js'
 import { bookmarkObject, bytesOf, preceded, type Events, type TextFormat } from './format.js'
 import { textList, writtenByThread } from './text.js'
@@ -19,7 +19,7 @@ export const COMPACT: TextFormat = {
   type: JSON_TYPE,
   slow: undefined,
   entry: (_store, entry) => entry.json,
-  object: (names, message, own) => Buffer.from(`${names.json(message, toJson(message, own))}\n`),
+  object: (naming, message, own) => Buffer.from(`${toJson(message, naming.decoded(message, own))}\n`),
   status: status => COMPACT.document(status),
   document: value => Buffer.from(`${stringify(value)}\n`),
   item: value => bytesOf(stringify(value) ?? 'null'),
@@ -37,7 +37,8 @@ export const INDENTED: TextFormat = {
   entry: (_store, entry, asker) => isLarge(entry.json.length)
     ? writtenByThread(entry.json, 'indented', asker)
     : INDENTED.document(entry.object),
-  object: (names, message, own) => INDENTED.document(JSON.parse(names.json(message, toJson(message, own))) as object),
+  object: (naming, message, own) =>
+    INDENTED.document(JSON.parse(toJson(message, naming.decoded(message, own))) as object),
   status: status => INDENTED.document(status),
   document: value => Buffer.from(stringify(value, 2) ?? ''),
   item: value => bytesOf(indentedItem(value)),
@@ -54,10 +55,10 @@ export const INDENTED: TextFormat = {
  * @param list as it is stored
  */
 export async function joinedList (
-  store: ResourceStore, list: ObjectList, names: Names, view: LeafView | undefined
+  store: ResourceStore, list: ObjectList, naming: Naming, view: LeafView | undefined
 ): Promise<ListBytes> {
   const { listKind, apiVersion } = store.representation
-  const { head, tail } = listJson({ listKind, apiVersion: names.apiVersion(apiVersion) }, metadataOf(list, store))
+  const { head, tail } = listJson({ listKind, apiVersion: naming.group(apiVersion) }, metadataOf(list, store))
   const ready = await leavesOf(list, view)
   const entries = view === undefined ? list.entries : await shownBeside(list.entries, ready, view)
   return new ListBytes({ head, tail: `${tail}\n` }, entries, await sizeOf(entries, ready), ready)
@@ -90,11 +91,11 @@ async function shownBeside (
   return shown
 }
 
-export const jsonEvents = (store: ResourceStore, names: Names): Events => ({
+export const jsonEvents = (store: ResourceStore, naming: Naming): Events => ({
   event: jsonEvent,
   added: jsonAdded,
-  bookmark: revision => jsonLine('BOOKMARK', bookmarkObject(store, revision, names)),
-  failure: status => jsonLine('ERROR', names.status(status))
+  bookmark: revision => jsonLine('BOOKMARK', bookmarkObject(store, revision, naming)),
+  failure: status => jsonLine('ERROR', naming.status(status))
 })
 
 export const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${stringify({ type, object })}\n`)

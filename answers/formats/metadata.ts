@@ -7,7 +7,7 @@ import type { Steps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { metadataOf } from '../list-metadata.js'
-import type { Names } from '../names.js'
+import type { Naming } from '../../schemas/naming.js'
 import {
   bookmarkObject, isText, mapped, objectIn, type Events, type Format, type Part, type ShownList
 } from './format.js'
@@ -17,9 +17,9 @@ import { textItem } from './text.js'
 
 /** @returns an object, or protobuf */
 export function * metadataOnly (
-  tabular: Tabular, own: ApiObject, format: Format, form: { names: Names, version: string }
+  tabular: Tabular, own: ApiObject, format: Format, form: { naming: Naming, version: string }
 ): Steps<object | Buffer> {
-  const object = form.names.object(tabular, own)
+  const object = form.naming.shown(tabular.message, own)
   yield
   return isText(format) ? partialMetadata(object, form.version) : partialMetadataProtobuf(object, form.version)
 }
@@ -27,9 +27,9 @@ export function * metadataOnly (
 const LIST_KIND = 'PartialObjectMetadataList'
 
 export function metadataList (format: Format, shown: ShownList, version: string): Iterable<Part> {
-  const { store, list, names, asker } = shown
+  const { store, list, naming, asker } = shown
   const objectOf = objectIn(shown)
-  const named = (entry: Entry): ApiObject => names.object(store.representation, objectOf(entry))
+  const named = (entry: Entry): ApiObject => naming.shown(store.representation.message, objectOf(entry))
   const metadata = metadataOf(list, store)
   if (!isText(format)) {
     const head = { apiVersion: version, listKind: LIST_KIND, metadata }
@@ -39,16 +39,16 @@ export function metadataList (format: Format, shown: ShownList, version: string)
   return format.listing({ kind: LIST_KIND, apiVersion: version, metadata }, 'items', items)
 }
 
-export function metadataEvents (store: ResourceStore, names: Names, version: string, protobuf: boolean): Events {
+export function metadataEvents (store: ResourceStore, naming: Naming, version: string, protobuf: boolean): Events {
   const event: Events['event'] = protobuf
     ? (type, entry) => protobufWatchFrame(type, partialMetadataProtobuf(entry.object, version))
     : (type, entry) => jsonLine(type, partialMetadata(entry.object, version))
   const bookmark = (revision: number): Buffer => {
-    const object = bookmarkObject(store, revision, names)
+    const object = bookmarkObject(store, revision, naming)
     return protobuf
       ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(object, version))
       : jsonLine('BOOKMARK', { ...object, kind: 'PartialObjectMetadata', apiVersion: version })
   }
-  const { failure } = protobuf ? protobufEvents(store, names) : jsonEvents(store, names)
+  const { failure } = protobuf ? protobufEvents(store, naming) : jsonEvents(store, naming)
   return { event, added: addedOneByOne(event), bookmark, failure }
 }

@@ -7,7 +7,7 @@ import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { metadataOf, type ListMetadata } from '../list-metadata.js'
-import type { Names } from '../names.js'
+import type { Naming } from '../../schemas/naming.js'
 import { bookmarkObject, mapped, NOTHING, type Events, type Format, type Part, type ShownList } from './format.js'
 import { addedOneByOne } from './json.js'
 
@@ -16,17 +16,17 @@ export const PROTOBUF_WATCH = 'application/vnd.orch.protobuf;stream=watch'
 export const PROTOBUF: Format = {
   type: PROTOBUF_TYPE,
   entry: (store, entry) => store.protobuf(entry),
-  object: (names, message, own) => encodeProtobuf(message, names.decoded(message, own)),
+  object: (naming, message, own) => encodeProtobuf(message, naming.decoded(message, own)),
   status: statusToProtobuf,
   list: protobufList
 }
 
-function protobufList ({ store, list, names, keep }: ShownList): Iterable<Part> {
+function protobufList ({ store, list, naming, keep }: ShownList): Iterable<Part> {
   const { message, listKind, apiVersion } = store.representation
   const encode = keep
     ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.encodable())))
     : (entry: Entry) => encodeMessageOnce(message, entry.encodable())
-  const head = { listKind, apiVersion: names.apiVersion(apiVersion), metadata: metadataOf(list, store) }
+  const head = { listKind, apiVersion: naming.group(apiVersion), metadata: metadataOf(list, store) }
   return protobufParts(head, list.entries, encode)
 }
 
@@ -48,14 +48,14 @@ export function * protobufParts (
   yield * protobufListParts(head, head.metadata, lengths, mapped(entries, encode))
 }
 
-export function protobufEvents (store: ResourceStore, names: Names): Events {
+export function protobufEvents (store: ResourceStore, naming: Naming): Events {
   const { message } = store.representation
   const event: Events['event'] = (type, entry) => protobufWatchFrame(type, store.protobuf(entry))
   return {
     event,
     added: addedOneByOne(event),
     bookmark: revision =>
-      protobufWatchFrame('BOOKMARK', encodeProtobuf(message, bookmarkObject(store, revision, names) as never)),
-    failure: status => protobufWatchFrame('ERROR', statusToProtobuf(names.status(status)))
+      protobufWatchFrame('BOOKMARK', encodeProtobuf(message, bookmarkObject(store, revision, naming) as never)),
+    failure: status => protobufWatchFrame('ERROR', statusToProtobuf(naming.status(status)))
   }
 }

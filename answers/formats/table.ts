@@ -10,7 +10,7 @@ import { finish, type Steps } from '../../schemas/steps.js'
 import { isLarge } from '../../event-loop/turns.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { metadataOf } from '../list-metadata.js'
-import type { Names } from '../names.js'
+import type { Naming } from '../../schemas/naming.js'
 import { bookmarkObject, NOTHING, objectIn, type Events, type Part, type ShownList, type TextFormat } from './format.js'
 import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
 import { textItem } from './text.js'
@@ -31,7 +31,7 @@ export interface RowForm {
   readonly include: IncludeObject
   /** The apiVersion of the Table: `meta.orch.io/v1`. */
   readonly version: string
-  readonly names: Names
+  readonly naming: Naming
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Of all rows of the answer. */
@@ -39,16 +39,16 @@ export interface RowForm {
 }
 
 export const rowForm = (
-  { clock }: ResourceStore, asked: Pick<RowForm, 'include' | 'version' | 'names'>, rows?: number
+  { clock }: ResourceStore, asked: Pick<RowForm, 'include' | 'version' | 'naming'>, rows?: number
 ): RowForm => ({ ...asked, now: clock.wall(), budget: new CellBudget(rows) })
 
 /** One row, with the object as requested; null for None, as upstream. Cells show the object as its client sees it. */
 export function * row (
-  tabular: Tabular, own: ApiObject, { include, version, names, now, budget }: RowForm
+  tabular: Tabular, own: ApiObject, { include, version, naming, now, budget }: RowForm
 ): Steps<object> {
-  const object = names.object(tabular, own)
+  const object = naming.shown(tabular.message, own)
   if (object !== own) yield
-  const { cells, conditions } = tableRow(tabular, object, now, { named: names.cellKey, budget })
+  const { cells, conditions } = tableRow(tabular, object, now, { named: naming.key, budget })
   yield
   const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...made, object: null }
@@ -73,9 +73,9 @@ export function * tableOf (tabular: Tabular, own: ApiObject, form: RowForm): Ste
 export function tableList (
   format: TextFormat, shown: ShownList, version: string, include: IncludeObject
 ): Iterable<Part> {
-  const { store, list, names, asker } = shown
+  const { store, list, naming, asker } = shown
   const objectOf = objectIn(shown)
-  const form = rowForm(store, { include, version, names }, list.entries.length)
+  const form = rowForm(store, { include, version, naming }, list.entries.length)
   const { rows: _, ...head } = table(store.representation, metadataOf(list, store), [], version)
   const inSteps = function * (): Generator<Part> {
     for (const entry of list.entries) {
@@ -97,23 +97,23 @@ function * pausing<T> (steps: Steps<T>): Generator<Part, T> {
 }
 
 /** For entries of the stored version; `withColumns` adds the columns to the first event of each watch. */
-export function tableEvents (store: ResourceStore, names: Names, version: string, include: IncludeObject): Events {
+export function tableEvents (store: ResourceStore, naming: Naming, version: string, include: IncludeObject): Events {
   const { representation } = store
-  const asked = { include, version, names }
+  const asked = { include, version, naming }
   const line = (type: string, revision: number, only: object): Buffer =>
     jsonLine(type, table(undefined, { resourceVersion: String(revision) }, [only], version))
   const event: Events['event'] = (type, entry) =>
     line(type, entry.revision, finish(row(representation, store.toVersion(entry).read(), rowForm(store, asked))))
   /** A row whose object has only a resourceVersion. */
   const bookmarkRow = (revision: number): object => {
-    const object = bookmarkObject(store, revision, names)
+    const object = bookmarkObject(store, revision, naming)
     const { object: own } = decode(representation.message, { ...object, apiVersion: representation.apiVersion })
     const shown = include === 'Object' ? 'None' : include
     const made = finish(row(representation, own, rowForm(store, { ...asked, include: shown })))
     return include === 'Object' ? { ...made, object } : made
   }
   const bookmark = (revision: number): Buffer => line('BOOKMARK', revision, bookmarkRow(revision))
-  return { event, added: addedOneByOne(event), bookmark, failure: jsonEvents(store, names).failure }
+  return { event, added: addedOneByOne(event), bookmark, failure: jsonEvents(store, naming).failure }
 }
 
 export const NO_COLUMNS = '"columnDefinitions":null'

@@ -15,10 +15,10 @@ export async function writtenByThread (
 }
 
 export function textList (format: TextFormat, shown: ShownList): Iterable<Part> {
-  const { store, list, names, asker } = shown
+  const { store, list, naming, asker } = shown
   const { listKind, apiVersion } = store.representation
   const objectOf = objectIn(shown)
-  const head = { kind: listKind, apiVersion: names.apiVersion(apiVersion), metadata: metadataOf(list, store) }
+  const head = { kind: listKind, apiVersion: naming.group(apiVersion), metadata: metadataOf(list, store) }
   const item = (entry: Entry): Part => byThread(format, entry, asker, () => entry.json) ?? format.item(objectOf(entry))
   return format.listing(head, 'items', mapped(list.entries, item))
 }

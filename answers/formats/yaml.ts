@@ -12,7 +12,7 @@ export const YAML: TextFormat = {
   entry: (_store, entry, asker) => isLarge(entry.json.length)
     ? writtenByThread(entry.json, 'yaml', asker)
     : YAML.document(entry.object),
-  object: (names, message, own) => YAML.document(JSON.parse(names.json(message, toJson(message, own))) as object),
+  object: (naming, message, own) => YAML.document(JSON.parse(toJson(message, naming.decoded(message, own))) as object),
   status: status => YAML.document(status),
   document: value => Buffer.from(toYaml(value)),
   item: value => bytesOf(toYaml([value])),

@@ -3,18 +3,19 @@
  * joined once for all watchers that take it in the same turn.
  */
 import { JSON_TYPE } from '../../schemas/media-types.js'
+import type { Naming } from '../../schemas/naming.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent } from '../../storage/cache/event.js'
 import type { VersionedEvent } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
+import { shownEntry } from '../../registry/shown-entry.js'
 import type { RequestContext } from '../../plugins/shared/context.js'
 import type { Events } from '../formats/format.js'
 import { jsonEvents } from '../formats/json.js'
 import { metadataEvents } from '../formats/metadata.js'
 import { PROTOBUF_WATCH, protobufEvents } from '../formats/protobuf.js'
 import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/table.js'
-import { namesOf, OWN, type Names } from '../names.js'
 import { chunk, chunkContent } from './framing.js'
 
 export interface WatchEncoder {
@@ -47,21 +48,21 @@ const encoders = new WeakMap<ResourceStore, Map<string, WatchEncoder>>()
 export function watchForm (
   orch: Pick<RequestContext, 'accept' | 'query' | 'naming'>, store: ResourceStore
 ): WatchForm {
-  const names = namesOf(orch)
+  const { naming } = orch
   const { format = 'json', as, asVersion = '' } = orch.accept ?? {}
   const include = as === 'Table' ? includeObject(orch.query) : undefined // validated before the response begins
   const protobuf = format === 'protobuf' && include === undefined
   const makeEvents = (): Events =>
     include !== undefined
-      ? tableEvents(store, names, asVersion, include)
-      : shownEvents(store, names, as !== undefined
-        ? metadataEvents(store, names, asVersion, protobuf)
-        : protobuf ? protobufEvents(store, names) : jsonEvents(store, names))
+      ? tableEvents(store, naming, asVersion, include)
+      : shownEvents(store, naming, as !== undefined
+        ? metadataEvents(store, naming, asVersion, protobuf)
+        : protobuf ? protobufEvents(store, naming) : jsonEvents(store, naming))
   return {
-    type: names.mediaType(protobuf ? PROTOBUF_WATCH : JSON_TYPE),
+    type: naming.mediaType(protobuf ? PROTOBUF_WATCH : JSON_TYPE),
     encoder (chunked) {
       const form = as === undefined ? '' : `${as} ${asVersion} ${include ?? ''}`
-      const name = `${store.representation.apiVersion} ${protobuf ? 'protobuf' : 'json'} ${form}${names.key}`
+      const name = `${store.representation.apiVersion} ${protobuf ? 'protobuf' : 'json'} ${form}${naming.id}`
       let byName = encoders.get(store)
       if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
@@ -73,9 +74,9 @@ export function watchForm (
 }
 
 /** For entries as stored: converts them to the version and the names that are asked for. */
-function shownEvents (store: ResourceStore, names: Names, { event, added, bookmark, failure }: Events): Events {
-  if (store.representation.conversion === undefined && names === OWN) return { event, added, bookmark, failure }
-  const shown = (entry: Entry): Entry => names.entry(store, store.toVersion(entry))
+function shownEvents (store: ResourceStore, naming: Naming, { event, added, bookmark, failure }: Events): Events {
+  if (store.representation.conversion === undefined && !naming.renames) return { event, added, bookmark, failure }
+  const shown = (entry: Entry): Entry => shownEntry(store, naming, store.toVersion(entry))
   return {
     event: (type, entry) => event(type, shown(entry)),
     added: (entries, chunked) => added(entries.map(shown), chunked),

@@ -4,7 +4,7 @@ import { endpointOf, readKubeconfig, type Material } from '../../clients/kubecon
 import type { AdmissionCallers } from '../../admission/options.js'
 import { admissionReader } from '../../admission/reader.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
+import type { Naming } from '../../schemas/naming.js'
 import { occasionally } from '../shared/rate-limited.js'
 import { outgoingMetrics } from '../shared/outgoing-metrics.js'
 import type { Metrics } from '../shared/metric-series.js'
@@ -52,7 +52,7 @@ export function outboundCallers (
       })
       open.push(caller)
       return {
-        resources, caller: naming === OWN_NAMES ? caller : renamedReviews(caller, naming),
+        resources, caller: naming.renames ? renamedReviews(caller, naming) : caller,
         metrics: hookMetrics(metrics), failed: byHook(warn)
       }
     },

@@ -9,7 +9,7 @@ import fp from 'fastify-plugin'
 import type { FastifyRequest } from 'fastify'
 import type { Authenticator, Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
+import type { Naming } from '../../schemas/naming.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { StatusError, unauthorized } from '../../schemas/status.js'
 import type { PublishedAuthentication } from '../../controllers/published-authentication.js'
@@ -93,7 +93,7 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   // Tokens of service accounts say by themselves under which names they are.
   const underOwnNames = (one: Authenticator): Authenticator =>
     one === accounts.authenticator ? one : external(one, naming)
-  const ask = chain(naming === OWN_NAMES ? authenticators : authenticators.map(underOwnNames), audiences)
+  const ask = chain(naming.renames ? authenticators.map(underOwnNames) : authenticators, audiences)
   const authenticate = (credentials: Credentials): Found | Promise<Found> => {
     const found = ask(credentials)
     return found instanceof Promise ? found.then(completeFound) : completeFound(found)

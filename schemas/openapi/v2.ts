@@ -2,9 +2,8 @@
  * The Swagger 2.0 document: all paths with their parameters, and the definitions they refer to. It is made at the first
  * request, in steps, so that other requests proceed in between.
  */
-import { publicDefinition, publicPiece, publicSchema } from '../compat/openapi.js'
-import { translatePath } from '../compat/requests.js'
 import type { Plain } from '../language/declare.js'
+import { OWN_NAMES, type Naming } from '../naming.js'
 import type { Representation } from '../resource.js'
 import { DefinitionSet } from './definitions.js'
 import { groupVersions } from './naming.js'
@@ -16,14 +15,13 @@ import type { Steps } from '../steps.js'
 import { pathItem, SWAGGER } from './swagger.js'
 
 export interface OpenApiInfo {
-  readonly title: string
   readonly version: string
   /** Whether OpenID discovery is served. */
   readonly issuer?: boolean
   /** Whether fields list their values. Default true. */
   readonly enums?: boolean
-  /** Whether the names are the public project's. Default false. */
-  readonly publicNames?: boolean
+  /** Whose names it has. Default this server's own. */
+  readonly naming?: Naming
 }
 export type Entries<K> = ReadonlyArray<readonly [string, K]>
 
@@ -43,19 +41,14 @@ export const BEARER_TOKEN = { description: 'Bearer token', type: 'apiKey', name:
  * @param remotes merged into the document, except those that cannot be merged
  */
 export function * swaggerParts<K> (
-  resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo,
+  resources: readonly Representation[], { version, issuer = false, enums, naming = OWN_NAMES }: OpenApiInfo,
   written: Form<K>, remotes: Iterable<Steps<RemoteSpec>> = []
 ): Generator<undefined, Parts<K>> {
-  const form: Form<K> = !publicNames
-    ? written
-    : {
-        path: item => written.path(publicPiece(item) as Plain),
-        definition: schema => written.definition(publicSchema(schema))
-      }
-  const set = new DefinitionSet(SWAGGER, resources, form.definition, enums)
+  const { title, openApi } = naming
+  const set = new DefinitionSet(SWAGGER, resources, schema => written.definition(openApi.schema(schema)), enums)
   const paths: Array<readonly [string, K]> = []
   const add = (route: Route): void => {
-    paths.push([publicNames ? translatePath(route.path) : route.path, form.path(pathItem(route, set))])
+    paths.push([naming.path(route.path), written.path(openApi.path(pathItem(route, set)))])
   }
   if (issuer) ISSUER_ROUTES.forEach(add)
   serverRoutes(resources).forEach(add)
@@ -63,11 +56,9 @@ export function * swaggerParts<K> (
     routesOf(resource).forEach(add)
     yield
   }
-  const definitions = publicNames
-    ? set.take().map(([name, schema]) => [publicDefinition(name), schema] as const)
-    : set.take()
+  const definitions = set.take().map(([name, schema]) => [openApi.definition(name), schema] as const)
   yield * addRemotes({ paths, definitions }, remotes, written, () =>
-    ownDefinitions(resources, { title, version, issuer, publicNames }))
+    ownDefinitions(resources, { version, issuer, naming }))
   return {
     head: { swagger: '2.0', info: { title, version } },
     paths: paths.sort(byName),

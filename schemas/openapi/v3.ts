@@ -1,7 +1,6 @@
 /** The OpenAPI 3.0 documents: one for each group version, and for discovery. Definitions are shared among them. */
-import { publicDefinition, publicPiece, publicSchema } from '../compat/openapi.js'
-import { translatePath } from '../compat/requests.js'
 import type { Plain } from '../language/types.js'
+import { OWN_NAMES, type Naming } from '../naming.js'
 import { apiVersionOf } from '../groups.js'
 import type { Representation } from '../resource.js'
 import { DefinitionSet } from './definitions.js'
@@ -15,23 +14,22 @@ import { objectOf, members, BEARER_TOKEN, type OpenApiInfo } from './v2.js'
 export class OpenApi3 {
   readonly #definitions: DefinitionSet<string>
   readonly #routes: ReadonlyMap<string, () => Route[]>
-  readonly #info: OpenApiInfo
-  readonly #publicNames: boolean
+  readonly #info: Plain
+  readonly #naming: Naming
 
   /** @param resources with their served subresources */
   constructor (
-    resources: readonly Representation[], { title, version, issuer = false, enums, publicNames = false }: OpenApiInfo
+    resources: readonly Representation[], { version, issuer = false, enums, naming = OWN_NAMES }: OpenApiInfo
   ) {
-    this.#info = { title, version }
-    this.#publicNames = publicNames
-    const written = (schema: Plain): string => JSON.stringify(publicNames ? publicSchema(schema) : schema)
+    this.#info = { title: naming.title, version }
+    this.#naming = naming
+    const written = (schema: Plain): string => JSON.stringify(naming.openApi.schema(schema))
     this.#definitions = new DefinitionSet<string>(OPENAPI3, resources, written, enums)
     this.#routes = new Map(documents(resources, issuer))
   }
 
   #path (route: Route): string {
-    const item = pathItem3(route, this.#definitions)
-    return JSON.stringify(this.#publicNames ? publicPiece(item) : item)
+    return JSON.stringify(this.#naming.openApi.path(pathItem3(route, this.#definitions)))
   }
 
   /** Paths of the documents, below `/openapi/v3/`, under our names. */
@@ -41,11 +39,10 @@ export class OpenApi3 {
   json (name: string): Buffer | undefined {
     const routes = this.#routes.get(name)?.()
     if (routes === undefined) return undefined
-    const shown = this.#publicNames ? translatePath : (path: string) => path
-    const written = routes.map(route => [shown(route.path), this.#path(route)] as const)
+    const { path, openApi } = this.#naming
+    const written = routes.map(route => [path(route.path), this.#path(route)] as const)
     const paths = written.sort(([one], [other]) => one < other ? -1 : 1)
-    const taken = this.#definitions.take()
-    const schemas = this.#publicNames ? taken.map(([name, schema]) => [publicDefinition(name), schema] as const) : taken
+    const schemas = this.#definitions.take().map(([name, schema]) => [openApi.definition(name), schema] as const)
     const head: Plain = { openapi: '3.0.0', info: this.#info }
     return Buffer.from(`${members(head)},"paths":${objectOf(paths)},"components":{"schemas":${objectOf(schemas)}` +
       `,"securitySchemes":${JSON.stringify({ BearerToken: BEARER_TOKEN })}},"security":[{"BearerToken":[]}]}`)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { tableOf } from '../../../answers/formats/table.js'
-import { OWN } from '../../../answers/names.js'
+import { OWN_NAMES } from '../../../schemas/naming.js'
 import { CellBudget } from '../../../schemas/cell-budget.js'
 import { decode } from '../../../schemas/language/decode.js'
 import { scaleColumns } from '../../../schemas/api/autoscaling/columns.js'
@@ -10,7 +10,7 @@ import { finish } from '../../../schemas/steps.js'
 t.test('a subresource that is another message than its object is a row of its own columns', async t => {
   const metadata = { name: 'web', namespace: 'shop', resourceVersion: '7' }
   const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
-  const form = { include: 'Metadata', version: 'meta.orch.io/v1', names: OWN, now: Date.now(), budget: new CellBudget() } as const
+  const form = { include: 'Metadata', version: 'meta.orch.io/v1', naming: OWN_NAMES, now: Date.now(), budget: new CellBudget() } as const
   t.match(finish(tableOf({ columns: scaleColumns as never }, object, form)), {
     kind: 'Table',
     metadata: { resourceVersion: '7' },

@@ -46,7 +46,7 @@ const gadgets = resource(declaration, {
   storagePrefix: 'gadgets',
   columns: [nameColumn, text('Price', 'In cents.', (object: ApiObject) => String((object as Json & ApiObject)['spec']?.price))]
 })
-const INFO = { title: 'shop', version: 'v1' }
+const INFO = { version: 'v1' }
 
 export interface Asked { readonly method: string, readonly url: string, readonly headers: IncomingHttpHeaders, readonly body: string, readonly certificate: string }
 

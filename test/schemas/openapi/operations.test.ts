@@ -12,7 +12,7 @@ type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
 interface Document { paths: Record<string, Partial<Record<Method, Operation>> & { parameters?: Parameter[] }> }
 interface Call { readonly path: string, readonly method: string, readonly body: boolean, readonly query: readonly string[] }
 
-const { paths } = JSON.parse(whole(swaggerJson(representations, { title: 'orch', version: 'v1' })).toString()) as Document
+const { paths } = JSON.parse(whole(swaggerJson(representations, { version: 'v1' })).toString()) as Document
 const METHODS: readonly Method[] = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 

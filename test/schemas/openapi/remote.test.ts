@@ -77,7 +77,7 @@ t.test('definitions that both have are shared if they are the same, and otherwis
 
 t.test('an unexpected document is left out of the formats that cannot express it', t => {
   const resources = representations.slice(0, 2)
-  const info = { title: 'a', version: 'v1' }
+  const info = { version: 'v1' }
   const odd = [
     { paths: { [`${ROOT}/a`]: { get: { parameters: { length: 1 }, responses: 7 } } }, definitions: {} },
     { paths: { [`${ROOT}/b`]: { get: { description: { a: 1 }, responses: { 200: null } } } }, definitions: { B: { properties: { a: null, b: [1] }, type: 5, maxLength: 'x', required: 'x' } } },

@@ -8,7 +8,7 @@ const { Reader } = protobuf
 interface Operation { parameters?: Array<{ name: string, in: string, type?: string, required?: boolean, schema?: object }>, operationId: string, responses: Record<string, { schema?: { $ref: string } }>, consumes: string[] }
 interface PathItem { get?: Operation, put?: Operation, post?: Operation, patch?: Operation, delete?: Operation, parameters?: Operation['parameters'] }
 
-const INFO = { title: 'orch', version: 'v1.24.0' }
+const INFO = { version: 'v1.24.0' }
 const document = JSON.parse(whole(swaggerJson(resources, INFO)).toString()) as { paths: Record<string, PathItem>, definitions: Record<string, object> }
 const { paths } = document
 const P = '/apis/rbac.authorization.orch.io/v1/clusterrolebindings'

@@ -3,7 +3,7 @@ import { OpenApi3 } from '../../../schemas/openapi/v3.js'
 import { swaggerJson, whole } from '../../../schemas/openapi/v2.js'
 import { representations } from '../../../schemas/resources.js'
 
-const INFO = { title: 'orch', version: 'v1' }
+const INFO = { version: 'v1' }
 type Plain = Record<string, any> // eslint-disable-line @typescript-eslint/no-explicit-any -- documents are looked into freely
 const v2 = JSON.parse(whole(swaggerJson(representations, INFO)).toString()) as Plain
 const documents = new OpenApi3(representations, INFO)
