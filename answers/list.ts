@@ -52,7 +52,8 @@ async function writeList (
   const own = await shownAs(store, found, OWN_NAMES)
   const asked: ShownList = { store, list: own, naming: OWN_NAMES, keep: false, asker: () => askerOf(orch) }
   await recordList(orch, store, own, isTransformed ? () => transformed(request, COMPACT, asked) : undefined)
-  const list = isTransformed ? own : await shownAs(store, own, naming) // rows and metadata are translated one by one
+  // What is made of each item, and protobuf, has its names translated one by one.
+  const list = isTransformed || !isText(format) ? own : await shownAs(store, own, naming)
   const size = await sizeOf(list.entries)
   const shown = { ...asked, list, naming, keep: size <= MAX_KEPT_BYTES }
   const parts = isTransformed ? transformed(request, format, shown) : format.list(shown)
@@ -112,7 +113,7 @@ async function sortedByRank (store: ResourceStore, list: ObjectList): Promise<Ob
   const { leaves: _, ...rest } = list
   const ranks = new Map<Entry, number>()
   for (const entry of list.entries) {
-    ranks.set(entry, tableRank(entry.read()))
+    ranks.set(entry, tableRank(entry.copy()))
     if (turnIsOver()) await nextTurn()
   }
   // A stable sort keeps lists, which are in name order, when ranks are equal.

@@ -68,7 +68,7 @@ function sendEntry (
   }
   recordEntry(orch, own)
   const format = formatOf(accept)
-  const bytes = format.entry(store, shownEntry(store, orch.naming, own), () => askerOf(orch))
+  const bytes = format.entry({ store, naming: orch.naming, asker: () => askerOf(orch) }, own)
   if (!(bytes instanceof Promise)) return sendWhole(request, reply, format.type, bytes)
   return bytes.then(made => sendWhole(request, reply, format.type, made))
 }

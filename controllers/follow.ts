@@ -30,7 +30,7 @@ class FollowedResources implements Followed {
       const store = resources.find(group, plural)
       if (store === undefined) throw new Error(`${plural} of ${JSON.stringify(group)} are not served`)
       const informer = new Informer({
-        store, handlers: [{ changed: entry => { changed(entry.read()) }, deleted }], log
+        store, handlers: [{ changed: entry => { changed(store.readStored(entry)) }, deleted }], log
       })
       if (acknowledged) this.#unsubscribe.push(store.onCommitted(revision => informer.reach(revision)))
       return informer

@@ -144,7 +144,7 @@ export class AuthenticationPublisher implements Controller {
       })
       return
     }
-    const existing = found.read() as ConfigMap // of the store's type
+    const existing = store.readStored(found) as ConfigMap // of the store's type
     if (same(desiredData(existing), existing.data ?? {})) return
     await change(store, TARGET, context, base => {
       const object = base.copy() as ConfigMap

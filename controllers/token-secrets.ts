@@ -90,7 +90,7 @@ export class TokenSecrets implements Controller {
   #enqueueSecretsOf (secrets: ResourceStore, { namespace, name }: ObjectName): void {
     list(secrets, { ...EVERYTHING, namespace }).then(({ entries }) => {
       for (const entry of entries) {
-        if (entry.fields[2] === TYPE && accountOf(entry.read())?.name === name) this.#enqueue(entry)
+        if (entry.fields[2] === TYPE && accountOf(secrets.readStored(entry))?.name === name) this.#enqueue(entry)
       }
     }).catch((error: unknown) => {
       if (!isStorageError(error, 'Closed')) {
@@ -105,10 +105,11 @@ export class TokenSecrets implements Controller {
     const accounts = resources.find('', 'serviceaccounts')
     const found = secrets === undefined ? undefined : await current(secrets, secrets.key(namespace, name))
     if (secrets === undefined || accounts === undefined || found === undefined) return
-    const secret: Secret = found.read()
+    const secret: Secret = secrets.readStored(found)
     const reference = accountOf(secret)
     if (secret.type !== TYPE || reference === undefined || secret.metadata.deletionTimestamp !== undefined) return
-    const account = (await current(accounts, accounts.key(namespace, reference.name)))?.read().metadata
+    const owning = await current(accounts, accounts.key(namespace, reference.name))
+    const account = owning === undefined ? undefined : accounts.readStored(owning).metadata
     if (account === undefined || (reference.uid !== '' && reference.uid !== account.uid)) {
       const { uid } = secret.metadata
       await remove(secrets, { namespace, name }, { preconditions: { uid } }, context)

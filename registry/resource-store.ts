@@ -4,7 +4,6 @@
  * converted.
  */
 import { splitJson, toJson } from '../schemas/codec/json/encode.js'
-import { encodeProtobuf } from '../schemas/codec/protobuf/encode.js'
 import { withoutNulls } from '../schemas/language/unset.js'
 import type { Strategy, ApiObject, Representation, ResourceType } from '../schemas/resource.js'
 import { fieldValues } from '../schemas/selectors/fields.js'
@@ -205,22 +204,9 @@ export class ResourceStore {
     })
   }
 
-  /** The stored object as decoding makes it. Treat it as frozen. */
+  /** The stored object as decoding makes it, for a single use. Treat it as frozen. */
   readStored (entry: Entry): ApiObject {
-    return entry.decoded ?? forReading(withoutNulls(this.stored.message, entry.read()))
-  }
-
-  /** As `readStored`, in steps. Treat it as frozen. */
-  * readingStored (entry: Entry): Steps<ApiObject> {
-    if (entry.decoded !== undefined) return entry.decoded
-    const object = entry.read()
-    yield
-    return forReading(withoutNulls(this.stored.message, object))
-  }
-
-  /** A copy of the object in this representation, which the caller may change. */
-  convertCopy (entry: Entry): ApiObject {
-    return this.representation.conversion === undefined ? entry.copy() : this.toVersion(entry).copy()
+    return entry.decoded ?? forReading(withoutNulls(this.stored.message, entry.copy()))
   }
 
   /**
@@ -266,11 +252,6 @@ export class ResourceStore {
       if (stored?.revision === entry.revision) rememberDecoded(stored.value, this.type, entry)
       return true
     })
-  }
-
-  /** The protobuf envelope of an entry in this representation, cached on the entry. */
-  protobuf (entry: Entry): Buffer {
-    return entry.derive('protobuf', made => encodeProtobuf(this.representation.message, made.encodable()))
   }
 
   entry (key: string, object: ApiObject, revision: Revision): Entry {

@@ -12,22 +12,26 @@ import type { Naming } from '../../schemas/naming.js'
 /** Writes objects and lists; events are functions of their own. */
 export interface Format {
   readonly type: string
-  /** A stored object, under its client's names; a promise if a worker thread writes it. */
-  readonly entry: (store: ResourceStore, entry: Entry, asker: () => Asker) => Buffer | Promise<Buffer>
+  /** A stored object in the version that is asked for; a promise if a worker thread writes it. */
+  readonly entry: (shown: ShownEntry, own: Entry) => Buffer | Promise<Buffer>
   /** An object that is not stored. */
   readonly object: <T extends object>(naming: Naming, message: Message<T>, own: T) => Buffer
   readonly status: (status: Omit<Status, 'code'>) => Buffer
   readonly list: (shown: ShownList) => Iterable<Part>
 }
 
-/** A list in the version that is asked for; under the client's names already where `Format` writes it. */
-export interface ShownList {
+/** Whose object is written, and for whom. */
+export interface ShownEntry {
   readonly store: ResourceStore
-  readonly list: ObjectList
   readonly naming: Naming
+  readonly asker: () => Asker
+}
+
+/** A list in the version that is asked for; under the client's names already where a text format writes it. */
+export interface ShownList extends ShownEntry {
+  readonly list: ObjectList
   /** Whether what is made of an item is kept with it. */
   readonly keep: boolean
-  readonly asker: () => Asker
 }
 
 /** A format of any value, not of declared messages alone. */
@@ -88,7 +92,7 @@ export const bookmarkObject = ({ representation }: ResourceStore, revision: numb
 
 /** The object of an entry of a list. */
 export const objectIn = ({ keep }: ShownList): (entry: Entry) => ApiObject =>
-  keep ? entry => entry.object : entry => entry.read()
+  keep ? entry => entry.object : entry => entry.copy()
 
 /** For whom a thread works. */
 export const askerOf = ({ user, signal }: Pick<RequestContext, 'user' | 'signal'>): Asker =>

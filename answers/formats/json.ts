@@ -3,22 +3,23 @@ import { listJson, toJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { indentedItem } from '../../schemas/codec/json/indented.js'
 import { JSON_TYPE } from '../../schemas/media-types.js'
-import { nextTurn, isLarge, turnIsOver } from '../../event-loop/turns.js'
+import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { leafJson, type LeafView } from '../../storage/cache/leaf-json.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
+import { shownEntry } from '../../registry/shown-entry.js'
 import type { ObjectList } from '../answer.js'
 import { ListBytes, sizeOf, type LeafJson } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
 import { chunk, chunkEnds } from '../watch/framing.js'
 import { bookmarkObject, bytesOf, preceded, type Events, type TextFormat } from './format.js'
-import { textList, writtenByThread } from './text.js'
+import { textEntry, textList } from './text.js'
 
 export const COMPACT: TextFormat = {
   type: JSON_TYPE,
   slow: undefined,
-  entry: (_store, entry) => entry.json,
+  entry: ({ store, naming }, own) => shownEntry(store, naming, own).json,
   object: (naming, message, own) => Buffer.from(`${toJson(message, naming.decoded(message, own))}\n`),
   status: status => COMPACT.document(status),
   document: value => Buffer.from(`${stringify(value)}\n`),
@@ -34,9 +35,7 @@ export const COMPACT: TextFormat = {
 export const INDENTED: TextFormat = {
   ...COMPACT,
   slow: 'indented',
-  entry: (_store, entry, asker) => isLarge(entry.json.length)
-    ? writtenByThread(entry.json, 'indented', asker)
-    : INDENTED.document(entry.object),
+  entry: (shown, own) => textEntry(INDENTED, shown, own),
   object: (naming, message, own) =>
     INDENTED.document(JSON.parse(toJson(message, naming.decoded(message, own))) as object),
   status: status => INDENTED.document(status),

@@ -4,28 +4,51 @@ import {
 } from '../../schemas/codec/protobuf/encode.js'
 import { statusToProtobuf } from '../../schemas/codec/encodings.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { metadataOf, type ListMetadata } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
-import { bookmarkObject, mapped, NOTHING, type Events, type Format, type Part, type ShownList } from './format.js'
+import { shownEntry } from '../../registry/shown-entry.js'
+import {
+  bookmarkObject, mapped, NOTHING, type Events, type Format, type Part, type ShownEntry, type ShownList
+} from './format.js'
 import { addedOneByOne } from './json.js'
+
+type Shown = Pick<ShownEntry, 'store' | 'naming'>
 
 export const PROTOBUF_WATCH = 'application/vnd.orch.protobuf;stream=watch'
 
 export const PROTOBUF: Format = {
   type: PROTOBUF_TYPE,
-  entry: (store, entry) => store.protobuf(entry),
+  entry: protobufOf,
   object: (naming, message, own) => encodeProtobuf(message, naming.decoded(message, own)),
   status: statusToProtobuf,
   list: protobufList
 }
 
-function protobufList ({ store, list, naming, keep }: ShownList): Iterable<Part> {
+/**
+ * What protobuf is made of. Its members have our names even where those of JSON are translated, so that it is not made
+ * of the JSON that the client would see.
+ */
+function decoded ({ store, naming }: Shown, own: Entry, seen: Entry): ApiObject {
+  return seen === own ? own.copy() : naming.decoded(store.representation.message, own.copy())
+}
+
+function protobufOf (shown: Shown, own: Entry): Buffer {
+  const { store, naming } = shown
+  const seen = shownEntry(store, naming, own)
+  return seen.derive('protobuf', () => encodeProtobuf(store.representation.message, decoded(shown, own, seen)))
+}
+
+function protobufList (shown: ShownList): Iterable<Part> {
+  const { store, list, naming, keep } = shown
   const { message, listKind, apiVersion } = store.representation
-  const encode = keep
-    ? (entry: Entry) => entry.derive('message', made => Buffer.from(encodeMessageOnce(message, made.encodable())))
-    : (entry: Entry) => encodeMessageOnce(message, entry.encodable())
+  const once = (own: Entry, seen: Entry): Uint8Array => encodeMessageOnce(message, decoded(shown, own, seen))
+  const encode = (own: Entry): Uint8Array => {
+    const seen = shownEntry(store, naming, own)
+    return keep ? seen.derive('message', () => Buffer.from(once(own, seen))) : once(own, seen)
+  }
   const head = { listKind, apiVersion: naming.group(apiVersion), metadata: metadataOf(list, store) }
   return protobufParts(head, list.entries, encode)
 }
@@ -50,7 +73,7 @@ export function * protobufParts (
 
 export function protobufEvents (store: ResourceStore, naming: Naming): Events {
   const { message } = store.representation
-  const event: Events['event'] = (type, entry) => protobufWatchFrame(type, store.protobuf(entry))
+  const event: Events['event'] = (type, own) => protobufWatchFrame(type, protobufOf({ store, naming }, own))
   return {
     event,
     added: addedOneByOne(event),

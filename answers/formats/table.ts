@@ -103,7 +103,7 @@ export function tableEvents (store: ResourceStore, naming: Naming, version: stri
   const line = (type: string, revision: number, only: object): Buffer =>
     jsonLine(type, table(undefined, { resourceVersion: String(revision) }, [only], version))
   const event: Events['event'] = (type, entry) =>
-    line(type, entry.revision, finish(row(representation, store.toVersion(entry).read(), rowForm(store, asked))))
+    line(type, entry.revision, finish(row(representation, store.toVersion(entry).copy(), rowForm(store, asked))))
   /** A row whose object has only a resourceVersion. */
   const bookmarkRow = (revision: number): object => {
     const object = bookmarkObject(store, revision, naming)

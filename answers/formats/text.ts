@@ -3,8 +3,9 @@ import { stringify } from '../../schemas/codec/json/exact.js'
 import { writeText, type Asker } from '../../schemas/codec/text-thread.js'
 import { isLarge } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
+import { shownEntry } from '../../registry/shown-entry.js'
 import { metadataOf } from '../list-metadata.js'
-import { mapped, objectIn, type Part, type ShownList, type TextFormat } from './format.js'
+import { mapped, objectIn, type Part, type ShownEntry, type ShownList, type TextFormat } from './format.js'
 
 /** One large object, written by a worker thread. @param json compact */
 export async function writtenByThread (
@@ -12,6 +13,16 @@ export async function writtenByThread (
 ): Promise<Buffer> {
   const { buffer, byteOffset, byteLength } = await writeText(json, { format, item: false }, asker())
   return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+/** In a format that is slow to write. */
+export function textEntry (
+  format: TextFormat, { store, naming, asker }: ShownEntry, own: Entry
+): Buffer | Promise<Buffer> {
+  const entry = shownEntry(store, naming, own)
+  return format.slow !== undefined && isLarge(entry.json.length)
+    ? writtenByThread(entry.json, format.slow, asker)
+    : format.document(entry.object)
 }
 
 export function textList (format: TextFormat, shown: ShownList): Iterable<Part> {

@@ -2,16 +2,13 @@
 import { toJson } from '../../schemas/codec/json/encode.js'
 import { toYaml } from '../../schemas/codec/yaml/yaml-write.js'
 import { YAML_TYPE } from '../../schemas/media-types.js'
-import { isLarge } from '../../event-loop/turns.js'
 import { bytesOf, preceded, type TextFormat } from './format.js'
-import { textList, writtenByThread } from './text.js'
+import { textEntry, textList } from './text.js'
 
 export const YAML: TextFormat = {
   type: YAML_TYPE,
   slow: 'yaml',
-  entry: (_store, entry, asker) => isLarge(entry.json.length)
-    ? writtenByThread(entry.json, 'yaml', asker)
-    : YAML.document(entry.object),
+  entry: (shown, own) => textEntry(YAML, shown, own),
   object: (naming, message, own) => YAML.document(JSON.parse(toJson(message, naming.decoded(message, own))) as object),
   status: status => YAML.document(status),
   document: value => Buffer.from(toYaml(value)),

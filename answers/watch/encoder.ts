@@ -3,7 +3,7 @@
  * joined once for all watchers that take it in the same turn.
  */
 import { JSON_TYPE } from '../../schemas/media-types.js'
-import type { Naming } from '../../schemas/naming.js'
+import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent } from '../../storage/cache/event.js'
@@ -55,9 +55,11 @@ export function watchForm (
   const makeEvents = (): Events =>
     include !== undefined
       ? tableEvents(store, naming, asVersion, include)
-      : shownEvents(store, naming, as !== undefined
-        ? metadataEvents(store, naming, asVersion, protobuf)
-        : protobuf ? protobufEvents(store, naming) : jsonEvents(store, naming))
+      : as !== undefined
+        ? shownEvents(store, naming, metadataEvents(store, naming, asVersion, protobuf))
+        : protobuf
+          ? shownEvents(store, OWN_NAMES, protobufEvents(store, naming)) // translates objects itself
+          : shownEvents(store, naming, jsonEvents(store, naming))
   return {
     type: naming.mediaType(protobuf ? PROTOBUF_WATCH : JSON_TYPE),
     encoder (chunked) {
@@ -109,7 +111,7 @@ function sharedEncoder (
     DELETED: cached(`${encoding} DELETED`, ({ entry }) => one('DELETED', entry))
   }
   const last = cached(`${encoding} last`, ({ previous, entry, revision }) =>
-    one('DELETED', store.entry(entry.key, (previous ?? entry).object, revision)))
+    one('DELETED', (previous ?? entry).at(revision)))
   const runs: Array<{ readonly id: string, readonly bytes: Buffer }> = []
   let lastBookmark: { readonly revision: number, readonly bytes: Buffer } | undefined
   return {

@@ -7,7 +7,6 @@
 import { removeUnstoredEmpty } from '../../schemas/language/unset.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import { isStatusError, notFound } from '../../schemas/status.js'
-import type { Steps } from '../../schemas/steps.js'
 import { keepDecoded } from '../../storage/cache/recent-objects.js'
 import { current } from '../current.js'
 import type { ResourceStore } from '../resource-store.js'
@@ -47,8 +46,8 @@ export function find (write: ChangeWrite): void {
 }
 
 /** Decodes the object that is replaced. */
-export function * decodeOld (write: ChangeWrite): Steps<void> {
-  write.oldObject = yield * write.store.readingStored(write.base)
+export function decodeOld (write: ChangeWrite): void {
+  write.oldObject = write.store.readStored(write.base)
 }
 
 /** Removing the last finalizer of a terminating object deletes it. */

@@ -60,7 +60,7 @@ class ApplyWrite extends ChangeWrite {
 }
 
 export function copy (write: ApplyWrite): void {
-  write.live = write.current === undefined ? {} : write.store.convertCopy(write.current)
+  write.live = write.current === undefined ? {} : write.store.toVersion(write.current).copy()
 }
 
 /** Reads the managers; those of an object without any are `before-first-apply`. */

@@ -137,7 +137,8 @@ export async function conclude (write: CreateWrite): Promise<void> {
 async function isTerminating (store: ResourceStore, key: string): Promise<boolean> {
   try {
     const { kv } = await store.backend.get(key)
-    return kv !== undefined && store.decode(kv, kv.modRevision).read().metadata.deletionTimestamp !== undefined
+    if (kv === undefined) return false
+    return store.readStored(store.decode(kv, kv.modRevision)).metadata.deletionTimestamp !== undefined
   } catch {
     return false // the name is taken even if the object can't be read
   }

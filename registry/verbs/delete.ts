@@ -111,7 +111,7 @@ export async function remove (
 
 /** Deletions are admitted without a new object. */
 export function readOld (write: DeleteWrite): void {
-  write.oldObject = write.base.read()
+  write.oldObject = write.store.readStored(write.base)
   write.object = undefined as unknown as ApiObject // until it is marked
   write.marked = undefined
 }
@@ -160,10 +160,10 @@ export function mark (write: DeleteWrite): void {
 
 /** The mark is in the store. */
 export function removeMarked (write: DeleteWrite): void {
-  const { removed, dryRun, result } = write
+  const { store, removed, dryRun, result } = write
   if (!removed || dryRun || result === undefined) return
   write.base = write.marked = result
-  write.object = result.read()
+  write.object = store.readStored(result)
   write.removes = true
   write.result = undefined
 }

@@ -43,7 +43,7 @@ class PatchWrite extends ChangeWrite {
 
 /** Each attempt patches a copy. */
 export function copy (write: PatchWrite): void {
-  write.patched = write.store.convertCopy(write.base)
+  write.patched = write.store.toVersion(write.base).copy()
 }
 
 /** @throws StatusError 413, 422 */

@@ -31,7 +31,7 @@ export function viewConfig (
   const { name, uid, resourceVersion, namespace } = config.metadata
   if (base === undefined) throw notFound(store.resource, name ?? '')
   const desired = decode(view.message, config).object
-  const { metadata: there } = base.read()
+  const { metadata: there } = store.readStored(base)
   Object.assign(desired.metadata, { name: there.name, namespace: there.namespace }) // clients may omit the identity
   const findings: FieldError[] = []
   view.validate?.(desired, finding => { findings.push(finding) })

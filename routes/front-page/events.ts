@@ -55,7 +55,7 @@ function row (entry: Entry, columns: Columns, now: number): Html {
       entry.name
     )}: too large for this page</td></tr>`
   }
-  const object = entry.read()
+  const object = entry.object
   const cells = columns.map(({ name, cell }) => ({ name, text: clipped(String(cell(object, now, own => own) ?? '')) }))
   const warns = cells.some(({ name, text }) => name === 'Type' && text !== 'Normal')
   return html`<tr${warns ? html` class="warning"` : NOTHING}><td>${entry.namespace}</td>${cells

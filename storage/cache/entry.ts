@@ -1,13 +1,16 @@
 /**
  * One version of one object in memory: its JSON, encoded once per change, and the values that selectors need.
  * Everything else (the parsed object, protobuf, table rows) is derived on demand and kept while it is used.
+ *
+ * Its object is read as it is sent with `object`, to be changed with `copy`, as the server itself works on it with
+ * `readStored` of its store; in another version, the same of the entry that `toVersion` returns.
  */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import type { FieldValues } from '../../schemas/selectors/fields.js'
 import type { Revision } from '../backend.js'
 import { now, grow, type CachedRepresentations } from './cached-representations.js'
-import { forReading, shared } from './shared.js'
+import { shared } from './shared.js'
 
 /** Estimated size of a parsed object, relative to its JSON. */
 const PARSED_FACTOR = 2
@@ -23,8 +26,6 @@ class Derived implements CachedRepresentations {
   drop (): void { this.#owner.derived = undefined }
 }
 
-const OBJECT = 'object'
-
 export class Entry {
   readonly key: string
   readonly revision: Revision
@@ -35,7 +36,7 @@ export class Entry {
   readonly fields: FieldValues
   /** Derived values of this entry. */
   derived: Derived | undefined = undefined
-  /** The object it was encoded from, while `keepDecoded` keeps it. Shared: treat it as frozen. */
+  /** The object it was encoded from, while `keepDecoded` keeps it for `readStored`. */
   decoded: ApiObject | undefined = undefined
 
   // eslint-disable-next-line @typescript-eslint/max-params -- made per write and watch event: no object for arguments
@@ -69,17 +70,9 @@ export class Entry {
   }
 
   /** The parsed object, cached while it is used and shared: treat it as frozen. */
-  get object (): ApiObject { return this.derive(OBJECT, () => shared(this.copy())) }
+  get object (): ApiObject { return this.derive('object', () => shared(this.copy())) }
 
-  /** The parsed object for a single use: from the cache, else parsed without caching. Treat it as frozen. */
-  read (): ApiObject {
-    return (this.derived?.values.get(OBJECT) ?? forReading(this.copy())) as ApiObject // set only by `object`
-  }
-
-  /** The object that protobuf is made of, for a single use. */
-  encodable (): ApiObject { return this.read() }
-
-  /** A copy that the caller may change. */
+  /** A parsed object of the caller's own, which it may change. */
   copy (): ApiObject {
     return parseExactly(this.json) as ApiObject // JSON that this server encoded
   }

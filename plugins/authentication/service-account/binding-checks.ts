@@ -61,7 +61,7 @@ export function passAll (checks: readonly Check[], from = 0): Promise<void> | un
 }
 
 function keptDigest (entry: Entry): string {
-  const { data } = entry.read() as ApiObject & { data?: Record<string, string> | null } // a Secret
+  const { data } = entry.object as ApiObject & { data?: Record<string, string> | null } // a Secret
   return digestOf(Buffer.from(data?.['token'] ?? '', 'base64').toString('latin1'))
 }
 

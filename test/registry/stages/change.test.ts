@@ -46,7 +46,7 @@ t.test('read and find: the object is read from the back end without a cache, and
 
 t.test('decode old: the replaced object is that of the base', async t => {
   const write = await changing(t)
-  finish(decodeOld(write))
+  decodeOld(write)
   t.match(write.oldObject, { data: { k: 'old' } })
 })
 

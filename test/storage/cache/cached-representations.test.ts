@@ -32,11 +32,12 @@ t.test('a representation unused for two periods is dropped and made again on dem
   t.same(one.object, before)
 })
 
-t.test('a look at the object keeps nothing, and takes what is there', async t => {
+t.test('a copy keeps nothing, and is no other\'s', async t => {
   const one = entry()
-  t.same(one.read().metadata, {})
+  t.same(one.copy().metadata, {})
   t.equal(cachedRepresentations().holders, 0)
-  t.equal(one.object, one.read())
+  t.equal(one.object, one.object)
+  t.not(one.copy(), one.object)
 })
 
 t.test('all forms together stay within their bound', async t => {
