@@ -195,7 +195,10 @@ function withBareBools (args: readonly string[], form: CommandForm): string[] {
   })
 }
 
-/** Translates commander's errors: `error: unknown option '--nam'\n(Did you mean --name?)`. */
+/**
+ * Translates commander's errors, which name the option in their text alone: `error: unknown option '--nam'\n(Did you
+ * mean --name?)`.
+ */
 function mistake ({ code, message }: CommanderError, form: CommandForm): Error {
   const [, quoted = ''] = /option '([^]*?)'(?:\n\(Did|$| argument missing)/.exec(message) ?? []
   if (code === 'commander.optionMissingArgument') {

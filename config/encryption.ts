@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { ConfigurationError, readConfiguration } from '../admission/configuration.js'
 import { EncryptionConfiguration } from '../schemas/api/apiserver/encryption.js'
+import { MismatchError } from '../schemas/language/decode-error.js'
 import { representations } from '../schemas/resources.js'
 import { documentIn, ownDocument, type Source } from './documents.js'
 import { FlagError } from './flag.js'
@@ -32,7 +33,7 @@ function read (value: unknown): EncryptionConfiguration | string {
     return namesProblem(configuration) ?? configuration
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    return error.why.replace(/ \("[^]*"\)$/, '') // removes the quoted value, which may be a secret
+    return error.cause instanceof MismatchError ? error.cause.withoutValue : error.why // the value may be a secret
   }
 }
 

@@ -59,7 +59,7 @@ export function decodeStored ({ stored: { message }, anyStoredVersion }: Resourc
 
 /** Errors of documents quote them, and so do their causes. */
 function withoutQuotes (error: unknown): unknown {
-  if (error instanceof MismatchError) return new Error(error.expectation)
+  if (error instanceof MismatchError) return new Error(error.withoutValue)
   return error instanceof DocumentError || error instanceof SyntaxError ? new Error('it is malformed') : error
 }
 

@@ -1,5 +1,6 @@
 /** The clock of a test server. It follows the machine's time until it is held; then only `move` advances it. */
 import { MAX_TIMER_MS, type Clock } from '../event-loop/clock.js'
+import { parseDuration } from '../schemas/meta/duration.js'
 
 interface Timer { readonly at: number, readonly callback: () => void }
 
@@ -9,20 +10,15 @@ const TURNS = 5
 const STEPS = 200
 /** Timestamps have years of four digits. */
 const LAST_TIME = Date.parse('9999-12-31T23:59:59Z')
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const DURATION = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
+const NANOSECONDS_PER_MS = 1e6
 
-/** Milliseconds, or text such as `1h30m` or `500ms`. */
+/** Milliseconds, or text as flags have it: `1h30m`, `500ms`. */
 export type Duration = number | string
 
 /** @throws RangeError */
 export function millisecondsOf (duration: Duration): number {
-  if (typeof duration === 'number') {
-    if (duration >= 0 && duration < Infinity) return duration
-  } else if (duration !== '' && duration.replace(DURATION, '') === '') {
-    return [...duration.matchAll(DURATION)]
-      .reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit as keyof typeof UNITS], 0)
-  }
+  const given = typeof duration === 'number' ? duration : Number(parseDuration(duration) ?? NaN) / NANOSECONDS_PER_MS
+  if (given >= 0 && given < Infinity) return given
   throw new RangeError(`${JSON.stringify(duration)} is no duration: give milliseconds, or text such as 1h30m`)
 }
 

@@ -79,7 +79,7 @@ export class CallFailure extends HookFailure {
 
 /** The message without the value that could not be decoded. */
 export const withoutValue = (error: DecodeError): string =>
-  error instanceof MismatchError ? error.expectation : error.message
+  error instanceof MismatchError ? error.withoutValue : error.message
 
 const DEFAULT_PORT = 443
 

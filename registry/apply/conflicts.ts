@@ -18,28 +18,24 @@ function nameOf ({ manager, operation, subresource }: ManagerIdentity, apiVersio
  * @param displayVersion the version to print for every manager; default its own
  */
 export function applyConflict (conflicts: readonly Conflict[], displayVersion?: string): StatusError {
-  const causes: Array<{ reason: string, message: string, field: string }> = []
+  const found: Array<{ by: string, field: string }> = []
   for (const { with: manager, fields } of conflicts) {
+    const by = nameOf(manager, displayVersion ?? manager.apiVersion)
     for (const path of paths(fields)) {
-      if (causes.length === MAX_CAUSES) break
-      causes.push({
-        reason: 'FieldManagerConflict',
-        message: `conflict with ${nameOf(manager, displayVersion ?? manager.apiVersion)}`, field: pathText(path)
-      })
+      if (found.length === MAX_CAUSES) break
+      found.push({ by, field: pathText(path) })
     }
   }
   const count = conflicts.reduce((sum, { fields }) => sum + size(fields), 0)
-  return new StatusError('Conflict', `Apply failed with ${summary(causes, count)}`, { details: { causes } })
+  const causes = found.map(({ by, field }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field }))
+  return new StatusError('Conflict', `Apply failed with ${summary(found, count)}`, { details: { causes } })
 }
 
-function summary (causes: ReadonlyArray<{ message: string, field: string }>, count: number): string {
-  const [first] = causes
-  if (count === 1 && first !== undefined) return `1 conflict: ${first.message}: ${first.field}`
-  const messages = [...new Set(causes.map(({ message }) => message))].sort() // by manager
-  const lines = messages.flatMap(text => [
-    text.replace('conflict', 'conflicts') + ':',
-    ...causes.filter(({ message }) => message === text).map(({ field }) => `- ${field}`)
-  ])
-  const more = count - causes.length
+function summary (found: ReadonlyArray<{ by: string, field: string }>, count: number): string {
+  const [first] = found
+  if (count === 1 && first !== undefined) return `1 conflict: conflict with ${first.by}: ${first.field}`
+  const lines = [...new Set(found.map(({ by }) => by))].sort().flatMap(manager =>
+    [`conflicts with ${manager}:`, ...found.filter(({ by }) => by === manager).map(({ field }) => `- ${field}`)])
+  const more = count - found.length
   return `${count} conflicts: ${lines.join('\n')}${more > 0 ? `\nand ${more} more` : ''}`
 }

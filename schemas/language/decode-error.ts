@@ -12,11 +12,12 @@ export class DecodeError extends Error {
 /** A value is not what its place expects. */
 export class MismatchError extends DecodeError {
   /** The message without the value, which may be secret. */
-  readonly expectation: string
+  readonly withoutValue: string
 
-  constructor (expectation: string, got: string) {
+  /** @param type of the value, if it may be shown */
+  constructor (expectation: string, got: string, type = '') {
     super(`${expectation}, got ${got}`)
-    this.expectation = expectation
+    this.withoutValue = type === '' ? expectation : `${expectation}, got ${type}`
   }
 }
 

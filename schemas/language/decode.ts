@@ -93,7 +93,7 @@ class Decoding {
         ? `${nameOfType(value)} (${clip(String(value))})`
         : nameOfType(value)
     const place = `${type?.kind ?? name}${path === '' ? '' : path.startsWith('[') ? path : `.${path}`}`
-    throw new MismatchError(`${place}: expected ${expected}`, got)
+    throw new MismatchError(`${place}: expected ${expected}`, got, nameOfType(value))
   }
 
   #plain (value: unknown): Plain {

@@ -123,7 +123,7 @@ export function parseJson (bytes: Uint8Array, most = OF_BODIES): Parsed {
   return { value, duplicates: members === countKeys(value) ? [] : findDuplicates(text) }
 }
 
-/** V8's message quotes the body, which may be secret; only the position is passed on. */
+/** V8 tells what is wrong in its text alone, which quotes the body, maybe a secret: only the position is passed on. */
 function complaint (text: string, error: unknown): string {
   if (text.trim() === '') return 'it is empty'
   const message = error instanceof Error ? error.message : ''
