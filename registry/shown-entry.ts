@@ -14,6 +14,6 @@ export function shownEntry ({ representation: { message } }: ResourceStore, nami
   return entry.derive(naming.id, own => {
     if (!naming.mayDiffer(own.json)) return own
     const { key, revision, labels, fields } = own
-    return new Entry(key, revision, ownBytes(rawJson(naming.value(message, own.copy()))), labels, fields)
+    return new Entry(key, revision, ownBytes(rawJson(naming.shown(message, own.copy()))), labels, fields)
   })
 }

@@ -64,7 +64,7 @@ export async function decodeBody<T> (
   const decoded = await withSpan(request.orch.trace, 'Decode', async () => {
     const made = type === PROTOBUF_TYPE
       ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () =>
-        decodeProtobuf(message, body, OF_BODIES, request.orch.naming.protobuf(message)))
+        decodeProtobuf(message, body, OF_BODIES, request.orch.naming))
       : await decodeText(request, type, body, message)
     if (isLarge(body.length)) await nextTurn()
     return made
@@ -97,10 +97,11 @@ async function decodeText<T> (request: VerbRequest, type: string, body: Uint8Arr
   const explain = (why: string): string => unrecognized(message, why)
   const { value, ...found } = await withDecodeErrorText(explain, () => parseText(type, body, request))
   if (isLarge(body.length)) await nextTurn()
-  request.orch.naming.value(message, value)
-  return {
-    ...await withDecodeErrorText(why => decodeErrorText(message, value, why), () => decode(message, value)), ...found
-  }
+  const { naming } = request.orch
+  naming.value(message, value)
+  const decoded = await withDecodeErrorText(why => decodeErrorText(message, value, why), () =>
+    decode(naming.message(message), value))
+  return { ...decoded, ...found }
 }
 
 interface BodyFindings {

@@ -3,7 +3,6 @@
  * Inside there are own names alone, so only edges have such a view; `schemas/compat/naming.ts` is the other one.
  */
 
-import type { NamesInProtobuf } from './codec/protobuf/decode.js'
 import type { Message, Plain } from './language/types.js'
 import type { PatchType } from './media-types.js'
 import type { ApiObject } from './resource.js'
@@ -75,18 +74,16 @@ export interface Naming {
   readonly openApi: OpenApiNames
   /** Whether an object may look different; false if it surely looks as it is stored. */
   readonly mayDiffer: (json: Buffer) => boolean
-  /** An object as its client sees it; a copy, unless they are the same. */
-  readonly shown: <T extends object>(message: Message | undefined, own: T) => T
-  /** The same with the members of its message, for protobuf. */
-  readonly decoded: <T extends object>(message: Message, own: T) => T
-  /** A parsed value of the message, in place. Its own inverse. */
-  readonly value: <T>(message: Message, sent: T) => T
-  /** What protobuf of the message needs; undefined if nothing. */
-  readonly protobuf: <T>(message: Message<T>) => NamesInProtobuf<T> | undefined
+  /** By whose members JSON under these names is read and written; the same in memory, in protobuf and mostly in all. */
+  readonly message: <T>(own: Message<T>) => Message<T>
+  /** Names in the values of an object, in place. Its own inverse. */
+  readonly value: <T>(message: Message, object: T) => T
+  /** An object as JSON under these names; takes over the given one. */
+  readonly shown: <T>(message: Message, own: T) => T
   /** The parsed body of a PATCH, in place. Of a JSON patch only what can be said without its object. */
   readonly patch: (message: Message, type: PatchType, sent: unknown) => unknown
-  /** True if a JSON patch is applied to the object as `value` shows it. */
-  readonly patchesShown: boolean
+  /** Whether patches are applied to the object as it is shown, since what they name depends on that. */
+  readonly patchesShown: (message: Message, type: PatchType) => boolean
   /** What clients may not write, as they would mean something else by it. @param old what is stored */
   readonly findings: ((object: ApiObject, old: ApiObject | undefined) => FieldError[]) | undefined
 }
@@ -118,11 +115,10 @@ export const OWN_NAMES: Naming = {
   document: same,
   openApi: { path: same, schema: same, definition: same },
   mayDiffer: () => false,
-  shown: (_message, own) => own,
-  decoded: (_message, own) => own,
+  message: same,
   value: (_message, sent) => sent,
-  protobuf: () => undefined,
+  shown: (_message, own) => own,
   patch: (_message, _type, sent) => sent,
-  patchesShown: false,
+  patchesShown: () => false,
   findings: undefined
 }

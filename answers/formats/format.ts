@@ -1,6 +1,7 @@
 /** What the formats of answers have in common. */
 import type { Asker, TextForm } from '../../schemas/codec/text-thread.js'
 import type { Message } from '../../schemas/language/declare.js'
+import { clone } from '../../schemas/language/values.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -89,6 +90,14 @@ export const bookmarkObject = ({ representation }: ResourceStore, revision: numb
   apiVersion: naming.group(representation.apiVersion),
   metadata: { resourceVersion: String(revision) }
 })
+
+/** A copy under the client's names, with the members of its message. */
+export const namedObject = <T>(naming: Naming, message: Message<T>, own: T): T =>
+  naming.renames ? naming.value(message, clone(own)) : own
+
+/** As JSON has it. */
+export const shownObject = <T>(naming: Naming, message: Message | undefined, own: T): T =>
+  naming.renames && message !== undefined ? naming.shown(message, clone(own)) : own
 
 /** The object of an entry of a list. */
 export const objectIn = ({ keep }: ShownList): (entry: Entry) => ApiObject =>

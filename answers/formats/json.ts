@@ -2,6 +2,7 @@
 import { listJson, toJson } from '../../schemas/codec/json/encode.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import { indentedItem } from '../../schemas/codec/json/indented.js'
+import type { Message } from '../../schemas/language/types.js'
 import { JSON_TYPE } from '../../schemas/media-types.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -13,14 +14,18 @@ import { ListBytes, sizeOf, type LeafJson } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
 import { chunk, chunkEnds } from '../watch/framing.js'
-import { bookmarkObject, bytesOf, preceded, type Events, type TextFormat } from './format.js'
+import { bookmarkObject, bytesOf, namedObject, preceded, type Events, type TextFormat } from './format.js'
 import { textEntry, textList } from './text.js'
+
+/** Of an object that is not stored. */
+export const jsonOf = <T extends object>(naming: Naming, message: Message<T>, own: T): string =>
+  toJson(naming.message(message), namedObject(naming, message, own))
 
 export const COMPACT: TextFormat = {
   type: JSON_TYPE,
   slow: undefined,
   entry: ({ store, naming }, own) => shownEntry(store, naming, own).json,
-  object: (naming, message, own) => Buffer.from(`${toJson(message, naming.decoded(message, own))}\n`),
+  object: (naming, message, own) => Buffer.from(`${jsonOf(naming, message, own)}\n`),
   status: status => COMPACT.document(status),
   document: value => Buffer.from(`${stringify(value)}\n`),
   item: value => bytesOf(stringify(value) ?? 'null'),
@@ -37,7 +42,7 @@ export const INDENTED: TextFormat = {
   slow: 'indented',
   entry: (shown, own) => textEntry(INDENTED, shown, own),
   object: (naming, message, own) =>
-    INDENTED.document(JSON.parse(toJson(message, naming.decoded(message, own))) as object),
+    INDENTED.document(JSON.parse(jsonOf(naming, message, own)) as object),
   status: status => INDENTED.document(status),
   document: value => Buffer.from(stringify(value, 2) ?? ''),
   item: value => bytesOf(indentedItem(value)),

@@ -9,7 +9,7 @@ import type { ResourceStore } from '../../registry/resource-store.js'
 import { metadataOf } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
 import {
-  bookmarkObject, isText, mapped, objectIn, type Events, type Format, type Part, type ShownList
+  bookmarkObject, isText, mapped, objectIn, shownObject, type Events, type Format, type Part, type ShownList
 } from './format.js'
 import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
 import { protobufEvents, protobufParts } from './protobuf.js'
@@ -19,7 +19,7 @@ import { textItem } from './text.js'
 export function * metadataOnly (
   tabular: Tabular, own: ApiObject, format: Format, form: { naming: Naming, version: string }
 ): Steps<object | Buffer> {
-  const object = form.naming.shown(tabular.message, own)
+  const object = shownObject(form.naming, tabular.message, own)
   yield
   return isText(format) ? partialMetadata(object, form.version) : partialMetadataProtobuf(object, form.version)
 }
@@ -29,7 +29,7 @@ const LIST_KIND = 'PartialObjectMetadataList'
 export function metadataList (format: Format, shown: ShownList, version: string): Iterable<Part> {
   const { store, list, naming, asker } = shown
   const objectOf = objectIn(shown)
-  const named = (entry: Entry): ApiObject => naming.shown(store.representation.message, objectOf(entry))
+  const named = (entry: Entry): ApiObject => shownObject(naming, store.representation.message, objectOf(entry))
   const metadata = metadataOf(list, store)
   if (!isText(format)) {
     const head = { apiVersion: version, listKind: LIST_KIND, metadata }

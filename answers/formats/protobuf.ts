@@ -11,7 +11,7 @@ import { metadataOf, type ListMetadata } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
 import { shownEntry } from '../../registry/shown-entry.js'
 import {
-  bookmarkObject, mapped, NOTHING, type Events, type Format, type Part, type ShownEntry, type ShownList
+  bookmarkObject, mapped, namedObject, NOTHING, type Events, type Format, type Part, type ShownEntry, type ShownList
 } from './format.js'
 import { addedOneByOne } from './json.js'
 
@@ -22,7 +22,7 @@ export const PROTOBUF_WATCH = 'application/vnd.orch.protobuf;stream=watch'
 export const PROTOBUF: Format = {
   type: PROTOBUF_TYPE,
   entry: protobufOf,
-  object: (naming, message, own) => encodeProtobuf(message, naming.decoded(message, own)),
+  object: (naming, message, own) => encodeProtobuf(message, namedObject(naming, message, own)),
   status: statusToProtobuf,
   list: protobufList
 }
@@ -32,7 +32,7 @@ export const PROTOBUF: Format = {
  * of the JSON that the client would see.
  */
 function decoded ({ store, naming }: Shown, own: Entry, seen: Entry): ApiObject {
-  return seen === own ? own.copy() : naming.decoded(store.representation.message, own.copy())
+  return seen === own ? own.copy() : naming.value(store.representation.message, own.copy())
 }
 
 function protobufOf (shown: Shown, own: Entry): Buffer {

@@ -11,7 +11,9 @@ import { isLarge } from '../../event-loop/turns.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { metadataOf } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
-import { bookmarkObject, NOTHING, objectIn, type Events, type Part, type ShownList, type TextFormat } from './format.js'
+import {
+  bookmarkObject, NOTHING, objectIn, shownObject, type Events, type Part, type ShownList, type TextFormat
+} from './format.js'
 import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
 import { textItem } from './text.js'
 
@@ -46,7 +48,7 @@ export const rowForm = (
 export function * row (
   tabular: Tabular, own: ApiObject, { include, version, naming, now, budget }: RowForm
 ): Steps<object> {
-  const object = naming.shown(tabular.message, own)
+  const object = shownObject(naming, tabular.message, own)
   if (object !== own) yield
   const { cells, conditions } = tableRow(tabular, object, now, { named: naming.key, budget })
   yield

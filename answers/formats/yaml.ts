@@ -1,15 +1,15 @@
 /** YAML. Watches are JSON. */
-import { toJson } from '../../schemas/codec/json/encode.js'
 import { toYaml } from '../../schemas/codec/yaml/yaml-write.js'
 import { YAML_TYPE } from '../../schemas/media-types.js'
 import { bytesOf, preceded, type TextFormat } from './format.js'
+import { jsonOf } from './json.js'
 import { textEntry, textList } from './text.js'
 
 export const YAML: TextFormat = {
   type: YAML_TYPE,
   slow: 'yaml',
   entry: (shown, own) => textEntry(YAML, shown, own),
-  object: (naming, message, own) => YAML.document(JSON.parse(toJson(message, naming.decoded(message, own))) as object),
+  object: (naming, message, own) => YAML.document(JSON.parse(jsonOf(naming, message, own)) as object),
   status: status => YAML.document(status),
   document: value => Buffer.from(toYaml(value)),
   item: value => bytesOf(toYaml([value])),

@@ -30,7 +30,8 @@ function appliedMembers (
     const field = shape.kind === 'entries' ? shape.item : shape.field(name)
     const value = body[name]
     if (field === undefined || value === undefined) continue
-    setMember(made, name, appliedValue(field, value, memberOf(decoded, name)))
+    const own = shape.kind === 'entries' || field.name === '' ? name : field.name // undeclared ones have none
+    setMember(made, own, appliedValue(field, value, memberOf(decoded, own)))
   }
   return made
 }

@@ -78,8 +78,9 @@ export class Shape {
     return changed
   }
 
+  /** @param name in JSON */
   declared (name: string): Shape | undefined {
-    this.#byName ??= new Map(this.fields.map(field => [field.name, field]))
+    this.#byName ??= new Map(this.fields.map(field => [field.#planned?.jsonName ?? field.name, field]))
     return this.#byName.get(name)
   }
 

@@ -19,8 +19,10 @@ export interface PatchRequest {
   readonly type: PatchType
   /** The parsed patch. */
   readonly patch: unknown
-  /** Exchanges our names in the object for those that a JSON patch uses, and back. Default none. */
-  readonly exchangeNames?: ((object: unknown) => unknown) | undefined
+  /** Shows the object under the names that the patch uses, if those depend on it. In place. */
+  readonly shown?: ((object: object) => object) | undefined
+  /** Of what is patched. */
+  readonly message: Message
   /** Decodes the patched JSON and checks unknown fields. Throws a StatusError. */
   readonly decode: (patched: unknown) => ApiObject
 }
@@ -36,7 +38,7 @@ class PatchWrite extends ChangeWrite {
 
   constructor (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext) {
     super(store, target, context, 'UPDATE')
-    this.apply = patched(request, store.representation.message)
+    this.apply = patched(request)
     this.decode = request.decode
   }
 }
@@ -70,24 +72,21 @@ export async function patch (
 }
 
 /**
- * @returns a function that applies the patch to an object of `message`
+ * @returns a function that applies the patch to an object
  * @throws StatusError 400 for a malformed patch
  */
-export function patched (request: Omit<PatchRequest, 'decode'>, message: Message): Apply {
-  const { type, patch, exchangeNames = (object: unknown) => object } = request
+export function patched ({ type, patch, message, shown = object => object }: Omit<PatchRequest, 'decode'>): Apply {
   if (type === JSON_PATCH_TYPE) {
     const operations = parseJsonPatch(patch)
     return function * (copy) {
-      const seen = exchangeNames(copy)
+      const seen = shown(copy)
       yield
-      const made = yield * applyJsonPatch(seen, operations)
-      yield
-      return exchangeNames(made)
+      return yield * applyJsonPatch(seen, operations)
     }
   }
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw badRequest('a merge patch must be an object')
   }
-  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...copy }, { ...patch })
-  return function * (copy) { return mergePatch(copy, patch) }
+  if (type === STRATEGIC_MERGE_PATCH_TYPE) return copy => strategicMerge(message, { ...shown(copy) }, { ...patch })
+  return function * (copy) { return mergePatch(shown(copy), patch) }
 }

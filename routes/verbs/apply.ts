@@ -53,7 +53,7 @@ interface Config { readonly config: ApiObject, readonly sent: unknown, readonly 
 
 /** @throws StatusError 400, 415, 422; DecodeError */
 async function configOf (request: VerbRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
-  const { query, info } = request.orch
+  const { query, info, naming } = request.orch
   checkFieldManager(query, 'PATCH')
   if (text(query, 'fieldManager') === '') {
     throw invalid({ group: 'meta.orch.io', kind: 'PatchOptions' }, '', [
@@ -66,11 +66,12 @@ async function configOf (request: VerbRequest, message: Message<ApiObject>, stor
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
   if (isLarge(body.length)) await yieldToStarted()
   const { value, lines } = await withSpan(request.orch.trace, 'Decode', () => parsed(request, body))
-  request.orch.naming.value(message, value)
+  const view = naming.message(message)
+  naming.value(message, value)
   recordValue(request, value)
   await yieldToEventLoop(body.length)
   checkType(message, value)
-  const { object, unknown } = decode(message, value)
+  const { object, unknown } = decode(view, value)
   applyFieldValidation(request, validation, findingsOfYaml([], lines), why =>
     badRequest(`error strict decoding YAML: error converting YAML to JSON: ${why}`))
   if (unknown.length > 0) {
@@ -81,7 +82,7 @@ async function configOf (request: VerbRequest, message: Message<ApiObject>, stor
   // an object of the message
   const config = {
     kind: object.kind, apiVersion: object.apiVersion,
-    ...appliedValue(whole, value, object) as { metadata: ApiObject['metadata'] }
+    ...appliedValue(shapesOf(view).whole, value, object) as { metadata: ApiObject['metadata'] }
   }
   config.metadata = withoutNulls(config.metadata, owned)
   matchConfig(store, config, info)

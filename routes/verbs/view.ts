@@ -1,6 +1,5 @@
 /** Subresources with another message than their object, such as scale: read from the object and written into it. */
 import { toJson } from '../../schemas/codec/json/encode.js'
-import { decode } from '../../schemas/language/decode.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
 import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
 import { invalid, isStatusError, notFound, type FieldError } from '../../schemas/status.js'
@@ -92,12 +91,12 @@ export function updateViewVerb (store: ResourceStore, view: SubresourceView): Ve
 
 export function patchViewVerb (store: ResourceStore, view: SubresourceView): Verb {
   return async request => {
-    const { type, value, exchangeNames, decode: decodePatched } = await patchOf(request, store, view.message)
-    const apply = patched({ type, patch: value, exchangeNames }, view.message)
+    const sent = await patchOf(request, store, view.message)
+    const apply = patched(sent)
     const entry = await change(store, targetOf(request), contextOf(request), function * (base, old) {
       // JSON that this server encoded
       const before = JSON.parse(toJson(view.message, viewOf(store, view, base))) as ApiObject
-      const desired = decodePatched(yield * apply(before), made => decode(view.message, made))
+      const desired = sent.decode(yield * apply(before))
       applyDefaults(view.message, desired)
       return withView({ store, view, target: request.orch.info }, base, old, desired)
     })

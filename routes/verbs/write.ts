@@ -1,8 +1,9 @@
 /** POST, PUT and PATCH: decodes the body and runs the operation. */
 import { stringify } from '../../schemas/codec/json/exact.js'
 import type { Message } from '../../schemas/language/declare.js'
+import type { ApiObject } from '../../schemas/resource.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
-import { decode, type Decoded } from '../../schemas/language/decode.js'
+import { decode } from '../../schemas/language/decode.js'
 import { findingsOfJson, strictFindings } from '../../schemas/language/strict-findings.js'
 import {
   patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType
@@ -138,20 +139,22 @@ const invalidPatch = (patched: unknown, detail: string): StatusError =>
 
 export interface PatchBody {
   readonly type: PatchType
-  /** The parsed patch, under our names unless there is `exchangeNames`. */
-  readonly value: unknown
-  /** As in `PatchRequest`: what names in a JSON patch mean depends on the object. */
-  readonly exchangeNames: ((object: unknown) => unknown) | undefined
+  /** The parsed patch, under our names unless there is `shown`. */
+  readonly patch: unknown
+  /** As in `PatchRequest`. */
+  readonly shown: ((object: object) => object) | undefined
+  /** The message by which it is merged and decoded: that of the view, if there is `shown`. */
+  readonly message: Message<ApiObject>
   /**
    * Decodes the patched object and validates unknown fields, there and in the patch, as fieldValidation requires.
    * @throws StatusError 422
    */
-  readonly decode: <T>(patched: unknown, decodeAs: (value: unknown) => Decoded<T>) => T
+  readonly decode: (patched: unknown) => ApiObject
 }
 
-/** Parses the patch of a request. @param message what it changes @throws StatusError 400, 415 */
+/** Parses the patch of a request. @param own what it changes @throws StatusError 400, 415 */
 export async function patchOf (
-  request: VerbRequest, store: ResourceStore, message: Message = store.representation.message
+  request: VerbRequest, store: ResourceStore, own: Message<ApiObject> = store.representation.message
 ): Promise<PatchBody> {
   const { query } = request.orch
   checkFieldManager(query, 'PATCH')
@@ -163,21 +166,22 @@ export async function patchOf (
   if (isLarge(body.length)) await yieldToStarted()
   const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body, request))
   const { naming, recorder } = request.orch
-  const exchangeNames = naming.patchesShown && type === JSON_PATCH_TYPE
-    ? (object: unknown) => naming.value(message, object)
-    : undefined
-  if (exchangeNames === undefined) naming.patch(message, type, value)
-  if (recorder !== undefined) {
-    recordValue(request, exchangeNames === undefined ? value : naming.patch(message, type, clone(value)))
+  const isShown = naming.patchesShown(own, type)
+  const message = isShown ? naming.message(own) : own
+  if (recorder !== undefined || !isShown) {
+    const patch = naming.patch(own, type, isShown ? clone(value) : value)
+    recordValue(request, patch)
   }
   await yieldToEventLoop(body.length)
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {
     type,
-    value,
-    exchangeNames,
-    decode: (patched, decodeAs) => {
-      const { object, unknown } = decodePatched(patched, decodeAs)
+    patch: value,
+    shown: isShown ? object => naming.shown(own, object) : undefined,
+    message,
+    decode: patched => {
+      if (isShown) naming.value(own, patched)
+      const { object, unknown } = decodePatched(patched, made => reportTooLarge(() => decode(message, made)))
       applyFieldValidation(request, validation, [...patchFindings, ...strictFindings(unknown, [])], why =>
         invalidPatch(patched, `strict decoding error: ${why}`))
       return object
@@ -198,14 +202,7 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 
 export function patchVerb (store: ResourceStore): Verb {
   return async request => {
-    const { type, value, exchangeNames, decode: decodePatchedObject } = await patchOf(request, store)
-    const { entry } = await patch(store, {
-      type,
-      patch: value,
-      exchangeNames,
-      decode: patched =>
-        decodePatchedObject(patched, made => reportTooLarge(() => decode(store.representation.message, made)))
-    }, targetOf(request), contextOf(request))
+    const { entry } = await patch(store, await patchOf(request, store), targetOf(request), contextOf(request))
     return entryAnswer(store, entry)
   }
 }

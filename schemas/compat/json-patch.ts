@@ -1,8 +1,10 @@
 /** JSON patches: names in paths and in the values at them. */
-import { isObject } from '../language/values.js'
+import type { Plain } from '../language/types.js'
+import { isObject, setMember } from '../language/values.js'
+import { ownValue } from './definitions.js'
 import type { Place } from './places.js'
 import { translateGroup } from './text.js'
-import { extensionName, translateValue, valueOf, type Form } from './values.js'
+import { translateValue, valueOf, type Form } from './values.js'
 
 interface Position { readonly place: Place, readonly seen: unknown }
 
@@ -24,10 +26,26 @@ export function translateJsonPatch (root: Place, patch: unknown, form: Form, see
     const { pointer, place } = translatePointer(start, path, form)
     operation['path'] = pointer
     if (place !== undefined && 'value' in operation) {
-      operation['value'] = translateValue(place, operation['value'], form)
+      operation['value'] = ownMembers(place, translateValue(place, operation['value'], form))
     }
   }
   return patch
+}
+
+/** A value with our members, in place. */
+function ownMembers (place: Place, value: unknown): unknown {
+  switch (place.kind) {
+    case 'items':
+      if (typeof value !== 'object' || value === null) return value
+      for (const [key, one] of Object.entries(value)) setMember(value as Plain, key, ownMembers(place.item, one))
+      return value
+    case 'struct': return ownValue(place.members.message, value)
+    case 'union': {
+      const chosen = place.placeOf(value)
+      return chosen === undefined ? value : ownMembers(chosen, value)
+    }
+    default: return value
+  }
 }
 
 interface Translated { readonly pointer: string, readonly place: Place | undefined }
@@ -62,11 +80,11 @@ function step ({ place, seen }: Position, name: string, form: Form): [name: stri
     case 'items': return [name, place.item]
     case 'text': return [name, place.list ? { ...place, list: false } : undefined]
     case 'struct': {
-      const { places, beside, extensions, typed } = place.members
+      const { places, beside, names, typed } = place.members
       const of = beside?.[0] === name && isObject(seen) ? beside[1](seen) : undefined
       if (of !== undefined) return [name, { kind: 'text', of, list: name !== 'name' }]
       if (typed && name === 'apiVersion') return [name, { kind: 'text', of: translateGroup, list: false }]
-      return [extensions ? extensionName(name) : name, places.get(name)]
+      return [names?.get(name) ?? name, places.get(name)]
     }
     case 'union': {
       const chosen = place.placeOf(INDEX.test(name) ? [] : {})

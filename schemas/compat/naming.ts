@@ -1,14 +1,15 @@
 /** The public project's names, for clients, and for servers that know no others. */
-import { clone } from '../language/values.js'
 import type { Plain } from '../language/types.js'
+import { JSON_PATCH_TYPE } from '../media-types.js'
 import type { Naming } from '../naming.js'
 import { ownClaims, translateClaims } from './claims.js'
+import { publicMessage } from './definitions.js'
 import { publicHost, translatePath, translateQuery } from './requests.js'
 import { publicReview } from './reviews.js'
 import { publicFindings } from './findings.js'
 import { COMPONENT_OBJECTS } from './names.js'
 import {
-  mayHaveNames, ownTypes, publicStatus, publicType, translateDecoded, translateDocument, translateJson, translatePatch
+  mayHaveNames, ownTypes, publicObject, publicStatus, publicType, translateDocument, translatePatch, translateValues
 } from './objects.js'
 import { publicDefinition, publicPiece, publicSchema } from './openapi.js'
 import { publicWords } from './sentences.js'
@@ -41,15 +42,10 @@ export const PUBLIC_NAMES: Naming = {
   document: own => translateDocument(own) as object,
   openApi: { path: item => publicPiece(item) as Plain, schema: publicSchema, definition: publicDefinition },
   mayDiffer: mayHaveNames,
-  shown: (message, own) => message === undefined ? own : translateJson(message, clone(own)),
-  decoded: (message, own) => translateDecoded(message, clone(own)),
-  value: translateJson,
-  protobuf: message => ({
-    apiVersion: translateGroup,
-    json: value => translateJson(message, value),
-    object: object => translateDecoded(message, object, false)
-  }),
+  message: publicMessage,
+  value: translateValues,
+  shown: publicObject,
   patch: translatePatch,
-  patchesShown: true,
+  patchesShown: (message, type) => type === JSON_PATCH_TYPE || publicMessage(message) !== message,
   findings: publicFindings
 }

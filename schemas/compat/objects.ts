@@ -1,4 +1,5 @@
 /** Objects, patches and answers between the public project's names and ours. */
+import { toJson } from '../codec/json/encode.js'
 import { rawJson } from '../codec/json/escape.js'
 import { parseExactly } from '../codec/json/exact.js'
 import { JSON_PATCH_TYPE, PROTOBUF_TYPE } from '../media-types.js'
@@ -6,6 +7,7 @@ import { planOf } from '../language/plan.js'
 import { isObject } from '../language/values.js'
 import type { Message, Plain } from '../language/types.js'
 import type { Status } from '../status.js'
+import { publicMessage } from './definitions.js'
 import { translateJsonPatch } from './json-patch.js'
 import { membersOf, type Place } from './places.js'
 import { translatePath } from './requests.js'
@@ -16,7 +18,7 @@ import { translateFields, translateStruct, type Form } from './values.js'
 const rootOf = (message: Message): Place & { kind: 'struct' } =>
   ({ kind: 'struct', members: membersOf(planOf(message)) })
 
-function translateIn (message: Message, value: unknown, form: Form, typed = true): unknown {
+function translateIn (message: Message, value: unknown, patch: boolean): unknown {
   if (!isObject(value)) return value
   const root = rootOf(message)
   const { metadata } = value
@@ -27,15 +29,23 @@ function translateIn (message: Message, value: unknown, form: Form, typed = true
       isObject(manager['fieldsV1'])) manager['fieldsV1'] = translateFields(root, manager['fieldsV1'])
     }
   }
-  return translateStruct(typed ? root.members : { ...root.members, typed: false }, value, form)
+  return translateStruct(root.members, value, formOf(message, patch))
 }
 
-const formOf = (message: Message, form: Omit<Form, 'lastApplied'>): Form =>
-  ({ ...form, lastApplied: json => translateKept(message, json) })
+const formOf = (message: Message, patch: boolean): Form =>
+  ({ patch, lastApplied: json => translateKept(message, json) })
 
-/** An object as JSON has it, in place. */
-export const translateJson = <T>(message: Message, value: T): T =>
-  translateIn(message, value, formOf(message, { json: true, patch: false })) as T
+/** The names in the values of an object, in place: decoded, or JSON that will be. */
+export const translateValues = <T>(message: Message, value: T): T => translateIn(message, value, false) as T
+
+/** An object as JSON with public names; takes over the given one. */
+export function publicObject<T> (message: Message, own: T): T {
+  const translated = translateValues(message, own)
+  const shown = publicMessage(message)
+  return shown === message || !isObject(translated)
+    ? translated
+    : parseExactly(Buffer.from(toJson(shown, translated))) as T
+}
 
 /**
  * Translating larger text twice would hold up other requests; clients with public names read it as they wrote it all
@@ -63,20 +73,12 @@ function translatedKept (message: Message, json: string): string | undefined {
 }
 
 /** What is kept does not keep itself. */
-const UNKEPT: Form = { json: true, patch: false, lastApplied: json => json }
-
-/**
- * An object that was decoded from protobuf, or that protobuf is made of, in place.
- * @param typed translates its apiVersion; of a body, the envelope has that
- */
-export const translateDecoded = <T>(message: Message, object: T, typed = true): T =>
-  translateIn(message, object, formOf(message, { json: false, patch: false }), typed) as T
+const UNKEPT: Form = { patch: false, lastApplied: json => json }
 
 /** The parsed body of a PATCH, in place. @param seen what a JSON patch changes, under its names */
 export function translatePatch (message: Message, type: string, patch: unknown, seen?: unknown): unknown {
-  const form = formOf(message, { json: true, patch: true })
-  if (type === JSON_PATCH_TYPE) return translateJsonPatch(rootOf(message), patch, form, seen)
-  return translateIn(message, patch, form)
+  if (type === JSON_PATCH_TYPE) return translateJsonPatch(rootOf(message), patch, formOf(message, true), seen)
+  return translateIn(message, patch, true)
 }
 
 /** What may need translation: one of our names, or a public one. */

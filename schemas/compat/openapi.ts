@@ -4,6 +4,7 @@
  */
 import { isObject, setMember } from '../language/values.js'
 import type { Plain } from '../language/types.js'
+import { EXTENSIONS } from './definitions.js'
 import { publicType } from './objects.js'
 import { publicWords } from './sentences.js'
 import { translateGroup } from './text.js'
@@ -12,9 +13,6 @@ export const publicDefinition = (name: string): string => name.replace(/^io\.orc
 
 const GROUPS = 'x-kubernetes-group-version-kind'
 const OWN_EXTENSION = 'x-orch-'
-/** As properties of a JSON Schema in a CustomResourceDefinition. */
-const PROPERTY = new RegExp('^x-orch-(?=(?:embedded-resource|int-or-string|list-map-keys|list-type|map-type|' +
-  'preserve-unknown-fields|validations)$)')
 
 interface Kind { readonly group: string }
 const publicKind = ({ group, ...rest }: Kind): object => ({ group: translateGroup(group), ...rest })
@@ -27,7 +25,7 @@ export function publicSchema (schema: Plain): Plain {
   const made = publicPiece(schema) as Plain
   const { properties } = made
   if (!isObject(properties) || GROUPS in made) return made
-  const named = Object.entries(properties).map(([name, member]) => [name.replace(PROPERTY, 'x-kubernetes-'), member])
+  const named = Object.entries(properties).map(([name, member]) => [EXTENSIONS.get(name) ?? name, member])
   return { ...made, properties: Object.fromEntries(named) }
 }
 

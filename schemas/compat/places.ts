@@ -5,6 +5,7 @@
  */
 import { alternativeOf, perPlan, type Plan, type PlannedField } from '../language/plan.js'
 import type { Declaration, Plain } from '../language/types.js'
+import { membersOfSchemas } from './definitions.js'
 import { translateFieldPath, translateLabelSelector, translatePattern, valueOfKey } from './requests.js'
 import { publicWords } from './sentences.js'
 import {
@@ -27,8 +28,9 @@ export interface Members {
   readonly places: ReadonlyMap<string, Place>
   /** A field whose names depend on its siblings. */
   readonly beside: Beside | undefined
-  /** Extensions of JSON Schema, whose names begin with the project's. */
-  readonly extensions: boolean
+  readonly message: Declaration
+  /** Names of members that have others in public JSON, both ways. */
+  readonly names: ReadonlyMap<string, string> | undefined
   /** Has apiVersion. */
   readonly typed: boolean
 }
@@ -172,7 +174,7 @@ function placeOfMetadata (plan: Plan): Place | undefined {
 
 /** The places of a message; those of structs are found when they are visited. */
 export const membersOf: (plan: Plan) => Members = perPlan(plan => {
-  const message = shortName(plan.message)
+  const beside = BESIDE.get(shortName(plan.message))
   const messages = plan.messages.map(shortName) // inlined ones too, whose fields stand among the others
   const fields = plan.message.given === undefined ? plan.fields : plan.fields.filter(({ name }) => name === 'metadata')
   const places = new Map(fields.flatMap((field): Array<[string, Place]> => {
@@ -182,5 +184,5 @@ export const membersOf: (plan: Plan) => Members = perPlan(plan => {
   const metadata = placeOfMetadata(plan)
   if (metadata !== undefined) places.set('metadata', metadata)
   const typed = plan.message.type !== undefined
-  return { places, beside: BESIDE.get(message), extensions: message === 'JSONSchemaProps', typed }
+  return { places, beside, message: plan.message, names: membersOfSchemas(plan.message), typed }
 })

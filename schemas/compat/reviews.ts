@@ -6,7 +6,7 @@ import { Facts, type Message, type Plain } from '../language/types.js'
 import { JSON_PATCH_TYPE } from '../media-types.js'
 import { PartialObjectMetadata } from '../meta/answers.js'
 import { representations } from '../resources.js'
-import { translateJson, translatePatch } from './objects.js'
+import { publicObject, translatePatch, translateValues } from './objects.js'
 import { namesOf, translateGroup, translateKey, translateNamespace, translateUser } from './text.js'
 
 /** Of custom and unknown types only the metadata is translated. */
@@ -21,7 +21,9 @@ function messageOf (object: Plain): Message {
 }
 
 /** Objects by themselves; what is none stays. */
-const translateObject = (value: unknown): unknown => isObject(value) ? translateJson(messageOf(value), value) : value
+const shown = (value: unknown): unknown => isObject(value) ? publicObject(messageOf(value), value) : value
+const ownConverted = (value: unknown): unknown =>
+  isObject(value) ? translateValues(PartialObjectMetadata, value) : value
 
 const GROUPED = ['kind', 'resource', 'requestKind', 'requestResource']
 const USER = ['username', 'groups']
@@ -54,9 +56,9 @@ function translateReview (review: Plain): void {
   const { userInfo } = request
   if (isObject(userInfo)) request['userInfo'] = translateUserInfo(userInfo)
   for (const member of ['object', 'oldObject', 'options']) {
-    if (member in request) request[member] = translateObject(request[member])
+    if (member in request) request[member] = shown(request[member])
   }
-  if (Array.isArray(request['objects'])) request['objects'] = request['objects'].map(translateObject)
+  if (Array.isArray(request['objects'])) request['objects'] = request['objects'].map(shown)
 }
 
 function translateUserInfo (user: Plain): Plain {
@@ -85,7 +87,7 @@ function ownAnswer (body: Uint8Array, message: Message | undefined, seen: unknow
     const { patch } = response
     if (typeof patch === 'string' && message !== undefined) response['patch'] = ownPatch(patch, message, seen)
     if (Array.isArray(response['convertedObjects'])) {
-      response['convertedObjects'] = response['convertedObjects'].map(translateObject)
+      response['convertedObjects'] = response['convertedObjects'].map(ownConverted)
     }
   }
   return Buffer.from(rawJson(review))

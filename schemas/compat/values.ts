@@ -9,13 +9,10 @@ import type { Members, Place } from './places.js'
 import { valueOfKey } from './requests.js'
 import { hasSign, translateGroup, type Translation } from './text.js'
 
-const OTHER_PREFIX: Readonly<Record<string, string>> = { 'x-kubernetes-': 'x-orch-', 'x-orch-': 'x-kubernetes-' }
 /** Directives of strategic merge patches about a list of the name that follows. */
 const DIRECTIVE = /^\$(?:setElementOrder|deleteFromPrimitiveList)\//
 
 export interface Form {
-  /** Members have their JSON names; those of decoded protobuf are ours. */
-  readonly json: boolean
   /** May have directives. */
   readonly patch: boolean
   /** Translates the object that kubectl keeps in an annotation. */
@@ -24,12 +21,6 @@ export interface Form {
 
 /** The annotation, which has this name for every client. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
-
-/** An extension of JSON Schema by its other name; other members as they are. */
-export function extensionName (name: string): string {
-  const prefix = name.startsWith('x-') ? /^x-(?:kubernetes|orch)-/.exec(name)?.[0] : undefined
-  return prefix === undefined ? name : OTHER_PREFIX[prefix] + name.slice(prefix.length)
-}
 
 /**
  * The value with its names translated; objects and lists are changed in place, and of another type than declared, stay
@@ -68,7 +59,7 @@ export function translateValue (place: Place, value: unknown, form: Form): unkno
   }
 }
 
-export function translateStruct ({ places, beside, extensions, typed }: Members, value: Plain, form: Form): Plain {
+export function translateStruct ({ places, beside, typed }: Members, value: Plain, form: Form): Plain {
   if (beside !== undefined) translateBeside(beside, value, form)
   for (const name of Object.keys(value)) {
     const place = places.get(name)
@@ -82,7 +73,7 @@ export function translateStruct ({ places, beside, extensions, typed }: Members,
       if (DIRECTIVE.test(name)) translateDirective(places.get(name.slice(name.indexOf('/') + 1)), value, name, form)
     }
   }
-  return extensions && form.json ? renamed(value, extensionName) : value
+  return value
 }
 
 function translateBeside ([field, ofValue]: NonNullable<Members['beside']>, value: Plain, form: Form): void {
@@ -121,7 +112,7 @@ function renamed (map: Plain, rename: (key: string) => string): Plain {
 }
 
 /** Keys of items hold no annotation. */
-const JSON_FORM: Form = { json: true, patch: false, lastApplied: json => json }
+const JSON_FORM: Form = { patch: false, lastApplied: json => json }
 
 /**
  * The tree of `fieldsV1`, in which f: stands before members, k: before the keys of items and v: before items
@@ -143,9 +134,9 @@ export function translateFields (place: Place | undefined, tree: unknown): unkno
           : key)
     }
     case 'struct': {
-      const { places, extensions } = place.members
+      const { places, names } = place.members
       const made = withChanged(tree, Object.keys(tree), key => places.get(key.slice(2)))
-      return extensions ? renamed(made, key => key.startsWith('f:') ? `f:${extensionName(key.slice(2))}` : key) : made
+      return names === undefined ? made : renamed(made, key => `f:${names.get(key.slice(2)) ?? key.slice(2)}`)
     }
     case 'union': {
       const hasFields = Object.keys(tree).some(key => key.startsWith('f:'))

@@ -113,14 +113,14 @@ class Decoding {
       }
     }
     for (const field of plan.fields) {
-      const member = source[field.name]
+      const member = source[field.jsonName]
       if (member === undefined) continue
       known++
       if (member === null) {
         if (field.nullable) target[field.name] = null
         continue
       }
-      this.#path.push(field.name)
+      this.#path.push(field.jsonName)
       const decoded = this.#field(field, member)
       this.#path.pop()
       if (decoded !== undefined) target[field.name] = decoded

@@ -8,6 +8,7 @@ const ZEROS = { string: '', bool: false, int32: 0, int64: 0, double: 0, bytes: '
 
 export class PlannedField {
   readonly name: string
+  readonly jsonName: string
   /** `"name":`, as in JSON. */
   readonly key: string
   readonly field: FieldFacts
@@ -39,7 +40,8 @@ export class PlannedField {
   constructor (name: string, field: FieldFacts) {
     const { of } = field
     this.name = name
-    this.key = `${JSON.stringify(name)}:`
+    this.jsonName = field.jsonName ?? name
+    this.key = `${JSON.stringify(this.jsonName)}:`
     this.field = field
     this.shape = field.shape
     this.keyed = field.shape === 'map' ||
@@ -100,6 +102,7 @@ export interface Plan {
   readonly messages: readonly Declaration[]
   /** In JSON order, with inlined messages replaced by their fields. */
   readonly fields: readonly PlannedField[]
+  /** By their names in JSON. */
   readonly byName: ReadonlyMap<string, PlannedField>
   /** By descending protobuf number, as the writer needs them. */
   readonly descending: readonly PlannedField[]
@@ -119,7 +122,7 @@ export function planFor (message: Declaration): Plan {
       message,
       messages: [...own.flatMap(field => field.shape === 'inline' ? field.plan.messages : []), message],
       fields,
-      byName: new Map(fields.map(field => [field.name, field])),
+      byName: new Map(fields.map(field => [field.jsonName, field])),
       descending: own.filter(field => field.number !== 0).sort((a, b) => b.number - a.number),
       byNumber: new Map(own.map(field => [field.number, field]))
     }

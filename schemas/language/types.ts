@@ -82,6 +82,8 @@ export interface FieldOptions {
   readonly patchMergeKey?: string
   /** The discriminator of a union, in OpenAPI. */
   readonly discriminator?: true
+  /** Name in JSON if not that in memory: the message is that of a view. */
+  readonly jsonName?: string
   /** Name in protobuf if not that in JSON. */
   readonly protoName?: string
   /** The feature gate that introduces the field. */

@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 import type { ServerOptions } from '../../app.js'
 import { decodeProtobuf, openEnvelope } from '../../schemas/codec/protobuf/decode.js'
 import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
+import { OWN_NAMES } from '../../schemas/naming.js'
 import { findResource } from '../../schemas/resources.js'
 import { build, listen, Watch, type Json, type Test } from '../build.js'
 import { established } from '../controllers/custom/definitions.js'
@@ -91,7 +92,7 @@ t.test('JSON, YAML, protobuf and tables', async t => {
   const binary = await server.get(`${path}/a`, { accept: PROTOBUF })
   t.equal(binary.headers['content-type'], PROTOBUF)
   t.match(openEnvelope(binary.raw), { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' })
-  const names = { apiVersion: () => 'rbac.authorization.orch.io/v1', json: (value: unknown) => value, object: <T>(object: T) => object }
+  const names = { ...OWN_NAMES, group: () => 'rbac.authorization.orch.io/v1' }
   t.match(decodeProtobuf(message, binary.raw, undefined, names).object, { metadata: { labels: { 'kubernetes.io/os': 'linux' } }, rules: [{ apiGroups: ['rbac.authorization.k8s.io'] }] })
   const list = await server.get(path, { accept: PROTOBUF })
   t.match(openEnvelope(list.raw), { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleList' })

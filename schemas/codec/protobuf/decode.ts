@@ -3,6 +3,7 @@
  * DecodeError. The result is canonical, as from JSON: see declare.ts.
  */
 import { Facts, type ScalarName, type Message, type Plain } from '../../language/types.js'
+import { OWN_NAMES, type Naming } from '../../naming.js'
 import { DecodeError, DocumentError } from '../../language/decode-error.js'
 import { decode, checkType, type Decoded } from '../../language/decode.js'
 import { MAX_ENTRIES, MAX_VALUES } from '../../limits.js'
@@ -59,23 +60,16 @@ const FIELDS_PER_VALUE = 5
 /** `unknown` and `duplicates` are empty unless the envelope contains JSON. */
 export interface DecodedProtobuf<T> extends Decoded<T> { readonly duplicates: string[] }
 
-/** Translates the apiVersion of an envelope, its content in JSON, and an object without apiVersion. */
-export interface NamesInProtobuf<T> {
-  readonly apiVersion: (sent: string) => string
-  readonly json: (value: unknown) => unknown
-  readonly object: (object: T) => T
-}
-
 /**
  * Opens the envelope and decodes its content as `message`, checking kind and apiVersion as `decode` does.
  * @param most bounds for request bodies; stored objects have none
- * @param names for bodies under other names than the message's
+ * @param naming of a body
  */
 export function decodeProtobuf<T> (
-  message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, names?: NamesInProtobuf<T>
+  message: Message<T>, bytes: Uint8Array, most = UNBOUNDED, naming: Naming = OWN_NAMES
 ): DecodedProtobuf<T> {
   const { apiVersion: sent, kind, raw, contentEncoding, contentType } = openEnvelope(bytes)
-  const apiVersion = names?.apiVersion(sent) ?? sent
+  const apiVersion = naming.group(sent)
   if (contentEncoding !== '') {
     throw new DecodeError(
       `the envelope says contentEncoding ${JSON.stringify(contentEncoding.slice(0, 100))}, which is not supported`
@@ -83,15 +77,16 @@ export function decodeProtobuf<T> (
   }
   if (contentType === 'application/json') {
     const { value, duplicates } = parseJson(raw, most)
-    return { ...decode(message, names?.json(value) ?? value, most), duplicates }
+    return { ...decode(naming.message(message), naming.value(message, value), most), duplicates }
   }
   if (contentType !== '' && !/^application\/vnd\.(?:orch|kubernetes)\.protobuf$/.test(contentType)) {
     throw new DecodeError(
       `the envelope says contentType ${JSON.stringify(contentType.slice(0, 100))}, which is not supported`
     )
   }
-  const object = decodeMessage(message, raw, checkType(message, apiVersion, kind), most)
-  return { object: names?.object(object) ?? object, unknown: [], duplicates: [] }
+  const type = checkType(message, apiVersion, kind) // whose apiVersion is ours already
+  const object = { ...type, ...naming.value(message, decodeMessage(message, raw, undefined, most)) }
+  return { object, unknown: [], duplicates: [] }
 }
 
 /** Decodes a message without an envelope. `type` is the kind and apiVersion of the result. */

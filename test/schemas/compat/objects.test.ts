@@ -1,7 +1,9 @@
 import t from 'tap'
-import { translateDecoded, translateJson, translatePatch, publicStatus } from '../../../schemas/compat/objects.js'
+import { publicMessage } from '../../../schemas/compat/definitions.js'
+import { publicObject, publicStatus, translatePatch, translateValues } from '../../../schemas/compat/objects.js'
 import { fromStructural } from '../../../schemas/custom/declaration.js'
 import { JSONSchemaProps } from '../../../schemas/api/apiextensions/schemas.js'
+import { decode } from '../../../schemas/language/decode.js'
 import { planOf } from '../../../schemas/language/plan.js'
 import { findResource } from '../../../schemas/resources.js'
 import type { Message } from '../../../schemas/language/declare.js'
@@ -51,7 +53,7 @@ const POD: Json = {
 }
 
 t.test('names are translated where the declaration has names, and nothing else', async t => {
-  const own = translateJson(PODS, copy(POD))
+  const own = translateValues(PODS, copy(POD))
   const { metadata, spec } = own
   t.match(metadata, { name: 'kubernetes', namespace: 'orch-system', finalizers: ['orch.io/pvc-protection', 'example.com/x'], ownerReferences: [{ apiVersion: 'storage.orch.io/v1', name: 'kubernetes' }] })
   t.strictSame(metadata.labels, { 'app.kubernetes.io/name': 'kube-system', 'orch.io/os': 'kube-system' })
@@ -69,18 +71,18 @@ t.test('names are translated where the declaration has names, and nothing else',
     volumes: [{ name: 'orch-api-access-x', projected: { sources: [{ configMap: { name: 'orch-root-ca.crt', items: [{ key: 'kubernetes.io/os', path: 'kube-system' }] } }] } }]
   })
   t.strictSame(spec.containers, [{ ...POD['spec'].containers[0], env: [{ name: 'kubernetes', value: 'kube-system' }, { name: 'N', valueFrom: { fieldRef: { fieldPath: "metadata.labels['orch.io/os']" } } }], volumeMounts: [{ name: 'orch-api-access-x', mountPath: '/var/run/secrets/orch.io/serviceaccount' }] }])
-  t.strictSame(translateJson(PODS, own), POD, 'and back')
-  t.strictSame(translateDecoded(PODS, translateDecoded(PODS, copy(POD))), POD)
+  t.strictSame(translateValues(PODS, own), POD, 'and back')
+  t.strictSame(translateValues(PODS, translateValues(PODS, copy(POD))), POD)
 })
 
 t.test('both names of one key are two keys', async t => {
   const pod = { metadata: { labels: { 'kubernetes.io/os': 'a', 'orch.io/os': 'b' } } }
-  t.strictSame(translateJson(PODS, copy(pod)), { metadata: { labels: { 'kubernetes.io/os': 'b', 'orch.io/os': 'a' } } })
-  t.strictSame(translateJson(PODS, translateJson(PODS, copy(pod))), pod)
+  t.strictSame(translateValues(PODS, copy(pod)), { metadata: { labels: { 'kubernetes.io/os': 'b', 'orch.io/os': 'a' } } })
+  t.strictSame(translateValues(PODS, translateValues(PODS, copy(pod))), pod)
 })
 
 t.test('roles, bindings and definitions', async t => {
-  t.match(translateJson(ROLES, copy({
+  t.match(translateValues(ROLES, copy({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     metadata: { name: 'system:kube-dns' },
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' } }] },
@@ -91,16 +93,14 @@ t.test('roles, bindings and definitions', async t => {
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { 'rbac.authorization.orch.io/aggregate-to-view': 'true' } }] },
     rules: [{ apiGroups: ['rbac.authorization.orch.io', 'node.orch.io'], resourceNames: ['system:orch-scheduler', 'a'] }, { resourceNames: ['kubernetes'] }, { apiGroups: ['authentication.orch.io'], resources: ['userextras/authentication.orch.io/pod-name', 'userextras/scopes'], resourceNames: ['orch'] }, { nonResourceURLs: ['/apis/node.orch.io/*', '/healthz'] }]
   })
-  t.match(translateJson(BINDINGS, copy({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' }, subjects: [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }, { kind: 'User', name: 'kubernetes' }, { kind: 'User', name: 'system:kube-proxy' }, { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }] })), {
+  t.match(translateValues(BINDINGS, copy({ roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' }, subjects: [{ kind: 'ServiceAccount', name: 'kube-dns', namespace: 'kube-system' }, { kind: 'User', name: 'kubernetes' }, { kind: 'User', name: 'system:kube-proxy' }, { kind: 'Group', name: 'system:serviceaccounts:kube-system', apiGroup: 'rbac.authorization.k8s.io' }] })), {
     roleRef: { apiGroup: 'rbac.authorization.orch.io', name: 'system:node-agent-api-admin' }, subjects: [{ name: 'kube-dns', namespace: 'orch-system' }, { name: 'kubernetes' }, { name: 'system:orch-proxy' }, { name: 'system:serviceaccounts:orch-system', apiGroup: 'rbac.authorization.orch.io' }]
   })
-  const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', spec: { group: 'example.com', versions: [{ schema: { openAPIV3Schema: { 'x-kubernetes-preserve-unknown-fields': true, default: { 'x-kubernetes-int-or-string': 'kube-system' }, properties: { 'x-kubernetes-list-type': { 'x-kubernetes-int-or-string': true } } } } }] } }
-  const own = translateJson(DEFINITIONS, copy(definition))
-  t.strictSame(own['spec'].versions[0].schema.openAPIV3Schema, { default: { 'x-kubernetes-int-or-string': 'kube-system' }, properties: { 'x-kubernetes-list-type': { 'x-orch-int-or-string': true } }, 'x-orch-preserve-unknown-fields': true })
-  t.strictSame(translateJson(DEFINITIONS, own), definition)
 })
 
-const schemaIn = (openAPIV3Schema: Json): Json => ({ spec: { versions: [{ schema: { openAPIV3Schema } }] } })
+const SCHEMA = JSONSchemaProps as Message<Json>
+const ownSchema = (shown: Json): Json => decode(publicMessage(SCHEMA), copy(shown)).object
+const publicSchema = (own: Json): Json => publicObject(SCHEMA, copy(own))
 const DATA = { 'x-kubernetes-int-or-string': 'kube-system' }
 const extensions = (prefix: string): Json => ({
   type: 'object',
@@ -125,16 +125,15 @@ const extensions = (prefix: string): Json => ({
       additionalItems: { [`${prefix}int-or-string`]: true },
       dependencies: { e: { [`${prefix}int-or-string`]: true }, f: ['x-kubernetes-map-type'] }
     },
-    g: { additionalProperties: true, items: 'x-kubernetes-a', additionalItems: false }
+    g: { additionalProperties: true, additionalItems: false }
   }
 })
 
 t.test('extensions in schemas are translated at every depth, and data never', async t => {
-  const definition = schemaIn(extensions('x-kubernetes-'))
-  const own = translateJson(DEFINITIONS, copy(definition))
-  t.strictSame(own, schemaIn(extensions('x-orch-')))
-  t.strictSame(translateJson(DEFINITIONS, copy(own)), definition)
-  t.strictSame(translatePatch(DEFINITIONS, 'application/merge-patch+json', copy(definition)), own)
+  const own = ownSchema(extensions('x-kubernetes-'))
+  t.same(own, extensions('x-orch-'))
+  t.same(publicSchema(own), extensions('x-kubernetes-'))
+  t.strictSame(decode(publicMessage(SCHEMA), extensions('x-orch-')).unknown.length, 10, 'names of the other project are none')
   const at = '/spec/versions/0/schema/openAPIV3Schema/properties'
   t.strictSame(translatePatch(DEFINITIONS, 'application/json-patch+json', [
     { op: 'add', path: `${at}/x-kubernetes-list-type/items/x-kubernetes-int-or-string`, value: true },
@@ -155,27 +154,31 @@ t.test('extensions in schemas are translated at every depth, and data never', as
     const fieldsV1 = { 'f:spec': { 'f:versions': { 'k:{"name":"v1"}': { 'f:schema': schema } } } }
     return { metadata: { managedFields: [{ fieldsV1 }] } }
   }
-  t.strictSame(translateJson(DEFINITIONS, owned('x-kubernetes-')), owned('x-orch-'))
+  t.strictSame(translateValues(DEFINITIONS, owned('x-kubernetes-')), owned('x-orch-'))
 })
 
 t.test('extensions in every field of a schema that holds schemas', async t => {
-  const LEAF = { 'x-kubernetes-int-or-string': true }
-  const { fields } = planOf(JSONSchemaProps as Message)
+  const { fields } = planOf(SCHEMA)
+  const all = { 'preserve-unknown-fields': true, 'embedded-resource': true, 'int-or-string': true, 'list-map-keys': ['a'], 'list-type': 'map', 'map-type': 'atomic', validations: [{ rule: 'self' }] }
+  t.strictSame(fields.filter(({ name }) => name.startsWith('x-')).map(({ name }) => name), Object.keys(all).map(name => `x-orch-${name}`))
+  const leaf = (prefix: string): Json => Object.fromEntries(Object.entries(all).map(([name, value]) => [prefix + name, value]))
   const holding = fields.filter(({ message }) => message?.name.includes('JSONSchema') === true)
   t.equal(holding.length, 11)
   for (const { name, shape, message } of holding) {
-    const one = message?.name.endsWith('OrArray') === true ? [[LEAF], LEAF] : [LEAF]
-    for (const value of one) {
-      const schema = { [name]: shape === 'map' ? { a: value } : shape === 'list' ? [value] : value }
-      const own = translateJson(DEFINITIONS, copy(schemaIn(schema)))
-      t.equal(JSON.stringify(own), JSON.stringify(schemaIn(schema)).replace('x-kubernetes-', 'x-orch-'), name)
+    for (const isList of message?.name.endsWith('OrArray') === true ? [true, false] : [false]) {
+      const schema = (prefix: string): Json => {
+        const value = isList ? [leaf(prefix)] : leaf(prefix)
+        return { [name]: shape === 'map' ? { a: value } : shape === 'list' ? [value] : value }
+      }
+      t.same(ownSchema(schema('x-kubernetes-')), schema('x-orch-'), name)
+      t.same(publicSchema(schema('x-orch-')), schema('x-kubernetes-'), name)
     }
   }
 })
 
 t.test('values of other types than declared stay for the server to refuse', async t => {
-  for (const value of [null, 1, 'kube-system', [], { metadata: null }, { metadata: 'kube-system' }, { metadata: { labels: [], finalizers: 'kubernetes.io/x', ownerReferences: {}, managedFields: [1, { fieldsV1: 'x' }] } }, { spec: { tolerations: { key: 'x' }, volumes: [null, 1] } }]) t.strictSame(translateJson(PODS, JSON.parse(JSON.stringify(value)) as unknown), value)
-  t.strictSame(translateJson(PODS, JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","kubernetes.io/os":"x"}}}') as Json), JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","orch.io/os":"x"}}}'))
+  for (const value of [null, 1, 'kube-system', [], { metadata: null }, { metadata: 'kube-system' }, { metadata: { labels: [], finalizers: 'kubernetes.io/x', ownerReferences: {}, managedFields: [1, { fieldsV1: 'x' }] } }, { spec: { tolerations: { key: 'x' }, volumes: [null, 1] } }]) t.strictSame(translateValues(PODS, JSON.parse(JSON.stringify(value)) as unknown), value)
+  t.strictSame(translateValues(PODS, JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","kubernetes.io/os":"x"}}}') as Json), JSON.parse('{"metadata":{"labels":{"__proto__":"kubernetes.io/os","orch.io/os":"x"}}}'))
 })
 
 t.test('merge patches have directives, JSON patches paths', async t => {
@@ -214,7 +217,7 @@ t.test('merge patches have directives, JSON patches paths', async t => {
 
 t.test('the configuration that kubectl keeps is the object it is, if it comes back as it was', async t => {
   const KEPT = 'kubectl.kubernetes.io/last-applied-configuration'
-  const kept = (text: string): string => translateJson(ROLES, { metadata: { annotations: { [KEPT]: text } } }).metadata.annotations[KEPT] as string
+  const kept = (text: string): string => translateValues(ROLES, { metadata: { annotations: { [KEPT]: text } } }).metadata.annotations[KEPT] as string
   const text = '{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"annotations":{},"name":"a"},"rules":[{"apiGroups":["node.k8s.io"],"n":12345678901234567890}]}\n'
   const own = kept(text)
   t.equal(own, text.replaceAll('k8s.io', 'orch.io'))
@@ -251,7 +254,7 @@ t.test('of a custom object only the metadata has names', async t => {
     namespace: 'kube-system', apiVersion: 'storage.k8s.io/v1', labels: os, nodeSelector: os,
     signerName: 'kubernetes.io/kubelet-serving', template: { apiVersion: 'v1', kind: 'Pod', metadata: { labels: os } }
   }
-  const own = translateJson(message, copy({ metadata: { namespace: 'kube-system', labels: os }, spec }))
+  const own = translateValues(message, copy({ metadata: { namespace: 'kube-system', labels: os }, spec }))
   t.strictSame(own, { metadata: { namespace: 'orch-system', labels: { 'orch.io/os': 'linux' } }, spec })
-  t.strictSame(translateJson(message, copy(own)), { metadata: { namespace: 'kube-system', labels: os }, spec })
+  t.strictSame(translateValues(message, copy(own)), { metadata: { namespace: 'kube-system', labels: os }, spec })
 })
