@@ -11,8 +11,13 @@ import type { ListResult } from '../registry/verbs/list.js'
 import type { ObjectWatch } from '../registry/verbs/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 
+interface Warning {
+  /** What the client is warned of, such as by admission; a verb that fails leaves them with the request. */
+  readonly warnings: readonly string[]
+}
+
 /** A stored object. */
-export interface EntryAnswer {
+export interface EntryAnswer extends Warning {
   readonly kind: 'entry'
   readonly store: ResourceStore
   readonly entry: Entry
@@ -20,7 +25,7 @@ export interface EntryAnswer {
 }
 
 /** An object that is not stored. */
-export interface ObjectAnswer {
+export interface ObjectAnswer extends Warning {
   readonly kind: 'object'
   readonly message: Message<object>
   readonly object: object
@@ -39,13 +44,13 @@ export interface TabularForm {
 /** A list result; virtual lists have no revision. */
 export type ObjectList = Omit<ListResult, 'revision'> & { readonly revision: Revision | undefined }
 
-export interface ListAnswer {
+export interface ListAnswer extends Warning {
   readonly kind: 'list'
   readonly store: ResourceStore
   readonly list: ObjectList
 }
 
-export interface WatchAnswer {
+export interface WatchAnswer extends Warning {
   readonly kind: 'watch'
   readonly store: ResourceStore
   readonly watch: ObjectWatch
@@ -67,7 +72,7 @@ export class WatchSubscriber implements Subscriber {
   }
 }
 
-export interface StatusAnswer {
+export interface StatusAnswer extends Warning {
   readonly kind: 'status'
   readonly status: Omit<Status, 'code'>
   readonly code: number
@@ -82,5 +87,6 @@ export interface VerbRequest extends Pick<FastifyRequest, 'method' | 'url' | 'he
 
 export type Verb = (request: VerbRequest) => Answer | Promise<Answer>
 
-export const entryAnswer = (store: ResourceStore, entry: Entry, code = 200): EntryAnswer =>
-  ({ kind: 'entry', store, entry, code })
+export const entryAnswer = (
+  { orch: { warnings } }: Pick<VerbRequest, 'orch'>, store: ResourceStore, entry: Entry, code = 200
+): EntryAnswer => ({ kind: 'entry', store, entry, code, warnings })

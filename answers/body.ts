@@ -40,8 +40,7 @@ export class Body extends Readable {
   override pipe<T extends NodeJS.WritableStream> (destination: T, options?: { end?: boolean }): T {
     const { raw } = this.#reply
     if (destination as unknown !== raw) return super.pipe(destination, options)
-    // Such as by the deadline, while a hook of the host waits: its 504 is sent, or waits for that hook in its turn.
-    const isAnswered = raw.headersSent || this.#reply.request.orch.failure !== undefined
+    const isAnswered = raw.headersSent // such as by a host
     const hasTrailers = options?.end === false // which need chunks
     if (!isAnswered) {
       this.#reply.hijack() // only now: hooks of deadlines and hosts must see that it is sent

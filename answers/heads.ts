@@ -1,13 +1,14 @@
 /** Headers of answers. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Naming } from '../schemas/naming.js'
 import { warningHeaders } from '../schemas/warnings.js'
 
 /** Smaller answers are sent whole and uncompressed. */
 export const LARGE_BYTES = 128 * 1024
 
-/** Sets Warning headers (RFC 7234, code 299). */
-export function warn ({ orch }: FastifyRequest, reply: FastifyReply): void {
-  if (orch.warnings.length > 0) reply.header('warning', warningHeaders(orch.warnings.map(orch.naming.words)))
+/** Sets Warning headers (RFC 7234, code 299), in place of earlier ones. */
+export function warn (reply: FastifyReply, warnings: readonly string[], { words }: Naming): void {
+  if (warnings.length > 0) reply.header('warning', warningHeaders(warnings.map(words)))
 }
 
 export function acceptsGzip (request: FastifyRequest): boolean {

@@ -43,7 +43,7 @@ export function answering (
 export function sendAnswer (
   request: FastifyRequest, reply: FastifyReply, answer: Exclude<Answer, WatchAnswer>
 ): Promise<void> | undefined {
-  warn(request, reply)
+  warn(reply, answer.warnings, request.orch.naming)
   if ('code' in answer && answer.code !== 200) reply.code(answer.code)
   switch (answer.kind) {
     case 'entry': return sendEntry(request, reply, answer)

@@ -50,7 +50,10 @@ function expire ({ request, reply }: Running): void {
     // The rest of the body stays unread, so the connection cannot be reused.
     if (request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     void reply.send(bodyTooSlow())
-  } else void reply.send(timedOut('request did not complete within the allotted timeout'))
+  } else {
+    request.orch.overdue = true
+    void reply.send(timedOut('request did not complete within the allotted timeout'))
+  }
 }
 
 export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {

@@ -4,18 +4,18 @@
  * Fastify skips the hooks for unmatched URLs, so that a 404 would bypass authentication and audit. Registered first in
  * app.ts.
  */
+import { Readable } from 'node:stream'
 import fp from 'fastify-plugin'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { statusToProtobuf, toYaml } from '../schemas/codec/encodings.js'
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
+import { formatOf } from '../answers/formats/choice.js'
+import { warn } from '../answers/heads.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
-import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { OWN_NAMES } from '../schemas/naming.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
   badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError,
   tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
-import { warningHeaders } from '../schemas/warnings.js'
 import { negotiate } from './shared/accept.js'
 import { contextIfAny } from './shared/context.js'
 import { later } from './shared/server.js'
@@ -106,25 +106,47 @@ export function statusOf (error: unknown, waited = 0): StatusError {
   return internalError(error)
 }
 
+/** The Status in the format that the client asks for. */
+function written (failure: StatusError, request: FastifyRequest): { readonly type: string, readonly bytes: Buffer } {
+  const { naming = OWN_NAMES, accept } = contextIfAny(request) ?? {}
+  const sent = naming.accepted(request.headers.accept)
+  const asked = accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
+  const { type, status } = formatOf(asked)
+  const bytes = status(naming.status(failure.status))
+  return {
+    type: naming.mediaType(type),
+    bytes: asked?.format === 'json' && asked.pretty ? Buffer.concat([bytes, NEWLINE]) : bytes
+  }
+}
+
+const NEWLINE = Buffer.from('\n')
+
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const context = contextIfAny(request)
-  const naming = context?.naming ?? OWN_NAMES
-  const sent = naming.accepted(request.headers.accept)
-  const accept = context?.accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
-  // Failed requests carry warnings too. This replaces an early Warning header.
-  if (context !== undefined && context.warnings.length > 0) {
-    reply.header('warning', warningHeaders(context.warnings.map(naming.words)))
-  }
+  if (context !== undefined) warn(reply, context.warnings, context.naming)
   reply.code(failure.status.code)
   reply.removeHeader('content-encoding') // of an answer that could not be sent
   context?.recorder?.status(failure.status)
   // HTTP/2 forbids this header; Fastify sets it when it does not read a body.
   if ('stream' in request.raw) reply.removeHeader('connection')
-  const status = naming.status(failure.status)
-  if (accept?.format === 'protobuf') return reply.type(naming.mediaType(PROTOBUF_TYPE)).send(statusToProtobuf(status))
-  if (accept?.format === 'yaml') return reply.type(YAML_TYPE).send(toYaml(status))
-  return reply.type(JSON_TYPE).send(Buffer.from(JSON.stringify(status, null, accept?.pretty === true ? 2 : 0) + '\n'))
+  const { type, bytes } = written(failure, request)
+  return reply.type(type).send(bytes)
+}
+
+/**
+ * Its deadline has passed: while a host's hook holds the answer, the failure is sent too, and both come here. The first
+ * becomes the failure, whatever it is, and the second is dropped.
+ */
+const guardOverdue: onSendHookHandler = (request, reply, payload, send) => {
+  if (contextIfAny(request)?.overdue !== true) return send()
+  if (payload instanceof Readable) payload.destroy()
+  const { failure } = request.orch
+  if (reply.raw.headersSent || failure === undefined) return
+  const { type, bytes } = written(failure, request)
+  for (const name of ['content-encoding', 'content-length']) reply.removeHeader(name)
+  reply.type(type)
+  send(null, bytes)
 }
 
 /** Minimum milliseconds between log lines about a failing store: an outage fails every request. */
@@ -134,7 +156,10 @@ export default fp(async fastify => {
   /** Served paths without parameters. A lookup in the router would interpret client input as a pattern. */
   const paths = new Set<string>()
   const resources = later(fastify, 'orchResources')
-  fastify.addHook('onRoute', ({ url }) => { if (!/[:*]/.test(url)) paths.add(url) })
+  fastify.addHook('onRoute', route => {
+    if (!/[:*]/.test(route.url)) paths.add(route.url)
+    route.onSend = [...[route.onSend ?? []].flat(), guardOverdue] // after the hooks of hosts, whenever those are added
+  })
 
   let lastLoggedAt = -Infinity
   let unlogged = 0

@@ -87,5 +87,5 @@ async function objectAt (
   if (entry === undefined) throw notFound(store.resource, name)
   const warning = deprecationWarning(store.representation)
   if (warning !== undefined) warnings.push(warning)
-  await sendAnswer(request, reply, entryAnswer(store, entry))
+  await sendAnswer(request, reply, entryAnswer(request, store, entry))
 }

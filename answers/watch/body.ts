@@ -30,7 +30,7 @@ export function sendWatch (
   try {
     const { type, encoder } = watchForm(request.orch, store)
     if (reply.raw.destroyed) return abandon() as undefined
-    warn(request, reply)
+    warn(reply, answer.warnings, request.orch.naming)
     reply.header('content-type', type)
     const writeTo = (raw: ServerResponse): void => {
       releaseHeaders(request)

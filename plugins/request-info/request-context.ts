@@ -34,6 +34,7 @@ export class Context implements RequestContext {
   readonly warnings: string[] = []
   annotations: Readonly<Record<string, string>> = NO_ANNOTATIONS
   failure: StatusError | undefined = undefined
+  overdue = false
   defect = false
   waited = 0
   waitedTogether = 0

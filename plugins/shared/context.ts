@@ -82,6 +82,8 @@ export interface RequestContext extends Required<Caller> {
   annotations: Readonly<Record<string, string>>
   /** The error that ended the request, for audit and metrics. */
   failure: StatusError | undefined
+  /** True once its deadline has passed, unless it was answered: whatever is sent becomes the failure. */
+  overdue: boolean
   /** True if the failure is a server bug. */
   defect: boolean
   /** Milliseconds spent in admission webhooks: in sequence, and the maximum of those called in parallel. */

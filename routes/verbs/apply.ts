@@ -34,7 +34,7 @@ export async function applyObject (store: ResourceStore, request: VerbRequest): 
   const { entry, created } = await apply(
     store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request)
   )
-  return entryAnswer(store, entry, created ? 201 : 200)
+  return entryAnswer(request, store, entry, created ? 201 : 200)
 }
 
 /** Applies to a view of the object; its fields are owned as the fields of the object behind them. */
@@ -46,7 +46,7 @@ export async function applyView (
     configOf: base => viewConfig(store, view, base, config), force,
     view: { version: config.apiVersion, complete: made => { completeView(view, made) } }
   }, targetOf(request), contextOf(request))
-  return viewAnswer(store, view, entry)
+  return viewAnswer(request, store, view, entry)
 }
 
 interface Config { readonly config: ApiObject, readonly sent: unknown, readonly force: boolean }

@@ -60,14 +60,14 @@ export function deleteVerb (store: ResourceStore): Verb {
     const reason = store.strategy.undeletable?.(target.name)
     if (reason !== undefined) throw forbidden(store.resource, target.name, reason)
     const { entry, removed } = await remove(store, target, options.request, withOptions(request, store, options))
-    if (!removed) return entryAnswer(store, entry, 202)
-    if (store.representation.deleteReturns === 'Object') return entryAnswer(store, entry)
-    return success(store, { name: target.name, uid: entry.object.metadata.uid })
+    if (!removed) return entryAnswer(request, store, entry, 202)
+    if (store.representation.deleteReturns === 'Object') return entryAnswer(request, store, entry)
+    return success(request, store, { name: target.name, uid: entry.object.metadata.uid })
   }
 }
 
 function success (
-  store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}
+  { orch: { warnings } }: VerbRequest, store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}
 ): StatusAnswer {
   const { group, resource } = store.resource
   const { name, uid } = about
@@ -81,7 +81,7 @@ function success (
       ...(uid === undefined ? {} : { uid })
     }
   } as const
-  return { kind: 'status', status, code: 200 }
+  return { kind: 'status', status, code: 200, warnings }
 }
 
 export function deleteCollectionVerb (store: ResourceStore, workers: number): Verb {
@@ -99,6 +99,6 @@ export function deleteCollectionVerb (store: ResourceStore, workers: number): Ve
     const result = await removeCollection(
       store, { selection, mayReadFrom: mayReadFrom(request, store), deletion, workers }, context
     )
-    return success(store, {}, metadataOf(result, store))
+    return success(request, store, {}, metadataOf(result, store))
   }
 }

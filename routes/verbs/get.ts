@@ -14,7 +14,7 @@ export function getSourceVerb (store: ResourceStore, source: Source): Verb {
     const object = (await source()).find(({ metadata }) => metadata.name === name &&
       (metadata.namespace ?? '') === namespace)
     if (object === undefined) throw notFound(store.resource, name)
-    return entryAnswer(store, store.unstored(store.key(namespace, name), object))
+    return entryAnswer(request, store, store.unstored(store.key(namespace, name), object))
   }
 }
 
@@ -23,7 +23,7 @@ export function getVerb (store: ResourceStore): Verb {
   return request => {
     const { info, query, trace } = request.orch
     const found = get(store, info.namespace, info.name, query.size === 0 ? '' : text(query, 'resourceVersion'))
-    if (!(found instanceof Promise)) return entryAnswer(store, found)
-    return withSpan(trace, 'Get from storage', () => found).then(entry => entryAnswer(store, entry))
+    if (!(found instanceof Promise)) return entryAnswer(request, store, found)
+    return withSpan(trace, 'Get from storage', () => found).then(entry => entryAnswer(request, store, entry))
   }
 }

@@ -15,19 +15,20 @@ export function listVerb (store: ResourceStore): Verb {
       const listed = listRequest(request.orch, store)
       return list(store, listed, mayReadFrom(request, store))
     })
-    return { kind: 'list', store, list: found }
+    return { kind: 'list', store, list: found, warnings: request.orch.warnings }
   }
 }
 
 /** All objects of a virtual type, in one page. */
 export function listSourceVerb (store: ResourceStore, source: Source): Verb {
   return async (request): Promise<ListAnswer> => {
-    const { info } = request.orch
+    const { info, warnings } = request.orch
     const { labels, fields } = listRequest(request.orch, store)
     const entries = (await source())
       .filter(({ metadata }) => info.namespace === '' || metadata.namespace === info.namespace)
       .map(object => store.unstored(store.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))
       .filter(entry => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
-    return { kind: 'list', store, list: { revision: undefined, entries, continue: '', remaining: undefined } }
+    const all = { revision: undefined, entries, continue: '', remaining: undefined }
+    return { kind: 'list', store, list: all, warnings }
   }
 }

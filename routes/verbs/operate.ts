@@ -20,7 +20,7 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 export function operationVerb (store: ResourceStore, operation: VirtualOperation | undefined): Verb {
   return async request => {
     if (operation === undefined) throw methodNotAllowed()
-    const { query } = request.orch
+    const { query, warnings } = request.orch
     checkFieldManager(query, request.method)
     const message = operation.message ?? store.representation.message
     const object = await decodeVersion(request, [message, ...operation.otherMessages ?? []])
@@ -34,8 +34,8 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
     }
     const result = await operation.run(object, target, context)
     // A plain outcome, as of a binding, has no metadata.
-    if (operation.answer !== undefined) return { kind: 'object', message: operation.answer, object: result, code: 201 }
-    return { kind: 'object', message, object: result, code: 201, forms: 'metadata' }
+    const made = { kind: 'object', object: result, code: 201, warnings } as const
+    return operation.answer === undefined ? { ...made, message, forms: 'metadata' } : { ...made, message: operation.answer }
   }
 }
 

@@ -4,7 +4,7 @@ import { applyDefaults } from '../../schemas/language/defaults.js'
 import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
 import { invalid, isStatusError, notFound, type FieldError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import type { ObjectAnswer, Verb } from '../../answers/answer.js'
+import type { ObjectAnswer, Verb, VerbRequest } from '../../answers/answer.js'
 import { get } from '../../registry/verbs/get.js'
 import type { Target } from '../../registry/write-context.js'
 import { change } from '../../registry/verbs/change.js'
@@ -44,10 +44,12 @@ function withView ({ store, view, target }: Viewed, entry: Entry, old: ApiObject
   return object
 }
 
-export function viewAnswer (store: ResourceStore, view: SubresourceView, entry: Entry): ObjectAnswer {
+export function viewAnswer (
+  { orch: { warnings } }: VerbRequest, store: ResourceStore, view: SubresourceView, entry: Entry
+): ObjectAnswer {
   const object = viewOf(store, view, entry)
   return {
-    kind: 'object', message: view.message, object, code: 200, forms: { store, tabular: view, bytes: entry.json.length }
+    kind: 'object', message: view.message, object, code: 200, warnings, forms: { store, tabular: view, bytes: entry.json.length }
   }
 }
 
@@ -74,7 +76,7 @@ export function readViewVerb (store: ResourceStore, view: SubresourceView): Verb
   return async request => {
     const { info, query } = request.orch
     const entry = await getBase(store, view, info, text(query, 'resourceVersion'))
-    return viewAnswer(store, view, entry)
+    return viewAnswer(request, store, view, entry)
   }
 }
 
@@ -85,7 +87,7 @@ export function updateViewVerb (store: ResourceStore, view: SubresourceView): Ve
     applyDefaults(view.message, desired)
     const entry = await change(store, targetOf(request), contextOf(request), (base, old) =>
       withView({ store, view, target: request.orch.info }, base, old, desired))
-    return viewAnswer(store, view, entry)
+    return viewAnswer(request, store, view, entry)
   }
 }
 
@@ -100,6 +102,6 @@ export function patchViewVerb (store: ResourceStore, view: SubresourceView): Ver
       applyDefaults(view.message, desired)
       return withView({ store, view, target: request.orch.info }, base, old, desired)
     })
-    return viewAnswer(store, view, entry)
+    return viewAnswer(request, store, view, entry)
   }
 }

@@ -63,6 +63,6 @@ export function watchVerb (store: ResourceStore, times: WatchTimes): Verb {
       store.trackUncached(subscriber)
       request.orch.onClosed(() => { store.untrackUncached(subscriber) })
     }
-    return { kind: 'watch', store, watch: objects, seconds, bookmarks, subscriber }
+    return { kind: 'watch', store, watch: objects, seconds, bookmarks, subscriber, warnings: request.orch.warnings }
   }
 }

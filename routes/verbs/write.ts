@@ -93,7 +93,7 @@ export function createVerb (store: ResourceStore): Verb {
     checkFieldManager(request.orch.query, request.method)
     const sent = sentBy(request, store)
     const entry = await create(store, sent, { ...targetOf(request), name: '' }, contextOf(request))
-    return entryAnswer(store, entry, 201)
+    return entryAnswer(request, store, entry, 201)
   }
 }
 
@@ -101,7 +101,7 @@ export function updateVerb (store: ResourceStore): Verb {
   return async request => {
     checkFieldManager(request.orch.query, request.method)
     const { entry, created } = await update(store, sentBy(request, store), targetOf(request), contextOf(request))
-    return entryAnswer(store, entry, created ? 201 : 200)
+    return entryAnswer(request, store, entry, created ? 201 : 200)
   }
 }
 
@@ -203,6 +203,6 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 export function patchVerb (store: ResourceStore): Verb {
   return async request => {
     const { entry } = await patch(store, await patchOf(request, store), targetOf(request), contextOf(request))
-    return entryAnswer(store, entry)
+    return entryAnswer(request, store, entry)
   }
 }

@@ -243,3 +243,28 @@ t.test('a body that a hook has held beyond the deadline is not sent with its cod
   t.equal(code, 504)
   t.match(JSON.parse(String(await bytesOf(body))), { reason: 'Timeout' })
 })
+
+t.test('an answer that a hook has held beyond the deadline never takes the place of the 504, whichever comes first', async t => {
+  for (const path of [`${CONFIGS}/c`, '/openapi/v2', '/version', '/apis']) {
+    for (const order of ['answer first', 'failure first']) {
+      const waiting: Array<() => void> = []
+      const { get } = await hosting(t, 1, app => {
+        app.addHook('onSend', async (request, _reply, payload) => {
+          if (request.headers['x-wait'] === undefined) return payload
+          await new Promise<void>(resolve => { waiting.push(resolve) })
+          return typeof payload === 'string' || Buffer.isBuffer(payload) ? Buffer.from(payload) : payload // another one, as of a hook that changes it
+        })
+      })
+      const asked = get(`${path}?timeout=200ms`, { 'x-wait': 'yes' })
+      while (waiting.length < 2) await new Promise(resolve => { setImmediate(resolve) })
+      for (const go of order === 'answer first' ? waiting : waiting.reverse()) {
+        go()
+        await new Promise(resolve => { setImmediate(resolve) })
+      }
+      const { code, body } = await asked
+      t.equal(code, 504, `${path}, ${order}`)
+      t.match(JSON.parse(String(await bytesOf(body))), { kind: 'Status', reason: 'Timeout', code: 504 })
+      waiting.length = 0
+    }
+  }
+})

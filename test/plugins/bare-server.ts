@@ -66,6 +66,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
         annotations: {},
         failure: undefined,
         defect: false,
+        overdue: false,
         waited: 0,
         waitedTogether: 0,
         warn: () => {},

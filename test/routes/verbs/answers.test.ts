@@ -48,7 +48,10 @@ t.test('verbs answer with values that know no format', async t => {
   const found = getVerb(store)
   const got = await ask(found, 'a')
   t.ok(got.kind === 'entry' && created.kind === 'entry' && got.entry.json.equals(created.entry.json), 'the bytes that were stored')
-  t.match(await ask(updateVerb(store), 'a', role('a')), { kind: 'entry', code: 200 })
+  t.match(await ask(updateVerb(store), 'a', role('a')), { kind: 'entry', code: 200, warnings: [] })
+  const odd = { ...role('odd'), odd: 1 }
+  t.match(await ask(createVerb(store), '', odd), { kind: 'entry', code: 201, warnings: ['unknown field "odd"'] })
+  await ask(deleteVerb(store), 'odd')
   const listed = await ask(listVerb(store))
   t.same(listed.kind === 'list' && listed.list.entries.map(({ object }) => object.metadata.name), ['a', 'b'])
   const watched = await ask(watchVerb(store, { minRequestTimeoutSeconds: 10 }))
