@@ -5,16 +5,9 @@
  */
 import type { ApiObject, Representation } from '../schemas/resource.js'
 import { lacksDefaults, applyDefaults } from '../schemas/language/defaults.js'
-import { valuesIn } from '../schemas/language/growth.js'
 import { MAX_VALUES } from '../schemas/limits.js'
 import { tooLarge } from '../schemas/status.js'
 import type { Entry } from '../storage/cache/entry.js'
-
-/** Approximate bytes of JSON per value. */
-export const BYTES_PER_VALUE = 16
-
-/** Approximate, up to the limit of values. */
-export const sizeWithDefaults = (object: ApiObject): number => valuesIn(object, MAX_VALUES) * BYTES_PER_VALUE
 
 const refusal = (apiVersion: string): Error =>
   tooLarge(`the object would hold more values with its defaults in ${apiVersion} than the limit of ${MAX_VALUES}`)

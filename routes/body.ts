@@ -9,14 +9,16 @@ import { parseJson, OF_BODIES, type Parsed } from '../schemas/codec/json/parse.j
 import { decodeProtobuf } from '../schemas/codec/protobuf/decode.js'
 import { parseYamlBody } from '../schemas/codec/text-thread.js'
 import type { Message } from '../schemas/language/declare.js'
-import { decode } from '../schemas/language/decode.js'
+import { decode, type Decoded } from '../schemas/language/decode.js'
 import { applyDefaults } from '../schemas/language/defaults.js'
 import { findingsOfYaml, warningsOf, findingsOfJson, strictFindings } from '../schemas/language/strict-findings.js'
 import { Facts } from '../schemas/language/types.js'
 import { JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { badRequest, unsupportedMediaType } from '../schemas/status.js'
+import { waitFor, type WaitingSteps } from '../schemas/steps.js'
+import { DECODE_SPAN } from '../registry/stages/convert.js'
 import { withSpan } from '../registry/trace.js'
-import { yieldToStarted, isLarge, nextTurn } from '../event-loop/turns.js'
+import { yieldToStarted, isLarge, runSteps } from '../event-loop/turns.js'
 import { askerOf } from '../answers/formats/format.js'
 import { decodeErrorText, withDecodeErrorText, unrecognized } from './decode-errors.js'
 import type { FieldValidation } from './write-options.js'
@@ -40,18 +42,25 @@ export function bodyOf (request: VerbRequest): Uint8Array {
   return request.body instanceof Uint8Array ? request.body : new Uint8Array()
 }
 
-/** Parses JSON or YAML into a plain value. @throws StatusError 415; DecodeError */
-export async function parseText (type: string, body: Uint8Array, request: VerbRequest): Promise<Parsed> {
-  return type === YAML_TYPE ? await parseYamlBody(body, askerOf(request.orch)) : parseJson(body)
-}
+/** Parses JSON or YAML into a plain value. @throws DecodeError */
+export const parseText = (type: string, body: Uint8Array, request: VerbRequest): Parsed | Promise<Parsed> =>
+  type === YAML_TYPE ? parseYamlBody(body, askerOf(request.orch)) : parseJson(body)
+
+/** Reads a body before its write begins, or without one. */
+export const readBody = <T>(request: VerbRequest, steps: WaitingSteps<T>): Promise<T> =>
+  withSpan(request.orch.trace, DECODE_SPAN, async () => {
+    const { length } = bodyOf(request)
+    if (isLarge(length)) await yieldToStarted()
+    return await runSteps(steps, length)
+  })
 
 /**
  * Decodes the object of a body; `validation` decides about unknown fields.
  * @throws StatusError 400 for an empty body or a Strict violation, 415; DecodeError
  */
-export async function decodeBody<T> (
+export function * decodeBody<T> (
   request: VerbRequest, message: Message<T>, validation: FieldValidation
-): Promise<T> {
+): WaitingSteps<T> {
   const type = contentType(request)
   const body = bodyOf(request)
   if (!OBJECT_TYPES.includes(type)) {
@@ -60,23 +69,16 @@ export async function decodeBody<T> (
     )
   }
   if (body.length === 0) throw badRequest(unrecognized(message, 'the body is empty'))
-  if (isLarge(body.length)) await yieldToStarted()
-  const decoded = await withSpan(request.orch.trace, 'Decode', async () => {
-    const made = type === PROTOBUF_TYPE
-      ? await withDecodeErrorText(why => decodeErrorText(message, {}, why), () =>
-        decodeProtobuf(message, body, OF_BODIES, request.orch.naming))
-      : await decodeText(request, type, body, message)
-    if (isLarge(body.length)) await nextTurn()
-    return made
-  })
+  const decoded = type === PROTOBUF_TYPE
+    ? withDecodeErrorText(why => decodeErrorText(message, {}, why), () =>
+      decodeProtobuf(message, body, OF_BODIES, request.orch.naming))
+    : yield * decodeText(request, type, body, message)
+  yield
   if (validation !== 'Ignore' && decoded.unknown.length + decoded.duplicates.length > 0) {
     applyFieldValidation(request, validation, findingsOf(type, body, message, decoded), why =>
       badRequest(decodeErrorText(message, {}, `strict decoding error: ${why}`)))
   }
-  if (request.orch.recorder !== undefined) {
-    recordSent(request, message as Message<object>, decoded.object as object)
-    if (isLarge(body.length)) await nextTurn()
-  }
+  recordSent(request, message as Message<object>, decoded.object as object)
   return decoded.object
 }
 
@@ -93,13 +95,15 @@ export function recordValue (request: VerbRequest, value: unknown): void {
   request.orch.recorder?.request(undefined, () => stringify(value) ?? 'null')
 }
 
-async function decodeText<T> (request: VerbRequest, type: string, body: Uint8Array, message: Message<T>) {
+function * decodeText<T> (
+  request: VerbRequest, type: string, body: Uint8Array, message: Message<T>
+): WaitingSteps<Decoded<T> & BodyFindings> {
   const explain = (why: string): string => unrecognized(message, why)
-  const { value, ...found } = await withDecodeErrorText(explain, () => parseText(type, body, request))
-  if (isLarge(body.length)) await nextTurn()
+  const { value, ...found } = yield * waitFor(withDecodeErrorText(explain, () => parseText(type, body, request)))
+  yield
   const { naming } = request.orch
   naming.value(message, value)
-  const decoded = await withDecodeErrorText(why => decodeErrorText(message, value, why), () =>
+  const decoded = withDecodeErrorText(why => decodeErrorText(message, value, why), () =>
     decode(naming.message(message), value))
   return { ...decoded, ...found }
 }

@@ -38,11 +38,15 @@ export function unrecognized (message: Message, why: string): string {
     `json parse error: ${why}`
 }
 
-/** Adds the type to the message of DecodeErrors thrown by `make`. */
-export async function withDecodeErrorText<T> (format: (why: string) => string, make: () => T | Promise<T>): Promise<T> {
-  try {
-    return await make()
-  } catch (error) {
+/** Adds the type to the message of DecodeErrors of `make`, which may return a promise. */
+export function withDecodeErrorText<T> (format: (why: string) => string, make: () => T): T {
+  const explain = (error: unknown): never => {
     throw isDecodeError(error) ? new DecodeError(format(error.message), { cause: error }) : error
+  }
+  try {
+    const made = make()
+    return made instanceof Promise ? made.catch(explain) as T : made // as it was
+  } catch (error) {
+    return explain(error)
   }
 }

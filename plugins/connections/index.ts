@@ -15,7 +15,7 @@ import { Facts } from '../../schemas/language/types.js'
 import { badRequest } from '../../schemas/status.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { admit } from '../../registry/stages/admit.js'
-import { Write } from '../../registry/stages/write.js'
+import { OtherWrite } from '../../registry/stages/write.js'
 import { runParts } from '../shared/lifecycle.js'
 import { locateNode, locatePod, locateService, type Locate } from './destinations.js'
 import { readLog } from './log.js'
@@ -50,7 +50,7 @@ async function admitted<T extends object> (
   const { group = '', version = '', kind = '' } = message[Facts].type ?? {}
   // Options are not a stored object; admission accesses their members by name.
   const connect = { store, target: info, context: { caller: orch, dryRun: false } }
-  const write = Write.ofOther(connect, 'CONNECT', options as unknown as ApiObject, kind)
+  const write = new OtherWrite(connect, 'CONNECT', options as unknown as ApiObject, kind)
   write.requested = { group, version, kind, plural: store.representation.plural }
   return await admit(write, () => options)
 }

@@ -8,7 +8,7 @@ import { badRequest, conflict, invalid, noName, notFound, type FieldError } from
 import { changeUnowned } from '../../registry/verbs/change.js'
 import { requireUid } from '../../registry/stages/identity.js'
 import { admit } from '../../registry/stages/admit.js'
-import { Write } from '../../registry/stages/write.js'
+import { OtherWrite } from '../../registry/stages/write.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 
 const BINDING = { group: '', resource: 'pods/binding' }
@@ -25,7 +25,7 @@ export const podBinding = (resources: ResourceRegistry): VirtualOperation => ({
     if (subresource === '') check(binding, name)
     else {
       const write = { store, target: { namespace, name, subresource }, context }
-      await admit(Write.ofOther(write, 'CREATE', binding, binding.kind), () => { check(binding, name) })
+      await admit(new OtherWrite(write, 'CREATE', binding, binding.kind), () => { check(binding, name) })
     }
     if (name === '') throw noName()
     const target = { namespace, name, subresource: 'binding' }

@@ -16,7 +16,7 @@ import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { admit } from '../../registry/stages/admit.js'
-import { Write } from '../../registry/stages/write.js'
+import { OtherWrite } from '../../registry/stages/write.js'
 import { budgetsOf, isMet, stillProcessed, takeDisruption } from './disruption-budget.js'
 
 const PODS = { group: '', resource: 'pods' }
@@ -33,7 +33,7 @@ export const podEviction = (resources: ResourceRegistry): VirtualOperation => ({
     if (store === undefined) throw notFound(PODS, name)
     const evictionContext = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
     const write = { store, target: { namespace, name, subresource }, context: evictionContext }
-    const request = await admit(Write.ofOther(write, 'CREATE', eviction, eviction.kind), () => {
+    const request = await admit(new OtherWrite(write, 'CREATE', eviction, eviction.kind), () => {
       if ((eviction.metadata.name ?? '') !== name) {
         throw badRequest('name in URL does not match name in Eviction object')
       }

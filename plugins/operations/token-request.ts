@@ -13,7 +13,7 @@ import {
 import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
 import { admit } from '../../registry/stages/admit.js'
-import { Write } from '../../registry/stages/write.js'
+import { OtherWrite } from '../../registry/stages/write.js'
 
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
@@ -41,7 +41,7 @@ export const tokenRequest = ({ resources, tokens, now = Date.now }: TokenRequest
     const store = resources.find('', 'serviceaccounts')
     if (store === undefined) throw notFound(ACCOUNTS, name)
     const admitted =
-      await admit(Write.ofOther({ store, target, context }, 'CREATE', request, REQUEST.kind), async () => {
+      await admit(new OtherWrite({ store, target, context }, 'CREATE', request, REQUEST.kind), async () => {
         refuse(name, mismatches(request, name))
         const account = await find(resources, ACCOUNTS.resource, namespace, name)
         if (signer === undefined) {

@@ -10,18 +10,18 @@ import { isStatusError, notFound } from '../../schemas/status.js'
 import { keepDecoded } from '../../storage/cache/recent-objects.js'
 import { current } from '../current.js'
 import type { ResourceStore } from '../resource-store.js'
-import { Repeat } from './run.js'
+import { Repeat, type Stage } from './run.js'
 import type { ChangeWrite } from './writes.js'
 
-/** Where another attempt begins. */
-export const FIND = 'find'
-
 /** Reads the object from the cache if the write will prove that it is current. */
-export function read (write: ChangeWrite): void | Promise<void> {
-  const { store, key, dryRun } = write
-  write.current = store.cache?.loaded === true && !dryRun ? store.cache.get(key) : undefined
-  write.isNewest = write.current === undefined || store.backend.revisionNow() !== undefined
-  if (write.current === undefined) return readNewest(write)
+export const READ: Stage<ChangeWrite> = {
+  name: 'read',
+  run: write => {
+    const { store, key, dryRun } = write
+    write.current = store.cache?.loaded === true && !dryRun ? store.cache.get(key) : undefined
+    write.isNewest = write.current === undefined || store.backend.revisionNow() !== undefined
+    return write.current === undefined ? readNewest(write) : undefined
+  }
 }
 
 async function readNewest (write: ChangeWrite): Promise<void> {
@@ -29,25 +29,21 @@ async function readNewest (write: ChangeWrite): Promise<void> {
   write.isNewest = true
 }
 
-/** Begins an attempt. @throws StatusError 404 */
-export function find (write: ChangeWrite): void {
-  const { current, context: { size = 0 } } = write
-  write.result = undefined
-  write.encoded = undefined
-  write.removes = false
-  if (current === undefined) {
-    if (!write.mayBeMissing) throw notFound(write.store.resource, write.target.name)
-    write.isDone = true
-    return
+/** Begins an attempt; a conflict leads back here. @throws StatusError 404 */
+export const FIND: Stage<ChangeWrite> = {
+  name: 'find',
+  run: write => {
+    if (write.current === undefined && !write.mayCreate) throw notFound(write.store.resource, write.target.name)
+    write.begin()
   }
-  write.base = current
-  write.unlimitedBytes = current.json.length
-  write.size = Math.max(size, current.json.length)
 }
+
+export const isMissing = ({ current }: ChangeWrite): boolean => current === undefined
 
 /** Decodes the object that is replaced. */
 export function decodeOld (write: ChangeWrite): void {
-  write.oldObject = write.store.readStored(write.base)
+  const { store, current } = write
+  if (current !== undefined) write.oldObject = store.readStored(current)
 }
 
 /** Removing the last finalizer of a terminating object deletes it. */
@@ -77,17 +73,18 @@ export async function conclude (write: ChangeWrite): Promise<void> {
   }
 }
 
-/** A refusal counts only if it was for the newest object. */
+/** A refusal counts only if it was for the newest object, or for none. */
 export async function recover (write: ChangeWrite, failure: unknown): Promise<Repeat> {
-  if (write.isNewest || !isStatusError(failure) || await isCurrent(write)) throw failure
+  if (write.isNewest || isMissing(write) || !isStatusError(failure) || await isCurrent(write)) throw failure
   return new Repeat(FIND)
 }
 
 /** Whether the base of the attempt was the newest object, which nothing has proved yet. */
 async function isCurrent (write: ChangeWrite): Promise<boolean> {
   if (write.isNewest) return true
+  const { base } = write
   await readNewest(write)
-  return write.current?.revision === write.base.revision
+  return write.current?.revision === base.revision
 }
 
 /** Whether nothing holds a terminating object any longer. */

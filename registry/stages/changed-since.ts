@@ -8,7 +8,7 @@ import { escapeControls, shorten } from '../../schemas/quote.js'
 import type { Revision } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
-import { isLarge } from '../../event-loop/turns.js'
+import { LARGE_OBJECT_BYTES } from '../../schemas/limits.js'
 import { compare, type Changes } from '../apply/compare.js'
 import { pathText } from '../apply/elements.js'
 import { at, paths, size } from '../apply/field-set.js'
@@ -19,6 +19,8 @@ import { mayGet, type ObjectWrite } from '../write-context.js'
 
 /** Maximum events to look through for the object's first change. */
 const MAX_EVENTS = 1000
+/** Maximum bytes of an object to compare. */
+const MAX_BYTES = LARGE_OBJECT_BYTES
 /** Maximum fields, or managers, to name. */
 const MAX_NAMED = 5
 /** Maximum characters of a field's path: clients choose the names in it. */
@@ -41,10 +43,10 @@ export async function changedSince (write: ObjectWrite, current: Entry, expected
 }
 
 function explanation (store: ResourceStore, current: Entry, { version, object: sent }: Expected): string {
-  if (!(version < current.revision) || isLarge(current.json.length)) return ''
+  if (!(version < current.revision) || current.json.length > MAX_BYTES) return ''
   const now = inVersion(store, current)
   const previous = stateAt(store.cache, current.key, version)
-  const { count, texts } = previous === undefined || isLarge(previous.json.length)
+  const { count, texts } = previous === undefined || previous.json.length > MAX_BYTES
     ? unseen(now, sent)
     : changes(store, inVersion(store, previous), now)
   if (count === 0) return ''

@@ -10,12 +10,15 @@ export function * convert (write: StoredWrite): Steps<void> {
 
 const isSent = ({ sent }: StoredWrite): boolean => sent !== undefined
 
+export const DECODE_SPAN = 'Decode'
+
 /** For objects that come from a client. */
 export const DECODING: ReadonlyArray<Stage<StoredWrite>> = [
   {
     name: 'decode',
+    span: DECODE_SPAN,
     when: isSent,
-    run: async write => { if (write.sent !== undefined) write.object = await write.sent() }
+    run: function * (write) { if (write.sent !== undefined) write.object = yield * write.sent() }
   },
   { name: 'convert', when: isSent, run: convert }
 ]

@@ -17,8 +17,7 @@ export function * encodeNew (write: CreateWrite): Steps<void> {
     const detail = 'the name is longer than the store can hold'
     refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail }])
   }
-  const json = store.unversioned(object)
-  yield * encode(write, json, true)
+  yield * encode(write, store.unversioned(object))
 }
 
 /** Encodes a changed object. The write is over if nothing changed. @throws StatusError 413 */
@@ -35,16 +34,15 @@ export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
       return
     }
   }
-  yield * encode(write, json, json.length > write.unlimitedBytes)
+  yield * encode(write, json)
   if (dryRun) write.result = store.entry(base.key, object, base.revision)
 }
 
-function * encode (write: StoredWrite, json: UnversionedJson, isLimited: boolean): Steps<void> {
+function * encode (write: StoredWrite, json: UnversionedJson): Steps<void> {
   const { store, object, key } = write
-  write.size = Math.max(write.size, json.length)
-  if (isLimited) yield * limitValues(store, object, json)
+  yield * limitValues(write, json)
   const value = store.encode(object)
-  if (isLimited) limitBytes(value)
+  limitBytes(write, json, value)
   const make = store.entries(key, object, json)
   let made: Entry | undefined
   // The cache and the answer share the entry, which the first of them creates.

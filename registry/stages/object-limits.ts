@@ -7,10 +7,12 @@ import type { Steps } from '../../schemas/steps.js'
 import { lacksDefaults, mayOutgrow } from '../../schemas/language/defaults.js'
 import { valuesIn } from '../../schemas/language/growth.js'
 import type { UnversionedJson } from '../../storage/cache/unversioned.js'
-import { refuseOutgrown, sizeWithDefaults } from '../outgrown.js'
+import { refuseOutgrown } from '../outgrown.js'
 import type { ResourceStore } from '../resource-store.js'
-import { isLarge } from '../../event-loop/turns.js'
 import type { StoredWrite } from './writes.js'
+
+/** Approximate bytes of JSON per value. */
+const BYTES_PER_VALUE = 16
 
 /** Smaller bodies stay small with their defaults. */
 const GROWING_BYTES = 4096
@@ -23,10 +25,12 @@ const GROWING_BYTES = 4096
 export function measure (write: StoredWrite): void {
   const { object, store, context, size } = write
   // Schemas of definitions may have any defaults.
-  const grows = context.mayGrow === true || !store.stored.protobuf
-  if (!isLarge(size) && (size >= GROWING_BYTES || grows)) write.size = Math.max(size, sizeWithDefaults(object))
-  if (!isLarge(write.size) || valuesIn(object, MAX_VALUES) <= MAX_VALUES) return
-  throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
+  if (size < GROWING_BYTES && context.mayGrow !== true && store.stored.protobuf) return
+  const values = valuesIn(object, MAX_VALUES)
+  if (values > MAX_VALUES) {
+    throw tooLarge(`the object would hold more values with its defaults than the limit of ${MAX_VALUES}`)
+  }
+  write.size = Math.max(size, values * BYTES_PER_VALUE)
 }
 
 /**
@@ -45,7 +49,10 @@ export function reportTooLarge<T> (make: () => T): T {
 const REQUEST_BYTES = 2 * 1024
 
 /** @throws StatusError 413 if the object has too many values to be stored, or would have them in another version */
-export function * limitValues (store: ResourceStore, object: ApiObject, json: UnversionedJson): Steps<void> {
+export function * limitValues (write: StoredWrite, json: UnversionedJson): Steps<void> {
+  const { store, object } = write
+  write.size = Math.max(write.size, json.length)
+  if (json.length <= write.unlimitedBytes) return
   if (!store.stored.protobuf) yield * refuseOutgrownElsewhere(store, object, json.length)
   if (json.length <= MAX_VALUES) return // each takes more than a byte
   yield
@@ -56,10 +63,10 @@ export function * limitValues (store: ResourceStore, object: ApiObject, json: Un
   yield
 }
 
-/** @throws StatusError 413 */
-export function limitBytes ({ length }: Uint8Array): void {
+/** @throws StatusError 413 if the value of an object with that JSON is too long to be stored */
+export function limitBytes ({ unlimitedBytes }: StoredWrite, json: UnversionedJson, { length }: Uint8Array): void {
   const limit = MAX_STORED_BYTES - REQUEST_BYTES
-  if (length <= limit) return
+  if (length <= limit || json.length <= unlimitedBytes) return
   throw tooLarge(`the object would be stored in ${length} bytes with the owners of its fields, limit is ${limit}`)
 }
 

@@ -5,7 +5,7 @@
 import { timeout } from '../../schemas/status.js'
 import type { WaitingSteps } from '../../schemas/steps.js'
 import { isStorageError } from '../../storage/errors.js'
-import { isLarge, nextTurn, turnIsOver } from '../../event-loop/turns.js'
+import { isLarge, nextTurn, turnIsOver, yieldToStarted } from '../../event-loop/turns.js'
 import { withSpan, type Fields } from '../trace.js'
 import type { Write } from './write.js'
 
@@ -23,11 +23,11 @@ export interface Stage<W extends Write = Write> {
   readonly fields?: (write: W) => Fields
 }
 
-/** Thrown by a stage: the write goes on from the named stage, with the state that the thrower has left. */
+/** Thrown by a stage: the write goes on from another one, with the state that the thrower has left. */
 export class Repeat {
-  readonly from: string
+  readonly from: Pick<Stage, 'name'>
 
-  constructor (from: string) { this.from = from }
+  constructor (from: Pick<Stage, 'name'>) { this.from = from }
 }
 
 /** Decides after the failure of a stage; throws it unless another attempt may succeed. */
@@ -37,7 +37,7 @@ const giveUp = async (_write: Write, failure: unknown): Promise<Repeat> => { thr
 
 /**
  * @param recover default: any failure ends the write
- * @throws the failure of a stage; StatusError 504 if the client is gone before anything was sent to the store
+ * @throws the failure of a stage; StatusError 504 if the client is gone before the attempt sent anything to the store
  */
 export async function runStages<W extends Write> (
   stages: ReadonlyArray<Stage<W>>, write: W, recover: Recover<W> = giveUp
@@ -48,10 +48,11 @@ export async function runStages<W extends Write> (
       for (; at < stages.length && !write.isDone; at++) {
         const stage = stages[at] as Stage<W> // there is one, as just compared
         if (stage.when?.(write) === false) continue
-        if (at > 0 && isLarge(write.size)) await nextTurn()
+        if (isLarge(write.size)) await (at > 0 ? nextTurn() : yieldToStarted())
         // What was sent to the store must be answered for.
         if (caller.isGone === true && write.outcome === undefined) {
-          throw timeout('the request ended before its object was written; nothing was changed')
+          const rest = write.isStored ? 'what was stored until then stays' : 'nothing was changed'
+          throw timeout(`the request ended before its object was written; ${rest}`)
         }
         const running = stage.span === undefined ? finished(stage, write) : inSpan(stage, write)
         if (running !== undefined) await running
@@ -66,7 +67,7 @@ export async function runStages<W extends Write> (
 /**
  * Takes back what the attempt has allocated, unless the next one begins after that.
  * @returns where the next attempt begins
- * @throws the failure if there is none; StatusError 504 if nobody waits for one
+ * @throws the failure if there is none
  */
 async function nextAfter<W extends Write> (
   failure: unknown, stages: ReadonlyArray<Stage<W>>, write: W, recover: Recover<W>
@@ -75,19 +76,16 @@ async function nextAfter<W extends Write> (
   // The object may exist: another would share its values, and must not be written again.
   const mayExist = isStorageError(failure, 'UnknownOutcome') || outcome?.succeeded === true
   if (mayExist && !(failure instanceof Repeat)) throw failure
-  const indexOf = (name: string): number => stages.findIndex(stage => stage.name === name)
+  const indexOf = ({ from }: Repeat): number => stages.findIndex(stage => stage === from)
   const allocation = stages.findIndex(({ allocates }) => allocates === true)
-  const known = failure instanceof Repeat ? indexOf(failure.from) : undefined
+  const known = failure instanceof Repeat ? indexOf(failure) : undefined
   if (allocated !== undefined && (known === undefined || known <= allocation)) {
     write.allocated = undefined
     await allocated.revert()
   }
   if (known === undefined && caller.isGone === true) throw failure
-  const next = known ?? indexOf((await recover(write, failure)).from)
+  const next = known ?? indexOf(await recover(write, failure))
   if (next < 0) throw new TypeError('a write is repeated from a stage that it does not have')
-  if (caller.signal.aborted) {
-    throw timeout('the request ended while others kept changing its object or namespace; nothing was changed')
-  }
   write.outcome = undefined
   return next
 }

@@ -1,7 +1,12 @@
 /** The transaction of a write with the store. */
+import { alreadyExists, noUniqueName } from '../../schemas/status.js'
 import type { WriteResult } from '../../storage/backend.js'
-import type { Stage } from './run.js'
+import type { ResourceStore } from '../resource-store.js'
+import { ADMIT_AGAIN } from './admit.js'
 import { createOn } from './create-on.js'
+import { NAME } from './identity.js'
+import { Repeat, type Stage } from './run.js'
+import type { Write } from './write.js'
 import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
 
 const SPAN = 'Store transaction'
@@ -49,7 +54,43 @@ function expect ({ store, key, encoded }: StoredWrite): Uint8Array {
 }
 
 /** Runs the transaction, then waits for the commit listeners. @throws as the back end */
-export async function transact (write: StoredWrite, send: () => Promise<WriteResult>): Promise<void> {
+export async function transact (write: Write, send: () => Promise<WriteResult>): Promise<void> {
   const outcome = write.outcome = await send()
-  if (outcome.succeeded) await write.store.acknowledge(outcome.revision)
+  if (!outcome.succeeded) return
+  write.isStored = true
+  await write.store.acknowledge(outcome.revision)
+}
+
+/** Attempts with another suffix when a generated name is taken. */
+const MAX_NAME_ATTEMPTS = 8
+
+/** Answers with the new object, or begins again. @throws StatusError 409 */
+export async function conclude (write: CreateWrite): Promise<void> {
+  const { store, key, object, object: { metadata: { name = '' } }, outcome, precondition, isGenerated } = write
+  if (outcome === undefined) {
+    const { kv } = await store.backend.get(key)
+    if (kv === undefined) {
+      write.result = store.unstored(key, object)
+      return
+    }
+  } else if (outcome.succeeded) {
+    write.result = write.encoded?.entry(outcome.revision)
+    return
+  } else if (precondition !== undefined && outcome.current === undefined) {
+    throw new Repeat(ADMIT_AGAIN) // with the current state of what it depends on
+  }
+  if (!isGenerated) throw alreadyExists(store.resource, name, await isTerminating(store, key))
+  if (write.attempt++ === MAX_NAME_ATTEMPTS) throw noUniqueName(store.resource, name)
+  throw new Repeat(NAME)
+}
+
+/** Whether the existing object is terminating, so that the name may become free. */
+async function isTerminating (store: ResourceStore, key: string): Promise<boolean> {
+  try {
+    const { kv } = await store.backend.get(key)
+    if (kv === undefined) return false
+    return store.readStored(store.decode(kv, kv.modRevision)).metadata.deletionTimestamp !== undefined
+  } catch {
+    return false // the name is taken even if the object can't be read
+  }
 }

@@ -21,8 +21,6 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   readonly target: Target
   readonly context: WriteContext
   readonly operation: AdmissionOperation
-  object: ApiObject | undefined = undefined
-  oldObject: ApiObject | undefined = undefined
   kind: string
   requested: AdmissionRequest['requested']
   /** The current span. */
@@ -35,12 +33,14 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   /** What the write depends on, as the last run of validating admission found it. */
   precondition: Precondition | undefined = undefined
   allocated: Allocated | undefined = undefined
-  /** Of the last transaction; undefined as long as nothing was sent to the store. */
+  /** Of the attempt's last transaction; undefined as long as it has sent nothing to the store. */
   outcome: WriteResult | undefined = undefined
+  /** A transaction succeeded, whatever the attempts after that come to. */
+  isStored = false
   /** What the client is answered with. */
   result: Entry | undefined = undefined
 
-  constructor (store: ResourceStore, target: Target, context: WriteContext, operation: AdmissionOperation) {
+  constructor ({ store, target, context }: ObjectWrite, operation: AdmissionOperation) {
     this.store = store
     this.target = target
     this.context = context
@@ -51,13 +51,13 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
     this.size = context.size ?? 0
   }
 
-  /** For an object that is not one of the store's: of an operation, or the options of a connection. */
-  static ofOther (write: ObjectWrite, operation: AdmissionOperation, object: ApiObject, kind?: string): Write {
-    const made = new Write(write.store, write.target, write.context, operation)
-    made.object = object
-    if (kind !== undefined) made.kind = kind
-    return made
-  }
+  /** What is written: none by a deletion. */
+  get object (): ApiObject | undefined { return undefined }
+  /** What was there before. */
+  get oldObject (): ApiObject | undefined { return undefined }
+  /** The write as admission sees it. */
+  get admitted (): Write { return this }
+  get answer (): Entry { return present(this.result, 'result') }
 
   get group (): string { return this.store.stored.group }
   get version (): string { return this.store.stored.version }
@@ -98,5 +98,25 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   }
 }
 
+/** Of an object that is not one of the store's: of an operation, or the options of a connection. */
+export class OtherWrite extends Write {
+  readonly #object: ApiObject
+
+  constructor (write: ObjectWrite, operation: AdmissionOperation, object: ApiObject, kind?: string) {
+    super(write, operation)
+    this.#object = object
+    if (kind !== undefined) this.kind = kind
+  }
+
+  override get object (): ApiObject { return this.#object }
+}
+
+/** What an earlier stage has left. @throws TypeError if none has */
+export function present<T> (value: T | undefined, name: string): T {
+  if (value === undefined) throw new TypeError(`a stage reads the ${name} of a write before another has made it`)
+  return value
+}
+
 /** The write as plugins know it, who access members of any object by name. */
-export const seenByAdmission = (write: Write): AdmissionRequest => write as TypedRequest<ApiObject> as AdmissionRequest
+export const seenByAdmission = ({ admitted }: Write): AdmissionRequest =>
+  admitted as TypedRequest<ApiObject> as AdmissionRequest

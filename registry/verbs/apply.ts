@@ -5,7 +5,7 @@
 import { decode } from '../../schemas/language/decode.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import { applyOtherDefaults } from '../../schemas/language/defaults.js'
-import { conflict, isStatusError, notFound } from '../../schemas/status.js'
+import { conflict } from '../../schemas/status.js'
 import type { Steps, WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { conflictsOutside, apply as applied, type Application, type Applied } from '../apply/apply.js'
@@ -15,16 +15,14 @@ import type { Manager } from '../apply/managers.js'
 import { update } from '../apply/update.js'
 import type { ResourceStore } from '../resource-store.js'
 import { reportTooLarge } from '../stages/object-limits.js'
+import { isMissing } from '../stages/change.js'
 import { convert } from '../stages/convert.js'
+import { matchTarget } from '../stages/identity.js'
 import { fieldsKept, ownersIn, setOwners, managerIdentity } from '../stages/own.js'
-import { runStages, type Stage } from '../stages/run.js'
 import { versionsOf } from '../stages/versions-of.js'
 import { ChangeWrite } from '../stages/writes.js'
-import { changeOf, runChange } from './change.js'
-import { now, type Target, type WriteContext } from '../write-context.js'
-import { createApplied } from './create.js'
-import { matchTarget } from '../stages/identity.js'
-import { MAX_ATTEMPTS, type Written } from './update.js'
+import { now, type ObjectWrite, type Target, type WriteContext } from '../write-context.js'
+import { changeOf, createMissing, runChange, type Written } from './change.js'
 
 export interface ApplyRequest {
   /**
@@ -46,16 +44,16 @@ export interface ApplyRequest {
 /** Owns the existing fields of an object without managers when it is first applied. */
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 
-class ApplyWrite extends ChangeWrite {
+export class ApplyWrite extends ChangeWrite {
   readonly request: ApplyRequest
   /** The current object in the request's version; `{}` if it does not exist. */
   live: Partial<ApiObject> = {}
   managers: readonly Manager[] = []
 
-  constructor (store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext) {
-    super(store, target, context, 'UPDATE')
+  constructor (write: ObjectWrite, request: ApplyRequest) {
+    super(write)
     this.request = request
-    this.mayBeMissing = true
+    this.mayCreate = this.subresource === ''
   }
 }
 
@@ -108,45 +106,32 @@ export function identify ({ store, object, target, context, request: { sent, vie
   matchTarget(store, object, target)
 }
 
-const MERGE: ReadonlyArray<Stage<ApplyWrite>> = [
+/**
+ * A uid names an object that existed. A resourceVersion is ignored, so that exported objects can be applied elsewhere.
+ * @throws StatusError 409
+ */
+export function refuseUid ({ store, object: { metadata: { uid = '' } }, target: { name } }: ApplyWrite): void {
+  if (uid === '') return
+  throw conflict(
+    store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+  )
+}
+
+export const APPLY = changeOf<ApplyWrite>([
   { name: 'copy', run: copy },
   { name: 'read managers', run: readManagers },
   { name: 'merge', run: merge },
   { name: 'identify', run: identify },
-  { name: 'convert', run: convert }
-]
-
-export const APPLY = changeOf(MERGE, ({ object, managers }) => { setOwners(object, managers) })
+  { name: 'convert', run: convert },
+  { name: 'refuse uid', when: isMissing, run: refuseUid },
+  createMissing(({ managers }) => managers)
+], ({ object, managers }) => { setOwners(object, managers) })
 
 /** @throws StatusError 400, 404, 409 Conflict of versions or of owners, 422, any admission refusal; StorageError */
 export async function apply (
   store: ResourceStore, request: ApplyRequest, target: Target, context: WriteContext
 ): Promise<Written> {
-  for (let attempts = 0; ; attempts++) {
-    const entry = await runChange(APPLY, new ApplyWrite(store, request, target, context))
-    if (entry !== undefined) return { entry, created: false }
-    if ((target.subresource ?? '') !== '') throw notFound(store.resource, target.name)
-    try {
-      const write = new ApplyWrite(store, request, target, context)
-      await runStages(MERGE, write)
-      refuseUid(store, write.object, target)
-      await context.mayCreate?.()
-      return { entry: await createApplied(write, write.object, write.managers), created: true }
-    } catch (error) {
-      if (!isStatusError(error, 'AlreadyExists') || attempts === MAX_ATTEMPTS) throw error
-    }
-  }
-}
-
-/**
- * A uid names an object that existed. A resourceVersion is ignored, so that exported objects can be applied elsewhere.
- */
-function refuseUid (store: ResourceStore, { metadata: { uid = '' } }: ApiObject, { name }: Target): void {
-  if (uid !== '') {
-    throw conflict(
-      store.resource, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
-    )
-  }
+  return await runChange(APPLY, new ApplyWrite({ store, target, context }, request))
 }
 
 /**

@@ -1,21 +1,24 @@
 /** The order of a change, which updates, patches and applies share, and changes that the server makes itself. */
 import type { ApiObject } from '../../schemas/resource.js'
+import { conflict, isStatusError } from '../../schemas/status.js'
 import { waitFor, type Steps, type WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
+import type { Manager } from '../apply/managers.js'
 import type { ResourceStore } from '../resource-store.js'
 import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
 import { allocates, ALLOCATE_CHANGE, COMMIT, RELEASE } from '../stages/allocate.js'
-import { conclude, decideRemoval, decodeOld, find, FIND, read, recover } from '../stages/change.js'
+import { conclude, decideRemoval, decodeOld, FIND, isMissing, READ, recover } from '../stages/change.js'
 import { encodeChange } from '../stages/encode.js'
-import { compareVersion } from '../stages/expected-version.js'
+import { compareVersion, MODIFIED } from '../stages/expected-version.js'
 import { measure } from '../stages/object-limits.js'
 import { inheritOwners, ownChange } from '../stages/own.js'
 import { complete, inherit, prepareChange, settle } from '../stages/prepare.js'
-import { runStages, type Stage } from '../stages/run.js'
+import { Repeat, runStages, type Stage } from '../stages/run.js'
 import { LEASE, STORE_CHANGE } from '../stages/store.js'
 import { validateChange } from '../stages/validate.js'
-import { ChangeWrite } from '../stages/writes.js'
-import type { Target, WriteContext } from '../write-context.js'
+import { ChangeWrite, CreateWrite } from '../stages/writes.js'
+import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
+import { runCreate } from './create.js'
 
 /**
  * Makes the new object from the current one, as a separate copy. `old` is decoded and frozen. Throws a StatusError to
@@ -23,8 +26,14 @@ import type { Target, WriteContext } from '../write-context.js'
  */
 export type Make = (current: Entry, old: ApiObject) => ApiObject | Promise<ApiObject> | Steps<ApiObject>
 
-/** Finds the object; a conflict leads back here. */
-export const FINDING: ReadonlyArray<Stage<ChangeWrite>> = [{ name: 'read', run: read }, { name: FIND, run: find }]
+export interface Written {
+  readonly entry: Entry
+  /** True if the object was created, false if it was changed. */
+  readonly created: boolean
+}
+
+/** Finds the object that is replaced. */
+export const FINDING: ReadonlyArray<Stage<ChangeWrite>> = [READ, FIND, { name: 'decode old', run: decodeOld }]
 
 /** Stores the object and answers for it. */
 export const STORING: ReadonlyArray<Stage<ChangeWrite>> = [
@@ -45,7 +54,6 @@ export function changeOf<W extends ChangeWrite> (
 ): ReadonlyArray<Stage<W>> {
   return [
     ...FINDING,
-    { name: 'decode old', run: decodeOld },
     ...make,
     { name: 'measure', run: measure },
     { name: 'compare versions', run: compareVersion },
@@ -65,22 +73,48 @@ export function changeOf<W extends ChangeWrite> (
   ]
 }
 
+/** Repeats when other clients keep creating and deleting the object. */
+const MAX_REPEATS = 20
+
 /**
- * @returns the object; under dry run as it would be stored; undefined if it is missing and may be.
+ * Creates an object that is missing, which ends the write. If another client was faster, its object is changed.
+ * @param managers of an applied object
+ */
+export function createMissing<W extends ChangeWrite> (
+  managers: (write: W) => readonly Manager[] | undefined = () => undefined
+): Stage<W> {
+  return {
+    name: 'create',
+    when: isMissing,
+    run: async write => {
+      const { store, object, target, context } = write
+      await context.mayCreate?.()
+      try {
+        write.result = await runCreate(new CreateWrite(write, object, managers(write)))
+        write.isDone = true
+      } catch (error) {
+        if (!isStatusError(error, 'AlreadyExists')) throw error
+        if (write.attempt++ > MAX_REPEATS) throw conflict(store.resource, target.name, MODIFIED)
+        throw new Repeat(READ)
+      }
+    }
+  }
+}
+
+/**
+ * @returns the object; under dry run as it would be stored
  * @throws as its stages
  */
-export async function runChange<W extends ChangeWrite> (
-  stages: ReadonlyArray<Stage<W>>, write: W
-): Promise<Entry | undefined> {
+export async function runChange<W extends ChangeWrite> (stages: ReadonlyArray<Stage<W>>, write: W): Promise<Written> {
   await runStages(stages, write, recover)
-  return write.result
+  return { entry: write.answer, created: isMissing(write) }
 }
 
 class MadeWrite extends ChangeWrite {
   readonly #make: Make
 
-  constructor (store: ResourceStore, target: Target, context: WriteContext, make: Make) {
-    super(store, target, context, 'UPDATE')
+  constructor (write: ObjectWrite, make: Make) {
+    super(write)
     this.#make = make
   }
 
@@ -100,18 +134,12 @@ const CHANGE_UNOWNED = changeOf(MAKE, () => {})
  * @throws StatusError 404, 409 Conflict, 422, any admission refusal; StorageError
  */
 export async function change (store: ResourceStore, target: Target, context: WriteContext, make: Make): Promise<Entry> {
-  return found(await runChange(CHANGE, new MadeWrite(store, target, context, make)))
+  return (await runChange(CHANGE, new MadeWrite({ store, target, context }, make))).entry
 }
 
 /** As `change`, but nobody owns the changed fields. */
 export async function changeUnowned (
   store: ResourceStore, target: Target, context: WriteContext, make: Make
 ): Promise<Entry> {
-  return found(await runChange(CHANGE_UNOWNED, new MadeWrite(store, target, context, make)))
-}
-
-/** The result of a write whose object may not be missing. */
-export function found (entry: Entry | undefined): Entry {
-  if (entry === undefined) throw new TypeError('a write ended without a result')
-  return entry
+  return (await runChange(CHANGE_UNOWNED, new MadeWrite({ store, target, context }, make))).entry
 }

@@ -4,7 +4,7 @@ import type { WaitingSteps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { ResourceStore } from '../resource-store.js'
 import { runStages, runSteps, type Stage } from '../stages/run.js'
-import { Write } from '../stages/write.js'
+import { present, Write } from '../stages/write.js'
 import type { WriteContext } from '../write-context.js'
 import { remove, type DeleteRequest } from './delete.js'
 import type { MayReadFrom } from './former-namespace.js'
@@ -21,12 +21,13 @@ export interface CollectionRequest {
 
 class CollectionWrite extends Write {
   readonly request: CollectionRequest
-  listed!: ListResult // set by the first stage
-  queue!: Iterator<Entry> & Iterable<Entry> // of what is listed
+  listed: ListResult | undefined = undefined
+  /** What is listed and not deleted yet; all workers take from it. */
+  queue: Iterable<Entry> = []
   failure: unknown = undefined
 
   constructor (store: ResourceStore, request: CollectionRequest, context: WriteContext) {
-    super(store, { namespace: request.selection.namespace, name: '' }, context, 'DELETE')
+    super({ store, target: { namespace: request.selection.namespace, name: '' }, context }, 'DELETE')
     this.request = request
   }
 }
@@ -46,13 +47,13 @@ export async function removeCollection (
 ): Promise<ListResult> {
   const write = new CollectionWrite(store, request, context)
   await runStages(COLLECTION, write)
-  return write.listed
+  return present(write.listed, 'list')
 }
 
 async function find (write: CollectionWrite): Promise<void> {
   const { store, request: { selection, mayReadFrom } } = write
-  write.listed = await list(store, selection, mayReadFrom)
-  write.queue = write.listed.entries.values()
+  const listed = write.listed = await list(store, selection, mayReadFrom)
+  write.queue = listed.entries.values()
 }
 
 async function removeAll (write: CollectionWrite): Promise<void> {
@@ -66,15 +67,17 @@ async function removeAll (write: CollectionWrite): Promise<void> {
 
 /** Takes objects from the common queue until one fails. */
 function * removeNext (write: CollectionWrite): WaitingSteps<void> {
-  const { store, context, request: { selection, deletion } } = write
+  const { store, context, context: { caller }, request: { selection: { signal }, deletion } } = write
+  const ended = (): boolean => caller.isGone === true || signal?.aborted === true
   for (const { name, namespace } of write.queue) {
     if (write.failure !== undefined) return
     yield // the memory store and dry runs answer within the turn
-    if (selection.signal?.aborted === true) {
-      throw new StatusError('Timeout', 'the request ended before the whole collection was deleted')
-    }
+    if (ended()) throw incomplete()
     yield remove(store, { name, namespace }, deletion, context).then(() => {}, (error: unknown) => {
-      if (!isStatusError(error, 'NotFound')) throw error
+      if (!isStatusError(error, 'NotFound')) throw ended() && isStatusError(error, 'Timeout') ? incomplete() : error
     })
   }
 }
+
+const incomplete = (): StatusError =>
+  new StatusError('Timeout', 'the request ended before the whole collection was deleted')

@@ -10,21 +10,20 @@ import { ADMIT, ADMIT_AGAIN } from '../stages/admit.js'
 import { MODIFIED } from '../stages/expected-version.js'
 import { runStages, type Stage } from '../stages/run.js'
 import { STORE_CHANGE, transact } from '../stages/store.js'
-import { StoredWrite } from '../stages/writes.js'
-import { found } from './change.js'
+import { Write } from '../stages/write.js'
 import type { ObjectWrite } from '../write-context.js'
 
 export interface Preconditions { readonly uid?: string | undefined, readonly resourceVersion?: string | undefined }
 
-class DamagedWrite extends StoredWrite {
+class DamagedWrite extends Write {
+  readonly key: string
   readonly damage: StorageError
   readonly preconditions: Preconditions | undefined
   revision = 0
 
-  constructor (
-    { store, target, context }: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError
-  ) {
-    super(store, target, context, 'DELETE')
+  constructor (write: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError) {
+    super(write, 'DELETE')
+    this.key = write.store.key(write.target.namespace, write.target.name)
     this.preconditions = preconditions
     this.damage = damage
   }
@@ -52,7 +51,7 @@ export async function removeDamaged (
 ): Promise<Entry> {
   const write = new DamagedWrite(object, preconditions, damage)
   await runStages(DELETE_DAMAGED, write)
-  return found(write.result)
+  return write.answer
 }
 
 /** @throws StatusError 404, 409; the damage of another object */

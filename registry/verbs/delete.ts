@@ -17,9 +17,10 @@ import { changedSince } from '../stages/changed-since.js'
 import { conclude, removable } from '../stages/change.js'
 import type { Stage } from '../stages/run.js'
 import { STORE_CHANGE } from '../stages/store.js'
+import { Write } from '../stages/write.js'
 import { ChangeWrite } from '../stages/writes.js'
-import { FINDING, found, runChange, STORING } from './change.js'
-import { now, type Target, type WriteContext } from '../write-context.js'
+import { now, type ObjectWrite, type Target, type WriteContext } from '../write-context.js'
+import { FINDING, runChange, STORING } from './change.js'
 import { removeDamaged, type Preconditions } from './delete-damaged.js'
 
 export type Propagation = 'Orphan' | 'Background' | 'Foreground'
@@ -51,15 +52,38 @@ export class DeleteWrite extends ChangeWrite {
   /** The marked object in the store, of a type that is marked before it is removed. */
   marked: Entry | undefined = undefined
 
-  constructor (store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext) {
-    super(store, target, context, 'DELETE')
+  constructor (write: ObjectWrite, request: DeleteRequest) {
+    super(write, 'DELETE')
     this.request = request
   }
 
+  override get admitted (): Write { return new Deletion(this) }
+  /** A mark has no size limit. */
+  override get unlimitedBytes (): number { return Infinity }
+
+  override begin (): void {
+    super.begin()
+    this.marked = undefined
+  }
+}
+
+/** What admission sees: nothing is written. */
+class Deletion extends Write {
+  readonly #write: DeleteWrite
+
+  constructor (write: DeleteWrite) {
+    super(write, 'DELETE')
+    this.#write = write
+    this.trace = write.trace
+  }
+
+  override get oldObject (): ApiObject { return this.#write.oldObject }
+
   /** With the effective grace period, if the strategy has one. */
   override get options (): Readonly<Record<string, unknown>> {
-    const { store: { strategy }, oldObject, request } = this
+    const { store: { strategy }, oldObject } = this
     if (strategy.gracePeriod === undefined || oldObject.metadata.deletionTimestamp !== undefined) return super.options
+    const { request } = this.#write
     return { ...super.options, gracePeriodSeconds: strategy.gracePeriod(oldObject, request.gracePeriodSeconds) }
   }
 }
@@ -83,7 +107,6 @@ const isMarked = ({ marked }: DeleteWrite): boolean => marked !== undefined
 /** The order of a deletion. */
 export const DELETE: ReadonlyArray<Stage<DeleteWrite>> = [
   ...FINDING,
-  { name: 'read old', run: readOld },
   { name: 'check preconditions', when: ({ request }) => request.preconditions !== undefined, run: checkPreconditions },
   { ...ADMIT, when: needsAdmission },
   { ...ADMIT_AGAIN, when: needsAdmission },
@@ -100,20 +123,13 @@ export async function remove (
   store: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext
 ): Promise<Deleted> {
   try {
-    const write = new DeleteWrite(store, target, request, context)
-    const entry = found(await runChange(DELETE, write))
+    const write = new DeleteWrite({ store, target, context }, request)
+    const { entry } = await runChange(DELETE, write)
     return { entry, removed: write.removed }
   } catch (error) {
     if (!isUnreadable(error)) throw error
     return { entry: await removeDamaged({ store, target, context }, request.preconditions, error), removed: true }
   }
-}
-
-/** Deletions are admitted without a new object. */
-export function readOld (write: DeleteWrite): void {
-  write.oldObject = write.store.readStored(write.base)
-  write.object = undefined as unknown as ApiObject // until it is marked
-  write.marked = undefined
 }
 
 /** @throws StatusError 409 */
@@ -146,23 +162,20 @@ const OF_OTHERS = {
       '). The object might have been modified'
 }
 
-/**
- * Decides whether the object is removed, and shows how it looks once its deletion has begun. A mark has no size limit.
- */
+/** Decides whether the object is removed, and shows how it looks once its deletion has begun. */
 export function mark (write: DeleteWrite): void {
   const { store, base, oldObject, request } = write
   const marked = markedObject(store, base.copy(), request)
   write.removed = removable(store, marked)
   write.removes = write.removed && !marksFirst(write)
   write.object = write.removes ? oldObject : marked
-  write.unlimitedBytes = Infinity
 }
 
 /** The mark is in the store. */
 export function removeMarked (write: DeleteWrite): void {
   const { store, removed, dryRun, result } = write
   if (!removed || dryRun || result === undefined) return
-  write.base = write.marked = result
+  write.current = write.marked = result
   write.object = store.readStored(result)
   write.removes = true
   write.result = undefined

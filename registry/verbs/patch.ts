@@ -10,10 +10,9 @@ import { strategicMerge } from '../patch/strategic.js'
 import type { ResourceStore } from '../resource-store.js'
 import { convert } from '../stages/convert.js'
 import { ChangeWrite } from '../stages/writes.js'
-import { changeOf, found, runChange } from './change.js'
-import type { Target, WriteContext } from '../write-context.js'
 import { matchTarget } from '../stages/identity.js'
-import type { Written } from './update.js'
+import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
+import { changeOf, runChange, type Written } from './change.js'
 
 export interface PatchRequest {
   readonly type: PatchType
@@ -30,14 +29,14 @@ export interface PatchRequest {
 /** Applies a patch in place. */
 type Apply = (copy: ApiObject) => Steps<unknown>
 
-class PatchWrite extends ChangeWrite {
+export class PatchWrite extends ChangeWrite {
   readonly apply: Apply
   readonly decode: PatchRequest['decode']
   /** The object in the request's version, at first without the patch. */
   patched: unknown = undefined
 
-  constructor (store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext) {
-    super(store, target, context, 'UPDATE')
+  constructor (write: ObjectWrite, request: PatchRequest) {
+    super(write)
     this.apply = patched(request)
     this.decode = request.decode
   }
@@ -68,7 +67,7 @@ export const PATCH = changeOf<PatchWrite>([
 export async function patch (
   store: ResourceStore, request: PatchRequest, target: Target, context: WriteContext
 ): Promise<Written> {
-  return { entry: found(await runChange(PATCH, new PatchWrite(store, request, target, context))), created: false }
+  return await runChange(PATCH, new PatchWrite({ store, target, context }, request))
 }
 
 /**

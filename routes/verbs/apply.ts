@@ -10,8 +10,8 @@ import { findingsOfYaml } from '../../schemas/language/strict-findings.js'
 import type { SubresourceView, ApiObject } from '../../schemas/resource.js'
 import { APPLY_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
 import { badRequest, invalid, type FieldError } from '../../schemas/status.js'
+import { waitFor, type WaitingSteps } from '../../schemas/steps.js'
 import { entryAnswer, type EntryAnswer, type ObjectAnswer, type VerbRequest } from '../../answers/answer.js'
-import { withSpan } from '../../registry/trace.js'
 import { Facts } from '../../schemas/language/types.js'
 import { appliedValue, validateConfig } from '../../registry/apply/config.js'
 import { membersOf, shapesOf, type Shape } from '../../registry/apply/shape.js'
@@ -20,8 +20,7 @@ import { matchTarget } from '../../registry/stages/identity.js'
 import type { Target } from '../../registry/write-context.js'
 import { completeView, viewConfig } from '../../registry/verbs/view-config.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { yieldToStarted, isLarge, yieldToEventLoop } from '../../event-loop/turns.js'
-import { bodyOf, contentType, applyFieldValidation, parseText, recordValue } from '../body.js'
+import { applyFieldValidation, bodyOf, contentType, parseText, readBody, recordValue } from '../body.js'
 import { bool, text } from '../query.js'
 import { viewAnswer } from './view.js'
 import { contextOf, targetOf } from './write.js'
@@ -30,7 +29,7 @@ import { checkFieldManager, fieldValidation } from '../write-options.js'
 export const isApply = (request: VerbRequest): boolean => contentType(request) === APPLY_TYPE
 
 export async function applyObject (store: ResourceStore, request: VerbRequest): Promise<EntryAnswer> {
-  const { config, sent, force } = await configOf(request, store.representation.message, store)
+  const { config, sent, force } = await readBody(request, configOf(request, store.representation.message, store))
   const { entry, created } = await apply(
     store, { configOf: () => config, sent, force }, targetOf(request), contextOf(request)
   )
@@ -41,7 +40,7 @@ export async function applyObject (store: ResourceStore, request: VerbRequest): 
 export async function applyView (
   store: ResourceStore, view: SubresourceView, request: VerbRequest
 ): Promise<ObjectAnswer> {
-  const { config, force } = await configOf(request, view.message, store)
+  const { config, force } = await readBody(request, configOf(request, view.message, store))
   const { entry } = await apply(store.forVersion(store.stored), {
     configOf: base => viewConfig(store, view, base, config), force,
     view: { version: config.apiVersion, complete: made => { completeView(view, made) } }
@@ -52,7 +51,9 @@ export async function applyView (
 interface Config { readonly config: ApiObject, readonly sent: unknown, readonly force: boolean }
 
 /** @throws StatusError 400, 415, 422; DecodeError */
-async function configOf (request: VerbRequest, message: Message<ApiObject>, store: ResourceStore): Promise<Config> {
+function * configOf (
+  request: VerbRequest, message: Message<ApiObject>, store: ResourceStore
+): WaitingSteps<Config> {
   const { query, info, naming } = request.orch
   checkFieldManager(query, 'PATCH')
   if (text(query, 'fieldManager') === '') {
@@ -64,12 +65,12 @@ async function configOf (request: VerbRequest, message: Message<ApiObject>, stor
   const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; an object is needed')
-  if (isLarge(body.length)) await yieldToStarted()
-  const { value, lines } = await withSpan(request.orch.trace, 'Decode', () => parsed(request, body))
+  const { value, lines } = yield * parsed(request, body)
+  yield
   const view = naming.message(message)
   naming.value(message, value)
   recordValue(request, value)
-  await yieldToEventLoop(body.length)
+  yield
   checkType(message, value)
   const { object, unknown } = decode(view, value)
   applyFieldValidation(request, validation, findingsOfYaml([], lines), why =>
@@ -93,7 +94,7 @@ async function configOf (request: VerbRequest, message: Message<ApiObject>, stor
 }
 
 /** Machines usually send JSON, which is also YAML: parsing it as JSON costs a hundredth. */
-async function parsed (request: VerbRequest, body: Uint8Array): Promise<Parsed> {
+function * parsed (request: VerbRequest, body: Uint8Array): WaitingSteps<Parsed> {
   if (body[0] === 0x7b) {
     try {
       const read = parseJson(body)
@@ -102,7 +103,7 @@ async function parsed (request: VerbRequest, body: Uint8Array): Promise<Parsed> 
       if (!isDecodeError(error)) throw error
     }
   }
-  return await parseText(YAML_TYPE, body, request)
+  return yield * waitFor(parseText(YAML_TYPE, body, request))
 }
 
 const MAX_QUOTED = 300

@@ -8,7 +8,7 @@ import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../
 import { removeCollection } from '../../registry/verbs/delete-collection.js'
 import type { WriteContext } from '../../registry/write-context.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { bodyOf, decodeBody } from '../body.js'
+import { bodyOf, decodeBody, readBody } from '../body.js'
 import { bool, count, integer, listRequest, text } from '../query.js'
 import { mayReadFrom } from '../past.js'
 import { contextOf, targetOf } from './write.js'
@@ -23,7 +23,9 @@ interface ParsedOptions {
 /** Options of the body, with the query as fallback. @throws StatusError 400, 415, 422; DecodeError */
 async function optionsOf (request: VerbRequest): Promise<ParsedOptions> {
   const { query } = request.orch
-  const body = bodyOf(request).length === 0 ? undefined : await decodeBody(request, DeleteOptions, 'Ignore')
+  const body = bodyOf(request).length === 0
+    ? undefined
+    : await readBody(request, decodeBody(request, DeleteOptions, 'Ignore'))
   const { preconditions } = body ?? {}
   const dryRun = parseDryRun(body?.dryRun ?? [])
   const gracePeriodSeconds = gracePeriodOf(body?.gracePeriodSeconds ?? integer(query, 'gracePeriodSeconds'))

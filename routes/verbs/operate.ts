@@ -10,10 +10,10 @@ import { methodNotAllowed } from '../../schemas/status.js'
 import type { Verb, VerbRequest } from '../../answers/answer.js'
 import { matchNamespace } from '../../registry/stages/identity.js'
 import { admit } from '../../registry/stages/admit.js'
-import { Write } from '../../registry/stages/write.js'
+import { OtherWrite } from '../../registry/stages/write.js'
 import type { VirtualOperation } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { decodeBody } from '../body.js'
+import { decodeBody, readBody } from '../body.js'
 import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
@@ -30,7 +30,7 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
     // Operations on subresources run admission themselves.
     if (store.type.virtual) {
       const named = { ...target, name: object.metadata.name ?? '' }
-      await admit(Write.ofOther({ store, target: named, context }, 'CREATE', object), () => {})
+      await admit(new OtherWrite({ store, target: named, context }, 'CREATE', object), () => {})
     }
     const result = await operation.run(object, target, context)
     // A plain outcome, as of a binding, has no metadata.
@@ -45,7 +45,7 @@ async function decodeVersion (
 ): Promise<ApiObject> {
   if (message === undefined) throw methodNotAllowed()
   try {
-    return await decodeBody(request, message, fieldValidation(request))
+    return await readBody(request, decodeBody(request, message, fieldValidation(request)))
   } catch (error) {
     if (others.length === 0 || !isDecodeError(error)) throw error
     return await decodeVersion(request, others)

@@ -12,7 +12,7 @@ import { matchTarget, requireUid } from '../../registry/stages/identity.js'
 import { patched } from '../../registry/verbs/patch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { Facts } from '../../schemas/language/types.js'
-import { decodeBody } from '../body.js'
+import { decodeBody, readBody } from '../body.js'
 import { text } from '../query.js'
 import { contextOf, patchOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
@@ -83,7 +83,7 @@ export function readViewVerb (store: ResourceStore, view: SubresourceView): Verb
 export function updateViewVerb (store: ResourceStore, view: SubresourceView): Verb {
   return async request => {
     checkFieldManager(request.orch.query, request.method)
-    const desired = await decodeBody(request, view.message, fieldValidation(request))
+    const desired = await readBody(request, decodeBody(request, view.message, fieldValidation(request)))
     applyDefaults(view.message, desired)
     const entry = await change(store, targetOf(request), contextOf(request), (base, old) =>
       withView({ store, view, target: request.orch.info }, base, old, desired))
@@ -93,7 +93,7 @@ export function updateViewVerb (store: ResourceStore, view: SubresourceView): Ve
 
 export function patchViewVerb (store: ResourceStore, view: SubresourceView): Verb {
   return async request => {
-    const sent = await patchOf(request, store, view.message)
+    const sent = await readBody(request, patchOf(request, store, view.message))
     const apply = patched(sent)
     const entry = await change(store, targetOf(request), contextOf(request), function * (base, old) {
       // JSON that this server encoded

@@ -1,4 +1,5 @@
 /** POST, PUT and PATCH: decodes the body and runs the operation. */
+import { parseJson } from '../../schemas/codec/json/parse.js'
 import { stringify } from '../../schemas/codec/json/exact.js'
 import type { Message } from '../../schemas/language/declare.js'
 import type { ApiObject } from '../../schemas/resource.js'
@@ -6,13 +7,11 @@ import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { decode } from '../../schemas/language/decode.js'
 import { findingsOfJson, strictFindings } from '../../schemas/language/strict-findings.js'
 import {
-  patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, JSON_TYPE, APPLY_TYPE, type PatchType
+  patchTypesOf, JSON_PATCH_TYPE, STRATEGIC_MERGE_PATCH_TYPE, YAML_TYPE, APPLY_TYPE, type PatchType
 } from '../../schemas/media-types.js'
 import { refusal, undecided } from '../../auth/refusal.js'
 import { invalid, unsupportedMediaType, badRequest, internalError, type StatusError } from '../../schemas/status.js'
 import { entryAnswer, type Verb, type VerbRequest } from '../../answers/answer.js'
-import { withSpan } from '../../registry/trace.js'
-import { yieldToStarted, isLarge, yieldToEventLoop } from '../../event-loop/turns.js'
 import type { Target, WriteContext } from '../../registry/write-context.js'
 import type { Sent } from '../../registry/stages/writes.js'
 import { create } from '../../registry/verbs/create.js'
@@ -22,7 +21,8 @@ import { update } from '../../registry/verbs/update.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { mayBeMisnamed, misnamedWarnings } from '../../schemas/compat/findings.js'
 import { clone } from '../../schemas/language/values.js'
-import { bodyOf, contentType, decodeBody, applyFieldValidation, parseText, recordValue } from '../body.js'
+import type { Steps } from '../../schemas/steps.js'
+import { applyFieldValidation, bodyOf, contentType, decodeBody, readBody, recordValue } from '../body.js'
 import { mayAlso } from '../other-rights.js'
 import { checkFieldManager, fieldManager, fieldValidation, refuseForce } from '../write-options.js'
 
@@ -153,9 +153,9 @@ export interface PatchBody {
 }
 
 /** Parses the patch of a request. @param own what it changes @throws StatusError 400, 415 */
-export async function patchOf (
+export function * patchOf (
   request: VerbRequest, store: ResourceStore, own: Message<ApiObject> = store.representation.message
-): Promise<PatchBody> {
+): Steps<PatchBody> {
   const { query } = request.orch
   checkFieldManager(query, 'PATCH')
   refuseForce(query)
@@ -163,8 +163,8 @@ export async function patchOf (
   const validation = fieldValidation(request)
   const body = bodyOf(request)
   if (body.length === 0) throw badRequest('the request body is empty; a patch is needed')
-  if (isLarge(body.length)) await yieldToStarted()
-  const { value, duplicates } = await withSpan(request.orch.trace, 'Decode', () => parseText(JSON_TYPE, body, request))
+  const { value, duplicates } = parseJson(body)
+  yield
   const { naming, recorder } = request.orch
   const isShown = naming.patchesShown(own, type)
   const message = isShown ? naming.message(own) : own
@@ -172,7 +172,7 @@ export async function patchOf (
     const patch = naming.patch(own, type, isShown ? clone(value) : value)
     recordValue(request, patch)
   }
-  await yieldToEventLoop(body.length)
+  yield
   const patchFindings = validation === 'Ignore' ? [] : findingsOf(type, body, value, duplicates)
   return {
     type,
@@ -202,7 +202,8 @@ function findingsOf (type: PatchType, body: Uint8Array, value: unknown, duplicat
 
 export function patchVerb (store: ResourceStore): Verb {
   return async request => {
-    const { entry } = await patch(store, await patchOf(request, store), targetOf(request), contextOf(request))
+    const sent = await readBody(request, patchOf(request, store))
+    const { entry } = await patch(store, sent, targetOf(request), contextOf(request))
     return entryAnswer(request, store, entry)
   }
 }

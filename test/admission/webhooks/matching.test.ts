@@ -3,7 +3,7 @@ import t from 'tap'
 import Fastify from '../../fastify.js'
 import orch from '../../../app.js'
 import type { ApiObject } from '../../../schemas/resource.js'
-import { seenByAdmission, Write } from '../../../registry/stages/write.js'
+import { seenByAdmission, OtherWrite } from '../../../registry/stages/write.js'
 import type { ResourceRegistry } from '../../../registry/resource-registry.js'
 import { client, build, type Client, type Json } from '../../build.js'
 import { matchesRule, type Subject } from '../../../admission/webhooks/rules.js'
@@ -185,7 +185,7 @@ t.test('connections are reviewed with their options, which a webhook may change'
   const options = { kind: 'PodExecOptions', apiVersion: 'v1', stdin: true, container: 'c', command: ['sh'] }
   const context = { dryRun: false, caller: new AbortController() }
   const target = { namespace: 'default', name: 'p', subresource: 'exec' }
-  const write = Write.ofOther({ store, target, context }, 'CONNECT', options as unknown as ApiObject, 'PodExecOptions')
+  const write = new OtherWrite({ store, target, context }, 'CONNECT', options as unknown as ApiObject, 'PodExecOptions')
   write.requested = { group: '', version: 'v1', plural: 'pods', kind: 'PodExecOptions' }
   const request = seenByAdmission(write)
   await admission.mutate(request)

@@ -1,15 +1,17 @@
 /** The stages of a creation, each alone. */
 import t from 'tap'
-import { conclude, identify, identifyAgain, setName } from '../../../registry/verbs/create.js'
 import { DECODING, convert } from '../../../registry/stages/convert.js'
+import { ADMIT_AGAIN } from '../../../registry/stages/admit.js'
 import { encodeNew } from '../../../registry/stages/encode.js'
+import { identify, identifyAgain, NAME } from '../../../registry/stages/identity.js'
 import { measure } from '../../../registry/stages/object-limits.js'
 import { keepOwners, ownNew } from '../../../registry/stages/own.js'
 import { complete, prepareNew } from '../../../registry/stages/prepare.js'
 import { Repeat } from '../../../registry/stages/run.js'
-import { STORE_NEW } from '../../../registry/stages/store.js'
+import { conclude, STORE_NEW } from '../../../registry/stages/store.js'
 import { validateNew } from '../../../registry/stages/validate.js'
-import { finish } from '../../../schemas/steps.js'
+import { CreateWrite } from '../../../registry/stages/writes.js'
+import { finish, type Steps } from '../../../schemas/steps.js'
 import { decodeProtobuf } from '../../../schemas/codec/protobuf/decode.js'
 import { config, target } from '../../storage/store.js'
 import { configMaps } from '../../stored.js'
@@ -17,11 +19,11 @@ import { creation, failureOf } from './write.js'
 
 t.test('decode: only what a client sent is decoded, and its defaults are set', async t => {
   const [decode, converted] = DECODING
-  const write = creation(t)
-  t.equal(decode?.when?.(write), false)
-  write.sent = async () => config('sent')
+  t.equal(decode?.when?.(creation(t)), false)
+  const write = creation(t, function * () { return config('sent') })
+  t.throws(() => write.object, /reads the object of a write before another has made it/)
   t.equal(converted?.when?.(write), true)
-  await decode?.run(write)
+  finish(decode?.run(write) as Steps<void>)
   finish(convert(write))
   t.equal(write.object.metadata.name, 'sent')
 })
@@ -49,8 +51,7 @@ t.test('own: the creator owns what it sent, an apply has its own managers', asyn
   finish(ownNew(write))
   t.match(write.managedFields, [{ manager: 'me', operation: 'Update', fieldsV1: { 'f:data': { 'f:k': {} } } }])
   t.type(write.trackOwnership, Function)
-  const applied = creation(t)
-  applied.applied = []
+  const applied = new CreateWrite(creation(t), config('a'), [])
   finish(ownNew(applied))
   t.equal(applied.managedFields, undefined)
   t.equal(applied.trackOwnership, undefined)
@@ -91,10 +92,11 @@ t.test('identify again: the server sets the uid and the time, and admission cann
 t.test('name: each attempt generates another name, which admission sees', async t => {
   const write = creation(t, { ...config('a'), metadata: { generateName: 'a-' } })
   identifyAgain(write)
-  setName(write)
+  t.equal(NAME.when?.(write), true)
+  await NAME.run(write)
   const { name } = write
   t.match(name, /^a-[a-z0-9]{5}$/)
-  setName(write)
+  await NAME.run(write)
   t.not(write.name, name)
 })
 
@@ -135,10 +137,10 @@ t.test('conclude: a taken name is refused, or generated again; a changed precond
   write.outcome = { succeeded: false, revision: 2, current: { key: write.key, value: new Uint8Array(), createRevision: 1, modRevision: 1 } } as never
   t.match(await failureOf(() => conclude(write)), { status: { reason: 'AlreadyExists' } })
   write.isGenerated = true
-  t.match(await failureOf(() => conclude(write)), new Repeat('name'))
+  t.match(await failureOf(() => conclude(write)), new Repeat(NAME))
   write.attempt = 8
   t.match(await failureOf(() => conclude(write)), { status: { code: 409 } })
   write.outcome = { succeeded: false, revision: 2, current: undefined } as never
   write.precondition = {} as never
-  t.match(await failureOf(() => conclude(write)), new Repeat('admit again'))
+  t.match(await failureOf(() => conclude(write)), new Repeat(ADMIT_AGAIN))
 })

@@ -13,7 +13,7 @@ import type { Test } from '../../build.js'
 const LARGE = 100_000
 
 function build (t: Test, given: Partial<WriteContext> = {}) {
-  const write = new Write(configMapStore(t, openMemory()), target('a'), { ...context, ...given }, 'CREATE')
+  const write = new Write({ store: configMapStore(t, openMemory()), target: target('a'), context: { ...context, ...given } }, 'CREATE')
   const ran: string[] = []
   const stage = (name: string, run: Stage['run'] = () => {}, more: Partial<Stage> = {}): Stage => ({
     name,
@@ -73,13 +73,14 @@ t.test('a write is repeated from the named stage, and what it allocated before t
     let attempts = 0
     let reverted = 0
     const allocated = { commit: async () => {}, revert: async () => { reverted++ } }
-    await runStages([
+    const stages = [
       stage('read'),
       stage('takes a value', running => { running.allocated = allocated }, { allocates: true }),
       stage('validate'),
       stage('store', running => { running.outcome = { succeeded: attempts > 0, revision: 1 } as Write['outcome'] }),
-      stage('conclude', () => { if (attempts++ === 0) throw new Repeat(from) })
-    ], write)
+      stage('conclude', () => { if (attempts++ === 0) throw new Repeat(stages.find(({ name }) => name === from) as Stage) })
+    ]
+    await runStages(stages, write)
     const all = ['read', 'takes a value', 'validate', 'store', 'conclude']
     t.strictSame(ran, [...all, ...all.slice(all.indexOf(from))])
     t.equal(reverted, reverts, from)
@@ -94,11 +95,12 @@ t.test('a failure reverts allocations, unless the object may exist, and is never
     let reverted = 0
     let recovered = 0
     write.allocated = { commit: async () => {}, revert: async () => { reverted++ } }
+    const store = stage('store', () => { throw failure })
     const recover = async (): Promise<Repeat> => {
       if (recovered++ > 0) throw failure
-      return new Repeat('store')
+      return new Repeat(store)
     }
-    await t.rejects(runStages([stage('store', () => { throw failure })], write, recover), failure)
+    await t.rejects(runStages([store], write, recover), failure)
     t.equal(reverted, reverts)
     t.equal(recovered, recoveries * 2)
     t.equal(ran.length, recoveries + 1)
@@ -108,10 +110,8 @@ t.test('a failure reverts allocations, unless the object may exist, and is never
 t.test('what was stored is not stored again, whatever fails after that', async t => {
   const { write, ran, stage } = build(t)
   const failure = new StatusError('InternalError', 'no')
-  await t.rejects(runStages([
-    stage('store', running => { running.outcome = { succeeded: true, revision: 1 } }),
-    stage('conclude', () => { throw failure })
-  ], write, async () => new Repeat('store')), failure)
+  const store = stage('store', running => { running.outcome = { succeeded: true, revision: 1 } })
+  await t.rejects(runStages([store, stage('conclude', () => { throw failure })], write, async () => new Repeat(store)), failure)
   t.strictSame(ran, ['store', 'conclude'])
 })
 
@@ -124,7 +124,7 @@ t.test('when the client is gone no further stage runs, but what was sent to the 
     early.stage('allocate', running => { running.allocated = { commit: async () => {}, revert: async () => { reverted++ } } }),
     early.stage('leave', leave),
     early.stage('store')
-  ], early.write, async () => new Repeat('store')), /the request ended before its object was written/)
+  ], early.write, async () => t.fail('it is not repeated') as never), /the request ended before its object was written/)
   t.strictSame(early.ran, ['allocate', 'leave'])
   t.equal(reverted, 1)
 
@@ -140,8 +140,30 @@ t.test('when the client is gone no further stage runs, but what was sent to the 
   t.strictSame(late.ran, ['store', 'conclude'])
 })
 
-t.test('the signal of a caller is not asked for while nothing is repeated', async t => {
+t.test('a write whose client is gone is not repeated, and says whether it has stored anything', async t => {
+  for (const [isStored, said] of [[false, /nothing was changed/], [true, /what was stored until then stays/]] as const) {
+    const caller = { isGone: false, signal: new AbortController().signal }
+    const { write, ran, stage } = build(t, { caller })
+    const first = stage('first')
+    await t.rejects(runStages([first, stage('conflict', running => {
+      running.outcome = { succeeded: false, revision: 1, current: undefined }
+      running.isStored = isStored
+      caller.isGone = true
+      throw new Repeat(first)
+    })], write), said)
+    t.strictSame(ran, ['first', 'conflict'])
+  }
+})
+
+t.test('a write is repeated only from a stage that it has', async t => {
+  const { write, stage } = build(t)
+  await t.rejects(runStages([stage('one', () => { throw new Repeat({ name: 'one' }) })], write), TypeError)
+})
+
+t.test('the signal of a caller is never asked for', async t => {
   const caller = { get signal (): AbortSignal { return t.fail('it costs more than a boolean') as never } }
   const { write, stage } = build(t, { caller })
-  await runStages([stage('one'), stage('two', async () => {})], write)
+  let attempts = 0
+  const one = stage('one')
+  await runStages([one, stage('two', async () => { if (attempts++ === 0) throw new Repeat(one) })], write)
 })

@@ -1,7 +1,7 @@
 /** Writes of ConfigMaps, as the stages before the tested one leave them. */
 import { clone } from '../../../schemas/language/values.js'
 import type { ApiObject } from '../../../schemas/resource.js'
-import { ChangeWrite, CreateWrite } from '../../../registry/stages/writes.js'
+import { ChangeWrite, CreateWrite, type Sent } from '../../../registry/stages/writes.js'
 import type { Allocation } from '../../../registry/allocation.js'
 import type { WriteContext } from '../../../registry/write-context.js'
 import { create } from '../../../registry/verbs/create.js'
@@ -10,15 +10,15 @@ import { openMemory } from '../../../storage/embedded/memory.js'
 import { config, configMapStore, context, target } from '../../storage/store.js'
 import type { Test } from '../../build.js'
 
-export const creation = (t: Test, object: ApiObject = config('a'), given: Partial<WriteContext> = {}): CreateWrite =>
-  new CreateWrite(configMapStore(t, openMemory()), object, target(''), { ...context, ...given })
+export const creation = (t: Test, object: ApiObject | Sent = config('a'), given: Partial<WriteContext> = {}): CreateWrite =>
+  new CreateWrite({ store: configMapStore(t, openMemory()), target: target(''), context: { ...context, ...given } }, object)
 
 /** A change of an object that is stored, of which `object` is a copy. */
 export async function changing (t: Test, given: Partial<WriteContext> = {}): Promise<ChangeWrite & { readonly stored: Entry }> {
   const store = configMapStore(t, openMemory())
   const stored = await create(store, config('a', { k: 'old' }), target(''), context)
-  const write = new ChangeWrite(store, target('a'), { ...context, ...given }, 'UPDATE')
-  write.current = write.base = stored
+  const write = new ChangeWrite({ store, target: target('a'), context: { ...context, ...given } })
+  write.current = stored
   write.isNewest = true
   write.oldObject = store.readStored(stored)
   write.object = clone(write.oldObject)

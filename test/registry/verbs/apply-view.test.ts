@@ -40,7 +40,7 @@ async function withDeployment (t: { teardown: (fn: () => unknown) => void }) {
   const { object } = decode(store.stored.message, {
     metadata: { name: 'd' }, spec: { replicas: 1, selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } }
   })
-  await create(store, async () => object, { namespace: 'default', name: '' }, { ...context, fieldManager: 'maker' })
+  await create(store, function * () { return object }, { namespace: 'default', name: '' }, { ...context, fieldManager: 'maker' })
   return store
 }
 
