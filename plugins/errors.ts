@@ -13,9 +13,9 @@ import { isDecodeError } from '../schemas/language/decode-error.js'
 import { OWN_NAMES } from '../schemas/naming.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
 import {
-  badRequest, bodyTooSlow, expired, internalError, methodNotAllowed, noSuchPath, serviceUnavailable, StatusError,
-  tooLarge, unsupportedMediaType
+  badRequest, bodyTooSlow, expired, internalError, serviceUnavailable, StatusError, tooLarge, unsupportedMediaType
 } from '../schemas/status.js'
+import { unanswered } from '../registry/verb-table.js'
 import { negotiate } from './shared/accept.js'
 import { contextIfAny } from './shared/context.js'
 import { later } from './shared/server.js'
@@ -198,7 +198,7 @@ export default fp(async fastify => {
   fastify.setNotFoundHandler((request, reply) => {
     const { info } = request.orch
     const known = info.isResourceRequest ? resources()?.serves(info) === true : paths.has(fastify.prefix + info.path)
-    const failure = known ? methodNotAllowed() : noSuchPath()
+    const failure = unanswered(known)
     request.orch.failure = failure
     return render(failure, request, reply)
   })

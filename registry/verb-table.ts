@@ -1,11 +1,17 @@
 /**
  * The handlers of a served resource. It knows which requests the resource can have at all, and answers the others:
- * 404 and 405.
+ * 404 and 405, which nothing else decides.
  */
 import type { RequestInfo } from '../auth/request-info.js'
 import { dnsLabel } from '../schemas/names.js'
-import { methodNotAllowed, noSuchPath, notFound } from '../schemas/status.js'
+import { methodNotAllowed, noSuchPath, notFound, type StatusError } from '../schemas/status.js'
 import type { ResourceStore } from './resource-store.js'
+
+/** Why nothing answers a request: not with its method, or not at all. */
+export const unanswered = (isServed: boolean): StatusError => isServed ? methodNotAllowed() : noSuchPath()
+
+/** Only proxied paths have these methods. */
+const isProbe = (method: string): boolean => method === 'HEAD' || method === 'OPTIONS'
 
 const COLLECTION_VERBS = new Set(['list', 'watch', 'create', 'deletecollection'])
 
@@ -20,8 +26,8 @@ export class VerbTable<Handler> {
   }
 
   /** @throws StatusError 404 for a path that the resource does not have, 405 for a verb */
-  of (info: RequestInfo): Handler {
-    const { namespace, name, selected, subresource, verb } = info
+  of (info: RequestInfo, method: string): Handler {
+    const { namespace, name, selected, subresource, verb, rest } = info
     const { namespaced } = this.#store.type
     // A namespace object is in its own namespace; no other cluster-scoped object is in any. Otherwise permission in
     // one namespace would reach beyond it.
@@ -33,7 +39,7 @@ export class VerbTable<Handler> {
     const handlers = this.#handlers.get(subresource)
     if (handlers === undefined) throw noSuchPath()
     const handler = handlers[verb === 'options' ? 'get' : verb]
-    if (handler === undefined || !this.#allows(info)) throw methodNotAllowed()
+    if (handler === undefined || !this.#allows(info) || (rest === undefined && isProbe(method))) throw unanswered(true)
     return handler
   }
 

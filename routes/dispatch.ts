@@ -3,13 +3,9 @@
  * group version.
  */
 import type { FastifyInstance } from 'fastify'
-import { methodNotAllowed } from '../schemas/status.js'
 import { deprecations } from './deprecation.js'
 import { handlerTables, type Handler } from './handlers.js'
 import { unknownPath } from './unknown-path.js'
-
-/** Only proxied paths have these methods. */
-const isProbe = (method: string): boolean => method === 'HEAD' || method === 'OPTIONS'
 
 /** The handler of all routes of the API. It reads the request info alone, as authorization does. */
 export function dispatcher (fastify: FastifyInstance): Handler {
@@ -19,13 +15,12 @@ export function dispatcher (fastify: FastifyInstance): Handler {
   return (request, reply) => {
     const { info } = request.orch
     const store = info.deeper === undefined ? resources.lookup(info) : undefined
-    if (store !== undefined && (info.rest !== undefined || !isProbe(request.method))) {
-      const handler = tableOf(store).of(info)
+    if (store !== undefined) {
+      const handler = tableOf(store).of(info, request.method)
       if (store.representation.deprecation !== undefined) noteDeprecation(request, store.representation)
       request.orch.trace.handledAt = performance.now()
       return handler(request, reply)
     }
-    if (resources.serves(info)) throw methodNotAllowed()
     const service = aggregation.find(info.path)
     if (service === undefined) throw unknownPath(info)
     return aggregation.proxy(service, request, reply)

@@ -24,74 +24,97 @@ type Handlers = Partial<Record<string, Handler>>
 /** PATCH serves both patch and apply, distinguished by media type. */
 const patchOrApply = (apply: Verb, patch: Verb): Verb => request => isApply(request) ? apply(request) : patch(request)
 
-/** The handlers of each store, made when the first request comes: most resources get none. */
-export function handlerTables (fastify: FastifyInstance): (store: ResourceStore) => VerbTable<Handler> {
-  const {
-    orchSettings: settings, orchShutdown: shutdown, orchResources: resources, orchConnections: connections,
-    orchMetrics: metrics
-  } = fastify
-  const answered = answering({
-    closing: () => shutdown.signal, bytesPerSecond: settings.connectionBytesPerSecond,
-    observerOf: observeWatches(metrics)
-  })
+/** By subresource, '' for the object itself, then by verb. */
+type Table = Map<string, Handlers>
 
-  /** By subresource, '' for the object itself, then by verb. */
-  const handlersOf = (store: ResourceStore): Map<string, Handlers> => {
-    const { verbs, subresources, kind } = store.representation
-    const pick = (names: readonly string[], all: Verbs): Handlers =>
-      Object.fromEntries(names.flatMap(name => {
-        const verb = all[name]
-        return verb === undefined ? [] : [[name, answered(verb)]]
-      }))
-    if (store.type.virtual) {
-      const source = resources.source(store.type)
-      const reading = source === undefined
-        ? {}
-        : { get: getSourceVerb(store, source), list: listSourceVerb(store, source) }
-      const unwatched = source === undefined
-        ? {}
-        : { watch: (): never => { throw notSupported(store.resource, 'watch') } }
-      return new Map([['', {
-        ...pick(verbs, { ...reading, create: operationVerb(store, resources.operation(store.type)) }), ...unwatched
-      }]])
+/** Makes the handlers of a server's types. */
+class HandlerTables {
+  readonly #fastify: Pick<FastifyInstance, 'orchSettings' | 'orchResources' | 'orchConnections'>
+  readonly #answered: (verb: Verb) => Handler
+
+  constructor (fastify: FastifyInstance) {
+    const { orchShutdown: shutdown, orchMetrics: metrics, orchSettings: settings } = fastify
+    this.#fastify = fastify
+    this.#answered = answering({
+      closing: () => shutdown.signal, bytesPerSecond: settings.connectionBytesPerSecond,
+      observerOf: observeWatches(metrics)
+    })
+  }
+
+  of (store: ResourceStore): Table {
+    const { verbs, subresources } = store.representation
+    if (store.type.virtual) return new Map([['', this.#virtual(store)]])
+    const object = this.#answering(verbs, this.#stored(store))
+    const below = subresources.filter(one => isServed(one, store.gates))
+    return new Map([['', object], ...below.map(one => [one.name, this.#subresource(store, one)] as const)])
+  }
+
+  #answering (names: readonly string[], verbs: Verbs): Handlers {
+    return Object.fromEntries(names.flatMap(name => {
+      const verb = verbs[name]
+      return verb === undefined ? [] : [[name, this.#answered(verb)]]
+    }))
+  }
+
+  /** Of objects that are not stored: made when they are read, or an answer to what is created. */
+  #virtual (store: ResourceStore): Handlers {
+    const { orchResources: resources } = this.#fastify
+    const { verbs } = store.representation
+    const [source, operation] = [resources.source(store.type), resources.operation(store.type)]
+    if (operation !== undefined) return this.#answering(verbs, { create: operationVerb(store, operation) })
+    if (source === undefined) return {}
+    return {
+      ...this.#answering(verbs, { get: getSourceVerb(store, source), list: listSourceVerb(store, source) }),
+      watch: () => { throw notSupported(store.resource, 'watch') }
     }
+  }
+
+  #object (store: ResourceStore): Verbs {
     const patch = patchOrApply(request => applyObject(store, request), patchVerb(store))
-    const object: Verbs = { get: getVerb(store), update: updateVerb(store), patch }
-    const all: Verbs = {
-      ...object,
+    return { get: getVerb(store), update: updateVerb(store), patch }
+  }
+
+  #stored (store: ResourceStore): Verbs {
+    const { orchSettings: settings } = this.#fastify
+    return {
+      ...this.#object(store),
       list: listVerb(store),
       watch: watchVerb(store, settings),
       create: createVerb(store),
       delete: deleteVerb(store),
       deletecollection: deleteCollectionVerb(store, settings.deleteCollectionWorkers)
     }
-    const subresourceVerbs = ({ view, name, connects, kind: own = kind, verbs }: Subresource): Verbs => {
-      if (view !== undefined) {
-        const patch = patchOrApply(request => applyView(store, view, request), patchViewVerb(store, view))
-        return { get: readViewVerb(store, view), update: updateViewVerb(store, view), patch }
-      }
-      const operation = resources.operation(store.type, name)
-      if (operation !== undefined) return { create: operationVerb(store, operation) }
-      if (own === kind && connects !== true) return object
-      return Object.fromEntries(
-        verbs.map(verb => [verb, () => { throw notOffered(`${store.representation.plural}/${name}`) }])
-      )
-    }
-    const subresourceHandlers = (subresource: Subresource): Handlers => {
-      const { name, connects, verbs } = subresource
-      const connect = connects === true ? connections.get(`${store.representation.plural}/${name}`) : undefined
-      if (connect === undefined) return pick(verbs, subresourceVerbs(subresource))
-      const handler: Handler = (request, reply) => connect(store, request, reply)
-      return Object.fromEntries(verbs.map(verb => [verb, handler]))
-    }
-    const served = subresources.filter(one => isServed(one, store.gates))
-    return new Map([['', pick(verbs, all)], ...served.map(one => [one.name, subresourceHandlers(one)] as const)])
   }
 
+  #subresource (store: ResourceStore, subresource: Subresource): Handlers {
+    const { name, connects, verbs } = subresource
+    const { plural } = store.representation
+    const connect = connects === true ? this.#fastify.orchConnections.get(`${plural}/${name}`) : undefined
+    if (connect === undefined) return this.#answering(verbs, this.#belowObject(store, subresource))
+    return Object.fromEntries(verbs.map(verb => [verb, (request, reply) => connect(store, request, reply)]))
+  }
+
+  /** A view of the object, an operation on it, or a part of it, such as its status. */
+  #belowObject (store: ResourceStore, { view, name, connects, kind, verbs }: Subresource): Verbs {
+    if (view !== undefined) {
+      const patch = patchOrApply(request => applyView(store, view, request), patchViewVerb(store, view))
+      return { get: readViewVerb(store, view), update: updateViewVerb(store, view), patch }
+    }
+    const operation = this.#fastify.orchResources.operation(store.type, name)
+    if (operation !== undefined) return { create: operationVerb(store, operation) }
+    const { kind: own, plural } = store.representation
+    if ((kind ?? own) === own && connects !== true) return this.#object(store)
+    return Object.fromEntries(verbs.map(verb => [verb, () => { throw notOffered(`${plural}/${name}`) }]))
+  }
+}
+
+/** The handlers of each store, made when the first request comes: most resources get none. */
+export function handlerTables (fastify: FastifyInstance): (store: ResourceStore) => VerbTable<Handler> {
+  const made = new HandlerTables(fastify)
   const tables = new WeakMap<ResourceStore, VerbTable<Handler>>()
   return store => {
     let table = tables.get(store)
-    if (table === undefined) tables.set(store, table = new VerbTable(store, handlersOf(store)))
+    if (table === undefined) tables.set(store, table = new VerbTable(store, made.of(store)))
     return table
   }
 }

@@ -69,7 +69,8 @@ export function deleteVerb (store: ResourceStore): Verb {
 }
 
 function success (
-  { orch: { warnings } }: VerbRequest, store: ResourceStore, about: { name?: string, uid?: string | undefined }, metadata: object = {}
+  { orch: { warnings } }: VerbRequest, store: ResourceStore, about: { name?: string, uid?: string | undefined },
+  metadata: object = {}
 ): StatusAnswer {
   const { group, resource } = store.resource
   const { name, uid } = about

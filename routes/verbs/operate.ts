@@ -6,7 +6,6 @@ import type { Message } from '../../schemas/language/declare.js'
 import { isDecodeError } from '../../schemas/language/decode-error.js'
 import { applyDefaults } from '../../schemas/language/defaults.js'
 import type { ApiObject } from '../../schemas/resource.js'
-import { methodNotAllowed } from '../../schemas/status.js'
 import type { Verb, VerbRequest } from '../../answers/answer.js'
 import { matchNamespace } from '../../registry/stages/identity.js'
 import { admit } from '../../registry/stages/admit.js'
@@ -17,13 +16,12 @@ import { decodeBody, readBody } from '../body.js'
 import { contextOf, targetOf } from './write.js'
 import { checkFieldManager, fieldValidation } from '../write-options.js'
 
-export function operationVerb (store: ResourceStore, operation: VirtualOperation | undefined): Verb {
+export function operationVerb (store: ResourceStore, operation: VirtualOperation): Verb {
   return async request => {
-    if (operation === undefined) throw methodNotAllowed()
     const { query, warnings } = request.orch
     checkFieldManager(query, request.method)
     const message = operation.message ?? store.representation.message
-    const object = await decodeVersion(request, [message, ...operation.otherMessages ?? []])
+    const object = await decodeVersion(request, message, operation.otherMessages)
     applyDefaults(message, object)
     const [target, context] = [targetOf(request), contextOf(request)]
     matchNamespace(store, object, target)
@@ -33,22 +31,22 @@ export function operationVerb (store: ResourceStore, operation: VirtualOperation
       await admit(new OtherWrite({ store, target: named, context }, 'CREATE', object), () => {})
     }
     const result = await operation.run(object, target, context)
-    // A plain outcome, as of a binding, has no metadata.
     const made = { kind: 'object', object: result, code: 201, warnings } as const
-    return operation.answer === undefined ? { ...made, message, forms: 'metadata' } : { ...made, message: operation.answer }
+    // A plain outcome, as of a binding, has no metadata.
+    if (operation.answer !== undefined) return { ...made, message: operation.answer }
+    return { ...made, message, forms: 'metadata' }
   }
 }
 
 /** Decodes the first version that matches; if none does, reports the error of the first. */
 async function decodeVersion (
-  request: VerbRequest, [message, ...others]: ReadonlyArray<Message<ApiObject>>
+  request: VerbRequest, message: Message<ApiObject>, [next, ...others]: ReadonlyArray<Message<ApiObject>> = []
 ): Promise<ApiObject> {
-  if (message === undefined) throw methodNotAllowed()
   try {
     return await readBody(request, decodeBody(request, message, fieldValidation(request)))
   } catch (error) {
-    if (others.length === 0 || !isDecodeError(error)) throw error
-    return await decodeVersion(request, others)
+    if (next === undefined || !isDecodeError(error)) throw error
+    return await decodeVersion(request, next, others)
       .catch((later: unknown) => { throw isDecodeError(later) ? error : later })
   }
 }

@@ -49,7 +49,8 @@ export function viewAnswer (
 ): ObjectAnswer {
   const object = viewOf(store, view, entry)
   return {
-    kind: 'object', message: view.message, object, code: 200, warnings, forms: { store, tabular: view, bytes: entry.json.length }
+    kind: 'object', message: view.message, object, code: 200, warnings,
+    forms: { store, tabular: view, bytes: entry.json.length }
   }
 }
 

@@ -47,7 +47,11 @@ t.test('a table answers with the handler of a subresource and verb, or 404 and 4
     [configs, about('get', { namespace: 'n', subresource: 'status' }), 405], [spaces, about('get', { namespace: 'n', name: 'n' }), 'get'],
     [spaces, about('get', object), 404], [spaces, about('create'), 'create']
   ] as const) {
-    t.equal(outcome(() => table?.of(info)), expected, JSON.stringify(info))
+    t.equal(outcome(() => table?.of(info, 'GET')), expected, JSON.stringify(info))
+  }
+  for (const method of ['HEAD', 'OPTIONS']) {
+    t.equal(outcome(() => configs?.of(about('get', object), method)), 405)
+    t.equal(outcome(() => configs?.of(about('get', { ...object, rest: 'x' }), method)), 'get', 'only what is proxied has these')
   }
 })
 
