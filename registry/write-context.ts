@@ -17,6 +17,8 @@ export interface Caller {
   readonly isGone?: boolean
   /** Aborted when `isGone` becomes true. Created when it is read first, so pass on the caller instead. */
   readonly signal: AbortSignal
+  /** Whether it asked for a dry run. Default not. */
+  readonly dryRun?: boolean
   /** Adds a Warning header to the response. Default ignored. */
   readonly warn?: (text: string) => void
   /** Adds an annotation to the audit event; of level Request if it contains parts of the object. Default ignored. */
@@ -27,8 +29,8 @@ export interface Caller {
 
 export interface WriteContext {
   readonly caller: Caller
-  /** Run every stage but the write. */
-  readonly dryRun: boolean
+  /** Run every stage but the write. Default as the caller asked. */
+  readonly dryRun?: boolean
   /** Options that the client sent besides the object. Default none. */
   readonly options?: Readonly<Record<string, unknown>>
   /** The field manager; may be empty. Default the server itself. */
@@ -46,6 +48,8 @@ export interface WriteContext {
   /** Validates what the request changes, besides what is always validated. Default nothing. */
   readonly validate?: (object: ApiObject, old: ApiObject | undefined) => readonly FieldError[]
 }
+
+export const isDryRun = ({ dryRun, caller }: WriteContext): boolean => dryRun ?? caller.dryRun ?? false
 
 /** A stored object, as authorizers know it. */
 export interface ObjectName {
@@ -80,4 +84,4 @@ export function refuse (store: ResourceStore, object: ApiObject, errors: readonl
 }
 
 /** The context of writes that the server makes itself. */
-export const serverContext = (signal: AbortSignal): WriteContext => ({ dryRun: false, caller: { signal } })
+export const serverContext = (signal: AbortSignal): WriteContext => ({ caller: { signal } })

@@ -49,7 +49,7 @@ async function admitted<T extends object> (
   const options = optionsFrom(message, query, info.rest === undefined ? {} : { path: info.rest })
   const { group = '', version = '', kind = '' } = message[Facts].type ?? {}
   // Options are not a stored object; admission accesses their members by name.
-  const connect = { store, target: info, context: { caller: orch, dryRun: false } }
+  const connect = { store, target: info, context: { caller: orch } }
   const write = new OtherWrite(connect, 'CONNECT', options as unknown as ApiObject, kind)
   write.requested = { group, version, kind, plural: store.representation.plural }
   return await admit(write, () => options)

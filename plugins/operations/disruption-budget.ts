@@ -5,7 +5,7 @@ import { NO_FIELDS } from '../../schemas/selectors/fields.js'
 import { NO_LABELS } from '../../schemas/selectors/labels.js'
 import { selects } from '../../schemas/selectors/objects.js'
 import { forbidden, StatusError, timeout, tooManyRequests } from '../../schemas/status.js'
-import { now, serverContext, type WriteContext } from '../../registry/write-context.js'
+import { isDryRun, now, serverContext, type WriteContext } from '../../registry/write-context.js'
 import { list } from '../../registry/verbs/list.js'
 import { change } from '../../registry/verbs/change.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
@@ -62,7 +62,7 @@ export async function takeDisruption (
   let attempts = 0
   await change(store, {
     namespace, name, subresource: 'status'
-  }, { ...serverContext(context.caller.signal), dryRun: context.dryRun }, base => {
+  }, { ...serverContext(context.caller.signal), dryRun: isDryRun(context) }, base => {
     if (++attempts > MAX_ATTEMPTS) {
       throw timeout(`couldn't update PodDisruptionBudget ${JSON.stringify(name)} due to conflicts`, RETRY_AFTER)
     }

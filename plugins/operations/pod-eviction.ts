@@ -10,7 +10,9 @@ import { Status } from '../../schemas/meta/v1.js'
 import type { DeleteOptions } from '../../schemas/meta/options.js'
 import { badRequest, isStatusError, notFound, StatusError } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { serverContext, type ObjectWrite, type Target, type WriteContext } from '../../registry/write-context.js'
+import {
+  isDryRun, serverContext, type ObjectWrite, type Target, type WriteContext
+} from '../../registry/write-context.js'
 import { remove, propagationOf, gracePeriodOf, type DeleteRequest } from '../../registry/verbs/delete.js'
 import { current } from '../../registry/current.js'
 import type { VirtualOperation, ResourceRegistry } from '../../registry/resource-registry.js'
@@ -31,7 +33,7 @@ export const podEviction = (resources: ResourceRegistry): VirtualOperation => ({
     const eviction = object as v1.Eviction // decoded by its message; both versions are alike
     const store = resources.find('', 'pods')
     if (store === undefined) throw notFound(PODS, name)
-    const evictionContext = { ...context, dryRun: parseDryRun(eviction.deleteOptions?.dryRun ?? []) || context.dryRun }
+    const evictionContext = parseDryRun(eviction.deleteOptions?.dryRun ?? []) ? { ...context, dryRun: true } : context
     const write = { store, target: { namespace, name, subresource }, context: evictionContext }
     const request = await admit(new OtherWrite(write, 'CREATE', eviction, eviction.kind), () => {
       if ((eviction.metadata.name ?? '') !== name) {
@@ -78,7 +80,7 @@ async function evict (write: ObjectWrite, request: DeleteRequest, budgets: Resou
     if (request.preconditions !== undefined) await remove(pods, target, request, { ...context, dryRun: true })
     await takeDisruption(budgets, name, pod, context)
     // The disruption is taken, so the pod goes, even if its client has gone.
-    await remove(pods, target, request, { ...serverContext(context.caller.signal), dryRun: context.dryRun })
+    await remove(pods, target, request, { ...serverContext(context.caller.signal), dryRun: isDryRun(context) })
     return
   }
   // Precondition: the pod may have become ready since the read.

@@ -10,7 +10,7 @@ import type { WriteResult } from '../../storage/backend.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { AdmissionOperation, AdmissionReader, AdmissionRequest, Precondition, TypedRequest } from '../admission.js'
 import type { Allocated } from '../allocation.js'
-import type { ObjectWrite, Target, WriteContext } from '../write-context.js'
+import { isDryRun, type ObjectWrite, type Target, type WriteContext } from '../write-context.js'
 import type { ResourceStore } from '../resource-store.js'
 import type { Span } from '../trace.js'
 
@@ -66,7 +66,7 @@ export class Write implements TypedRequest<ApiObject>, ObjectWrite {
   get namespace (): string { return this.target.namespace }
   get name (): string { return this.target.name }
   get user (): UserInfo | undefined { return this.context.caller.user }
-  get dryRun (): boolean { return this.context.dryRun }
+  get dryRun (): boolean { return isDryRun(this.context) }
   get options (): Readonly<Record<string, unknown>> { return this.context.options ?? NO_OPTIONS }
   get reader (): AdmissionReader { return this.store.reader }
   get signal (): AbortSignal { return this.context.caller.signal }

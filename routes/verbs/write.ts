@@ -35,12 +35,11 @@ const OPTIONS: ReadonlySet<string> = new Set([
 /** Media types whose objects may be far larger than their bodies. */
 const GROWING_TYPES: ReadonlySet<string> = new Set([YAML_TYPE, APPLY_TYPE, JSON_PATCH_TYPE])
 
-/** The context of operations for a request. */
+/** What a request asks of its write; who asks is the request's own context, which is passed through. */
 export function contextOf (request: VerbRequest): WriteContext {
   const { orch } = request
   return {
     caller: orch,
-    dryRun: orch.dryRun,
     fieldManager: fieldManager(orch.query, request.headers['user-agent']),
     size: bodyOf(request).length,
     mayGrow: GROWING_TYPES.has(contentType(request)),

@@ -52,15 +52,16 @@ export function valueAt (object: unknown, path: string): unknown {
   return at
 }
 
-/** Sets or removes the value at a path, copying the objects on the way, which others may share. */
+/** Sets or removes the value at a path, in place. */
 export function putAt (object: Record<string, unknown>, path: string, value: unknown): void {
   const [name = '', ...rest] = path.split('.')
   if (rest.length > 0) {
-    const inner = Object.hasOwn(object, name) ? object[name] : undefined
-    if (value === undefined && inner === undefined) return
-    const copy = { ...inner as Record<string, unknown> | undefined } // paths go through messages only
-    putAt(copy, rest.join('.'), value)
-    setMember(object, name, copy)
+    let inner = Object.hasOwn(object, name) ? object[name] : undefined
+    if (typeof inner !== 'object' || inner === null) {
+      if (value === undefined) return
+      setMember(object, name, inner = {})
+    }
+    putAt(inner as Record<string, unknown>, rest.join('.'), value) // paths go through messages only
   } else if (value === undefined) delete object[name]
   else setMember(object, name, value)
 }
