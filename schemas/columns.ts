@@ -3,7 +3,7 @@ import type { LabelSelector } from './meta/options.js'
 import type { ApiObject, Cell, Column } from './resource.js'
 import { selectorText } from './selectors/objects.js'
 import { parseTime } from './meta/time.js'
-import { humanDuration } from './meta/duration.js'
+import type { Ages } from './meta/duration.js'
 
 export const name: Column<ApiObject> = {
   name: 'Name', type: 'string', format: 'name', description: 'Name of the object.', priority: 0,
@@ -13,7 +13,7 @@ export const name: Column<ApiObject> = {
 /** Time since creation, in short form such as `5d`. */
 export const age: Column<ApiObject> = {
   name: 'Age', type: 'string', format: '', description: 'Time since creation.', priority: 0,
-  cell: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now)
+  cell: ({ metadata }, ages) => ageOf(metadata.creationTimestamp, ages)
 }
 
 /** Shown beside the name for types that declare no columns. */
@@ -25,13 +25,13 @@ export const createdAt: Column<ApiObject> = {
 export const NONE = '<none>'
 export const UNSET = '<unset>'
 
-type CellOf<T> = (object: T, now: number, named: (own: string) => string) => Cell | undefined
+type CellOf<T> = (object: T, ages: Ages, named: (own: string) => string) => Cell | undefined
 
 /** A string column shown by default. As upstream, its cells may be numbers. */
 export function text<T> (name: string, description: string, cell: CellOf<T>): Column<T> {
   return {
     name, type: 'string', format: '', description, priority: 0,
-    cell: (object, now, named) => cell(object, now, named) ?? ''
+    cell: (object, ages, named) => cell(object, ages, named) ?? ''
   }
 }
 
@@ -89,9 +89,9 @@ export function containerColumns<T> (spec: (object: T) => Containers | undefined
 }
 
 /** Time since `timestamp`, in short form such as `5d`. */
-export function ageOf (timestamp: string | undefined, now: number): string {
+export function ageOf (timestamp: string | undefined, ages: Ages): string {
   const then = milliseconds(timestamp)
-  return then === undefined ? '<unknown>' : humanDuration(now - then)
+  return then === undefined ? '<unknown>' : ages.since(then)
 }
 
 /** Since the epoch. */

@@ -3,6 +3,7 @@
  * Inside there are own names alone, so only edges have such a view; `schemas/compat/naming.ts` is the other one.
  */
 
+import type { Renaming } from './codec/renaming.js'
 import type { Message, Plain } from './language/types.js'
 import type { PatchType } from './media-types.js'
 import type { ApiObject } from './resource.js'
@@ -74,6 +75,8 @@ export interface Naming {
   readonly openApi: OpenApiNames
   /** Whether an object may look different; false if it surely looks as it is stored. */
   readonly mayDiffer: (json: Buffer) => boolean
+  /** What stored JSON of the message calls otherwise, in values alone; undefined if nothing. */
+  readonly renaming: (message: Message) => Renaming | undefined
   /** By whose members JSON under these names is read and written; the same in memory, in protobuf and mostly in all. */
   readonly message: <T>(own: Message<T>) => Message<T>
   /** Names in the values of an object, in place. Its own inverse. */
@@ -115,6 +118,7 @@ export const OWN_NAMES: Naming = {
   document: same,
   openApi: { path: same, schema: same, definition: same },
   mayDiffer: () => false,
+  renaming: () => undefined,
   message: same,
   value: (_message, sent) => sent,
   shown: (_message, own) => own,

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { CellBudget } from './cell-budget.js'
 import type { Gates } from './gates.js'
+import type { Ages } from './meta/duration.js'
 import type { UserInfo } from './meta/user-info.js'
 import { Facts, type Report, type Message, type TypeMembers } from './language/types.js'
 import type { TableRowCondition } from './meta/answers.js'
@@ -76,10 +77,10 @@ export interface Column<T> {
   /** 0: shown by default; 1: wide output only. */
   readonly priority: 0 | 1
   /**
-   * `now` in milliseconds since the epoch; `named` gives the name of a key of ours in the object.
+   * `named` gives the name of a key of ours in the object.
    * @throws OVER_BUDGET (`cell-budget.ts`) if it costs too much
    */
-  readonly cell: (object: T, now: number, named: (own: string) => string, budget?: CellBudget) => Cell
+  readonly cell: (object: T, ages: Ages, named: (own: string) => string, budget?: CellBudget) => Cell
 }
 
 export interface Deprecation {

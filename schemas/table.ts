@@ -1,6 +1,7 @@
 /** Objects as rows of printable cells, by the columns of their resource. */
 import { CellBudget, MAX_CELL_TEXT, OVER_BUDGET } from './cell-budget.js'
 import { createdAt, name } from './columns.js'
+import { agesAt, type Ages } from './meta/duration.js'
 import { withoutNulls } from './language/unset.js'
 import type { TableColumnDefinition, TableRowCondition } from './meta/answers.js'
 import type { ApiObject, Cell, Column, Representation } from './resource.js'
@@ -25,13 +26,15 @@ const AS_OURS = (own: string): string => own
 export interface RowView {
   /** The names that our keys have in the object. */
   readonly named?: ((own: string) => string) | undefined
+  /** How ages are written; by default as they are now. */
+  readonly ages?: Ages | undefined
   /** Of the answer; by default that of one row. */
   readonly budget?: CellBudget | undefined
 }
 
 /** @param now milliseconds since the epoch, for ages */
 export function tableRow (tabular: Tabular, object: ApiObject, now: number, view: RowView = {}): Row {
-  const { named = AS_OURS, budget = new CellBudget() } = view
+  const { named = AS_OURS, budget = new CellBudget(), ages = agesAt(now) } = view
   const { columns = DEFAULT_COLUMNS, message, rowConditions, rowSubject } = tabular
   const decoded = message === undefined ? object : withoutNulls(message, object)
   const subject = rowSubject === undefined ? decoded : rowSubject(decoded)
@@ -39,7 +42,7 @@ export function tableRow (tabular: Tabular, object: ApiObject, now: number, view
   const cellOf = ({ cell }: Column<ApiObject>): Cell => {
     budget.startCell()
     try {
-      const made = cell(subject, now, named, budget)
+      const made = cell(subject, ages, named, budget)
       return typeof made === 'string' && made.length > MAX_CELL_TEXT ? null : made
     } catch (error) {
       if (error === OVER_BUDGET) return null

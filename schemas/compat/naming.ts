@@ -12,6 +12,7 @@ import {
   mayHaveNames, ownTypes, publicObject, publicStatus, publicType, translateDocument, translatePatch, translateValues
 } from './objects.js'
 import { publicDefinition, publicPiece, publicSchema } from './openapi.js'
+import { publicRenaming } from './renaming.js'
 import { publicWords } from './sentences.js'
 import { ownUser, translateGroup, translateKey, translateNamespace, translateUser } from './text.js'
 
@@ -42,6 +43,7 @@ export const PUBLIC_NAMES: Naming = {
   document: own => translateDocument(own) as object,
   openApi: { path: item => publicPiece(item) as Plain, schema: publicSchema, definition: publicDefinition },
   mayDiffer: mayHaveNames,
+  renaming: publicRenaming,
   message: publicMessage,
   value: translateValues,
   shown: publicObject,

@@ -15,7 +15,7 @@ import { publicWords } from './sentences.js'
 import { bounded, namesOf, SIGNS, translateGroup } from './text.js'
 import { translateFields, translateStruct, type Form } from './values.js'
 
-const rootOf = (message: Message): Place & { kind: 'struct' } =>
+export const rootOf = (message: Message): Place & { kind: 'struct' } =>
   ({ kind: 'struct', members: membersOf(planOf(message)) })
 
 function translateIn (message: Message, value: unknown, patch: boolean): unknown {
@@ -32,7 +32,7 @@ function translateIn (message: Message, value: unknown, patch: boolean): unknown
   return translateStruct(root.members, value, formOf(message, patch))
 }
 
-const formOf = (message: Message, patch: boolean): Form =>
+export const formOf = (message: Message, patch: boolean): Form =>
   ({ patch, lastApplied: json => translateKept(message, json) })
 
 /** The names in the values of an object, in place: decoded, or JSON that will be. */

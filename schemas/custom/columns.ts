@@ -4,6 +4,7 @@ import { isNumber } from '../api/apiextensions/plain-values.js'
 import { sortedJson } from '../codec/json/escape.js'
 import { CellBudget } from '../cell-budget.js'
 import { ageOf, name } from '../columns.js'
+import type { Ages } from '../meta/duration.js'
 import { parseTime } from '../meta/time.js'
 import type { ApiObject, Cell, Column } from '../resource.js'
 import { finder } from './json-path.js'
@@ -29,14 +30,14 @@ function columnOf (
     format,
     description: description === '' ? `Custom resource definition column (in JSONPath format): ${path}` : description,
     priority: priority as 0 | 1, // clients show columns above 0 only in wide tables
-    cell: (object, now, _named, budget = new CellBudget()) => {
+    cell: (object, ages, _named, budget = new CellBudget()) => {
       find ??= finder(path)
-      return cellOf(type, find(object, budget), now, budget)
+      return cellOf(type, find(object, budget), ages, budget)
     }
   }
 }
 
-function cellOf (type: string, value: unknown, now: number, budget: CellBudget): Cell {
+function cellOf (type: string, value: unknown, ages: Ages, budget: CellBudget): Cell {
   if (value === undefined || (value === null && type !== 'string')) return null
   switch (type) {
     case 'string':
@@ -45,10 +46,10 @@ function cellOf (type: string, value: unknown, now: number, budget: CellBudget):
     case 'integer': return isNumber(value) ? (typeof value === 'bigint' ? value : Math.trunc(value)) : null
     case 'number': return isNumber(value) ? value : null
     case 'boolean': return typeof value === 'boolean' ? value : null
-    default: return typeof value !== 'string' ? null : dateOf(value, now)
+    default: return typeof value !== 'string' ? null : dateOf(value, ages)
   }
 }
 
 /** No text is the zero time, whose age is unknown. */
-const dateOf = (text: string, now: number): Cell =>
-  text !== '' && parseTime(text) === undefined ? '<invalid>' : ageOf(text, now)
+const dateOf = (text: string, ages: Ages): Cell =>
+  text !== '' && parseTime(text) === undefined ? '<invalid>' : ageOf(text, ages)

@@ -170,6 +170,8 @@ export interface Special<T = unknown> {
   /** The body of its protobuf message, perhaps in memory that the next call overwrites. */
   readonly toProtobuf: (value: T | undefined) => Uint8Array
   readonly fromProtobuf: (body: Uint8Array, budget: ValueBudget) => T | undefined
+  /** Its message is field 1 alone: the text that the value is, or its JSON text. */
+  readonly wraps?: 'text' | 'json'
   /** The value of an unset one in lists, maps and required fields. */
   readonly zero?: string | number
   /** OpenAPI type; `{}` for anything. */

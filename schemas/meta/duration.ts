@@ -20,6 +20,11 @@ export function humanDuration (milliseconds: number): string {
   return days < 2920 ? parts(years, 'y', days % 365, 'd') : `${years}y`
 }
 
+/** How the time is written that has passed since another, in milliseconds since the epoch. */
+export interface Ages { readonly since: (then: number) => string }
+
+export const agesAt = (now: number): Ages => ({ since: then => humanDuration(now - then) })
+
 const parts = (high: number, highUnit: string, low: number, lowUnit: string) =>
   `${high}${highUnit}${low === 0 ? '' : `${low}${lowUnit}`}`
 

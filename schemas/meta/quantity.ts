@@ -207,6 +207,7 @@ const quantity: Special<string> = {
     }
     return text === '' ? '0' : canonicalQuantity(text)
   },
+  wraps: 'text',
   zero: '0',
   openapi: { type: 'string' },
   schema: { type: 'string' }

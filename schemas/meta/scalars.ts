@@ -87,6 +87,7 @@ function spend (budget: ValueBudget, values: number): void {
 export const jsonValue = (openapi: Special['openapi']): Special<unknown> => ({
   decode: value => value,
   json: rawJson,
+  wraps: 'json',
   toProtobuf: value => value === undefined ? NOTHING : rawMessage(rawJson(value)),
   fromProtobuf: (body, budget) => {
     const raw = wrapped(body)

@@ -1,5 +1,5 @@
 /** API timestamps: RFC 3339 in UTC. They stay strings in memory. */
-const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9})\d*)?(Z|[+-]\d{2}:\d{2})$/
+const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:\d{2})$/
 
 export interface Instant { readonly seconds: number, readonly nanos: number }
 
@@ -18,24 +18,38 @@ export function parseTime (text: string): Instant | undefined {
 }
 
 function instantOf (text: string): Instant | undefined {
-  const match = RFC3339.exec(text)
-  if (match === null) return undefined
-  const [, year, month, day, hour, minute, second, fraction, zone] = match
-  // Date normalizes 31 April to 1 May, so compare the result with the input.
-  const date = new Date(0)
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day))
-  date.setUTCHours(Number(hour), Number(minute), Number(second))
-  if (date.getUTCDate() !== Number(day) || date.getUTCMonth() !== Number(month) - 1 ||
-    date.getUTCHours() !== Number(hour) ||
-    date.getUTCMinutes() !== Number(minute) || date.getUTCSeconds() !== Number(second)) return undefined
-  let offset = 0
-  if (zone !== 'Z' && zone !== undefined) {
-    const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(4))]
-    if (hours > 23 || minutes > 59) return undefined
-    offset = (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60)
-  }
-  return { seconds: date.getTime() / 1000 - offset, nanos: Number((fraction ?? '0').padEnd(9, '0')) }
+  if (!RFC3339.test(text)) return undefined
+  const [year, month, day] = [digits(text, 0, 4), digits(text, 5, 7), digits(text, 8, 10)]
+  const [hour, minute, second] = [digits(text, 11, 13), digits(text, 14, 16), digits(text, 17, 19)]
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(month, year)) return undefined
+  if (hour > 23 || minute > 59 || second > 59) return undefined
+  // Date.UTC takes years below 100 for those of the last century.
+  const seconds = Date.UTC(year + PERIOD, month - 1, day, hour, minute, second) / 1000 - PERIOD_SECONDS
+  if (text.length === PLAIN_LENGTH) return { seconds, nanos: 0 }
+  const [, fraction = '0', zone = 'Z'] = AFTER_SECONDS.exec(text) ?? []
+  const nanos = Number(fraction.padEnd(9, '0'))
+  if (zone === 'Z') return { seconds, nanos }
+  const [hours, minutes] = [digits(zone, 1, 3), digits(zone, 4, 6)]
+  if (hours > 23 || minutes > 59) return undefined
+  return { seconds: seconds - (zone.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60), nanos }
 }
+
+/** `2006-01-02T15:04:05Z`. */
+const PLAIN_LENGTH = 20
+const AFTER_SECONDS = /:\d\d(?:[.,](\d{1,9})\d*)?(Z|[+-].*)$/
+/** The calendar repeats itself after as many years. */
+const PERIOD = 400
+const PERIOD_SECONDS = 146_097 * 86_400
+
+function digits (text: string, from: number, to: number): number {
+  let number = 0
+  for (let at = from; at < to; at++) number = number * 10 + text.charCodeAt(at) - 48
+  return number
+}
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const daysIn = (month: number, year: number): number =>
+  month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % PERIOD === 0) ? 29 : DAYS[month - 1] ?? 0
 
 /** The last result: objects are created in bursts, and managedFields repeat the timestamp. */
 let last: { readonly seconds: number, readonly text: string } = { seconds: 0, text: '1970-01-01T00:00:00Z' }

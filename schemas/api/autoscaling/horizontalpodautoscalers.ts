@@ -1,4 +1,5 @@
 /** HorizontalPodAutoscaler: scales pods by load. Stored as v1; conversion between versions goes through v2. */
+import type { Ages } from '../../meta/duration.js'
 import type { Gates } from '../../gates.js'
 import { resource, type ApiObject, type OtherRepresentation, type VersionRules } from '../../resource.js'
 import { validateAutoscaler } from './rules/horizontalpodautoscalers.js'
@@ -158,8 +159,8 @@ export const horizontalPodAutoscalers = resource(v1.HorizontalPodAutoscaler, {
   subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], changes: ['status'] }],
   columns: autoscalerColumns.map(column => ({
     ...column,
-    cell: (object: Autoscaler, now: number, named: (own: string) => string) =>
-      column.cell(asV2(object, named), now, named)
+    cell: (object: Autoscaler, ages: Ages, named: (own: string) => string) =>
+      column.cell(asV2(object, named), ages, named)
   })),
   strategy: { dropGated, prepareForCreate: prepareNew, prepareForUpdate: prepareChange, canonicalize: forgetSent },
   rules: {

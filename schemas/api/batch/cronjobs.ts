@@ -15,8 +15,8 @@ const columns: ReadonlyArray<Column<v1.CronJob>> = [
   flag('Suspend', 'Whether no further jobs are made.', ({ spec: { suspend } }) =>
     suspend === undefined ? UNSET : suspend ? 'True' : 'False'),
   integer('Active', 'Number of jobs that are running.', ({ status }) => status.active?.length),
-  text('Last Schedule', 'Time since a job was last made.', ({ status }, now) =>
-    status.lastScheduleTime === undefined ? NONE : ageOf(status.lastScheduleTime, now)),
+  text('Last Schedule', 'Time since a job was last made.', ({ status }, ages) =>
+    status.lastScheduleTime === undefined ? NONE : ageOf(status.lastScheduleTime, ages)),
   age,
   ...containerColumns<v1.CronJob>(({ spec }) => spec.jobTemplate.spec.template.spec).map(wideOnly),
   wideOnly(text('Selector', 'Labels of the pods of its jobs.', ({ spec }) => selector(spec.jobTemplate.spec.selector)))

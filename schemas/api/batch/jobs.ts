@@ -1,6 +1,6 @@
 /** Job (batch/v1): pods that run until enough of them have succeeded. */
 import { age, containerColumns, milliseconds, name, selector, text, wideOnly } from '../../columns.js'
-import { humanDuration } from '../../meta/duration.js'
+import { humanDuration, type Ages } from '../../meta/duration.js'
 import { int32, int64, one, bool, list, apiPackage, string, type Static } from '../../language/declare.js'
 import { metadata } from '../../meta/object.js'
 import { PodTemplateSpec } from '../core/pod-spec.js'
@@ -102,9 +102,11 @@ function completions ({ spec: { completions, parallelism = 0 }, status: { succee
 }
 
 /** Until completion, or until now. */
-function duration ({ status }: Job, now: number): string {
+function duration ({ status }: Job, ages: Ages): string {
   const started = milliseconds(status.startTime)
-  return started === undefined ? '' : humanDuration((milliseconds(status.completionTime) ?? now) - started)
+  if (started === undefined) return ''
+  const completed = milliseconds(status.completionTime)
+  return completed === undefined ? ages.since(started) : humanDuration(completed - started)
 }
 
 const columns: ReadonlyArray<Column<Job>> = [

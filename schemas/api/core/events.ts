@@ -2,6 +2,7 @@
  * Event: stored as core v1, and also served as events.orch.io, which renames fields and validates new events more
  * strictly.
  */
+import type { Ages } from '../../meta/duration.js'
 import { ageOf, text, wideOnly } from '../../columns.js'
 import { string, one, int32, type Static } from '../../language/declare.js'
 import { MicroTime, Time } from '../../meta/scalars.js'
@@ -80,10 +81,10 @@ function toStored (event: v1.Event): Event {
 }
 
 const HOUR = 3600
-const firstSeen = ({ firstTimestamp, eventTime }: Event, now: number): string => ageOf(firstTimestamp ?? eventTime, now)
-const lastSeen = (event: Event, now: number): string => event.series !== undefined
-  ? ageOf(event.series.lastObservedTime, now)
-  : event.lastTimestamp !== undefined ? ageOf(event.lastTimestamp, now) : firstSeen(event, now)
+const firstSeen = ({ firstTimestamp, eventTime }: Event, ages: Ages): string => ageOf(firstTimestamp ?? eventTime, ages)
+const lastSeen = (event: Event, ages: Ages): string => event.series !== undefined
+  ? ageOf(event.series.lastObservedTime, ages)
+  : event.lastTimestamp !== undefined ? ageOf(event.lastTimestamp, ages) : firstSeen(event, ages)
 
 const columns: ReadonlyArray<Column<Event>> = [
   text<Event>('Last Seen', 'Time since it was last seen.', lastSeen),

@@ -1,4 +1,5 @@
 /** Table columns of nodes. */
+import type { Ages } from '../../meta/duration.js'
 import { age, join, name, NONE, text, wideOnly } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { Node } from './nodes.js'
@@ -7,7 +8,7 @@ const ROLE_PREFIX = 'node-role.orch.io/'
 const ROLE = 'orch.io/role'
 
 /** Roles from the keys of role labels, and from the value of the older label. */
-function rolesOf ({ metadata }: Node, _now: number, named: (own: string) => string): string {
+function rolesOf ({ metadata }: Node, _ages: Ages, named: (own: string) => string): string {
   const [prefix, role] = [named(ROLE_PREFIX), named(ROLE)]
   const roles = new Set<string>()
   for (const [key, value] of Object.entries(metadata.labels ?? {})) {

@@ -1,5 +1,6 @@
 /** Table columns of pods, with kubectl's status summary. */
 import { age, ageOf, milliseconds, name, NONE, text, wideOnly } from '../../columns.js'
+import type { Ages } from '../../meta/duration.js'
 import type { TableRowCondition } from '../../meta/answers.js'
 import type { Column } from '../../resource.js'
 import { podAddress, type ContainerStateTerminated, type ContainerStatus } from './pod-status.js'
@@ -69,9 +70,9 @@ function latestEnd (containers: readonly ContainerStatus[]): string | undefined 
   return latest
 }
 
-function restarts (pod: Pod, now: number): string {
+function restarts (pod: Pod, ages: Ages): string {
   const { restarts, lastRestart } = progressOf(pod)
-  return lastRestart === undefined ? String(restarts) : `${restarts} (${ageOf(lastRestart, now)} ago)`
+  return lastRestart === undefined ? String(restarts) : `${restarts} (${ageOf(lastRestart, ages)} ago)`
 }
 
 function gates (pod: Pod): string {

@@ -1,4 +1,5 @@
 /** Table columns of persistent volumes and claims. */
+import type { Ages } from '../../meta/duration.js'
 import { age, join, name, text, UNSET, wideOnly } from '../../columns.js'
 import type { Column } from '../../resource.js'
 import type { ObjectMeta } from '../../meta/object.js'
@@ -17,7 +18,7 @@ const phase = (
 ): string | undefined => metadata.deletionTimestamp === undefined ? status.phase : 'Terminating'
 /** The annotation takes precedence over the field. */
 const classOf = (
-  { metadata, spec }: { metadata: ObjectMeta, spec: { storageClassName?: string | undefined } }, _now: number,
+  { metadata, spec }: { metadata: ObjectMeta, spec: { storageClassName?: string | undefined } }, _ages: Ages,
   named: (own: string) => string
 ): string | undefined => metadata.annotations?.[named(CLASS)] ?? spec.storageClassName
 

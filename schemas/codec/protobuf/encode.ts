@@ -2,7 +2,7 @@
  * Encodes protobuf: fields by ascending number, non-pointer scalars and messages always written, maps by ascending key.
  * The writer works backwards, so everything here runs from last to first.
  */
-import { Facts, type ScalarName, type Int64, type Message, type Plain } from '../../language/types.js'
+import { Facts, type ScalarName, type Int64, type Message, type Plain, type TypeMembers } from '../../language/types.js'
 import { ListMeta as ListMetaMessage, type ListMeta } from '../../meta/object.js'
 import { sortedKeys } from '../json/escape.js'
 import { wireTypeOf, planOf, alternativeOf, type PlannedField, type Plan } from '../../language/plan.js'
@@ -22,13 +22,6 @@ export function encodeMessage<T> (message: Message<T>, object: T & object): Buff
 /** Shared, as encoding is not reentrant. */
 const scratch = new Scratch(64 * 1024)
 
-/** The same without allocation, in memory that the next call overwrites. */
-export function encodeMessageOnce<T> (message: Message<T>, object: T & object): Buffer {
-  const writer = scratch.take()
-  writeBody(writer, message, object)
-  return writer.finish()
-}
-
 /** With magic prefix and envelope; kind and apiVersion of the object take precedence over the message's. */
 export function encodeProtobuf<T> (message: Message<T>, object: T & object): Buffer {
   return Buffer.from(encodeProtobufOnce(message, object))
@@ -41,6 +34,15 @@ export function encodeProtobufOnce<T> (message: Message<T>, object: T & object):
   const writer = scratch.take()
   return envelope(writer, String(apiVersion ?? ''), String(kind ?? ''), () => writeBody(writer, message, object))
 }
+
+/** A message that is there already in its envelope. */
+export function envelopeOf ({ apiVersion, kind }: TypeMembers, message: Uint8Array): Buffer {
+  const writer = new Writer(message.length + ENVELOPE_BYTES)
+  return envelope(writer, apiVersion, kind, () => { writer.bytes(message) })
+}
+
+/** Of most types. */
+const ENVELOPE_BYTES = 96
 
 /** The last fields of an envelope: empty contentEncoding and contentType. */
 const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
@@ -141,7 +143,7 @@ function nested (writer: Writer, number: number, body: Uint8Array | undefined): 
   writer.varint(bytesTag(number))
 }
 
-function writeBody (writer: Writer, message: Message, object: unknown): void {
+export function writeBody (writer: Writer, message: Message, object: unknown): void {
   const { name, protobuf, special, alternatives } = message[Facts]
   if (!protobuf) throw new TypeError(`${name} has no protobuf form`)
   if (special !== undefined) writer.bytes(special.toProtobuf(object))
@@ -151,24 +153,28 @@ function writeBody (writer: Writer, message: Message, object: unknown): void {
 
 function write (writer: Writer, plan: Plan, object: Plain): void {
   for (const field of plan.descending) {
-    const value = field.shape === 'inline' ? object : object[field.name]
-    const unset = value === undefined || value === null
-    switch (field.shape) {
-      case 'list':
-        if (unset) break
-        for (let items = value as readonly unknown[], index = items.length - 1; index >= 0; index--) {
-          writeValue(writer, field, items[index])
-          writer.varint(field.tag)
-        }
-        break
-      case 'map':
-        if (!unset) writeMap(writer, field, value as Plain)
-        break
-      default:
-        if (unset && (field.pointer || field.scalar === 'bytes' || field.special?.nullable)) break
-        writeValue(writer, field, value)
+    writeField(writer, field, field.shape === 'inline' ? object : object[field.name])
+  }
+}
+
+/** All that a message has of a field, with tags. */
+export function writeField (writer: Writer, field: PlannedField, value: unknown): void {
+  const unset = value === undefined || value === null
+  switch (field.shape) {
+    case 'list':
+      if (unset) return
+      for (let items = value as readonly unknown[], index = items.length - 1; index >= 0; index--) {
+        writeValue(writer, field, items[index])
         writer.varint(field.tag)
-    }
+      }
+      return
+    case 'map':
+      if (!unset) writeMap(writer, field, value as Plain)
+      return
+    default:
+      if (unset && (field.pointer || field.scalar === 'bytes' || field.special?.nullable)) return
+      writeValue(writer, field, value)
+      writer.varint(field.tag)
   }
 }
 
@@ -187,7 +193,7 @@ function writeMap (writer: Writer, field: PlannedField, map: Plain): void {
 }
 
 /** A value with its length if it has one, without its tag. */
-function writeValue (writer: Writer, field: PlannedField, value: unknown): void {
+export function writeValue (writer: Writer, field: PlannedField, value: unknown): void {
   if (field.scalar !== undefined) {
     writeScalar(writer, field.scalar, value ?? field.zero)
     return

@@ -95,6 +95,16 @@ export class Writer {
     this.#buffer.set(value, at)
   }
 
+  /** A part of other bytes, preceded by its length. */
+  part (source: Uint8Array, from: number, to: number): void {
+    const size = to - from
+    const start = this.#reserve(size)
+    const buffer = this.#buffer
+    if (size <= SHORT) for (let at = 0; at < size; at++) buffer[start + at] = source[from + at] as number
+    else buffer.set(source.subarray(from, to), start)
+    this.varint(size)
+  }
+
   /** The text, preceded by its length. */
   string (value: string): void {
     const { length } = value

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { decode } from '../../../../schemas/language/decode.js'
 import { applyDefaults } from '../../../../schemas/language/defaults.js'
+import { agesAt } from '../../../../schemas/meta/duration.js'
 import { tableRow } from '../../../../schemas/table.js'
 import { autoscalerColumns, scaleColumns } from '../../../../schemas/api/autoscaling/columns.js'
 import { Scale } from '../../../../schemas/api/autoscaling/scale.js'
@@ -14,7 +15,7 @@ const metadata = { name: 'web', namespace: 'shop', creationTimestamp: minutesAgo
 function shown (metrics: object[], currentMetrics: object[] = [], more: object = {}) {
   const spec = { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 10, metrics, ...more }
   const { object } = decode(HorizontalPodAutoscaler, { metadata, spec, status: { currentReplicas: 3, desiredReplicas: 4, currentMetrics } })
-  return Object.fromEntries(autoscalerColumns.map(({ name, cell }) => [name, cell(object, NOW, own => own)]))
+  return Object.fromEntries(autoscalerColumns.map(({ name, cell }) => [name, cell(object, agesAt(NOW), own => own)]))
 }
 
 const cpu = (target: object) => ({ type: 'Resource', resource: { name: 'cpu', target } })
@@ -77,5 +78,5 @@ t.test('the metrics that v1 keeps in annotations are read once for all cells of 
 t.test('a scale has columns for the desired and the available pods', async t => {
   const { object } = decode(Scale, { metadata, spec: { replicas: 4 }, status: { replicas: 3 } })
   applyDefaults(Scale, object)
-  t.same(scaleColumns.map(({ name, format, type, cell }) => [name, type, format, cell(object, NOW, own => own)]), [['Name', 'string', '', 'web'], ['Desired', 'integer', '', 4], ['Available', 'integer', '', 3], ['Age', 'string', '', '90m']])
+  t.same(scaleColumns.map(({ name, format, type, cell }) => [name, type, format, cell(object, agesAt(NOW), own => own)]), [['Name', 'string', '', 'web'], ['Desired', 'integer', '', 4], ['Available', 'integer', '', 3], ['Age', 'string', '', '90m']])
 })

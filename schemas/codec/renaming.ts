@@ -1,0 +1,43 @@
+/**
+ * Which texts of a message another reader calls by other names, for code that turns stored bytes into other bytes.
+ * `schemas/compat/` has the names.
+ */
+
+/**
+ * One member: text, or a list of texts; objects of a message, alone or as the items of a list or map; or any value,
+ * which is changed as a whole, maybe in place.
+ */
+export type Renamed =
+  | { readonly kind: 'text', readonly of: (text: string) => string }
+  | { readonly kind: 'objects', readonly renaming: Renaming, readonly inMap: boolean }
+  | { readonly kind: 'value', readonly of: (value: unknown) => unknown }
+
+/** The members of a message that may hold names; all others are copied. */
+export interface Renaming {
+  readonly member: (name: string) => Renamed | undefined
+  /** Where JSON may hold names. */
+  readonly signsIn: (json: Buffer) => Signs
+}
+
+/** Positions of what every name has a part of. */
+export class Signs {
+  readonly #at: readonly number[]
+
+  /** @param at ascending */
+  constructor (at: readonly number[]) { this.#at = at }
+
+  get none (): boolean { return this.#at.length === 0 }
+
+  /** Whether there is one from `start` on and before `end`. */
+  between (start: number, end: number): boolean {
+    const all = this.#at
+    let low = 0
+    let high = all.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((all[middle] as number) < start) low = middle + 1
+      else high = middle
+    }
+    return low < all.length && (all[low] as number) < end
+  }
+}
