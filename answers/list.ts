@@ -1,11 +1,9 @@
 /** Sends lists: short ones whole, others in pieces, each made when it is sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
-import { OWN_NAMES, type Naming } from '../schemas/naming.js'
+import { OWN_NAMES } from '../schemas/naming.js'
 import type { Entry } from '../storage/cache/entry.js'
-import type { LeafView } from '../storage/cache/leaf-json.js'
 import type { ResourceStore } from '../registry/resource-store.js'
-import { shownEntry } from '../registry/shown-entry.js'
 import { withSpan } from '../registry/trace.js'
 import type { ListAnswer, ObjectList } from './answer.js'
 import { chunked } from './chunks.js'
@@ -18,15 +16,10 @@ import { LARGE_BYTES } from './heads.js'
 import { sizeOf } from './list-bytes.js'
 import { recordList } from './record.js'
 import { sendPieces, sendWhole } from './send-bytes.js'
+import { viewOf } from './view.js'
 
 /** Each item allows this many extra milliseconds before a list counts as slow. */
 const ALLOWANCE_PER_ITEM_MS = 0.1
-/**
- * Up to this many JSON bytes, encoded items are cached for the next list. Larger lists would evict everything else and
- * exceed the memory limit of a list.
- */
-const MAX_KEPT_BYTES = 16 * 1024 * 1024
-
 /** Resolves when it is written. */
 export async function sendList (
   request: FastifyRequest, reply: FastifyReply, { store, list: found }: ListAnswer
@@ -39,42 +32,25 @@ export async function sendList (
 }
 
 async function writeList (
-  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, found: ObjectList
+  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, list: ObjectList
 ): Promise<void> {
   const { orch } = request
   const { accept, naming } = orch
   const format = formatOf(accept)
   const isTransformed = accept?.as !== undefined
-  if (format === COMPACT && !isTransformed) {
-    if (orch.recorder?.wantsResponse === true) await recordList(orch, store, await shownAs(store, found, OWN_NAMES))
-    return await writeJoined(request, reply, store, found)
-  }
-  const own = await shownAs(store, found, OWN_NAMES)
-  const asked: ShownList = { store, list: own, naming: OWN_NAMES, keep: false, asker: () => askerOf(orch) }
-  await recordList(orch, store, own, isTransformed ? () => transformed(request, COMPACT, asked) : undefined)
-  // What is made of each item, and protobuf, has its names translated one by one.
-  const list = isTransformed || !isText(format) ? own : await shownAs(store, own, naming)
-  const size = await sizeOf(list.entries)
-  const shown = { ...asked, list, naming, keep: size <= MAX_KEPT_BYTES }
+  const own: ShownList = { view: viewOf(store, OWN_NAMES), list, asker: () => askerOf(orch) }
+  await recordList(orch, own.view, list, isTransformed ? () => transformed(request, COMPACT, own) : undefined)
+  const shown = { ...own, view: viewOf(store, naming) }
+  if (format === COMPACT && !isTransformed) return await writeJoined(request, reply, shown)
   const parts = isTransformed ? transformed(request, format, shown) : format.list(shown)
-  if (size < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
+  if (await sizeOf(list.entries) < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
   else await sendPieces(request, reply, format.type, { pieces: chunked(parts) })
 }
 
-async function writeJoined (
-  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, found: ObjectList
-): Promise<void> {
-  const { naming } = request.orch
-  const joined = await joinedList(store, found, naming, viewOf(store, naming))
+async function writeJoined (request: FastifyRequest, reply: FastifyReply, { view, list }: ShownList): Promise<void> {
+  const joined = await joinedList(view, list)
   if (joined.length < LARGE_BYTES) sendWhole(request, reply, COMPACT.type, joined.whole())
   else await sendPieces(request, reply, COMPACT.type, { pieces: joined.pieces(), length: joined.length })
-}
-
-/** Undefined if what is stored is what is asked for. */
-function viewOf (store: ResourceStore, naming: Naming): LeafView | undefined {
-  const { representation: { apiVersion, conversion } } = store
-  if (!naming.renames && conversion === undefined) return undefined
-  return { key: apiVersion + naming.id, show: entry => shownEntry(store, naming, store.toVersion(entry)) }
 }
 
 /** @throws StatusError 400 */
@@ -92,18 +68,6 @@ async function joinedParts (parts: Iterable<Part>): Promise<Buffer> {
     if (turnIsOver()) await nextTurn()
   }
   return Buffer.concat(whole)
-}
-
-/** The entries in the version that is asked for, under these names. Yields to the event loop. */
-async function shownAs (store: ResourceStore, list: ObjectList, naming: Naming): Promise<ObjectList> {
-  if (!naming.renames && store.representation.conversion === undefined) return list
-  const { leaves: _, ...rest } = list
-  const entries: Entry[] = []
-  for (const entry of list.entries) {
-    entries.push(shownEntry(store, naming, store.toVersion(entry)))
-    if (turnIsOver()) await nextTurn()
-  }
-  return { ...rest, entries }
 }
 
 /** Sorts entries for a Table, if its order differs from that of lists. Yields to the event loop. */

@@ -6,18 +6,17 @@ import { listJson, toJson } from '../schemas/codec/json/encode.js'
 import { stringify } from '../schemas/codec/json/exact.js'
 import type { Message } from '../schemas/language/declare.js'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
-import type { Entry } from '../storage/cache/entry.js'
-import type { ResourceStore } from '../registry/resource-store.js'
 import type { RequestContext } from '../plugins/shared/context.js'
 import type { ObjectList } from './answer.js'
 import type { Part } from './formats/format.js'
+import type { View } from './view.js'
 import { sizeOf } from './list-bytes.js'
 import { metadataOf } from './list-metadata.js'
 
 type Recording = Pick<RequestContext, 'recorder'>
 
-export function recordEntry ({ recorder }: Recording, { json }: Entry): void {
-  if (recorder !== undefined) recorder.response(() => json.toString())
+export function recordJson ({ recorder }: Recording, json: () => Buffer): void {
+  if (recorder !== undefined) recorder.response(() => json().toString())
 }
 
 export function recordObject<T extends object> ({ recorder }: Recording, message: Message<T>, object: T): void {
@@ -31,16 +30,24 @@ export function recordValue ({ recorder }: Recording, value: () => unknown): voi
 /** Larger lists are not recorded. */
 const MAX_RECORDED_BYTES = 2 * 1024 * 1024
 
-/** @param transformed the parts of a table or of metadata, as JSON. Yields to the event loop. */
+/**
+ * @param view under this server's names
+ * @param transformed the parts of a table or of metadata, as JSON. Yields to the event loop.
+ */
 export async function recordList (
-  { recorder }: Recording, store: ResourceStore, list: ObjectList, transformed?: () => Iterable<Part>
+  { recorder }: Recording, view: View, list: ObjectList, transformed?: () => Iterable<Part>
 ): Promise<void> {
   if (recorder?.wantsResponse !== true) return
   if (await sizeOf(list.entries) > MAX_RECORDED_BYTES) return recorder.tooLarge()
   if (transformed === undefined) {
-    const { head, tail } = listJson(store.representation, metadataOf(list, store))
-    const itemOf = ({ json }: Entry): string => json.toString('utf8', 0, json.length - 1)
-    return recorder.response(() => `${head}${list.entries.map(itemOf).join(',')}${tail}`)
+    const { head, tail } = listJson(view.store.representation, metadataOf(list, view.store))
+    const items: string[] = []
+    for (const stored of list.entries) {
+      const { json } = view.entry(stored)
+      items.push(json.toString('utf8', 0, json.length - 1))
+      if (turnIsOver()) await nextTurn()
+    }
+    return recorder.response(() => `${head}${items.join(',')}${tail}`)
   }
   let text = ''
   for (const part of transformed()) {

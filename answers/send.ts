@@ -2,26 +2,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isLarge, runStepsYielding } from '../event-loop/turns.js'
 import { partialMetadata } from '../schemas/codec/encodings.js'
-import { stringify } from '../schemas/codec/json/exact.js'
 import type { Message } from '../schemas/language/declare.js'
 import { OWN_NAMES, type Naming } from '../schemas/naming.js'
 import type { ApiObject } from '../schemas/resource.js'
-import type { Tabular } from '../schemas/table.js'
 import { PartialObjectMetadata } from '../schemas/meta/answers.js'
-import { PROTOBUF_TYPE } from '../schemas/media-types.js'
-import { finish, type Steps } from '../schemas/steps.js'
+import { finish } from '../schemas/steps.js'
+import type { Entry } from '../storage/cache/entry.js'
 import { refuseToShow } from '../registry/outgrown.js'
-import type { ResourceStore } from '../registry/resource-store.js'
-import type { Answer, EntryAnswer, ObjectAnswer, StatusAnswer, Verb, WatchAnswer } from './answer.js'
+import type { Answer, EntryAnswer, ObjectAnswer, StatusAnswer, TabularForm, Verb, WatchAnswer } from './answer.js'
 import { formatOf, textFormatOf } from './formats/choice.js'
-import { askerOf, type Format } from './formats/format.js'
-import { metadataOnly } from './formats/metadata.js'
-import { includeObject, rowForm, tableOf } from './formats/table.js'
-import { writtenByThread } from './formats/text.js'
+import { askerOf, shownObject, type Format, type ShownEntry } from './formats/format.js'
+import { metadataEntry, metadataJson } from './formats/metadata.js'
+import { includeObject, rowForm, tableJson, tableOf } from './formats/table.js'
+import { textOf } from './formats/text.js'
 import { warn } from './heads.js'
 import { sendList } from './list.js'
-import { recordEntry, recordObject, recordValue } from './record.js'
+import { recordJson, recordObject, recordValue } from './record.js'
 import { fail, sendWhole } from './send-bytes.js'
+import { viewOf } from './view.js'
 import { sendWatch, type WatchTools } from './watch/body.js'
 
 /** @returns a handler that sends what the verb answers */
@@ -57,19 +55,43 @@ function sendEntry (
   request: FastifyRequest, reply: FastifyReply, { store, entry }: EntryAnswer
 ): Promise<void> | undefined {
   const { orch } = request
-  const { accept } = orch
-  const own = store.toVersion(entry)
-  const { protobuf, apiVersion } = store.representation
-  if (!protobuf && accept?.as === undefined && request.method === 'GET') refuseToShow(own, apiVersion)
-  if (accept?.as !== undefined) {
-    const { json: { length: bytes } } = own
-    return sendTransformed(request, reply, { store, tabular: store.representation, bytes, read: () => own.object })
+  const { accept, naming } = orch
+  const shown: ShownEntry = { view: viewOf(store, naming), asker: () => askerOf(orch) }
+  if (accept?.as === 'Table') return sendTable(request, reply, shown, entry)
+  const own = viewOf(store, OWN_NAMES)
+  if (accept?.as === 'PartialObjectMetadata') {
+    const { asVersion } = accept
+    recordJson(orch, () => metadataJson(own, entry, asVersion))
+    const format = formatOf(accept)
+    return sendMade(request, reply, format, metadataEntry(format, shown, entry, asVersion))
   }
-  recordEntry(orch, own)
+  const { protobuf, apiVersion } = store.representation
+  if (!protobuf && request.method === 'GET') refuseToShow(own.entry(entry), apiVersion)
+  recordJson(orch, () => own.entry(entry).json)
   const format = formatOf(accept)
-  const bytes = format.entry({ store, naming: orch.naming, asker: () => askerOf(orch) }, own)
-  if (!(bytes instanceof Promise)) return sendWhole(request, reply, format.type, bytes)
-  return bytes.then(made => sendWhole(request, reply, format.type, made))
+  return sendMade(request, reply, format, format.entry(shown, entry))
+}
+
+/** Of a large object, in steps. */
+function sendTable (
+  request: FastifyRequest, reply: FastifyReply, { view, asker }: ShownEntry, entry: Entry
+): Promise<void> | undefined {
+  const { orch } = request
+  const form = rowForm(view, { include: includeObject(orch.query), version: orch.accept?.asVersion ?? '' })
+  const format = textFormatOf(orch.accept)
+  const send = (json: Buffer): Promise<void> | undefined => {
+    recordJson(orch, () => view.naming.renames ? finish(tableJson(viewOf(view.store, OWN_NAMES), entry, form)) : json)
+    return sendMade(request, reply, format, textOf(format, json, asker))
+  }
+  const steps = tableJson(view, entry, form)
+  return isLarge(entry.json.length) ? runStepsYielding(steps).then(send) : send(finish(steps))
+}
+
+function sendMade (
+  request: FastifyRequest, reply: FastifyReply, { type }: Format, made: Buffer | Promise<Buffer>
+): Promise<void> | undefined {
+  if (!(made instanceof Promise)) return sendWhole(request, reply, type, made)
+  return made.then(bytes => sendWhole(request, reply, type, bytes))
 }
 
 /** Sends an object that is not stored, in a form that it has. */
@@ -78,7 +100,7 @@ function sendObject (
 ): Promise<void> | undefined {
   const { accept } = request.orch
   if (accept?.as === undefined || forms === undefined) return sendMessage(request, reply, message, object)
-  if (forms !== 'metadata') return sendTransformed(request, reply, { ...forms, read: () => object as ApiObject })
+  if (forms !== 'metadata') return sendTransformed(request, reply, forms, object as ApiObject)
   if (accept.as !== 'PartialObjectMetadata') return sendMessage(request, reply, message, object)
   return sendMessage(request, reply, PartialObjectMetadata, partialMetadata(object as ApiObject, accept.asVersion))
 }
@@ -92,39 +114,23 @@ function sendMessage<T extends object> (
   sendWhole(request, reply, format.type, format.object(orch.naming, message, object))
 }
 
-interface Transformable {
-  readonly store: ResourceStore
-  readonly tabular: Tabular
-  /** Of its JSON. */
-  readonly bytes: number
-  readonly read: () => ApiObject
-}
-
-/** Sends a Table or metadata of an object; of a large one in steps. */
+/** Sends a Table or metadata of an object that is not stored. */
 function sendTransformed (
-  request: FastifyRequest, reply: FastifyReply, { store, tabular, bytes, read }: Transformable
-): Promise<void> | undefined {
-  const { orch } = request
-  const { accept, naming } = orch
+  request: FastifyRequest, reply: FastifyReply, { store, tabular }: TabularForm, own: ApiObject
+): undefined {
+  const { accept, naming, query } = request.orch
   const { as, asVersion: version = '' } = accept ?? {}
-  const make = function * (naming: Naming, format: Format): Steps<object | Buffer> {
-    const object = read()
-    yield
-    if (as !== 'Table') return yield * metadataOnly(tabular, object, format, { naming, version })
-    const include = includeObject(orch.query)
-    return yield * tableOf(tabular, object, rowForm(store, { include, version, naming }))
+  if (as !== 'Table') {
+    const partial = (names: Naming): object => partialMetadata(shownObject(names, tabular.message, own), version)
+    recordValue(request.orch, () => partial(OWN_NAMES))
+    const format = formatOf(accept)
+    const made = format.object(OWN_NAMES, PartialObjectMetadata as Message<object>, partial(naming))
+    return sendWhole(request, reply, format.type, made)
   }
-  const text = textFormatOf(accept)
-  const send = (made: object | Buffer): Promise<void> | undefined => {
-    if (Buffer.isBuffer(made)) return sendWhole(request, reply, PROTOBUF_TYPE, made)
-    recordValue(orch, naming.renames ? () => finish(make(OWN_NAMES, text)) : () => made)
-    const { slow } = text
-    if (slow === undefined || !isLarge(bytes)) return sendWhole(request, reply, text.type, text.document(made))
-    return writtenByThread(Buffer.from(stringify(made) ?? ''), slow, () => askerOf(orch))
-      .then(written => sendWhole(request, reply, text.type, written))
-  }
-  const steps = make(naming, formatOf(accept))
-  return isLarge(bytes) ? runStepsYielding(steps).then(send) : send(finish(steps))
+  const form = rowForm(viewOf(store, naming), { include: includeObject(query), version })
+  recordValue(request.orch, () => tableOf(tabular, own, OWN_NAMES, form))
+  const format = textFormatOf(accept)
+  sendWhole(request, reply, format.type, format.document(tableOf(tabular, own, naming, form)))
 }
 
 /** Sends a plain value: JSON or YAML. */

@@ -144,6 +144,7 @@ export class ResourceStore {
       ? of?.cache
       : new WatchCache({
         backend,
+        type: type.plural,
         scope: this.scope(''),
         decode: (kv, revision) => this.decode(kv, revision),
         windowSize: options.windowSize,
@@ -191,17 +192,21 @@ export class ResourceStore {
     return other
   }
 
-  /** Converts an entry to this representation; the result is cached on the entry. */
+  /** An entry in this representation, which is kept beside it. */
   toVersion (entry: Entry): Entry {
-    const { conversion } = this.representation
+    const { conversion, apiVersion } = this.representation
     if (conversion === undefined) return entry
-    return entry.derive(this.representation.apiVersion, made => {
-      const object = conversion.fromStored(this.readStored(made))
-      const json = made.revision === 0
-        ? toJson(this.representation.message, object)
-        : toJson(this.representation.message, object, String(made.revision))
-      return marked(new Entry(made.key, made.revision, ownBytes(json), made.labels, made.fields), object)
-    })
+    return entry.derive(apiVersion, () => this.converted(entry), ({ json }) => json.length)
+  }
+
+  /** The same, made for a single use. */
+  converted (entry: Entry): Entry {
+    const { message, conversion } = this.representation
+    if (conversion === undefined) return entry
+    const object = conversion.fromStored(this.readStored(entry))
+    const { key, revision, labels, fields } = entry
+    const json = revision === 0 ? toJson(message, object) : toJson(message, object, String(revision))
+    return marked(new Entry(key, revision, ownBytes(json), labels, fields), object)
   }
 
   /** The stored object as decoding makes it, for a single use. Treat it as frozen. */

@@ -13,3 +13,10 @@ export function ownBytes (text: string): Buffer {
   bytes[length] = NEWLINE
   return bytes
 }
+
+/** The same of bytes that others may overwrite, or that keep more memory alive than their own. */
+export function copyOf (bytes: Uint8Array): Buffer {
+  const made = Buffer.allocUnsafeSlow(bytes.length)
+  made.set(bytes)
+  return made
+}

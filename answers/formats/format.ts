@@ -2,38 +2,32 @@
 import type { Asker, TextForm } from '../../schemas/codec/text-thread.js'
 import type { Message } from '../../schemas/language/declare.js'
 import { clone } from '../../schemas/language/values.js'
-import type { ApiObject } from '../../schemas/resource.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import type { ResourceStore } from '../../registry/resource-store.js'
 import type { RequestContext } from '../../plugins/shared/context.js'
 import type { ObjectList } from '../answer.js'
+import type { View } from '../view.js'
 import type { Naming } from '../../schemas/naming.js'
 
 /** Writes objects and lists; events are functions of their own. */
 export interface Format {
   readonly type: string
-  /** A stored object in the version that is asked for; a promise if a worker thread writes it. */
-  readonly entry: (shown: ShownEntry, own: Entry) => Buffer | Promise<Buffer>
+  /** A promise if a worker thread writes it. */
+  readonly entry: (shown: ShownEntry, stored: Entry) => Buffer | Promise<Buffer>
   /** An object that is not stored. */
   readonly object: <T extends object>(naming: Naming, message: Message<T>, own: T) => Buffer
   readonly status: (status: Omit<Status, 'code'>) => Buffer
   readonly list: (shown: ShownList) => Iterable<Part>
 }
 
-/** Whose object is written, and for whom. */
+/** How stored objects are seen, and by whom. */
 export interface ShownEntry {
-  readonly store: ResourceStore
-  readonly naming: Naming
+  readonly view: View
   readonly asker: () => Asker
 }
 
-/** A list in the version that is asked for; under the client's names already where a text format writes it. */
-export interface ShownList extends ShownEntry {
-  readonly list: ObjectList
-  /** Whether what is made of an item is kept with it. */
-  readonly keep: boolean
-}
+/** A list as it is stored. */
+export interface ShownList extends ShownEntry { readonly list: ObjectList }
 
 /** A format of any value, not of declared messages alone. */
 export interface TextFormat extends Format {
@@ -76,7 +70,7 @@ export function * mapped<T, Made> (all: readonly T[], make: (one: T) => Made): G
 
 /** Writes the events of a watch. */
 export interface Events {
-  /** @param entry as stored, before it is of the version that is asked for */
+  /** @param entry as stored */
   readonly event: (type: string, entry: Entry) => Buffer
   /** The initial state. @param chunked whether the bytes are framed for HTTP/1.1 */
   readonly added: (entries: readonly Entry[], chunked: boolean) => Buffer
@@ -85,7 +79,7 @@ export interface Events {
 }
 
 /** The object of a bookmark: kind and resourceVersion. */
-export const bookmarkObject = ({ representation }: ResourceStore, revision: number, naming: Naming) => ({
+export const bookmarkObject = ({ store: { representation }, naming }: View, revision: number) => ({
   kind: representation.kind,
   apiVersion: naming.group(representation.apiVersion),
   metadata: { resourceVersion: String(revision) }
@@ -98,10 +92,6 @@ export const namedObject = <T>(naming: Naming, message: Message<T>, own: T): T =
 /** As JSON has it. */
 export const shownObject = <T>(naming: Naming, message: Message | undefined, own: T): T =>
   naming.renames && message !== undefined ? naming.shown(message, clone(own)) : own
-
-/** The object of an entry of a list. */
-export const objectIn = ({ keep }: ShownList): (entry: Entry) => ApiObject =>
-  keep ? entry => entry.object : entry => entry.copy()
 
 /** For whom a thread works. */
 export const askerOf = ({ user, signal }: Pick<RequestContext, 'user' | 'signal'>): Asker =>

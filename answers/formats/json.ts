@@ -6,13 +6,12 @@ import type { Message } from '../../schemas/language/types.js'
 import { JSON_TYPE } from '../../schemas/media-types.js'
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import { leafJson, type LeafView } from '../../storage/cache/leaf-json.js'
-import type { ResourceStore } from '../../registry/resource-store.js'
-import { shownEntry } from '../../registry/shown-entry.js'
+import { leafJson } from '../../storage/cache/leaf-json.js'
 import type { ObjectList } from '../answer.js'
 import { ListBytes, sizeOf, type LeafJson } from '../list-bytes.js'
 import { metadataOf } from '../list-metadata.js'
 import type { Naming } from '../../schemas/naming.js'
+import type { View } from '../view.js'
 import { chunk, chunkEnds } from '../watch/framing.js'
 import { bookmarkObject, bytesOf, namedObject, preceded, type Events, type TextFormat } from './format.js'
 import { textEntry, textList } from './text.js'
@@ -24,8 +23,9 @@ export const jsonOf = <T extends object>(naming: Naming, message: Message<T>, ow
 export const COMPACT: TextFormat = {
   type: JSON_TYPE,
   slow: undefined,
-  entry: ({ store, naming }, own) => shownEntry(store, naming, own).json,
-  object: (naming, message, own) => Buffer.from(`${jsonOf(naming, message, own)}\n`),
+  entry: ({ view }, stored) => view.entry(stored).json,
+  object: (naming, message, own) => Buffer.from(`${jsonOf(naming, message, own)}
+`),
   status: status => COMPACT.document(status),
   document: value => Buffer.from(`${stringify(value)}\n`),
   item: value => bytesOf(stringify(value) ?? 'null'),
@@ -40,7 +40,7 @@ export const COMPACT: TextFormat = {
 export const INDENTED: TextFormat = {
   ...COMPACT,
   slow: 'indented',
-  entry: (shown, own) => textEntry(INDENTED, shown, own),
+  entry: (shown, stored) => textEntry(INDENTED, shown, stored),
   object: (naming, message, own) =>
     INDENTED.document(JSON.parse(jsonOf(naming, message, own)) as object),
   status: status => INDENTED.document(status),
@@ -54,26 +54,22 @@ export const INDENTED: TextFormat = {
   }
 }
 
-/**
- * The bytes of all entries between head and tail; whole leaves of the cache are shared with other lists.
- * @param list as it is stored
- */
-export async function joinedList (
-  store: ResourceStore, list: ObjectList, naming: Naming, view: LeafView | undefined
-): Promise<ListBytes> {
+/** The bytes of all entries between head and tail; whole leaves of the cache are shared with other lists. */
+export async function joinedList (view: View, list: ObjectList): Promise<ListBytes> {
+  const { store, naming } = view
   const { listKind, apiVersion } = store.representation
   const { head, tail } = listJson({ listKind, apiVersion: naming.group(apiVersion) }, metadataOf(list, store))
   const ready = await leavesOf(list, view)
-  const entries = view === undefined ? list.entries : await shownBeside(list.entries, ready, view)
+  const entries = view.isStored ? list.entries : await shownBeside(list.entries, ready, view)
   return new ListBytes({ head, tail: `${tail}\n` }, entries, await sizeOf(entries, ready), ready)
 }
 
 /** The bytes of whole cache leaves, cached for later lists. Yields to the event loop. */
-async function leavesOf ({ leaves = [] }: ObjectList, view: LeafView | undefined): Promise<LeafJson[]> {
+async function leavesOf ({ leaves = [] }: ObjectList, view: View): Promise<LeafJson[]> {
   const ready: LeafJson[] = []
   for (const { at, entries } of leaves) {
     if (turnIsOver()) await nextTurn()
-    const bytes = leafJson(entries, view)
+    const bytes = leafJson(entries, view.isStored ? undefined : view)
     if (bytes !== undefined) ready.push({ at, count: entries.length, bytes })
   }
   return ready
@@ -81,13 +77,13 @@ async function leavesOf ({ leaves = [] }: ObjectList, view: LeafView | undefined
 
 /** The entries as they are shown, except those whose bytes are ready. Yields to the event loop. */
 async function shownBeside (
-  entries: readonly Entry[], ready: readonly LeafJson[], { show }: LeafView
+  entries: readonly Entry[], ready: readonly LeafJson[], view: View
 ): Promise<readonly Entry[]> {
   const shown = [...entries]
   let at = 0
   for (const { at: stop, count } of [...ready, { at: entries.length, count: 0 }]) {
     for (; at < stop; at++) {
-      shown[at] = show(entries[at] as Entry) // before the end
+      shown[at] = view.entry(entries[at] as Entry) // before the end
       if (turnIsOver()) await nextTurn()
     }
     at += count
@@ -95,11 +91,11 @@ async function shownBeside (
   return shown
 }
 
-export const jsonEvents = (store: ResourceStore, naming: Naming): Events => ({
-  event: jsonEvent,
-  added: jsonAdded,
-  bookmark: revision => jsonLine('BOOKMARK', bookmarkObject(store, revision, naming)),
-  failure: status => jsonLine('ERROR', naming.status(status))
+export const jsonEvents = (view: View): Events => ({
+  event: (type, stored) => jsonEvent(type, view.entry(stored)),
+  added: (stored, chunked) => jsonAdded(view.isStored ? stored : stored.map(one => view.entry(one)), chunked),
+  bookmark: revision => jsonLine('BOOKMARK', bookmarkObject(view, revision)),
+  failure: status => jsonLine('ERROR', view.naming.status(status))
 })
 
 export const jsonLine = (type: string, object: object): Buffer => Buffer.from(`${stringify({ type, object })}\n`)

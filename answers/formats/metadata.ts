@@ -1,54 +1,60 @@
 /** The metadata of objects alone, PartialObjectMetadata, as JSON, YAML or protobuf. */
-import { protobufWatchFrame } from '../../schemas/codec/protobuf/encode.js'
-import type { ApiObject } from '../../schemas/resource.js'
-import type { Tabular } from '../../schemas/table.js'
-import { partialMetadata, partialMetadataMessage, partialMetadataProtobuf } from '../../schemas/codec/encodings.js'
-import type { Steps } from '../../schemas/steps.js'
+import { envelopeOf, encodeProtobuf, protobufWatchFrame } from '../../schemas/codec/protobuf/encode.js'
+import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
 import type { Entry } from '../../storage/cache/entry.js'
-import type { ResourceStore } from '../../registry/resource-store.js'
 import { metadataOf } from '../list-metadata.js'
-import type { Naming } from '../../schemas/naming.js'
+import type { View } from '../view.js'
 import {
-  bookmarkObject, isText, mapped, objectIn, shownObject, type Events, type Format, type Part, type ShownList
+  bookmarkObject, bytesOf, isText, mapped, type Events, type Format, type Part, type ShownEntry, type ShownList
 } from './format.js'
 import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
 import { protobufEvents, protobufParts } from './protobuf.js'
-import { textItem } from './text.js'
+import { textOf, textPart } from './text.js'
 
-/** @returns an object, or protobuf */
-export function * metadataOnly (
-  tabular: Tabular, own: ApiObject, format: Format, form: { naming: Naming, version: string }
-): Steps<object | Buffer> {
-  const object = shownObject(form.naming, tabular.message, own)
-  yield
-  return isText(format) ? partialMetadata(object, form.version) : partialMetadataProtobuf(object, form.version)
+const KIND = 'PartialObjectMetadata'
+const LIST_KIND = 'PartialObjectMetadataList'
+const END = bytesOf('}')
+const LAST = bytesOf('}\n')
+
+/** As JSON, before its end. @param version meta.orch.io/v1 or meta.orch.io/v1beta1 */
+const headOf = (version: string): Uint8Array => bytesOf(`{"kind":"${KIND}","apiVersion":"${version}","metadata":`)
+
+/** Compact JSON. */
+export const metadataJson = (view: View, stored: Entry, version: string): Buffer =>
+  Buffer.concat([headOf(version), view.metadata(stored), END])
+
+export function metadataEntry (
+  format: Format, { view, asker }: ShownEntry, stored: Entry, version: string
+): Buffer | Promise<Buffer> {
+  return isText(format)
+    ? textOf(format, Buffer.concat([headOf(version), view.metadata(stored), LAST]), asker)
+    : enveloped(view, stored, version)
 }
 
-const LIST_KIND = 'PartialObjectMetadataList'
+const enveloped = (view: View, stored: Entry, apiVersion: string): Buffer =>
+  envelopeOf({ apiVersion, kind: KIND }, view.metadataMessage(stored))
 
-export function metadataList (format: Format, shown: ShownList, version: string): Iterable<Part> {
-  const { store, list, naming, asker } = shown
-  const objectOf = objectIn(shown)
-  const named = (entry: Entry): ApiObject => shownObject(naming, store.representation.message, objectOf(entry))
-  const metadata = metadataOf(list, store)
+export function metadataList (format: Format, { view, list, asker }: ShownList, version: string): Iterable<Part> {
+  const metadata = metadataOf(list, view.store)
   if (!isText(format)) {
     const head = { apiVersion: version, listKind: LIST_KIND, metadata }
-    return protobufParts(head, list.entries, entry => partialMetadataMessage(named(entry), version))
+    return protobufParts(head, list.entries, stored => view.metadataMessage(stored))
   }
-  const items = mapped(list.entries, entry => textItem(format, entry, partialMetadata(named(entry), version), asker))
+  const items = mapped(list.entries, stored => textPart(format, metadataJson(view, stored, version), asker))
   return format.listing({ kind: LIST_KIND, apiVersion: version, metadata }, 'items', items)
 }
 
-export function metadataEvents (store: ResourceStore, naming: Naming, version: string, protobuf: boolean): Events {
+export function metadataEvents (view: View, version: string, protobuf: boolean): Events {
   const event: Events['event'] = protobuf
-    ? (type, entry) => protobufWatchFrame(type, partialMetadataProtobuf(entry.object, version))
-    : (type, entry) => jsonLine(type, partialMetadata(entry.object, version))
+    ? (type, stored) => protobufWatchFrame(type, enveloped(view, stored, version))
+    : (type, stored) =>
+        Buffer.concat([bytesOf(`{"type":"${type}","object":`), metadataJson(view, stored, version), LAST])
   const bookmark = (revision: number): Buffer => {
-    const object = bookmarkObject(store, revision, naming)
+    const object = { ...bookmarkObject(view, revision), kind: KIND, apiVersion: version }
     return protobuf
-      ? protobufWatchFrame('BOOKMARK', partialMetadataProtobuf(object, version))
-      : jsonLine('BOOKMARK', { ...object, kind: 'PartialObjectMetadata', apiVersion: version })
+      ? protobufWatchFrame('BOOKMARK', encodeProtobuf(PartialObjectMetadata, object as never))
+      : jsonLine('BOOKMARK', object)
   }
-  const { failure } = protobuf ? protobufEvents(store, naming) : jsonEvents(store, naming)
+  const { failure } = protobuf ? protobufEvents(view) : jsonEvents(view)
   return { event, added: addedOneByOne(event), bookmark, failure }
 }

@@ -2,20 +2,23 @@
 import { CellBudget } from '../../schemas/cell-budget.js'
 import { partialMetadata } from '../../schemas/codec/encodings.js'
 import { decode } from '../../schemas/language/decode.js'
+import { agesAt, type Ages } from '../../schemas/meta/duration.js'
+import type { Naming } from '../../schemas/naming.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import { tableColumns, tableRow, type Tabular } from '../../schemas/table.js'
 import { quote } from '../../schemas/quote.js'
 import { badRequest } from '../../schemas/status.js'
 import { finish, type Steps } from '../../schemas/steps.js'
 import { isLarge } from '../../event-loop/turns.js'
-import type { ResourceStore } from '../../registry/resource-store.js'
+import type { Entry } from '../../storage/cache/entry.js'
 import { metadataOf } from '../list-metadata.js'
-import type { Naming } from '../../schemas/naming.js'
+import type { View } from '../view.js'
 import {
-  bookmarkObject, NOTHING, objectIn, shownObject, type Events, type Part, type ShownList, type TextFormat
+  bookmarkObject, bytesOf, NOTHING, shownObject, type Events, type Part, type ShownList, type TextFormat
 } from './format.js'
-import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
-import { textItem } from './text.js'
+import { addedOneByOne, jsonEvents } from './json.js'
+import { metadataJson } from './metadata.js'
+import { textPart } from './text.js'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
@@ -33,57 +36,78 @@ export interface RowForm {
   readonly include: IncludeObject
   /** The apiVersion of the Table: `meta.orch.io/v1`. */
   readonly version: string
-  readonly naming: Naming
-  /** Milliseconds since the epoch. */
-  readonly now: number
+  readonly ages: Ages
   /** Of all rows of the answer. */
   readonly budget: CellBudget
 }
 
 export const rowForm = (
-  { clock }: ResourceStore, asked: Pick<RowForm, 'include' | 'version' | 'naming'>, rows?: number
-): RowForm => ({ ...asked, now: clock.wall(), budget: new CellBudget(rows) })
+  { store: { clock } }: View, asked: Pick<RowForm, 'include' | 'version'>, rows?: number
+): RowForm => ({ ...asked, ages: agesAt(clock.wall()), budget: new CellBudget(rows) })
 
-/** One row, with the object as requested; null for None, as upstream. Cells show the object as its client sees it. */
-export function * row (
-  tabular: Tabular, own: ApiObject, { include, version, naming, now, budget }: RowForm
-): Steps<object> {
-  const object = shownObject(naming, tabular.message, own)
-  if (object !== own) yield
-  const { cells, conditions } = tableRow(tabular, object, now, { named: naming.key, budget })
-  yield
+const OBJECT = bytesOf(',"object":')
+const NONE = bytesOf('null')
+const END = bytesOf('}')
+const NEWLINE_LENGTH = 1
+
+/** One row as compact JSON, with the object as requested; null for None, as upstream. */
+export function * rowJson (
+  view: View, stored: Entry, { include, version, ages, budget }: RowForm
+): Steps<Buffer> {
+  const row = yield * view.row(stored, budget)
+  const object = include === 'None'
+    ? NONE
+    : include === 'Metadata' ? metadataJson(view, stored, version) : objectJson(view, stored)
+  return row.written(ages, [OBJECT, object, END])
+}
+
+function objectJson (view: View, stored: Entry): Buffer {
+  const { json } = view.entry(stored)
+  return json.subarray(0, json.length - NEWLINE_LENGTH)
+}
+
+/** The row of an object that is not stored. */
+function row (
+  tabular: Tabular, object: ApiObject, naming: Naming, { include, version, ages, budget }: RowForm
+): object {
+  const { cells, conditions } = tableRow(tabular, object, 0, { named: naming.key, ages, budget })
   const made = { cells, ...(conditions.length === 0 ? {} : { conditions }) }
   if (include === 'None') return { ...made, object: null }
   return { ...made, object: include === 'Object' ? object : partialMetadata(object, version) }
 }
 
-interface Table { readonly rows: object[] }
-
 /** @param tabular undefined for columns that are null, in watch events after the first */
-const table = (tabular: Tabular | undefined, metadata: object, rows: object[], version: string): Table => {
+const headOf = (tabular: Tabular | undefined, metadata: object, version: string): object => {
   const columnDefinitions = tabular === undefined ? null : tableColumns(tabular)
-  return { kind: 'Table', apiVersion: version, metadata, columnDefinitions, rows } as Table
+  return { kind: 'Table', apiVersion: version, metadata, columnDefinitions }
 }
 
-/** A table of one object. */
-export function * tableOf (tabular: Tabular, own: ApiObject, form: RowForm): Steps<object> {
-  const { resourceVersion } = own.metadata
-  const only = yield * row(tabular, own, form)
-  return table(tabular, resourceVersion === undefined ? {} : { resourceVersion }, [only], form.version)
+const ofOne = (resourceVersion: string | undefined): object => resourceVersion === undefined ? {} : { resourceVersion }
+
+/** A table of one object that is not stored. */
+export function tableOf (tabular: Tabular, own: ApiObject, naming: Naming, form: RowForm): object {
+  const head = headOf(tabular, ofOne(own.metadata.resourceVersion), form.version)
+  return { ...head, rows: [row(tabular, shownObject(naming, tabular.message, own), naming, form)] }
+}
+
+/** A table of one stored object, as compact JSON and a newline. */
+export function * tableJson (view: View, stored: Entry, form: RowForm): Steps<Buffer> {
+  const only = yield * rowJson(view, stored, form)
+  const metadata = ofOne(stored.revision === 0 ? undefined : String(stored.revision))
+  const head = JSON.stringify(headOf(view.store.representation, metadata, form.version))
+  return Buffer.concat([bytesOf(`${head.slice(0, -1)},"rows":[`), only, bytesOf(']}\n')])
 }
 
 export function tableList (
-  format: TextFormat, shown: ShownList, version: string, include: IncludeObject
+  format: TextFormat, { view, list, asker }: ShownList, version: string, include: IncludeObject
 ): Iterable<Part> {
-  const { store, list, naming, asker } = shown
-  const objectOf = objectIn(shown)
-  const form = rowForm(store, { include, version, naming }, list.entries.length)
-  const { rows: _, ...head } = table(store.representation, metadataOf(list, store), [], version)
+  const form = rowForm(view, { include, version }, list.entries.length)
+  const head = headOf(view.store.representation, metadataOf(list, view.store), version)
   const inSteps = function * (): Generator<Part> {
-    for (const entry of list.entries) {
-      const steps = row(store.representation, objectOf(entry), form)
-      const made = isLarge(entry.json.length) ? yield * pausing(steps) : finish(steps)
-      yield textItem(format, entry, made, asker)
+    for (const stored of list.entries) {
+      const steps = rowJson(view, stored, form)
+      const json = isLarge(stored.json.length) ? yield * pausing(steps) : finish(steps)
+      yield textPart(format, json, asker)
     }
   }
   return format.listing(head, 'rows', inSteps())
@@ -98,24 +122,28 @@ function * pausing<T> (steps: Steps<T>): Generator<Part, T> {
   }
 }
 
-/** For entries of the stored version; `withColumns` adds the columns to the first event of each watch. */
-export function tableEvents (store: ResourceStore, naming: Naming, version: string, include: IncludeObject): Events {
-  const { representation } = store
-  const asked = { include, version, naming }
-  const line = (type: string, revision: number, only: object): Buffer =>
-    jsonLine(type, table(undefined, { resourceVersion: String(revision) }, [only], version))
-  const event: Events['event'] = (type, entry) =>
-    line(type, entry.revision, finish(row(representation, store.toVersion(entry).copy(), rowForm(store, asked))))
+/** `withColumns` adds the columns to the first event of each watch. */
+export function tableEvents (view: View, version: string, include: IncludeObject): Events {
+  const { store: { representation }, naming } = view
+  const line = (type: string, revision: number, only: Uint8Array): Buffer => {
+    const head = JSON.stringify(headOf(undefined, { resourceVersion: String(revision) }, version))
+    return Buffer.concat([
+      bytesOf(`{"type":"${type}","object":${head.slice(0, -1)},"rows":[`), only, bytesOf(']}}\n')
+    ])
+  }
+  const event: Events['event'] = (type, stored) =>
+    line(type, stored.revision, finish(rowJson(view, stored, rowForm(view, { include, version }))))
   /** A row whose object has only a resourceVersion. */
   const bookmarkRow = (revision: number): object => {
-    const object = bookmarkObject(store, revision, naming)
+    const object = bookmarkObject(view, revision)
     const { object: own } = decode(representation.message, { ...object, apiVersion: representation.apiVersion })
-    const shown = include === 'Object' ? 'None' : include
-    const made = finish(row(representation, own, rowForm(store, { ...asked, include: shown })))
+    const form = rowForm(view, { include: include === 'Object' ? 'None' : include, version })
+    const made = row(representation, shownObject(naming, representation.message, own), naming, form)
     return include === 'Object' ? { ...made, object } : made
   }
-  const bookmark = (revision: number): Buffer => line('BOOKMARK', revision, bookmarkRow(revision))
-  return { event, added: addedOneByOne(event), bookmark, failure: jsonEvents(store, naming).failure }
+  const bookmark = (revision: number): Buffer =>
+    line('BOOKMARK', revision, Buffer.from(JSON.stringify(bookmarkRow(revision))))
+  return { event, added: addedOneByOne(event), bookmark, failure: jsonEvents(view).failure }
 }
 
 export const NO_COLUMNS = '"columnDefinitions":null'

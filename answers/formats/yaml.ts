@@ -8,7 +8,7 @@ import { textEntry, textList } from './text.js'
 export const YAML: TextFormat = {
   type: YAML_TYPE,
   slow: 'yaml',
-  entry: (shown, own) => textEntry(YAML, shown, own),
+  entry: (shown, stored) => textEntry(YAML, shown, stored),
   object: (naming, message, own) => YAML.document(JSON.parse(jsonOf(naming, message, own)) as object),
   status: status => YAML.document(status),
   document: value => Buffer.from(toYaml(value)),

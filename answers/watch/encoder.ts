@@ -3,19 +3,18 @@
  * joined once for all watchers that take it in the same turn.
  */
 import { JSON_TYPE } from '../../schemas/media-types.js'
-import { OWN_NAMES, type Naming } from '../../schemas/naming.js'
 import type { Status } from '../../schemas/status.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import type { CacheEvent } from '../../storage/cache/event.js'
 import type { VersionedEvent } from '../../registry/verbs/watch.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
-import { shownEntry } from '../../registry/shown-entry.js'
 import type { RequestContext } from '../../plugins/shared/context.js'
 import type { Events } from '../formats/format.js'
 import { jsonEvents } from '../formats/json.js'
 import { metadataEvents } from '../formats/metadata.js'
 import { PROTOBUF_WATCH, protobufEvents } from '../formats/protobuf.js'
 import { columnsJson, includeObject, NO_COLUMNS, tableEvents } from '../formats/table.js'
+import { viewOf } from '../view.js'
 import { chunk, chunkContent } from './framing.js'
 
 export interface WatchEncoder {
@@ -52,19 +51,18 @@ export function watchForm (
   const { format = 'json', as, asVersion = '' } = orch.accept ?? {}
   const include = as === 'Table' ? includeObject(orch.query) : undefined // validated before the response begins
   const protobuf = format === 'protobuf' && include === undefined
+  const view = viewOf(store, naming)
   const makeEvents = (): Events =>
     include !== undefined
-      ? tableEvents(store, naming, asVersion, include)
+      ? tableEvents(view, asVersion, include)
       : as !== undefined
-        ? shownEvents(store, naming, metadataEvents(store, naming, asVersion, protobuf))
-        : protobuf
-          ? shownEvents(store, OWN_NAMES, protobufEvents(store, naming)) // translates objects itself
-          : shownEvents(store, naming, jsonEvents(store, naming))
+        ? metadataEvents(view, asVersion, protobuf)
+        : protobuf ? protobufEvents(view) : jsonEvents(view)
   return {
     type: naming.mediaType(protobuf ? PROTOBUF_WATCH : JSON_TYPE),
     encoder (chunked) {
       const form = as === undefined ? '' : `${as} ${asVersion} ${include ?? ''}`
-      const name = `${store.representation.apiVersion} ${protobuf ? 'protobuf' : 'json'} ${form}${naming.id}`
+      const name = `${view.id} ${protobuf ? 'protobuf' : 'json'} ${form}`
       let byName = encoders.get(store)
       if (byName === undefined) encoders.set(store, byName = new Map())
       const key = chunked ? `${name} chunked` : name
@@ -72,18 +70,6 @@ export function watchForm (
       if (encoder === undefined) byName.set(key, encoder = sharedEncoder(store, name, makeEvents(), chunked))
       return include === undefined ? encoder : withColumns({ ...encoder, most: MOST_ROWS }, store, chunked)
     }
-  }
-}
-
-/** For entries as stored: converts them to the version and the names that are asked for. */
-function shownEvents (store: ResourceStore, naming: Naming, { event, added, bookmark, failure }: Events): Events {
-  if (store.representation.conversion === undefined && !naming.renames) return { event, added, bookmark, failure }
-  const shown = (entry: Entry): Entry => shownEntry(store, naming, store.toVersion(entry))
-  return {
-    event: (type, entry) => event(type, shown(entry)),
-    added: (entries, chunked) => added(entries.map(shown), chunked),
-    bookmark,
-    failure
   }
 }
 

@@ -2,6 +2,7 @@
  * The latest events, found from the newest changes back, so their cost does not grow with the events in the store.
  * Those of before the start are looked for only if there are few.
  */
+import { agesAt, type Ages } from '../../schemas/meta/duration.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { WatchCache } from '../../storage/cache/watch-cache.js'
 import type { Entry } from '../../storage/cache/entry.js'
@@ -37,7 +38,7 @@ async function table (cache: WatchCache, columns: Columns, now: number): Promise
   const few = columns.filter(({ priority }) => priority === 0)
   const rows: Html[] = []
   for (const entry of entries) {
-    rows.push(row(entry, few, now))
+    rows.push(row(entry, few, agesAt(now)))
     if (turnIsOver()) await nextTurn()
   }
   const rest = complete
@@ -49,14 +50,14 @@ async function table (cache: WatchCache, columns: Columns, now: number): Promise
 <tbody>${rows}</tbody></table>${rest}`
 }
 
-function row (entry: Entry, columns: Columns, now: number): Html {
+function row (entry: Entry, columns: Columns, ages: Ages): Html {
   if (entry.json.length > MAX_BYTES) {
     return html`<tr><td>${entry.namespace}</td><td colspan="${columns.length}">${clipped(
       entry.name
     )}: too large for this page</td></tr>`
   }
   const object = entry.object
-  const cells = columns.map(({ name, cell }) => ({ name, text: clipped(String(cell(object, now, own => own) ?? '')) }))
+  const cells = columns.map(({ name, cell }) => ({ name, text: clipped(String(cell(object, ages, own => own) ?? '')) }))
   const warns = cells.some(({ name, text }) => name === 'Type' && text !== 'Normal')
   return html`<tr${warns ? html` class="warning"` : NOTHING}><td>${entry.namespace}</td>${cells
     .map(({ name, text }) => html`<td${name === 'Message' ? html` class="message"` : NOTHING}>${text}</td>`)}</tr>`

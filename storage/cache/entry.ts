@@ -1,6 +1,6 @@
 /**
  * One version of one object in memory: its JSON, encoded once per change, and the values that selectors need.
- * Everything else (the parsed object, protobuf, table rows) is derived on demand and kept while it is used.
+ * Everything else (the parsed object, protobuf, table rows) is made on demand and kept while it is asked for.
  *
  * Its object is read as it is sent with `object`, to be changed with `copy`, as the server itself works on it with
  * `readStored` of its store; in another version, the same of the entry that `toVersion` returns.
@@ -9,22 +9,11 @@ import { parseExactly } from '../../schemas/codec/json/exact.js'
 import type { ApiObject } from '../../schemas/resource.js'
 import type { FieldValues } from '../../schemas/selectors/fields.js'
 import type { Revision } from '../backend.js'
-import { now, grow, type CachedRepresentations } from './cached-representations.js'
+import { giveUp, withoutDropped, type Form, type Forms, type Kept } from './forms.js'
 import { shared } from './shared.js'
 
 /** Estimated size of a parsed object, relative to its JSON. */
 const PARSED_FACTOR = 2
-
-class Derived implements CachedRepresentations {
-  used = now()
-  bytes = 0
-  readonly values = new Map<string, unknown>()
-  readonly #owner: { derived: Derived | undefined }
-
-  constructor (owner: { derived: Derived | undefined }) { this.#owner = owner }
-
-  drop (): void { this.#owner.derived = undefined }
-}
 
 export class Entry {
   readonly key: string
@@ -34,8 +23,9 @@ export class Entry {
   readonly labels: Readonly<Record<string, string>> | undefined
   /** Values for field selectors. */
   readonly fields: FieldValues
-  /** Derived values of this entry. */
-  derived: Derived | undefined = undefined
+  /** The forms of its type while it is the present state of its object; another keeps nothing. */
+  #forms: Forms | undefined = undefined
+  #kept: Kept | undefined = undefined
   /** The object it was encoded from, while `keepDecoded` keeps it for `readStored`. */
   decoded: ApiObject | undefined = undefined
 
@@ -69,28 +59,61 @@ export class Entry {
     return new Entry(this.key, revision, json, this.labels, this.fields)
   }
 
-  /** The parsed object, cached while it is used and shared: treat it as frozen. */
-  get object (): ApiObject { return this.derive('object', () => shared(this.copy())) }
+  /** The parsed object, kept and shared: treat it as frozen. For what is read again and again; lists take copies. */
+  get object (): ApiObject {
+    return this.derive('object', () => shared(this.copy()), () => this.json.length * PARSED_FACTOR)
+  }
 
   /** A parsed object of the caller's own, which it may change. */
   copy (): ApiObject {
     return parseExactly(this.json) as ApiObject // JSON that this server encoded
   }
 
-  /** A value derived from this version, computed at most once per `representation` while it is used. */
-  derive<T> (representation: string, make: (entry: Entry) => T): T {
-    const known = this.derived?.values.get(representation)
-    if (this.derived !== undefined && known !== undefined) {
-      this.derived.used = now()
-      return known as T // a representation always has the same `make`
+  /** It is the present state of its object now. */
+  enter (forms: Forms): void { this.#forms = forms }
+
+  /** A newer state has replaced it, or the object is gone. */
+  leave (): void {
+    giveUp(this.#kept)
+    this.#forms = this.#kept = undefined
+  }
+
+  /** Frees what it has of forms that were dropped. */
+  forgetDropped (): void { this.#kept = withoutDropped(this.#kept) }
+
+  /**
+   * A form of this entry: kept, or made and kept if there is room.
+   * @param size in bytes; that of bytes by default
+   */
+  derive<T> (name: string, make: (entry: this) => T, size?: (made: T) => number): T {
+    const form = this.#forms?.get(name)
+    if (form === undefined) return make(this)
+    form.asked++
+    const known = this.#find(form)
+    if (known !== undefined) {
+      form.hits++
+      return known.value as T // a form always has the same `make`
     }
+    form.misses++
     const made = make(this)
-    const derived = this.derived ?? new Derived(this)
-    if (grow(derived, made instanceof Uint8Array ? made.byteLength : this.json.length * PARSED_FACTOR)) {
-      derived.used = now()
-      derived.values.set(representation, made)
-      this.derived = derived
-    }
+    const bytes = (size === undefined ? (made as Uint8Array).byteLength : size(made)) + OVERHEAD
+    this.#kept = form.keep(made, bytes, this.#kept) ?? this.#kept
     return made
   }
+
+  /** The form if it is kept. */
+  known (name: string): unknown {
+    const form = this.#forms?.get(name)
+    return form === undefined ? undefined : this.#find(form)?.value
+  }
+
+  #find (form: Form): Kept | undefined {
+    for (let kept = this.#kept; kept !== undefined; kept = kept.next) {
+      if (kept.form === form && kept.time === form.time) return kept
+    }
+    return undefined
+  }
 }
+
+/** Bytes of memory for a value that is kept, beside its own. */
+const OVERHEAD = 200

@@ -4,31 +4,65 @@
  * 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more without it.
  */
 import type { Entry } from './entry.js'
-import { now, grow, type CachedRepresentations } from './cached-representations.js'
+import { giveBack, makeRoom, type Keeper } from './forms-budget.js'
 
 const COMMA = 0x2c
 /** JSON of larger leaves is not kept. */
 const MAX_BYTES = 256 * 1024
 
-class CachedJson implements CachedRepresentations {
-  used = now()
-  bytes = 0
-  json: Buffer | undefined = undefined
+interface Joined { json: Buffer | undefined, isUsed: boolean }
 
-  drop (): void { this.json = undefined }
+/** All that is joined, of all types. */
+class JoinedLists implements Keeper {
+  readonly type = ''
+  readonly name = 'joined JSON'
+  bytes = 0
+  asked = 0
+  score = 0
+  idle = 0
+  refused = false
+  hits = 0
+  misses = 0
+  #held: Joined[] = []
+
+  keep (joined: Joined, json: Buffer): boolean {
+    if (!makeRoom(this, json.length)) return false
+    joined.json = json
+    this.#held.push(joined)
+    return true
+  }
+
+  drop (): void { this.#forget(() => true) }
+
+  /** Drops leaves that were not listed in the span; most have changed. */
+  sweep (): void {
+    this.#forget(({ isUsed }) => !isUsed)
+    for (const joined of this.#held) joined.isUsed = false
+  }
+
+  #forget (isOver: (joined: Joined) => boolean): void {
+    this.#held = this.#held.filter(joined => {
+      if (!isOver(joined)) return true
+      giveBack(this, joined.json?.length ?? 0)
+      joined.json = undefined
+      return false
+    })
+  }
 }
+
+const lists = new JoinedLists()
 
 /** How entries are shown in another version or under other names than they are stored. */
 export interface LeafView {
   /** Of one resource type and its versions. */
-  readonly key: string
-  readonly show: (entry: Entry) => Entry
+  readonly id: string
+  readonly entry: (stored: Entry) => Entry
 }
 
-const STORED: LeafView = { key: '', show: entry => entry }
+const STORED: LeafView = { id: '', entry: stored => stored }
 
 /** By view. */
-const leaves = new WeakMap<readonly Entry[], Map<string, CachedJson>>()
+const leaves = new WeakMap<readonly Entry[], Map<string, Joined>>()
 
 /**
  * Each entry's JSON followed by a comma; shared: never write to it. Undefined on the first request for a leaf, because
@@ -37,20 +71,26 @@ const leaves = new WeakMap<readonly Entry[], Map<string, CachedJson>>()
 export function leafJson (entries: readonly Entry[], view = STORED): Buffer | undefined {
   let views = leaves.get(entries)
   if (views === undefined) leaves.set(entries, views = new Map())
-  const cached = views.get(view.key)
-  if (cached === undefined) {
-    views.set(view.key, new CachedJson())
+  const joined = views.get(view.id)
+  if (joined === undefined) {
+    views.set(view.id, { json: undefined, isUsed: false })
     return undefined
   }
-  cached.used = now()
-  cached.json ??= join(view === STORED ? entries : entries.map(view.show), cached)
-  return cached.json
+  joined.isUsed = true
+  lists.asked++
+  if (joined.json !== undefined) {
+    lists.hits++
+    return joined.json
+  }
+  lists.misses++
+  const json = join(view === STORED ? entries : entries.map(stored => view.entry(stored)))
+  return json !== undefined && lists.keep(joined, json) ? json : undefined
 }
 
-function join (entries: readonly Entry[], cached: CachedJson): Buffer | undefined {
+function join (entries: readonly Entry[]): Buffer | undefined {
   let size = 0
   for (const { json } of entries) size += json.length
-  if (size > MAX_BYTES || !grow(cached, size)) return undefined
+  if (size > MAX_BYTES) return undefined
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0
   for (const { json } of entries) {

@@ -17,12 +17,15 @@ import { OrderedMap } from './ordered-map.js'
 import { Pins, type Snapshot } from './pins.js'
 import type { StoreObserver } from '../observer.js'
 import { Subscribers, type Place } from './subscribers.js'
+import { Forms } from './forms.js'
 import { EventWindow } from './window.js'
 
 export type { Snapshot } from './pins.js'
 
 export interface WatchCacheOptions {
   readonly backend: Backend
+  /** Its name in metrics, such as `pods`. */
+  readonly type: string
   /** The path of all its keys. */
   readonly scope: string
   /** Decodes a value; throws 'Corrupt' or 'Undecryptable'. `revision` becomes the entry's resourceVersion. */
@@ -49,6 +52,7 @@ const MAX_RETRY_MS = 1000
 export class WatchCache {
   readonly #options: WatchCacheOptions
   #map = OrderedMap.empty<Entry>()
+  readonly #forms: Forms
   #window: EventWindow
   #revision: Revision = 0
   /** Revision of the newest event in the map. */
@@ -77,6 +81,7 @@ export class WatchCache {
   constructor (options: WatchCacheOptions) {
     this.#options = options
     this.#window = new EventWindow(0, options.windowSize)
+    this.#forms = new Forms(options.type, () => this.#runs())
     this.#subscribers = new Subscribers(options.scope)
   }
 
@@ -96,7 +101,15 @@ export class WatchCache {
     this.#watch?.cancel()
     this.#starting?.resolve()
     this.#subscribers.end(reason)
+    this.#forms.clear()
     this.#wakeWaiters()
+  }
+
+  #runs (): Array<readonly Entry[]> {
+    const runs: Array<readonly Entry[]> = []
+    const { start, end } = rangeOf(this.#options.scope)
+    this.#map.forEachRun(start, end, ({ values }) => runs.push(values) > 0)
+    return runs
   }
 
   /** The revision of the map: it contains every event in the range up to it. */
@@ -295,6 +308,8 @@ export class WatchCache {
       this.#options.log(`the object ${key} ${what} lists that it belongs to fail, all others are served`, damage)
     }
     this.#damaged = damaged
+    this.#forms.clear()
+    for (const [, entry] of pairs) entry.enter(this.#forms)
     this.#map = OrderedMap.fromSorted(pairs)
     this.#revision = this.#changed = revision
     this.#window = new EventWindow(revision, this.#options.windowSize)
@@ -357,6 +372,8 @@ export class WatchCache {
       const made = this.#eventOf(event)
       if (made === undefined) continue
       this.#map = made.type === 'DELETED' ? this.#map.delete(event.kv.key) : this.#map.set(event.kv.key, made.entry)
+      made.previous?.leave()
+      if (made.type !== 'DELETED') made.entry.enter(this.#forms)
       this.#changed = made.revision
       this.#subscribers.notify(event.kv.key, made.revision, this.#window.push(made, now))
     }

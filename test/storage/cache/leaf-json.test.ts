@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Entry } from '../../../storage/cache/entry.js'
-import { cachedRepresentations, sweep } from '../../../storage/cache/cached-representations.js'
+import { keptForms, sweep } from '../../../storage/cache/forms-budget.js'
 import { leafJson } from '../../../storage/cache/leaf-json.js'
 import { OrderedMap } from '../../../storage/cache/ordered-map.js'
 
@@ -22,19 +22,19 @@ t.test('the JSON of a leaf is joined at its second listing, shared, and dropped 
   t.equal(leafJson(leaf), joined)
   sweep()
   sweep()
-  t.equal(cachedRepresentations().bytes, 0)
+  t.equal(keptForms().bytes, 0)
   t.not(leafJson(leaf), joined)
   t.equal(leafJson(leaf)?.toString(), 'a,b,c,')
 })
 
 t.test('each view of a leaf has bytes of its own', async t => {
   const [leaf = []] = leavesOf(OrderedMap.fromSorted(['a', 'b'].map(key => [key, entry(key)])))
-  const loud = { key: 'loud', show: ({ key }: Entry) => entry(key, key.toUpperCase()) }
+  const loud = { id: 'loud', entry: ({ key }: Entry) => entry(key, key.toUpperCase()) }
   t.equal(leafJson(leaf), undefined)
   t.equal(leafJson(leaf, loud), undefined, 'once is no use')
   t.equal(leafJson(leaf, loud)?.toString(), 'A,B,')
   t.equal(leafJson(leaf)?.toString(), 'a,b,')
-  t.equal(leafJson(leaf, { key: 'loud', show: () => { throw new Error('shown again') } })?.toString(), 'A,B,')
+  t.equal(leafJson(leaf, { id: 'loud', entry: () => { throw new Error('shown again') } })?.toString(), 'A,B,')
 })
 
 t.test('a change makes another run of its leaf and leaves the others', async t => {

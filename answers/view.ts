@@ -1,0 +1,154 @@
+/**
+ * How a client sees the objects of a store: in its version and under its names. Each form of a stored entry is made of
+ * its bytes when it is first asked for, and kept beside it (`storage/cache/forms.ts`).
+ */
+import { rawJson } from '../schemas/codec/json/escape.js'
+import { parseExactly } from '../schemas/codec/json/exact.js'
+import { metadataIn, withoutManagers } from '../schemas/codec/json/metadata.js'
+import { renamedJson } from '../schemas/codec/json/rename.js'
+import { transcodeOnce } from '../schemas/codec/protobuf/transcode.js'
+import { Facts } from '../schemas/language/types.js'
+import type { CellBudget } from '../schemas/cell-budget.js'
+import { PartialObjectMetadata } from '../schemas/meta/answers.js'
+import { agesAt } from '../schemas/meta/duration.js'
+import type { Naming } from '../schemas/naming.js'
+import type { ApiObject } from '../schemas/resource.js'
+import { MarkedAges, RowTemplate } from '../schemas/row-template.js'
+import type { Steps } from '../schemas/steps.js'
+import { tableRow, type RowView } from '../schemas/table.js'
+import { copyOf, ownBytes } from '../storage/bytes.js'
+import { Entry } from '../storage/cache/entry.js'
+import type { ResourceStore } from '../registry/resource-store.js'
+
+const NO_NAMES = Buffer.alloc(0)
+
+export class View {
+  readonly store: ResourceStore
+  readonly naming: Naming
+  /** True if clients see the stored bytes. */
+  readonly isStored: boolean
+  /** Tells the view apart from others of its type. */
+  readonly id: string
+  readonly #messageForm: string
+  readonly #metadataForm: string
+  readonly #metadataMessageForm: string
+  readonly #rowForm: string
+
+  constructor (store: ResourceStore, naming: Naming) {
+    const { apiVersion, conversion } = store.representation
+    this.store = store
+    this.naming = naming
+    this.isStored = conversion === undefined && !naming.renames
+    this.id = `${apiVersion}${naming.id}`
+    this.#messageForm = `${this.id} protobuf`
+    this.#metadataForm = `${this.id} metadata`
+    this.#metadataMessageForm = `${this.id} metadata as protobuf`
+    this.#rowForm = `${this.id} row`
+  }
+
+  /** With the JSON that the client sees. Its labels and fields, which selectors match, stay those that are stored. */
+  entry (stored: Entry): Entry {
+    if (this.isStored) return stored
+    if (!this.naming.renames) return this.store.toVersion(stored)
+    const made = (): Entry => {
+      const own = this.#inVersion(stored)
+      const json = this.#renamed(own.json)
+      return json === own.json ? own : new Entry(own.key, own.revision, json, own.labels, own.fields)
+    }
+    return stored.derive(this.id, made, ({ json }) => json === stored.json ? 0 : json.length)
+  }
+
+  /** Protobuf without an envelope. @throws TypeError for a type without a protobuf form */
+  message (stored: Entry): Buffer {
+    return stored.derive(this.#messageForm, () => {
+      const { message } = this.store.representation
+      return copyOf(transcodeOnce(message, this.#inVersion(stored).json, this.naming.renaming(message)))
+    })
+  }
+
+  /** The JSON of its metadata. */
+  metadata (stored: Entry): Buffer {
+    const made = (): Buffer => {
+      const own = metadataIn(this.#inVersion(stored).json)
+      const renamed = this.naming.renaming(this.store.representation.message)?.member('metadata')
+      const shown = renamed?.kind === 'objects' ? renamedJson(own, renamed.renaming) : own
+      return this.#isPartOf(shown, stored) ? shown : copyOf(shown)
+    }
+    return stored.derive(this.#metadataForm, made, shown => this.#isPartOf(shown, stored) ? 0 : shown.length)
+  }
+
+  #isPartOf (bytes: Buffer, { json }: Entry): boolean { return bytes.buffer === json.buffer }
+
+  /** A PartialObjectMetadata as protobuf without an envelope. */
+  metadataMessage (stored: Entry): Buffer {
+    return stored.derive(this.#metadataMessageForm, () => {
+      const json = Buffer.concat([METADATA, this.metadata(stored), END])
+      return copyOf(transcodeOnce(PartialObjectMetadata, json))
+    })
+  }
+
+  /** Cells and conditions of its row: JSON whose end is open for the object. In steps, as an object may be large. */
+  * row (stored: Entry, budget: CellBudget): Steps<RowTemplate> {
+    const known = stored.known(this.#rowForm)
+    if (known !== undefined) return known as RowTemplate // by `derive` below
+    const { message } = this.store.representation
+    const { json } = this.#inVersion(stored)
+    // Columns of definitions may show anything.
+    const read = (): ApiObject =>
+      parseExactly(message[Facts].given === undefined ? withoutManagers(json) : json) as ApiObject
+    let object = read()
+    yield
+    let row = yield * this.#rowOf(object, { budget })
+    if (this.naming.mayDiffer(row.sample)) {
+      object = this.naming.value(message, read())
+      yield
+      row = yield * this.#rowOf(object, { budget, named: this.naming.key })
+    }
+    const { template } = row
+    return template === undefined
+      ? RowTemplate.ofText(this.#rowText(object, { budget, ages: agesAt(this.store.clock.wall()) }))
+      : stored.derive(this.#rowForm, () => template, ({ size }) => size)
+  }
+
+  * #rowOf (object: ApiObject, view: RowView): Steps<{ sample: Buffer, template: RowTemplate | undefined }> {
+    const ages = new MarkedAges()
+    const text = this.#rowText(object, { ...view, ages })
+    yield
+    return { sample: this.naming.renames ? Buffer.from(text) : NO_NAMES, template: RowTemplate.of(text, ages) }
+  }
+
+  #rowText (object: ApiObject, view: RowView): string {
+    const { cells, conditions } = tableRow(this.store.representation, object, 0, view)
+    return rawJson({ cells, ...(conditions.length === 0 ? {} : { conditions }) }).slice(0, -1)
+  }
+
+  /** In the version, under this server's names; not kept unless others ask for it. */
+  #inVersion (stored: Entry): Entry {
+    const { store } = this
+    const { apiVersion, conversion } = store.representation
+    if (conversion === undefined) return stored
+    return stored.known(apiVersion) as Entry | undefined ?? store.converted(stored)
+  }
+
+  #renamed (json: Buffer): Buffer {
+    const { message } = this.store.representation
+    if (this.naming.message(message) !== message) {
+      return ownBytes(rawJson(this.naming.shown(message, parseExactly(json) as ApiObject)))
+    }
+    const renaming = this.naming.renaming(message)
+    return renaming === undefined ? json : renamedJson(json, renaming)
+  }
+}
+
+const METADATA = Buffer.from('{"metadata":')
+const END = Buffer.from('}')
+
+const views = new WeakMap<ResourceStore, Map<Naming, View>>()
+
+export function viewOf (store: ResourceStore, naming: Naming): View {
+  let ofStore = views.get(store)
+  if (ofStore === undefined) views.set(store, ofStore = new Map())
+  let view = ofStore.get(naming)
+  if (view === undefined) ofStore.set(naming, view = new View(store, naming))
+  return view
+}
