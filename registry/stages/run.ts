@@ -54,7 +54,8 @@ export async function runStages<W extends Write> (
           const rest = write.isStored ? 'what was stored until then stays' : 'nothing was changed'
           throw timeout(`the request ended before its object was written; ${rest}`)
         }
-        const running = stage.span === undefined ? finished(stage, write) : inSpan(stage, write)
+        const isTraced = stage.span !== undefined && write.trace !== undefined
+        const running = isTraced ? inSpan(stage, write) : finished(stage, write)
         if (running !== undefined) await running
       }
       return
