@@ -6,7 +6,7 @@
 import { splitJson, toJson } from '../schemas/codec/json/encode.js'
 import { withoutNulls } from '../schemas/language/unset.js'
 import type { Strategy, ApiObject, Representation, ResourceType } from '../schemas/resource.js'
-import { fieldValues } from '../schemas/selectors/fields.js'
+import { fieldValues, placeOf } from '../schemas/selectors/fields.js'
 import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
@@ -145,6 +145,7 @@ export class ResourceStore {
       : new WatchCache({
         backend,
         type: type.plural,
+        indexedFields: type.indexedFields.map(field => placeOf(field, type.stored)),
         scope: this.scope(''),
         decode: (kv, revision) => this.decode(kv, revision),
         windowSize: options.windowSize,

@@ -235,6 +235,8 @@ export interface ResourceOptions<T extends ApiObject> extends
   readonly tableRank?: (object: T) => number
   /** Selectable fields besides metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: T) => string>>
+  /** Those by which objects are listed often; their values are few beside the objects. */
+  readonly indexedFields?: readonly string[]
   /** False for custom resources. */
   readonly protobuf?: boolean
   readonly strategy?: Strategy<T>
@@ -293,6 +295,7 @@ export interface ResourceType {
   readonly anyStoredVersion: boolean
   /** Reads the stored form. */
   readonly tableRank: ((object: ApiObject) => number) | undefined
+  readonly indexedFields: readonly string[]
   /** The stored representation, or the only one of a virtual type. */
   readonly stored: Representation
   /** All representations, the stored one first. */
@@ -377,6 +380,7 @@ export function resource<T extends ApiObject> (message: Message<T>, options: Res
     generation: options.generation as ResourceType['generation'],
     ttlSeconds: options.ttlSeconds,
     tableRank: options.tableRank as ResourceType['tableRank'],
+    indexedFields: options.indexedFields ?? [],
     stored,
     representations: [stored, ...others]
   }

@@ -49,6 +49,9 @@ type State =
 const ITEMS_PER_CHECK = 512
 const LEAVES_PER_CHECK = 16
 const BACKEND_PAGE = 500
+/** An index is of use if it finds at most one in as many entries, and at most this many. */
+const FEW = 8
+const MAX_FOUND = 10_000
 
 const EXPIRED =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
@@ -133,8 +136,8 @@ export async function list (
 
 /** Common to both sources: range, start key and filter. */
 function selection (store: ResourceStore, request: ListRequest, from: string | undefined) {
-  const { start, end } = store.range(request.namespace)
   const { labels, fields } = request
+  const { start, end } = store.range(request.namespace === '' ? namespaceOf(store, fields) : request.namespace)
   const first = from === undefined ? start : start + from
   if (first < start || first >= end) throw badRequest(FOREIGN_TOKEN)
   const everything = labels.empty && fields.empty
@@ -142,6 +145,10 @@ function selection (store: ResourceStore, request: ListRequest, from: string | u
     (fields.empty || fields.matches(entry.fields))
   return { start, end, first, everything, matches }
 }
+
+/** The only namespace whose objects a field selector selects; '' for all. */
+const namespaceOf = ({ type }: ResourceStore, { exact }: FieldSelectorMatcher): string =>
+  type.namespaced ? exact.get('metadata.namespace') ?? '' : ''
 
 /** What a page has so far, and what it may have. */
 interface Page {
@@ -173,12 +180,16 @@ async function page (
     return { revision, entries, continue: '', remaining: undefined }
   }
   const page = { end, limit, matches, entries, leaves }
+  const found = everything ? undefined : cache.keysWith(snapshot, request.fields.required)
+  const few = found !== undefined && found.size <= Math.min(MAX_FOUND, map.size / FEW)
   while (next !== undefined) {
-    next = everything ? collectAll(map, next, page) : collect(map, next, page)
+    if (few) next = collectFound(map, [...found].filter(key => key >= first && key < end).sort(), page)
+    else next = everything ? collectAll(map, next, page) : collect(map, next, page)
     if (next !== undefined && entries.length < limit) await yieldTurn(request.signal)
     else break
   }
-  store.observer?.listedFromCache(everything ? entries.length : map.count(first, next ?? end), entries.length)
+  const examined = everything ? entries.length : few ? found.size : map.count(first, next ?? end)
+  store.observer?.listedFromCache(examined, entries.length)
   const more = next !== undefined && map.count(next, end) > 0
   if (!more || next === undefined) return { revision, entries, leaves, continue: '', remaining: undefined }
   cache.pin(snapshot)
@@ -231,6 +242,19 @@ function collectAll (map: Snapshot['map'], from: string, { end, limit, entries, 
     return false
   })
   return next
+}
+
+/** As `collect`, of entries whose keys are known. */
+function collectFound (
+  map: Snapshot['map'], keys: readonly string[], { limit, matches, entries }: Page
+): string | undefined {
+  for (const key of keys) {
+    const entry = map.get(key)
+    if (entry === undefined || !matches(entry)) continue
+    entries.push(entry)
+    if (entries.length >= limit) return `${key}\0`
+  }
+  return undefined
 }
 
 async function yieldTurn (signal: AbortSignal | undefined): Promise<void> {

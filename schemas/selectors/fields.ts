@@ -14,13 +14,15 @@ export type FieldValues = readonly string[]
 export interface FieldSelectorMatcher extends Selector<FieldValues> {
   /** Fields that must equal one value. With metadata.name, a get can replace the list. */
   readonly exact: ReadonlyMap<string, string>
+  /** The same by the place of the field. */
+  readonly required: ReadonlyArray<{ readonly at: number, readonly value: string }>
 }
 
 interface Term { readonly field: string, readonly equal: boolean, readonly value: string }
 
 /** Selects everything. */
 export const NO_FIELDS: FieldSelectorMatcher = {
-  empty: true, matches: () => true, text: '', weight: 0, exact: new Map()
+  empty: true, matches: () => true, text: '', weight: 0, exact: new Map(), required: []
 }
 const MAX_LENGTH = 64 * 1024
 
@@ -36,7 +38,7 @@ export function parseFieldSelector (text: string, resource: Representation): Fie
     const { field, equal, value } = parseTerm(part, text)
     let wanted = fields.get(field)
     if (wanted ===
-      undefined) fields.set(field, wanted = { at: indexOf(field, resource), is: new Set(), not: new Set() })
+      undefined) fields.set(field, wanted = { at: placeOf(field, resource), is: new Set(), not: new Set() })
     ;(equal ? wanted.is : wanted.not).add(value)
   }
   if (fields.size === 0) return NO_FIELDS
@@ -92,6 +94,10 @@ class Matcher implements FieldSelectorMatcher {
     return true
   }
 
+  get required (): FieldSelectorMatcher['required'] {
+    return this.#fields.flatMap(({ at, is }) => is.all().map(value => ({ at, value })))
+  }
+
   get weight (): number {
     return this.#fields
       .reduce((sum, { field, is, not }) => sum + REQUIREMENT_BYTES + field.length + is.weight * 2 + not.weight, 0)
@@ -119,7 +125,8 @@ const NAME = 0
 const NAMESPACE = 1
 const DECLARED = 2
 
-function indexOf (field: string, { selectableFields, unsupportedField, namespaced, type }: Representation): number {
+/** The place of a field among the values of a type. @throws DecodeError if it is not selectable */
+export function placeOf (field: string, { selectableFields, unsupportedField, namespaced, type }: Representation): number {
   const read = selectableFields !== undefined && Object.hasOwn(selectableFields, field)
     ? selectableFields[field]
     : undefined

@@ -17,6 +17,7 @@ import { OrderedMap } from './ordered-map.js'
 import { Pins, type Snapshot } from './pins.js'
 import type { StoreObserver } from '../observer.js'
 import { Subscribers, type Place } from './subscribers.js'
+import { FieldIndex, type Required } from './field-index.js'
 import { Forms } from './forms.js'
 import { EventWindow } from './window.js'
 
@@ -26,6 +27,8 @@ export interface WatchCacheOptions {
   readonly backend: Backend
   /** Its name in metrics, such as `pods`. */
   readonly type: string
+  /** Places of the fields by which objects are found. */
+  readonly indexedFields: readonly number[]
   /** The path of all its keys. */
   readonly scope: string
   /** Decodes a value; throws 'Corrupt' or 'Undecryptable'. `revision` becomes the entry's resourceVersion. */
@@ -53,6 +56,7 @@ export class WatchCache {
   readonly #options: WatchCacheOptions
   #map = OrderedMap.empty<Entry>()
   readonly #forms: Forms
+  readonly #index: FieldIndex
   #window: EventWindow
   #revision: Revision = 0
   /** Revision of the newest event in the map. */
@@ -82,6 +86,7 @@ export class WatchCache {
     this.#options = options
     this.#window = new EventWindow(0, options.windowSize)
     this.#forms = new Forms(options.type, () => this.#runs())
+    this.#index = new FieldIndex(options.indexedFields)
     this.#subscribers = new Subscribers(options.scope)
   }
 
@@ -138,6 +143,11 @@ export class WatchCache {
    */
   refuseDamage (start: string, end: string): void {
     for (const [key, damage] of this.#damaged) if (key >= start && key < end) throw damage
+  }
+
+  /** The keys of all entries with these values, or of more, in no order; undefined if no index helps with this state. */
+  keysWith ({ map }: Snapshot, required: readonly Required[]): ReadonlySet<string> | undefined {
+    return map === this.#map ? this.#index.keysWith(required) : undefined
   }
 
   get snapshot (): Snapshot { return { revision: this.revision, map: this.#map } }
@@ -309,7 +319,11 @@ export class WatchCache {
     }
     this.#damaged = damaged
     this.#forms.clear()
-    for (const [, entry] of pairs) entry.enter(this.#forms)
+    this.#index.clear()
+    for (const [key, entry] of pairs) {
+      entry.enter(this.#forms)
+      this.#index.change(key, undefined, entry)
+    }
     this.#map = OrderedMap.fromSorted(pairs)
     this.#revision = this.#changed = revision
     this.#window = new EventWindow(revision, this.#options.windowSize)
@@ -372,8 +386,10 @@ export class WatchCache {
       const made = this.#eventOf(event)
       if (made === undefined) continue
       this.#map = made.type === 'DELETED' ? this.#map.delete(event.kv.key) : this.#map.set(event.kv.key, made.entry)
+      const present = made.type === 'DELETED' ? undefined : made.entry
       made.previous?.leave()
-      if (made.type !== 'DELETED') made.entry.enter(this.#forms)
+      present?.enter(this.#forms)
+      this.#index.change(event.kv.key, made.previous, present)
       this.#changed = made.revision
       this.#subscribers.notify(event.kv.key, made.revision, this.#window.push(made, now))
     }

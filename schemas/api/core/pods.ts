@@ -113,5 +113,6 @@ export const pods = resource(Pod, {
     'status.podIPs': NO_FIELD, // as upstream: accepted, always empty
     'status.nominatedNodeName': ({ status }) => status.nominatedNodeName ?? '',
     'spec.host': nodeName
-  }
+  },
+  indexedFields: ['spec.nodeName', 'status.phase']
 })
