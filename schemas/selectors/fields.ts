@@ -126,7 +126,9 @@ const NAMESPACE = 1
 const DECLARED = 2
 
 /** The place of a field among the values of a type. @throws DecodeError if it is not selectable */
-export function placeOf (field: string, { selectableFields, unsupportedField, namespaced, type }: Representation): number {
+export function placeOf (
+  field: string, { selectableFields, unsupportedField, namespaced, type }: Representation
+): number {
   const read = selectableFields !== undefined && Object.hasOwn(selectableFields, field)
     ? selectableFields[field]
     : undefined

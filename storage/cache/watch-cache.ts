@@ -145,7 +145,7 @@ export class WatchCache {
     for (const [key, damage] of this.#damaged) if (key >= start && key < end) throw damage
   }
 
-  /** The keys of all entries with these values, or of more, in no order; undefined if no index helps with this state. */
+  /** Keys of all entries with these values, or of more, in no order; undefined if no index helps with this state. */
   keysWith ({ map }: Snapshot, required: readonly Required[]): ReadonlySet<string> | undefined {
     return map === this.#map ? this.#index.keysWith(required) : undefined
   }
