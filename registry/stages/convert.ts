@@ -17,6 +17,7 @@ export const DECODING: ReadonlyArray<Stage<StoredWrite>> = [
   {
     name: 'decode',
     span: DECODE_SPAN,
+    begins: true,
     when: isSent,
     run: function * (write) { if (write.sent !== undefined) write.object = yield * write.sent() }
   },

@@ -16,6 +16,8 @@ export interface Stage<W extends Write = Write> {
   readonly when?: (write: W) => boolean
   /** Its steps can take long for small objects too. Default they run at once for those. */
   readonly isLong?: boolean
+  /** As the first stage: nothing was done for the write before, so that a large one lets started work end first. */
+  readonly begins?: boolean
   /** What it allocates is taken back if the write fails, or is repeated from here or before. */
   readonly allocates?: boolean
   /** The span that it runs in. Default that of the request. */
@@ -48,7 +50,7 @@ export async function runStages<W extends Write> (
       for (; at < stages.length && !write.isDone; at++) {
         const stage = stages[at] as Stage<W> // there is one, as just compared
         if (stage.when?.(write) === false) continue
-        if (isLarge(write.size)) await (at > 0 ? nextTurn() : yieldToStarted())
+        if (isLarge(write.size) && (at > 0 || stage.begins === true)) await (at > 0 ? nextTurn() : yieldToStarted())
         // What was sent to the store must be answered for.
         if (caller.isGone === true && write.outcome === undefined) {
           const rest = write.isStored ? 'what was stored until then stays' : 'nothing was changed'
