@@ -29,7 +29,7 @@ const longer = (before: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> => {
 }
 
 export class Tape {
-  bytes: Uint8Array = new Uint8Array(0)
+  bytes: Buffer = Buffer.alloc(0)
   /** First byte; of a string or key after its quote. */
   starts = new Int32Array(FIRST_TOKENS)
   /** The byte after the last one; of a string or key its quote. */
@@ -80,22 +80,20 @@ export class Tape {
   }
 
   /** Its text, with the quotes of a string. A view. */
-  json (token: number): Uint8Array {
+  json (token: number): Buffer {
     const quotes = this.isText(token) ? 1 : 0
     return this.bytes.subarray((this.starts[token] as number) - quotes, (this.ends[token] as number) + quotes)
   }
 
   #slice (token: number, beside: number): string {
-    const { buffer, byteOffset } = this.bytes
-    const start = (this.starts[token] as number) - beside
-    return Buffer.from(buffer, byteOffset + start, (this.ends[token] as number) + beside - start).toString()
+    return this.bytes.toString('utf8', (this.starts[token] as number) - beside, (this.ends[token] as number) + beside)
   }
 
   /**
    * Finds the values of a text; what was found before is lost.
    * @throws TypeError if it is no compact JSON
    */
-  read (bytes: Uint8Array): this {
+  read (bytes: Buffer): this {
     this.bytes = bytes
     const { length } = bytes
     let { starts, ends, notes } = this
