@@ -1,7 +1,7 @@
 /**
  * Runs after the build, for `npm pack` and `npm publish`: bundles the declarations of each entry of the package, with
- * all types they refer to, into one file in `dist/types/`. The augmentation of Fastify (`plugins/shared/context.ts`)
- * is left out, because hosts never see our decorators.
+ * all types they refer to, into one file in `dist/types/`. The augmentation of Fastify (`answers/request-context.ts`,
+ * `plugins/shared/server.ts`) is left out, because hosts never see our decorators.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -34,8 +34,8 @@ const MAY_IMPORT = {
   registry: UP_TO_AUTH,
   admission: UP_TO_REGISTRY,
   controllers: UP_TO_ADMISSION,
-  answers: [...UP_TO_REGISTRY, 'plugins/shared/context', 'serving/wire'],
-  routes: [...UP_TO_REGISTRY, 'answers', 'plugins/shared/context', 'serving/wire'],
+  answers: [...UP_TO_REGISTRY, 'serving/wire'],
+  routes: [...UP_TO_REGISTRY, 'answers', 'serving/wire'],
   plugins: [...UP_TO_CONTROLLERS, 'answers', 'clients', 'files', 'serving/wire'],
   clients: ['schemas'],
   config: [...UP_TO_CONTROLLERS, 'clients', 'files', ...PLUGIN_OPTIONS],
@@ -61,6 +61,9 @@ const BACK_ENDS = {
   'storage/shared': ['storage/shared', 'storage/open'],
   'storage/embedded': ['storage/embedded', 'storage/open', 'storage/transfer/open', 'config/fsck']
 }
+
+/** Modules that know the public project's names; others take a view of them, a Naming. */
+const PUBLIC_NAMES = ['schemas/compat', 'app', 'config/documents', 'plugins/request-info/index', 'routes/verbs/write']
 
 /** Packages restricted to certain modules. */
 const PACKAGES = [
@@ -99,6 +102,9 @@ function violation (from, specifier) {
   const backEnd = Object.keys(BACK_ENDS).find(folder => isIn(to, folder))
   if (backEnd !== undefined && !isInAny(from, BACK_ENDS[backEnd])) {
     return `${backEnd} is a back end, which only ${BACK_ENDS[backEnd].join(', ')} may import: use storage/backend.js`
+  }
+  if (isIn(to, 'schemas/compat') && !isInAny(from, PUBLIC_NAMES)) {
+    return `only ${PUBLIC_NAMES.join(', ')} may import ${to}: use schemas/naming.js`
   }
   if (from.startsWith('serving/wire/') && !to.startsWith('serving/wire/')) {
     return 'serving/wire is a lowest layer: it may import no other folder'

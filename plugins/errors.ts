@@ -17,7 +17,7 @@ import {
 } from '../schemas/status.js'
 import { unanswered } from '../registry/verb-table.js'
 import { negotiate } from './shared/accept.js'
-import { contextIfAny } from './shared/context.js'
+import { contextIfAny } from '../answers/request-context.js'
 import { later } from './shared/server.js'
 
 /**
@@ -165,7 +165,7 @@ export default fp(async fastify => {
   let unlogged = 0
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
     const { log, url } = request
-    const auditId = request.orch?.auditId
+    const auditId = contextIfAny(request)?.auditId
     if (!isStorageError(cause) || isUnreadable(cause)) {
       log.error({ err: cause, url, status, auditId }, 'request failed')
     } else if (performance.now() - lastLoggedAt < STORE_LINES_EVERY) {

@@ -3,7 +3,7 @@
  * that filter's name. A request that a filter rejects counts for the preceding filters, and for authentication.
  */
 import fp from 'fastify-plugin'
-import { contextIfAny } from './shared/context.js'
+import { contextIfAny } from '../answers/request-context.js'
 
 export interface FilterTimesOptions {
   /** The filter that has just run; undefined before the first. */

@@ -7,7 +7,7 @@ import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './shared/accept.js'
-import type { Negotiated } from './shared/context.js'
+import type { Negotiated } from '../answers/request-context.js'
 import { isConnection } from './shared/request-kinds.js'
 import { later } from './shared/server.js'
 

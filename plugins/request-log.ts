@@ -8,7 +8,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { contextIfAny, type ObjectRecorder, type RequestContext } from './shared/context.js'
+import { contextIfAny, type ObjectRecorder, type RequestContext } from '../answers/request-context.js'
 
 export interface RequestLogOptions {
   /** 0 to 10. A function is called for each request. */

@@ -72,7 +72,9 @@ t.test('each layer is kept from those above and beside it', async t => {
     // New files and folders.
     ['plugins/new-concern.ts', './audit/index.js'],
     ['plugins/audit/index.ts', '../new-concern.js'],
-    ['plugins/shared/context.ts', '../audit/index.js'],
+    ['plugins/shared/accept.ts', '../audit/index.js'],
+    ['answers/send.ts', '../schemas/compat/text.js'],
+    ['answers/send.ts', '../plugins/shared/server.js'],
     ['plugins/audit/index.ts', '../authentication/token-file.js'],
     ['plugins/new/index.ts', '../audit/sink.js'],
     ['routes/index.ts', '../new-folder/it.js'],
@@ -115,7 +117,7 @@ t.test('no folder imports one above it', async t => {
 
 t.test('permitted imports pass', async t => {
   for (const [file, specifier] of [
-    ['routes/index.ts', '../plugins/shared/context.js'],
+    ['routes/index.ts', '../answers/request-context.js'],
     ['routes/index.ts', '../registry/resource-registry.js'],
     ['registry/resource-registry.ts', '../schemas/resource.js'],
     ['plugins/health.ts', '../storage/errors.js'],
@@ -131,7 +133,7 @@ t.test('permitted imports pass', async t => {
     ['serving/listener.ts', '../serving/wire/pipelines.js'],
     ['serving/listener.ts', '../schemas/limits.js'],
     ['plugins/health.ts', '../serving/wire/pipelines.js'],
-    ['plugins/health.ts', './shared/context.js'],
+    ['plugins/health.ts', './shared/server.js'],
     ['app.ts', './plugins/health.js'],
     ['storage/open.ts', './etcd/backend.js'],
     ['storage/etcd/backend.ts', 'etcd3/lib/connection-pool.js'],
@@ -140,7 +142,7 @@ t.test('permitted imports pass', async t => {
     ['storage/encryption/cipher.ts', '@noble/ciphers/salsa.js'],
     ['plugins/audit/index.ts', './sink.js'],
     ['plugins/new/index.ts', './part.js'],
-    ['plugins/new/index.ts', '../shared/context.js'],
+    ['plugins/new/index.ts', '../shared/server.js'],
     ['test/routes/any.test.ts', '../../storage/etcd/backend.js']
   ] as const) t.same(await complaints(file, specifier), [], `${file} may import ${specifier}`)
 })

@@ -1,5 +1,5 @@
 /** The format that a request asks for. */
-import type { Negotiated } from '../../plugins/shared/context.js'
+import type { Negotiated } from '../request-context.js'
 import type { Format, TextFormat } from './format.js'
 import { COMPACT, INDENTED } from './json.js'
 import { PROTOBUF } from './protobuf.js'

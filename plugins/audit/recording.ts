@@ -1,7 +1,7 @@
 /** Collects the parts of one request that its audit events need at the policy's level. */
 import { parseExactly, stringify } from '../../schemas/codec/json/exact.js'
 import type { Status } from '../../schemas/status.js'
-import type { ObjectRecorder, Recorded } from '../shared/context.js'
+import type { ObjectRecorder, Recorded } from '../../answers/request-context.js'
 import { TRUNCATED } from './event.js'
 import type { RequestAuditConfig } from './policy.js'
 import { Subject, type RequestFacts } from './subject.js'

@@ -1,5 +1,5 @@
 /** A request of an exempt priority level: counted but not limited. */
-import type { LimitPlace } from '../shared/context.js'
+import type { LimitPlace } from '../../answers/request-context.js'
 import type { KindSeries } from '../shared/in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
 

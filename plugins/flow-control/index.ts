@@ -9,7 +9,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { contextIfAny } from '../shared/context.js'
+import { contextIfAny } from '../../answers/request-context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { systemClock } from '../../event-loop/clock.js'

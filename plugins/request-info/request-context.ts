@@ -5,7 +5,7 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import type { StatusError } from '../../schemas/status.js'
 import type { Naming } from '../../schemas/naming.js'
 import { Trace } from '../../registry/trace.js'
-import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from '../shared/context.js'
+import type { LimitPlace, Negotiated, ObjectRecorder, RequestContext } from '../../answers/request-context.js'
 
 /** Shared by all requests without a query; must not be modified. */
 const NO_QUERY = new URLSearchParams()

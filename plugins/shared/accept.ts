@@ -3,7 +3,7 @@
  * error handler. (Interface: Generic request shapes 3 and 4.)
  */
 import { HTML_TYPE, JSON_TYPE, PROTOBUF_TYPE, YAML_TYPE } from '../../schemas/media-types.js'
-import type { Negotiated } from './context.js'
+import type { Negotiated } from '../../answers/request-context.js'
 
 const FORMATS: Readonly<Record<string, Negotiated['format']>> = {
   [JSON_TYPE]: 'json', [YAML_TYPE]: 'yaml', [PROTOBUF_TYPE]: 'protobuf'

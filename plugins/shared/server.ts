@@ -108,3 +108,7 @@ export interface Settings {
 /** Looks up what a later plugin decorates: undefined until it has, so while the server starts. */
 export const later = <Name extends keyof OrchDecorators>(fastify: FastifyInstance, name: Name) =>
   (): OrchDecorators[Name] | undefined => fastify[name]
+
+declare module 'fastify' {
+  interface FastifyInstance extends OrchDecorators {}
+}

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
-import type { LimitPlace, RequestContext } from '../../plugins/shared/context.js'
+import type { LimitPlace, RequestContext } from '../../answers/request-context.js'
 import { Trace } from '../../registry/trace.js'
 import type { OrchDecorators } from '../../plugins/shared/server.js'
 import { systemClock } from '../../event-loop/clock.js'

@@ -72,8 +72,8 @@ t.test('patches', async t => {
   const at = '/spec/versions/0/schema/openAPIV3Schema/properties'
   const version = (properties: Json): Json => ({ spec: { versions: [{ ...definition('x-kubernetes-').spec.versions[0], schema: { openAPIV3Schema: { type: 'object', properties } } }] } })
   const LIST = { type: 'array', items: { type: 'string' } }
-  const shown = { type: 'array', items: { [`x-kubernetes-int-or-string`]: true }, 'x-kubernetes-list-type': 'set' }
-  const own = { type: 'array', items: { [`x-orch-int-or-string`]: true }, 'x-orch-list-type': 'set' }
+  const shown = { type: 'array', items: { 'x-kubernetes-int-or-string': true }, 'x-kubernetes-list-type': 'set' }
+  const own = { type: 'array', items: { 'x-orch-int-or-string': true }, 'x-orch-list-type': 'set' }
   const patches: Array<readonly [string, unknown]> = [
     ['application/merge-patch+json', version({ added: shown })],
     ['application/strategic-merge-patch+json', version({ added: shown })],

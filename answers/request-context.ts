@@ -1,12 +1,11 @@
-/** The decorators of requests, and the repository's only `declare module`. Not a plugin. */
+/** The decorator of requests, `request.orch`, which `plugins/request-info/` creates. */
 import type { FastifyRequest } from 'fastify'
-import type { RequestInfo } from '../../auth/request-info.js'
-import type { UserInfo } from '../../schemas/meta/user-info.js'
-import type { Naming } from '../../schemas/naming.js'
-import type { Status, StatusError } from '../../schemas/status.js'
-import type { Trace } from '../../registry/trace.js'
-import type { Caller } from '../../registry/write-context.js'
-import type { OrchDecorators } from './server.js'
+import type { RequestInfo } from '../auth/request-info.js'
+import type { UserInfo } from '../schemas/meta/user-info.js'
+import type { Naming } from '../schemas/naming.js'
+import type { Status, StatusError } from '../schemas/status.js'
+import type { Trace } from '../registry/trace.js'
+import type { Caller } from '../registry/write-context.js'
 
 /** Response format chosen from the Accept header. */
 export interface Negotiated {
@@ -122,5 +121,4 @@ export const contextIfAny = ({ orch }: FastifyRequest): RequestContext | undefin
 
 declare module 'fastify' {
   interface FastifyRequest { orch: RequestContext }
-  interface FastifyInstance extends OrchDecorators {}
 }
