@@ -27,7 +27,8 @@ export function applyConflict (conflicts: readonly Conflict[], displayVersion?: 
     }
   }
   const count = conflicts.reduce((sum, { fields }) => sum + size(fields), 0)
-  const causes = found.map(({ by, field }) => ({ reason: 'FieldManagerConflict', message: `conflict with ${by}`, field }))
+  const reason = 'FieldManagerConflict'
+  const causes = found.map(({ by, field }) => ({ reason, message: `conflict with ${by}`, field }))
   return new StatusError('Conflict', `Apply failed with ${summary(found, count)}`, { details: { causes } })
 }
 
