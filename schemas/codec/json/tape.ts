@@ -129,7 +129,7 @@ export class Tape {
         }
         ends[token] = at++
         notes[token++] = hasEscapes
-      } else if (first === OPEN_OBJECT && inObject && notes[token - 1] === WHOLE) {
+      } else if (first === OPEN_OBJECT && inObject && notes[token - 1] === FIELDS && isFieldSet(bytes, at)) {
         starts[token] = at
         ends[token] = at = endOfObject(bytes, at)
         notes[token] = ++token
@@ -190,4 +190,9 @@ export function hashOf (key: string): number {
   return hash
 }
 
-const WHOLE = hashOf('fieldsV1')
+const FIELDS = hashOf('fieldsV1')
+const DOT = 0x2e
+
+/** Its first key is as long as a letter and a colon, or a dot: a schema may have a property of the same name. */
+const isFieldSet = (bytes: Uint8Array, at: number): boolean =>
+  bytes[at + 1] === QUOTE && (bytes[at + 3] === COLON || (bytes[at + 2] === DOT && bytes[at + 3] === QUOTE))

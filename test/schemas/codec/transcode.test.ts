@@ -7,8 +7,8 @@ import { transcodeOnce } from '../../../schemas/codec/protobuf/transcode.js'
 import { translateValues } from '../../../schemas/compat/objects.js'
 import { publicRenaming } from '../../../schemas/compat/renaming.js'
 import { Facts } from '../../../schemas/language/types.js'
-import { representations } from '../../../schemas/resources.js'
-import type { ApiObject } from '../../../schemas/resource.js'
+import { findResource, representations } from '../../../schemas/resources.js'
+import type { ApiObject, Representation } from '../../../schemas/resource.js'
 import { RandomObjects } from '../../random-object.js'
 
 const EACH = 12
@@ -29,3 +29,11 @@ for (const { message, plural, apiVersion } of representations) {
     }
   })
 }
+
+t.test('a schema may have a property that is called as field sets are', async t => {
+  const { message } = findResource('apiextensions.orch.io', 'v1', 'customresourcedefinitions') as Representation
+  const properties = { fieldsV1: { type: 'object', properties: { a: { type: 'string', pattern: '^orch' } } }, b: { type: 'integer' } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', properties } } }]
+  const json = Buffer.from(`${toJson(message, { metadata: {}, spec: { group: 'g', versions } } as unknown as ApiObject)}\n`)
+  t.ok(transcodeOnce(message, json).equals(encodeMessage(message, parseExactly(json) as ApiObject)))
+})
