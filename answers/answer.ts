@@ -1,5 +1,6 @@
 /** What a verb answers: a value that knows neither the format nor how it is sent. */
-import type { FastifyRequest } from 'fastify'
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Message } from '../schemas/language/declare.js'
 import type { Tabular } from '../schemas/table.js'
 import type { Status } from '../schemas/status.js'
@@ -77,6 +78,26 @@ export interface StatusAnswer extends Warning {
   readonly status: Omit<Status, 'code'>
   readonly code: number
 }
+
+/** What another server has answered, passed on as it comes. */
+export interface PassedAnswer {
+  readonly kind: 'passed'
+  readonly code: number
+  readonly headers: Readonly<Record<string, string | string[]>>
+  readonly body: Readable | undefined
+  /** It may be a page: headers with which this server protects its own are left out. */
+  readonly isProxied: boolean
+  /** Ends an unbounded body cleanly, at shutdown. */
+  readonly ending?: AbortSignal | undefined
+}
+
+/** The connection belongs to another protocol from now on; no hook sees that. */
+export interface UpgradeAnswer {
+  readonly kind: 'upgrade'
+  readonly begin: (reply: FastifyReply) => void
+}
+
+export type RelayedAnswer = PassedAnswer | UpgradeAnswer
 
 export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer
 

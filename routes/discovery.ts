@@ -2,6 +2,7 @@
  * Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sendRelayed } from '../answers/relayed.js'
 import type { Subresource } from '../schemas/resource.js'
 import { noSuchPath } from '../schemas/status.js'
 import { unknownPath } from './unknown-path.js'
@@ -97,7 +98,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     if (found.length === 0) {
       const service = aggregation.find(info.path)
       if (service === undefined) throw unknownPath(info)
-      return aggregation.proxy(service, request, reply)
+      return sendRelayed(reply, aggregation.proxy(service, request))
     }
     // Lists of the core group have no apiVersion, as upstream.
     return send(request, reply, {

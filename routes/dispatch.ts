@@ -3,6 +3,7 @@
  * group version.
  */
 import type { FastifyInstance } from 'fastify'
+import { sendRelayed } from '../answers/relayed.js'
 import { deprecations } from './deprecation.js'
 import { handlerTables, type Handler } from './handlers.js'
 import { unknownPath } from './unknown-path.js'
@@ -23,6 +24,6 @@ export function dispatcher (fastify: FastifyInstance): Handler {
     }
     const service = aggregation.find(info.path)
     if (service === undefined) throw unknownPath(info)
-    return aggregation.proxy(service, request, reply)
+    return sendRelayed(reply, aggregation.proxy(service, request))
   }
 }

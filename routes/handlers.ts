@@ -5,6 +5,7 @@ import { VerbTable } from '../registry/verb-table.js'
 import { isServed, type Subresource } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
 import type { Verb } from '../answers/answer.js'
+import { sendRelayed } from '../answers/relayed.js'
 import { answering } from '../answers/send.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
 import { deleteCollectionVerb, deleteVerb } from './verbs/delete.js'
@@ -91,7 +92,9 @@ class HandlerTables {
     const { plural } = store.representation
     const connect = connects === true ? this.#fastify.orchConnections.get(`${plural}/${name}`) : undefined
     if (connect === undefined) return this.#answering(verbs, this.#belowObject(store, subresource))
-    return Object.fromEntries(verbs.map(verb => [verb, (request, reply) => connect(store, request, reply)]))
+    return Object.fromEntries(
+      verbs.map(verb => [verb, (request, reply) => sendRelayed(reply, connect(store, request))])
+    )
   }
 
   /** A view of the object, an operation on it, or a part of it, such as its status. */

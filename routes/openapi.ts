@@ -4,6 +4,7 @@
  * extension servers are merged and listed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { sendRelayed } from '../answers/relayed.js'
 import type { Naming } from '../schemas/naming.js'
 import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
@@ -158,7 +159,7 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     if (document === undefined) {
       const service = aggregation.find(`/${name}`)
       if (service === undefined) throw noSuchPath()
-      return await aggregation.proxy(service, request, reply)
+      return await sendRelayed(reply, aggregation.proxy(service, request))
     }
     formatOf(request, V3_FORMATS)
     const hash = request.orch.query.get('hash')

@@ -3,7 +3,8 @@
  * because of this server's client certificate. Bodies, watches and upgrades are streamed. Redirects are refused.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { RelayedAnswer } from '../../answers/answer.js'
 import type { ClientCertificate } from '../../clients/client-certificate.js'
 import { isClientError, reasonOf, type ClientError } from '../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoing.js'
@@ -11,7 +12,7 @@ import type { RegisteredService } from '../../controllers/aggregation/registered
 import { internalError, StatusError } from '../../schemas/status.js'
 import { answerHeaders, hasBody } from '../shared/forwarding/headers.js'
 import { encodePath } from '../shared/forwarding/paths.js'
-import { isRedirect, passOn, redirected } from '../shared/forwarding/responses.js'
+import { isRedirect, redirected } from '../shared/forwarding/responses.js'
 import { upgradable, upgrade } from '../shared/forwarding/upgrade.js'
 import { isLongRunning } from '../shared/request-kinds.js'
 import type { Pool, Pools } from './pools.js'
@@ -29,7 +30,7 @@ export interface RemoteProxyTools extends Routing {
 }
 
 export type RemoteProxy =
-  (service: RegisteredService, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+  (service: RegisteredService, request: FastifyRequest) => Promise<RelayedAnswer>
 
 const CONNECT_TIMEOUT = 30_000
 /** Discovery should be fast: every client waits for all of it. */
@@ -48,7 +49,7 @@ const isDiscovery = (path: string): boolean => path.split('/').filter(part => pa
 
 export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
   const { ending, via, certificates, naming } = tools
-  return async ({ name, remote, available }, request, reply) => {
+  return async ({ name, remote, available }, request) => {
     const { orch, raw } = request
     if (remote === undefined || !available) throw unavailable('service unavailable')
     if (passedBy(raw.headers.via, via)) {
@@ -75,7 +76,7 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
     }
     const connection = upgradable(request)
     if (connection !== undefined) {
-      return await upgrade(reply, connection, { ...outgoing, unreachable, invalid: notSwitched }, ending)
+      return await upgrade(request, connection, { ...outgoing, unreachable, invalid: notSwitched }, ending)
     }
     if (orch.info.verb === 'watch') orch.handedOver(0)
     const { answer } = await passed(request, outgoing, pool).catch((error: unknown) => {
@@ -93,7 +94,14 @@ export function remoteProxy (tools: RemoteProxyTools): RemoteProxy {
       orch.onClosed(() => { clearTimeout(late) })
     }
     const { 'audit-id': _, ...headers } = answerHeaders(answer) // the audit log contains this server's ID
-    return passOn(reply, { code: statusCode, headers, body: answer }, isLongRunning(orch.info) ? ending : undefined)
+    return {
+      kind: 'passed',
+      code: statusCode,
+      headers,
+      body: answer,
+      isProxied: true,
+      ending: isLongRunning(orch.info) ? ending : undefined
+    }
   }
 }
 

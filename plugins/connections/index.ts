@@ -5,7 +5,8 @@
  * @see interface, 'Server start-up options': --node-agent-…
  */
 import fp from 'fastify-plugin'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { RelayedAnswer } from '../../answers/answer.js'
 import {
   NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions
 } from '../../schemas/api/core/pod-options.js'
@@ -33,12 +34,12 @@ export interface ConnectionOptions {
 }
 
 /** Handles a request to a connecting subresource. @throws StatusError */
-export type Connector = (store: ResourceStore, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+export type Connector = (store: ResourceStore, request: FastifyRequest) => Promise<RelayedAnswer>
 
 /** By resource and subresource: `pods/exec`. */
 export type Connections = ReadonlyMap<string, Connector>
 
-type Connect<T> = (request: FastifyRequest, reply: FastifyReply, options: T) => Promise<FastifyReply>
+type Connect<T> = (request: FastifyRequest, options: T) => Promise<RelayedAnswer>
 
 /** Parses the options and runs CONNECT admission, which may change them. @throws StatusError */
 async function admitted<T extends object> (
@@ -65,13 +66,12 @@ export default fp<ConnectionOptions>(async (fastify, { nodeAgents = {}, nearby =
 
   const tools = { resources, agents, ending: shutdown.signal, reach, tunnel, mount: fastify.prefix }
   const connecting = <T extends object>(message: Message<T>, connect: Connect<T>): Connector =>
-    async (store, request, reply) =>
-      await connect(request, reply, await admitted(store, request, message))
+    async (store, request) => await connect(request, await admitted(store, request, message))
   const proxying = (message: Message<object>, locate: Locate): Connector => connecting(message, proxyTo(locate, tools))
   const log = readLog({ ...tools, metrics: fastify.orchMetrics })
 
   fastify.decorate('orchConnections', new Map<string, Connector>([
-    ['pods/log', (_store, request, reply) => log(request, reply)],
+    ['pods/log', (_store, request) => log(request)],
     ['pods/exec', connecting(PodExecOptions, streamTo('exec', tools))],
     ['pods/attach', connecting(PodAttachOptions, streamTo('attach', tools))],
     ['pods/portforward', connecting(PodPortForwardOptions, streamTo('portForward', tools))],

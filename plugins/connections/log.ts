@@ -1,12 +1,13 @@
 /** Streams a container's log from its node agent. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { PassedAnswer } from '../../answers/answer.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isCertificateRefused, isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import { PodLogOptions } from '../../schemas/api/core/pod-options.js'
 import { invalid, unexplained, type FieldError } from '../../schemas/status.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
-import { failureOf, stream } from '../shared/forwarding/responses.js'
+import { failureOf } from '../shared/forwarding/responses.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { containerOf, find } from './objects.js'
 import { optionsFrom } from './options.js'
@@ -24,7 +25,7 @@ export interface LogTools {
 
 const NAME = 'orch_apiserver_pod_logs_pods_logs'
 
-export function readLog (tools: LogTools): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply> {
+export function readLog (tools: LogTools): (request: FastifyRequest) => Promise<PassedAnswer> {
   const usage = tools.metrics.counter(
     `${NAME}_insecure_backend_total`,
     'Requested logs of pods, by whether the certificate of the node agent is verified: enforce_tls or ' +
@@ -37,26 +38,26 @@ export function readLog (tools: LogTools): (request: FastifyRequest, reply: Fast
       'Logs of pods that could not be had as the certificate of the node agent was refused.'
     )
     .with()
-  return async (request, reply) => {
+  return async request => {
     const options = optionsFrom(PodLogOptions, request.orch.query)
     usage.with(options.insecureSkipTLSVerifyBackend === true ? 'skip_tls_allowed' : 'enforce_tls').add()
-    return await passOn(tools, options, request, reply).catch((error: unknown) => {
+    return await logOf(tools, options, request).catch((error: unknown) => {
       if (isCertificateRefused(error)) failures.add()
       throw isClientError(error) ? unexplained(error.message, error) : error
     })
   }
 }
 
-async function passOn (
-  { resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: FastifyRequest, reply: FastifyReply
-): Promise<FastifyReply> {
+async function logOf (
+  { resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: FastifyRequest
+): Promise<PassedAnswer> {
   const { namespace, name } = request.orch.info
   const findings = findingsOf(options)
   if (findings.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, name, findings)
   const pod = await find(resources, 'pods', namespace, name)
   const container = containerOf(pod, options.container ?? '')
   // An unscheduled pod has no log.
-  if (!pod.spec.nodeName) return reply.code(204).send()
+  if (!pod.spec.nodeName) return { kind: 'passed', code: 204, headers: {}, body: undefined, isProxied: false }
   const { host, address, port } = await agents.of(pod.spec.nodeName)
   const query = parametersOf(options).toString()
   const path = `${agents.pathOf('containerLogs', namespace, name, container)}${query === '' ? '' : `?${query}`}`
@@ -82,7 +83,14 @@ async function passOn (
     throw unexplained(`Get ${JSON.stringify(`https://${hostPort(host, port)}${path}`)}: redirects forbidden`)
   }
   if (statusCode > 206) throw await failureOf(answer, 'pods/log', name)
-  return stream(reply.header('content-type', 'text/plain'), answer, options.follow === true ? ending : undefined)
+  return {
+    kind: 'passed',
+    code: 200,
+    headers: { 'content-type': 'text/plain' },
+    body: answer,
+    isProxied: false,
+    ending: options.follow === true ? ending : undefined
+  }
 }
 
 function findingsOf ({ tailLines, limitBytes, sinceSeconds, sinceTime }: PodLogOptions): FieldError[] {

@@ -2,14 +2,14 @@
  * Proxies requests with any method, body and path to pods, services and nodes. Responses are streamed; URLs that would
  * bypass the proxy are rewritten. Credentials are not forwarded.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { RelayedAnswer } from '../../answers/answer.js'
 import type { SecureContext } from 'node:tls'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
 import { serviceUnavailable } from '../../schemas/status.js'
 import { answerHeaders, hasBody, requestHeaders } from '../shared/forwarding/headers.js'
-import { passOn } from '../shared/forwarding/responses.js'
 import type { Destination, Locate } from './destinations.js'
 import { hostPort, type NodeAgents } from './node-agents.js'
 import { rewriteLinks } from './html.js'
@@ -31,7 +31,7 @@ export interface ProxyTools {
 const CONNECT_TIMEOUT = 30_000
 
 export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: ProxyTools) =>
-  async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  async (request: FastifyRequest): Promise<RelayedAnswer> => {
     const { info: { namespace, name, path, rest = '' } } = request.orch
     const destination = await locate(namespace, name)
     const url = request.raw.url ?? ''
@@ -44,10 +44,11 @@ export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: Proxy
       call: backend
     }
     const connection = upgradable(request)
-    if (connection !== undefined) return await upgrade(reply, connection, target, ending)
+    if (connection !== undefined) return await upgrade(request, connection, target, ending)
     // Relative links in a page need a trailing slash.
     if (rest === '' && (request.method === 'GET' || request.method === 'HEAD')) {
-      return reply.code(301).header('location', `${url.split('?', 1)[0] ?? ''}/${query}`).send()
+      const location = `${url.split('?', 1)[0] ?? ''}/${query}`
+      return { kind: 'passed', code: 301, headers: { location }, body: undefined, isProxied: false }
     }
     const prefix = mount + path.slice(0, path.length - rest.length)
     const { answer } = await send({
@@ -69,7 +70,7 @@ export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: Proxy
       ? rewriteLinks(answer, encoding, place)
       : undefined
     if (page !== undefined) delete headers['content-length']
-    return passOn(reply, { code: answer.statusCode ?? 502, headers, body: page ?? answer })
+    return { kind: 'passed', code: answer.statusCode ?? 502, headers, body: page ?? answer, isProxied: true }
   }
 
 const isPage = (type = ''): boolean => type.split(';', 1)[0]?.trim() === 'text/html'

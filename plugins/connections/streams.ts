@@ -1,5 +1,6 @@
 /** exec, attach and port-forward: upgraded connections to the node agent, which implements the protocol. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { RelayedAnswer } from '../../answers/answer.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { PodAttachOptions, PodExecOptions, PodPortForwardOptions } from '../../schemas/api/core/pod-options.js'
 import { badRequest } from '../../schemas/status.js'
@@ -22,7 +23,7 @@ type StreamOptions = PodExecOptions | PodAttachOptions | PodPortForwardOptions
 /** @param action path segment of the node agent's API */
 export const streamTo = (
   action: 'exec' | 'attach' | 'portForward', { resources, agents, ending, tunnel }: StreamTools
-) => async (request: FastifyRequest, reply: FastifyReply, options: StreamOptions): Promise<FastifyReply> => {
+) => async (request: FastifyRequest, options: StreamOptions): Promise<RelayedAnswer> => {
   const { info: { namespace, name } } = request.orch
   const pod = await find(resources, 'pods', namespace, name)
   const container = action === 'portForward'
@@ -32,7 +33,7 @@ export const streamTo = (
   const { host, address, port } = await agents.of(pod.spec.nodeName)
   const query = parametersOf(options).toString()
   const connection = needsUpgrade(request)
-  return await upgrade(reply, connection, {
+  return await upgrade(request, connection, {
     scheme: 'https',
     host,
     address,

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { pipePaced } from '../../plugins/shared/forwarding/paced.js'
+import { pipePaced } from '../../answers/paced.js'
 import { listen, Watch } from '../build.js'
 
 const CONFIGS = '/api/v1/namespaces/default/configmaps'

@@ -1,78 +1,12 @@
-/** Sends a back end's response to the client. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
-import { Body } from '../../../answers/body.js'
-import { pipePaced } from './paced.js'
+/** What another server's response means to the client. */
+import type { IncomingMessage } from 'node:http'
 import { StatusError, badRequest, type StatusReason } from '../../../schemas/status.js'
-
-/** Headers of this server that would change how a proxied page behaves. */
-const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
 
 /** A redirect could send the client, with its credentials, to any server. */
 export const isRedirect = ({ statusCode = 0, headers }: IncomingMessage): boolean => statusCode >= 300 &&
   statusCode < 400 && headers.location !== undefined
 export const redirected = () =>
   new StatusError(undefined, 'the backend attempted to redirect this request, which is not permitted', { code: 502 })
-
-/** Lists, to which the back end adds. */
-const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
-
-export interface Received {
-  readonly code: number
-  readonly headers: Readonly<Record<string, string | string[]>>
-  readonly body: Readable
-}
-
-/** Sends what a back end has answered. @param ending ends an unbounded response cleanly at shutdown */
-export function passOn (reply: FastifyReply, { code, headers, body }: Received, ending?: AbortSignal): FastifyReply {
-  for (const name of REPLACED_HEADERS) reply.removeHeader(name)
-  const { 'content-length': length, ...others } = headers
-  for (const [name, value] of Object.entries(others)) {
-    const own = ADDED_HEADERS.has(name) ? reply.getHeader(name) : undefined
-    reply.header(name, own === undefined ? value : [String(own), ...(Array.isArray(value) ? value : [value])])
-  }
-  reply.raw.statusCode = code // Fastify refuses those from 600 on
-  return stream(reply, body, ending, String(length ?? ''))
-}
-
-/** Streams a body as it comes; a truncated one destroys the response. Headers and code are those of the reply. */
-export function stream (reply: FastifyReply, body: Readable, ending?: AbortSignal, length = ''): FastifyReply {
-  body.on('error', () => {}) // it may fail while a hook of the host waits
-  const writeTo = (raw: ServerResponse): void => { relay(body, raw, reply, ending) }
-  const abandon = (): void => { body.destroy() }
-  try {
-    return reply.send(new Body(reply, { length: length === '' ? undefined : length, writeTo, abandon }))
-  } catch { // an invalid status or header
-    abandon()
-    reply.raw.destroy()
-    return reply
-  }
-}
-
-function relay (body: Readable, raw: ServerResponse, { request, server }: FastifyReply, ending?: AbortSignal): void {
-  raw.flushHeaders() // the first bytes may take long
-  const end = (): void => {
-    body.unpipe(raw)
-    raw.end()
-    body.destroy()
-  }
-  const broken = (): void => {
-    if (body.readableEnded || raw.writableEnded) return
-    const { log, orch: { auditId } } = request
-    if (!raw.destroyed) log.info({ auditId }, 'an answer was not finished, as its back end broke off')
-    raw.destroy()
-  }
-  body.once('close', broken)
-  raw.once('close', () => {
-    ending?.removeEventListener('abort', end)
-    body.destroy()
-  })
-  pipePaced(body, raw, server.orchSettings.connectionBytesPerSecond)
-  if (ending?.aborted === true) end()
-  else if (body.destroyed) broken()
-  else ending?.addEventListener('abort', end, { once: true })
-}
 
 /** Maximum bytes read from an error response. */
 const MAX_ERROR_BYTES = 50_000

@@ -1,6 +1,6 @@
 /** Relays bytes between a client and a back end after a protocol upgrade. */
 import type { Socket } from 'node:net'
-import { pipePaced } from './paced.js'
+import { pipePaced } from '../../../answers/paced.js'
 
 interface Upgraded {
   readonly socket: Socket

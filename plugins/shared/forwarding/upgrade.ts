@@ -5,12 +5,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RelayedAnswer } from '../../../answers/answer.js'
 import { isClientError, type ClientError } from '../../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../../clients/outgoing.js'
 import { badRequest, unexplained } from '../../../schemas/status.js'
 import { connectionOf } from '../../../serving/wire/upgrades.js'
 import { answerHeaders, requestsUpgrade, requestHeaders } from './headers.js'
-import { passOn } from './responses.js'
 import { joinConnections } from './tunnel.js'
 
 /** Milliseconds to forward a refusal to the client. */
@@ -53,13 +53,12 @@ const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error =>
 
 /** @throws StatusError 500 if the back end is unreachable or responds with neither a switch nor an error */
 export async function upgrade (
-  reply: FastifyReply, connection: Socket, destination: UpgradeDestination, ending: AbortSignal
-): Promise<FastifyReply> {
+  request: FastifyRequest, connection: Socket, destination: UpgradeDestination, ending: AbortSignal
+): Promise<RelayedAnswer> {
   const {
     unreachable = (error: ClientError) =>
       unexplained(`error dialing backend: ${error.message}`, error), invalid = invalidResponse
   } = destination
-  const { request } = reply
   const { orch, raw } = request
   const stopWatching = destroyOnDisconnect(connection)
   const { answer, upgraded }: Incoming = await send({
@@ -70,31 +69,42 @@ export async function upgrade (
   }, outgoing => { orch.onClosed(() => { outgoing.destroy() }) }).catch((error: unknown) => {
     throw isClientError(error) ? unreachable(error) : error
   }).finally(stopWatching)
-  const { statusCode = 0, statusMessage = '', rawHeaders } = answer
+  const { statusCode = 0 } = answer
   if (upgraded === undefined) {
     if (statusCode < 400) {
       answer.destroy()
       throw invalid(answer)
     }
-    const late = setTimeout(() => { reply.raw.destroy() }, REFUSAL_TIMEOUT)
+    const late = setTimeout(() => { answer.destroy() }, REFUSAL_TIMEOUT) // which destroys what is sent of it
     orch.onClosed(() => { clearTimeout(late) })
-    return passOn(reply, { code: statusCode, headers: answerHeaders(answer), body: answer })
+    return { kind: 'passed', code: statusCode, headers: answerHeaders(answer), body: answer, isProxied: true }
   }
+  return { kind: 'upgrade', begin: reply => { switchProtocols(reply, connection, { answer, upgraded, ending }) } }
+}
+
+interface Switched {
+  readonly answer: IncomingMessage
+  readonly upgraded: NonNullable<Incoming['upgraded']>
+  readonly ending: AbortSignal
+}
+
+function switchProtocols (reply: FastifyReply, connection: Socket, { answer, upgraded, ending }: Switched): void {
   reply.hijack()
   if (connection.destroyed) {
     upgraded.socket.destroy()
-    return reply
+    return
   }
-  reply.raw.sendDate = false
+  const { request, raw, server } = reply
+  const { statusCode = 0, statusMessage = '', rawHeaders } = answer
+  raw.sendDate = false
   try {
-    reply.raw.writeHead(statusCode, statusMessage, rawHeaders)
+    raw.writeHead(statusCode, statusMessage, rawHeaders)
   } catch { // an invalid status text
     upgraded.socket.destroy()
     connection.destroy()
-    return reply
+    return
   }
-  reply.raw.flushHeaders()
-  orch.begun?.()
-  joinConnections(connection, upgraded, ending, request.server.orchSettings.connectionBytesPerSecond)
-  return reply
+  raw.flushHeaders()
+  request.orch.begun?.()
+  joinConnections(connection, upgraded, ending, server.orchSettings.connectionBytesPerSecond)
 }

@@ -1,6 +1,6 @@
 /** Pipes a stream at a limited rate. */
 import type { Readable, Writable } from 'node:stream'
-import { ByteRate } from '../../../serving/wire/byte-rate.js'
+import { ByteRate } from '../serving/wire/byte-rate.js'
 
 /** @param perSecond bytes; 0 means unlimited */
 export function pipePaced (from: Readable, to: Writable, perSecond: number): void {

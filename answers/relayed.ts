@@ -1,0 +1,70 @@
+/** Sends what another server has answered, as it comes. */
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import type { PassedAnswer, RelayedAnswer } from './answer.js'
+import { Body } from './body.js'
+import { pipePaced } from './paced.js'
+
+/** Headers of this server that would change how a proxied page behaves. */
+const REPLACED_HEADERS: ReadonlySet<string> = new Set(['content-security-policy', 'x-content-type-options'])
+/** Lists, to which the other server adds. */
+const ADDED_HEADERS: ReadonlySet<string> = new Set(['cache-control', 'vary'])
+
+/** @param answering rejects with a StatusError */
+export async function sendRelayed (reply: FastifyReply, answering: Promise<RelayedAnswer>): Promise<FastifyReply> {
+  const answer = await answering
+  if (answer.kind === 'upgrade') {
+    answer.begin(reply)
+    return reply
+  }
+  if (answer.isProxied) for (const name of REPLACED_HEADERS) reply.removeHeader(name)
+  const { 'content-length': length, ...others } = answer.headers
+  for (const [name, value] of Object.entries(others)) {
+    const own = ADDED_HEADERS.has(name) ? reply.getHeader(name) : undefined
+    reply.header(name, own === undefined ? value : [String(own), ...(Array.isArray(value) ? value : [value])])
+  }
+  if (answer.body === undefined) return reply.code(answer.code).send()
+  reply.raw.statusCode = answer.code // Fastify refuses those from 600 on
+  return stream(reply, { ...answer, body: answer.body }, length === undefined ? undefined : String(length))
+}
+
+type Streamed = PassedAnswer & { readonly body: NonNullable<PassedAnswer['body']> }
+
+/** A truncated body destroys the response. */
+function stream (reply: FastifyReply, answer: Streamed, length: string | undefined): FastifyReply {
+  const { body } = answer
+  body.on('error', () => {}) // it may fail while a hook of the host waits
+  const writeTo = (raw: ServerResponse): void => { relay(answer, raw, reply) }
+  const abandon = (): void => { body.destroy() }
+  try {
+    return reply.send(new Body(reply, { length, writeTo, abandon }))
+  } catch { // an invalid status or header
+    abandon()
+    reply.raw.destroy()
+    return reply
+  }
+}
+
+function relay ({ body, ending }: Streamed, raw: ServerResponse, { request, server }: FastifyReply): void {
+  raw.flushHeaders() // the first bytes may take long
+  const end = (): void => {
+    body.unpipe(raw)
+    raw.end()
+    body.destroy()
+  }
+  const broken = (): void => {
+    if (body.readableEnded || raw.writableEnded) return
+    const { log, orch: { auditId } } = request
+    if (!raw.destroyed) log.info({ auditId }, 'an answer was not finished, as its back end broke off')
+    raw.destroy()
+  }
+  body.once('close', broken)
+  raw.once('close', () => {
+    ending?.removeEventListener('abort', end)
+    body.destroy()
+  })
+  pipePaced(body, raw, server.orchSettings.connectionBytesPerSecond)
+  if (ending?.aborted === true) end()
+  else if (body.destroyed) broken()
+  else ending?.addEventListener('abort', end, { once: true })
+}
