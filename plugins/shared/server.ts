@@ -21,7 +21,7 @@ import type { EgressTunnels } from '../egress.js'
 import type { Health } from '../health.js'
 import type { Metrics } from './metric-series.js'
 import type { Shutdown } from '../shutdown.js'
-import type { Backends } from '../storage/index.js'
+import type { Backends } from '../storage/options.js'
 import type { SlowRequest } from '../tracing/recent.js'
 
 export interface OrchDecorators {

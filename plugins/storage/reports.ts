@@ -1,8 +1,11 @@
 /**
- * Reports stores without space for values: health checks and a metric. The disk of an embedded store is this server's
- * own, so it leaves the balancer; an etcd is that of all servers, which would all leave at once, and with them the
- * deletes that free space. In readyz only, as a restart does not help.
+ * Reports on the stores: their health, their size, and whether they lack space for values, each a check and a metric.
+ *
+ * Space: the disk of an embedded store is this server's own, so it leaves the balancer; an etcd is that of all servers,
+ * which would all leave at once, and with them the deletes that free space. In readyz only, as a restart does not help.
  */
+import type { FastifyInstance } from 'fastify'
+import type { Encryption } from '../../storage/encryption/index.js'
 import type { Store } from '../../storage/open.js'
 import type { Metrics } from '../shared/metric-series.js'
 
@@ -13,7 +16,26 @@ interface Reports {
   readonly metrics: Metrics
 }
 
-export function observeSpace ({ health, metrics }: Reports, stores: readonly Store[]): void {
+interface Reported {
+  readonly stores: readonly Store[]
+  readonly encryption: Encryption | undefined
+  /** Milliseconds; 2,000 by default. */
+  readonly healthcheckTimeout: number | undefined
+}
+
+export function reportOn (
+  { orchHealth: health, orchMetrics: metrics }: Pick<FastifyInstance, 'orchHealth' | 'orchMetrics'>,
+  { stores, encryption, healthcheckTimeout: timeout = 2000 }: Reported
+): void {
+  stores.forEach(({ backend, name, endpoint }, at) => {
+    health.add(at === 0 ? 'etcd' : `etcd-override-${at - 1}`, () => backend.status(), { timeout })
+    metrics.trackStore(name, () => backend.status(), endpoint)
+  })
+  encryption?.checks.forEach((check, at) => { health.add(`kms-provider-${at}`, check) })
+  observeSpace({ health, metrics }, stores)
+}
+
+function observeSpace ({ health, metrics }: Reports, stores: readonly Store[]): void {
   const reporting = stores.filter(({ backend }) => backend.shortage !== undefined)
   const help = '1 while the store refuses values because it has no space for them, else 0.'
   const full = metrics.gauge('apiserver_storage_out_of_space', help, ['store'])
