@@ -8,21 +8,21 @@ export function admissionReader (resources: () => ResourceRegistry): AdmissionRe
     get: async (group, resource, namespace, name) => {
       const store = resources().find(group, resource)
       if (store === undefined) return undefined
-      const key = store.key(namespace, name)
+      const key = store.keys.of(namespace, name)
       const cached = store.cache?.loaded === true ? store.cache.get(key) : undefined
       if (cached !== undefined) return cached.object
       // The cache may lag behind: the object may just have been created.
       const { kv } = await store.backend.get(key)
-      return kv === undefined ? undefined : store.decode(kv, kv.modRevision).object
+      return kv === undefined ? undefined : store.entries.decode(kv, kv.modRevision).object
     },
     list: async (group, resource, namespace) => {
       const store = resources().find(group, resource)
       if (store === undefined) return []
-      const { start, end } = store.range(namespace)
+      const { start, end } = store.keys.range(namespace)
       const found: ApiObject[] = []
       if (store.cache === undefined) {
         const { kvs } = await store.backend.list({ start, end })
-        return kvs.map(kv => store.decode(kv, kv.modRevision).object)
+        return kvs.map(kv => store.entries.decode(kv, kv.modRevision).object)
       }
       await store.cache.ready()
       store.cache.snapshot.map.forEach(start, end, entry => {

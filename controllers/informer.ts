@@ -103,7 +103,7 @@ export class Informer {
   /** Reports the current state of one object. @throws StorageError as a read does */
   async resync ({ namespace, name }: ObjectName): Promise<void> {
     const { store } = this.#options
-    const key = store.key(namespace, name)
+    const key = store.keys.of(namespace, name)
     const entry = await current(store, key)
     if (this.#closed) return
     if (entry !== undefined) this.#onPresent(entry)

@@ -69,7 +69,7 @@ export class NamespaceDefaults implements Controller {
     // Deletions during a gap are found by checking every namespace.
     const relisted = (): void => {
       const { cache } = namespaces ?? {}
-      const { start, end } = namespaces?.range('') ?? { start: '', end: '' }
+      const { start, end } = namespaces?.keys.range('') ?? { start: '', end: '' }
       cache?.snapshot.map.forEach(start, end, ({ name }) => {
         this.#queue.add(name)
         return true
@@ -97,13 +97,13 @@ export class NamespaceDefaults implements Controller {
   async #reconcile (namespace: string, context: WriteContext): Promise<Verdict> {
     const { resources, rootCA } = this.#options
     const store = resources.find('', 'namespaces')
-    const found = store === undefined ? undefined : await current(store, store.key('', namespace))
+    const found = store === undefined ? undefined : await current(store, store.keys.of('', namespace))
     if (found === undefined || found.object.metadata.deletionTimestamp !== undefined) {
       this.#bundleChangedAt.delete(namespace)
       return 'done'
     }
     const accounts = resources.find('', 'serviceaccounts')
-    if (accounts !== undefined && !await objectExists(accounts, accounts.key(namespace, ACCOUNT))) {
+    if (accounts !== undefined && !await objectExists(accounts, accounts.keys.of(namespace, ACCOUNT))) {
       await this.#createIfMissing(
         accounts, { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: ACCOUNT, namespace } }, context
       )
@@ -115,7 +115,7 @@ export class NamespaceDefaults implements Controller {
   }
 
   async #publish (store: ResourceStore, rootCA: RootCA, namespace: string, context: WriteContext): Promise<Verdict> {
-    const found = await current(store, store.key(namespace, ROOT_CA))
+    const found = await current(store, store.keys.of(namespace, ROOT_CA))
     const desired = desiredRootCA(rootCA, found?.object, store.clock.wall())
     if (desired === undefined) return 'done'
     if (found === undefined) {

@@ -92,14 +92,14 @@ export class NamespaceController implements Controller {
   /** One step for a namespace. */
   async #reconcile (name: string, context: WriteContext, signal: AbortSignal): Promise<Verdict> {
     const store = this.#namespaces
-    const found = store === undefined ? undefined : await current(store, store.key('', name))
+    const found = store === undefined ? undefined : await current(store, store.keys.of('', name))
     if (store === undefined || found === undefined) return 'done'
     if (found.object.metadata.deletionTimestamp === undefined) return 'done'
     if (!finalizersOf(found.object).includes(NAMESPACE_FINALIZER)) return 'done'
     const { uid } = found.object.metadata
     const counts = nothingRemaining()
     const isCurrent = async (): Promise<boolean> =>
-      isTerminating((await current(store, store.key('', name)))?.object, uid)
+      isTerminating((await current(store, store.keys.of('', name)))?.object, uid)
     const contents = { namespace: name, uid, counts, isCurrent, context }
     const own = await this.#deleteContents(contents)
     const { remote } = this.#options

@@ -133,7 +133,7 @@ export class AuthenticationPublisher implements Controller {
     const context = serverContext(this.#closing.signal)
     const desiredData = (existing: ConfigMap): Record<string, string> =>
       published(this.#authentication, existing.data ?? {}, this.#clock.wall())
-    const found = await current(store, store.key(TARGET.namespace, TARGET.name))
+    const found = await current(store, store.keys.of(TARGET.namespace, TARGET.name))
     if (found === undefined) {
       const made: ConfigMap = {
         kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...TARGET },

@@ -135,7 +135,7 @@ export class ResourceQuotas implements Controller {
     const [namespace = '', name = ''] = key.split('/')
     const { resources } = this.#options
     const store = resources.find('', 'resourcequotas')
-    const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
+    const entry = store === undefined ? undefined : await current(store, store.keys.of(namespace, name))
     if (store === undefined || entry === undefined) return 'done'
     const quota = store.readStored(entry) as ResourceQuota // stores of quotas contain quotas
     const counted = countedBy(quota, resources)

@@ -18,7 +18,7 @@ export class SystemNamespaces extends AtStart<SystemNamespacesOptions> {
     const store = this.options.resources.find('', 'namespaces')
     if (store === undefined) return
     await this.each([...new Set([...SYSTEM_NAMESPACES, ...this.options.more ?? []])], async name => {
-      if (await objectExists(store, store.key('', name))) return
+      if (await objectExists(store, store.keys.of('', name))) return
       // as decoded from `{metadata: {name}}`
       const object =
         { kind: 'Namespace', apiVersion: 'v1', metadata: { name }, spec: {}, status: {} } as unknown as ApiObject

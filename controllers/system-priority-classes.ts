@@ -20,7 +20,7 @@ export class SystemPriorityClasses extends AtStart {
     const store = this.options.resources.find('scheduling.orch.io', 'priorityclasses')
     if (store === undefined) return
     await this.each(CLASSES, async ([name, value, description]) => {
-      if (await objectExists(store, store.key('', name))) return
+      if (await objectExists(store, store.keys.of('', name))) return
       const object: PriorityClass = {
         kind: 'PriorityClass', apiVersion: 'scheduling.orch.io/v1', metadata: { name }, value, description,
         preemptionPolicy: 'PreemptLowerPriority'

@@ -103,12 +103,12 @@ export class TokenSecrets implements Controller {
     const { resources } = this.#options
     const secrets = resources.find('', 'secrets')
     const accounts = resources.find('', 'serviceaccounts')
-    const found = secrets === undefined ? undefined : await current(secrets, secrets.key(namespace, name))
+    const found = secrets === undefined ? undefined : await current(secrets, secrets.keys.of(namespace, name))
     if (secrets === undefined || accounts === undefined || found === undefined) return
     const secret: Secret = secrets.readStored(found)
     const reference = accountOf(secret)
     if (secret.type !== TYPE || reference === undefined || secret.metadata.deletionTimestamp !== undefined) return
-    const owning = await current(accounts, accounts.key(namespace, reference.name))
+    const owning = await current(accounts, accounts.keys.of(namespace, reference.name))
     const account = owning === undefined ? undefined : accounts.readStored(owning).metadata
     if (account === undefined || (reference.uid !== '' && reference.uid !== account.uid)) {
       const { uid } = secret.metadata

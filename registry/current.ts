@@ -10,5 +10,5 @@ export async function current (store: ResourceStore, key: string): Promise<Entry
     return cache.get(key)
   }
   const { kv } = await store.backend.get(key)
-  return kv === undefined ? undefined : store.decode(kv, kv.modRevision)
+  return kv === undefined ? undefined : store.entries.decode(kv, kv.modRevision)
 }

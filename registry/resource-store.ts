@@ -3,17 +3,16 @@
  * work on the stored version; `forVersion` returns the same store for another representation, whose objects are
  * converted.
  */
-import { splitJson, toJson } from '../schemas/codec/json/encode.js'
+import { toJson } from '../schemas/codec/json/encode.js'
 import { withoutNulls } from '../schemas/language/unset.js'
 import type { Strategy, ApiObject, Representation, ResourceType } from '../schemas/resource.js'
-import { fieldValues, placeOf } from '../schemas/selectors/fields.js'
+import { placeOf } from '../schemas/selectors/fields.js'
 import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
 import type { GroupResource } from '../schemas/status.js'
 import type { Admission, AdmissionReader } from './admission.js'
-import type { Backend, KeyValue, Revision } from '../storage/backend.js'
+import type { Backend, Revision } from '../storage/backend.js'
 import { ownBytes } from '../storage/bytes.js'
-import { UnversionedJson } from '../storage/cache/unversioned.js'
 import type { Subscriber } from '../storage/cache/subscribers.js'
 import { Entry } from '../storage/cache/entry.js'
 import { forReading } from '../storage/cache/shared.js'
@@ -24,8 +23,8 @@ import { StorageError } from '../storage/errors.js'
 import type { Allocation } from './allocation.js'
 import { fillDefaults, marked } from './outgrown.js'
 import { ObjectKeys } from './keys.js'
-import { StoredCodec, type StorageMediaType } from './stored-form.js'
-import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
+import { Entries } from './entries.js'
+import type { StorageMediaType } from './stored-form.js'
 import { timed, type StoreObserver } from '../storage/observer.js'
 import { EventLease } from './event-lease.js'
 
@@ -99,9 +98,9 @@ export class ResourceStore {
   /** Names the resource in errors. */
   readonly resource: GroupResource
   readonly keys: ObjectKeys
+  readonly entries: Entries
   /** Of objects that expire. Default they do not. */
   readonly leases: EventLease | undefined
-  readonly #codec: StoredCodec
 
   readonly #options: ResourceStoreOptions
   readonly #versions = new Map<Representation, ResourceStore>()
@@ -133,9 +132,7 @@ export class ResourceStore {
     this.#commitListeners = of === undefined ? new Set() : of.#commitListeners
     const { clock, correctDefaults } = this
     this.keys = of?.keys ?? new ObjectKeys(`${prefix}/${type.storagePrefix}`, type.namespaced)
-    this.#codec = of === undefined
-      ? new StoredCodec({ type, mediaType: options.mediaType, keys: this.keys, correctDefaults })
-      : of.#codec
+    this.entries = of?.entries ?? new Entries({ type, mediaType: options.mediaType, keys: this.keys, correctDefaults })
     const { ttlSeconds = type.ttlSeconds, leaseReuseSeconds: reuseSeconds } = options
     const expiring = { backend, ttlSeconds: ttlSeconds ?? 0, reuseSeconds, clock, onReplaced: observer?.leased }
     const leases = type.ttlSeconds === undefined ? undefined : new EventLease(expiring)
@@ -146,8 +143,8 @@ export class ResourceStore {
         backend,
         type: type.plural,
         indexedFields: type.indexedFields.map(field => placeOf(field, type.stored)),
-        scope: this.scope(''),
-        decode: (kv, revision) => this.decode(kv, revision),
+        scope: this.keys.scope(''),
+        decode: (kv, revision) => this.entries.decode(kv, revision),
         windowSize: options.windowSize,
         observer,
         log: options.log
@@ -233,53 +230,8 @@ export class ResourceStore {
     return stored
   }
 
-  key (namespace: string, name: string): string { return this.keys.of(namespace, name) }
-  scope (namespace: string): string { return this.keys.scope(namespace) }
-  range (namespace: string): { start: string, end: string } { return this.keys.range(namespace) }
-
-  /** Encodes an object without its resourceVersion, which the store sets. */
-  encode (object: ApiObject): Uint8Array { return this.#codec.encode(object) }
-
-  /** @throws StorageError 'Corrupt', 'Undecryptable' */
-  decode (kv: KeyValue, revision: Revision): Entry {
-    // Corrected defaults depend on the server's gates too.
-    const known = this.correctDefaults === undefined && kv.damage === undefined
-      ? decodedBefore(kv.value, this.type, kv.key, revision)
-      : undefined
-    return known ?? this.entry(kv.key, this.#codec.decode(kv), revision)
-  }
-
   /** Shares cached entries with servers of this process that continue from these values. */
-  shareDecoded (values: ReadonlyMap<string, { readonly revision: Revision, readonly value: Uint8Array }>): void {
-    if (this.correctDefaults !== undefined) return
-    const { start, end } = this.range('')
-    this.cache?.snapshot.map.forEach(start, end, entry => {
-      const stored = values.get(entry.key)
-      if (stored?.revision === entry.revision) rememberDecoded(stored.value, this.type, entry)
-      return true
-    })
-  }
-
-  entry (key: string, object: ApiObject, revision: Revision): Entry {
-    return this.#entry(key, object, ownBytes(toJson(this.stored.message, object, String(revision))), revision)
-  }
-
-  /** An entry of an object that is not stored and has no resourceVersion. */
-  unstored (key: string, object: ApiObject): Entry {
-    return this.#entry(key, object, ownBytes(toJson(this.stored.message, object)), 0)
-  }
-
-  /** Entries of an object at any revision, sharing its JSON. */
-  entries (key: string, object: ApiObject, json: UnversionedJson): (revision: Revision) => Entry {
-    return revision => this.#entry(key, object, json.at(revision), revision)
-  }
-
-  /** JSON without a resourceVersion, which can be added later. */
-  unversioned (object: ApiObject): UnversionedJson {
-    return new UnversionedJson(splitJson(this.stored.message, object))
-  }
-
-  #entry (key: string, object: ApiObject, json: Buffer, revision: Revision): Entry {
-    return marked(new Entry(key, revision, json, object.metadata.labels, fieldValues(this.stored, object)), object)
+  shareDecoded (values: Parameters<Entries['share']>[2]): void {
+    if (this.cache !== undefined) this.entries.share(this.cache.snapshot.map, this.keys.range(''), values)
   }
 }

@@ -247,7 +247,7 @@ function noSchemas (): never {
 async function hasNodes ({ orchResources: resources }: FastifyInstance): Promise<boolean> {
   const nodes = resources.lookup({ group: '', version: 'v1', resource: 'nodes' })
   if (nodes === undefined) return false
-  const { start, end } = nodes.range('')
+  const { start, end } = nodes.keys.range('')
   return await nodes.backend.count(start, end).catch(() => 0) > 0
 }
 

@@ -32,7 +32,7 @@ export function namespaceLifecycle (resources: ResourceRegistry): AdmissionPlugi
       if (request.operation === 'DELETE') return undefined
       const store = resources.find('', 'namespaces')
       if (store === undefined) return undefined
-      const key = store.key('', request.namespace)
+      const key = store.keys.of('', request.namespace)
       const found = await current(store, key)
       if (found === undefined) throw notFound(NAMESPACES, request.namespace)
       const { uid, deletionTimestamp } = found.object.metadata

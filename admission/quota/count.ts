@@ -109,10 +109,10 @@ function usageOf (
 }
 
 async function entriesOf (store: ResourceStore, namespace: string): Promise<Entry[]> {
-  const { start, end } = store.range(namespace)
+  const { start, end } = store.keys.range(namespace)
   if (store.cache === undefined) {
     const { kvs } = await store.backend.list({ start, end })
-    return kvs.map(kv => store.decode(kv, kv.modRevision))
+    return kvs.map(kv => store.entries.decode(kv, kv.modRevision))
   }
   await store.cache.fresh()
   const found: Entry[] = []

@@ -50,7 +50,7 @@ export class Configurations {
     if (!cache.loaded) return cache.ready().then(() => this.current())
     const { map } = cache.snapshot
     if (map === this.#compiledFrom) return this.#set
-    const { start, end } = store.range('')
+    const { start, end } = store.keys.range('')
     // Fail on unreadable configurations: they may enforce security.
     cache.refuseDamage(start, end)
     const entries: Entry[] = []
@@ -65,9 +65,9 @@ export class Configurations {
 
   #listed (store: ResourceStore): HookSet | Promise<HookSet> {
     if (performance.now() - this.#listedAt < MAX_AGE_MS) return this.#set
-    const { start, end } = store.range('')
+    const { start, end } = store.keys.range('')
     this.#listing ??= store.backend.list({ start, end }).then(({ kvs }) => {
-      this.#compile(store, kvs.map(kv => store.decode(kv, kv.modRevision)))
+      this.#compile(store, kvs.map(kv => store.entries.decode(kv, kv.modRevision)))
       this.#listedAt = performance.now()
       return this.#set
     }).finally(() => { this.#listing = undefined })

@@ -118,7 +118,7 @@ export class Availability implements Controller {
 
   async #write ({ name }: RegisteredService, finding: AvailabilityResult, context: WriteContext): Promise<void> {
     const store = apiServicesOf(this.#options)
-    const entry = store === undefined ? undefined : await current(store, store.key('', name))
+    const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
     if (store === undefined || entry === undefined) return
     const { metadata: { uid }, status: { conditions = [] } } = store.readStored(entry) as APIService
     const before = conditions.find(({ type }) => type === 'Available')

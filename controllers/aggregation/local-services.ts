@@ -155,7 +155,7 @@ export class LocalServices implements Controller {
     if (store === undefined) return 'done'
     const context = serverContext(this.#closing.signal)
     const served = this.#served.get(name)
-    const entry = await current(store, store.key('', name))
+    const entry = await current(store, store.keys.of('', name))
     if (entry === undefined) {
       if (served !== undefined) {
         await create(store, desired(served), { namespace: '', name: '' }, context).catch(ignoring('AlreadyExists'))

@@ -116,7 +116,7 @@ export class Definitions implements Controller {
 
   async #reconcile (name: string, context: WriteContext): Promise<Verdict> {
     const store = this.#store
-    const entry = store === undefined ? undefined : await current(store, store.key('', name))
+    const entry = store === undefined ? undefined : await current(store, store.keys.of('', name))
     if (store === undefined || entry === undefined) return 'done'
     const definition = store.readStored(entry) as CustomResourceDefinition
     if (isEmptying(definition)) return await this.#empty(store, definition, context)

@@ -104,7 +104,7 @@ export class FlowDefaults extends AtStart {
   async #ensure (store: ResourceStore, desired: Configured, mandatory: boolean): Promise<void> {
     if (this.closing.aborted) return
     const { name = '' } = desired.metadata
-    const found = await current(store, store.key('', name))
+    const found = await current(store, store.keys.of('', name))
     if (found === undefined) {
       const made = { ...structuredClone(desired), metadata: { name, annotations: { [AUTOUPDATE]: 'true' } } }
       await create(inBootstrapVersion(store), made, { namespace: '', name: '' }, this.#context)
@@ -125,7 +125,7 @@ export class FlowDefaults extends AtStart {
   /** Deletes defaults of other releases. */
   async #removeObsolete (store: ResourceStore, defaults: ReadonlySet<string>): Promise<void> {
     const obsolete: Configured[] = []
-    const { start, end } = store.range('')
+    const { start, end } = store.keys.range('')
     store.cache?.snapshot.map.forEach(start, end, entry => {
       if (entry.name !== '' && !defaults.has(entry.name)) obsolete.push(store.readStored(entry) as Configured)
       return true

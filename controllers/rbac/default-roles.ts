@@ -149,7 +149,7 @@ export class DefaultRoles extends AtStart<DefaultRolesOptions> {
     if (store === undefined || this.closing.aborted) return
     const { name = '', namespace = '' } = desired.metadata
     const context = serverContext(this.closing)
-    const found = await current(store, store.key(namespace, name))
+    const found = await current(store, store.keys.of(namespace, name))
     if (found === undefined) {
       await create(store, desired, { namespace, name: '' }, context).catch((error: unknown) => {
         if (!isStatusError(error, 'AlreadyExists')) throw error // created by another server

@@ -42,7 +42,7 @@ export class OwnEndpoints {
     const store = this.#resources.find('', 'endpoints')
     const found = store === undefined
       ? undefined
-      : await current(store, store.key(this.#place.namespace, this.#place.name))
+      : await current(store, store.keys.of(this.#place.namespace, this.#place.name))
     const { subsets = [] }: { subsets?: Subset[] } = store === undefined || found === undefined
       ? {}
       : store.readStored(found) as ApiObject & { subsets?: Subset[] }
@@ -67,7 +67,7 @@ export class OwnEndpoints {
     const { namespace, name } = this.#place
     const store = this.#resources.find(group, plural)
     if (store === undefined) return
-    const found = await current(store, store.key(namespace, name))
+    const found = await current(store, store.keys.of(namespace, name))
     const fresh = { kind, apiVersion, metadata: { name, namespace, labels }, ...fields }
     if (found === undefined) {
       await create(store, fresh, { namespace, name: '' }, context).catch(ignoring('AlreadyExists', 'NotFound'))

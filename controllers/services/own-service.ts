@@ -164,7 +164,7 @@ export class OwnService implements Controller {
   }
 
   #currentService (store: ResourceStore): ReturnType<typeof current> {
-    return current(store, store.key(this.#namespace, NAME))
+    return current(store, store.keys.of(this.#namespace, NAME))
   }
 
   /** Waits for a service that another server may be creating. */

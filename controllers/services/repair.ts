@@ -125,7 +125,7 @@ export class ServiceRepair implements Controller {
     store: ResourceStore, value: Value, kv: KeyValue, suspects: Map<string, Suspect>
   ): Promise<boolean> {
     const owner = ownerOf(kv)
-    const key = owner === undefined ? '' : store.key(owner.namespace, owner.name)
+    const key = owner === undefined ? '' : store.keys.of(owner.namespace, owner.name)
     const isHeld = (entry: Entry | undefined): boolean => owner !== undefined && entry !== undefined &&
       this.#isHeldBy(store, entry, owner, value)
     if (owner !== undefined && isHeld(store.cache === undefined ? await current(store, key) : store.cache.get(key))) {

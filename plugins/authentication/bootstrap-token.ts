@@ -37,7 +37,7 @@ export function bootstrapTokenAuthenticator ({ resources, now = Date.now }: Boot
       if (id === undefined || secret === undefined) return undefined
       const store = resources.find('', 'secrets')
       if (store === undefined) return undefined
-      const key = store.key(NAMESPACE, `bootstrap-token-${id}`)
+      const key = store.keys.of(NAMESPACE, `bootstrap-token-${id}`)
       const user = (entry: Entry | undefined): UserInfo | undefined =>
         entry === undefined ? undefined : userOf(entry.object, id, secret, now())
       return store.cache?.loaded === true ? user(store.cache.get(key)) : current(store, key).then(user)

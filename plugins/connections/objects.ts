@@ -14,7 +14,7 @@ export async function find<K extends keyof Kinds> (
   resources: ResourceRegistry, plural: K, namespace: string, name: string
 ): Promise<Kinds[K]> {
   const store = resources.find('', plural)
-  const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
+  const entry = store === undefined ? undefined : await current(store, store.keys.of(namespace, name))
   if (entry === undefined) throw notFound({ group: '', resource: plural }, name)
   return entry.object as Kinds[K] // a store holds one type
 }

@@ -114,7 +114,7 @@ export function estimate (
     if (isWrite) return estimateWrite(store, info, bytesOfBody(headers))
     if (store === undefined || cache?.loaded !== true || name !== '') return READ
     const { map } = cache.snapshot
-    const [range, page] = [store.range(info.namespace), listQuery(query)]
+    const [range, page] = [store.keys.range(info.namespace), listQuery(query)]
     const work = workOfList(map.count(range.start, range.end), page)
     if (work.seats === MAX_SEATS) return { work, watches: undefined }
     const seats = seatsOfBytes(map, range, page.selects || page.limit <= 0
@@ -142,7 +142,7 @@ function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, bod
       : { work: WIDTHS[seatsOf(body, CONVERTED_PER_SEAT)] ?? ONE_SEAT, watches: undefined }
   }
   const watches = store.cache.watchesOf(
-    info.name === '' ? store.scope(info.namespace) : store.key(info.namespace, info.name)
+    info.name === '' ? store.keys.scope(info.namespace) : store.keys.of(info.namespace, info.name)
   )
   const bytes = body + (info.name === '' ? 0 : stored(store, info))
   return { work: workOfWrite(watches, seatsOf(bytes, CONVERTED_PER_SEAT)), watches }
@@ -150,5 +150,7 @@ function estimateWrite (store: ResourceStore | undefined, info: RequestInfo, bod
 
 /** Bytes of the named object, if cached. */
 function stored (store: ResourceStore, { namespace, name }: RequestInfo): number {
-  return store.cache?.loaded === true ? store.cache.snapshot.map.get(store.key(namespace, name))?.json.length ?? 0 : 0
+  return store.cache?.loaded === true
+    ? store.cache.snapshot.map.get(store.keys.of(namespace, name))?.json.length ?? 0
+    : 0
 }

@@ -96,7 +96,7 @@ async function removeUnprotected (
   pods: ResourceStore, target: Target, request: DeleteRequest, context: WriteContext
 ): Promise<Entry | undefined> {
   for (let attempt = 1; ; attempt++) {
-    const entry = await current(pods, pods.key(target.namespace, target.name))
+    const entry = await current(pods, pods.keys.of(target.namespace, target.name))
     if (entry === undefined) throw notFound(PODS, target.name)
     const { metadata, status: { phase } } = pods.readStored(entry) as Pod // from the store of pods
     const isOver = phase === 'Succeeded' || phase === 'Failed' || metadata.deletionTimestamp !== undefined

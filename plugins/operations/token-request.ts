@@ -144,7 +144,7 @@ async function boundTo (
 /** @throws StatusError 404 */
 async function find (resources: ResourceRegistry, plural: string, namespace: string, name: string): Promise<ApiObject> {
   const store = resources.find('', plural)
-  const entry = store === undefined ? undefined : await current(store, store.key(namespace, name))
+  const entry = store === undefined ? undefined : await current(store, store.keys.of(namespace, name))
   if (entry === undefined) throw notFound({ group: '', resource: plural }, name)
   return entry.object
 }

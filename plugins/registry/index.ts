@@ -85,7 +85,7 @@ export default fp<RegistryPluginOptions>(async (fastify, { storage = {}, watchCa
     atStart = resources.all()
     health.postStart('start-watch-caches', resources.open())
     for (const store of resources.all()) {
-      const { start, end } = store.range('')
+      const { start, end } = store.keys.range('')
       metrics.trackObjects(resourceLabel(store.type), () => store.backend.count(start, end))
     }
     done()

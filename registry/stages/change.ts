@@ -57,16 +57,16 @@ export function decideRemoval (write: ChangeWrite): void {
 export async function conclude (write: ChangeWrite): Promise<void> {
   const { store, object, base, outcome, removes, encoded } = write
   if (outcome === undefined) {
-    if (removes) write.result = store.entry(base.key, object, base.revision)
+    if (removes) write.result = store.entries.of(base.key, object, base.revision)
     if (!await isCurrent(write)) throw new Repeat(FIND)
   } else if (!outcome.succeeded) {
     write.current = outcome.current === undefined
       ? undefined
-      : store.decode(outcome.current, outcome.current.modRevision)
+      : store.entries.decode(outcome.current, outcome.current.modRevision)
     write.isNewest = true
     throw new Repeat(FIND)
   } else if (removes) {
-    write.result = store.entry(base.key, object, outcome.revision)
+    write.result = store.entries.of(base.key, object, outcome.revision)
   } else {
     write.result = encoded?.entry(outcome.revision)
     if (write.result !== undefined) keepDecoded(write.result, object, base)

@@ -12,19 +12,19 @@ import type { ChangeWrite, CreateWrite, StoredWrite } from './writes.js'
 export function * encodeNew (write: CreateWrite): Steps<void> {
   const { store, object, namespace } = write
   removeUnstoredEmpty(store.stored.message, object)
-  write.key = store.key(namespace, object.metadata.name ?? '')
+  write.key = store.keys.of(namespace, object.metadata.name ?? '')
   if (!isKey(write.key)) {
     const detail = 'the name is longer than the store can hold'
     refuse(store, object, [{ type: 'FieldValueTooLong', field: 'metadata.name', detail }])
   }
-  yield * encode(write, store.unversioned(object))
+  yield * encode(write, store.entries.unversioned(object))
 }
 
 /** Encodes a changed object. The write is over if nothing changed. @throws StatusError 413 */
 export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
   const { store, object, base, dryRun } = write
   removeUnstoredEmpty(store.stored.message, object)
-  const json = store.unversioned(object)
+  const json = store.entries.unversioned(object)
   yield
   if (json.isOf(base.json, base.revision)) {
     // A dry run does not store an object again that is encrypted with an older key.
@@ -35,15 +35,15 @@ export function * encodeChange (write: ChangeWrite): WaitingSteps<void> {
     }
   }
   yield * encode(write, json)
-  if (dryRun) write.result = store.entry(base.key, object, base.revision)
+  if (dryRun) write.result = store.entries.of(base.key, object, base.revision)
 }
 
 function * encode (write: StoredWrite, json: UnversionedJson): Steps<void> {
   const { store, object, key } = write
   yield * limitValues(write, json)
-  const value = store.encode(object)
+  const value = store.entries.encode(object)
   limitBytes(write, json, value)
-  const make = store.entries(key, object, json)
+  const make = store.entries.at(key, object, json)
   let made: Entry | undefined
   // The cache and the answer share the entry, which the first of them creates.
   write.encoded = { value, entry: revision => made?.revision === revision ? made : made = make(revision) }

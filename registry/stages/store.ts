@@ -70,7 +70,7 @@ export async function conclude (write: CreateWrite): Promise<void> {
   if (outcome === undefined) {
     const { kv } = await store.backend.get(key)
     if (kv === undefined) {
-      write.result = store.unstored(key, object)
+      write.result = store.entries.unstored(key, object)
       return
     }
   } else if (outcome.succeeded) {
@@ -89,7 +89,7 @@ async function isTerminating (store: ResourceStore, key: string): Promise<boolea
   try {
     const { kv } = await store.backend.get(key)
     if (kv === undefined) return false
-    return store.readStored(store.decode(kv, kv.modRevision)).metadata.deletionTimestamp !== undefined
+    return store.readStored(store.entries.decode(kv, kv.modRevision)).metadata.deletionTimestamp !== undefined
   } catch {
     return false // the name is taken even if the object can't be read
   }

@@ -29,7 +29,7 @@ export class StoredWrite extends Write {
   /** @param given default: stages make it */
   constructor (write: ObjectWrite, operation: AdmissionOperation, given?: ApiObject | Sent) {
     super(write, operation)
-    this.key = write.store.key(write.target.namespace, write.target.name)
+    this.key = write.store.keys.of(write.target.namespace, write.target.name)
     if (typeof given === 'function') this.sent = given
     else this.#object = given
   }

@@ -23,7 +23,7 @@ class DamagedWrite extends Write {
 
   constructor (write: ObjectWrite, preconditions: Preconditions | undefined, damage: StorageError) {
     super(write, 'DELETE')
-    this.key = write.store.key(write.target.namespace, write.target.name)
+    this.key = write.store.keys.of(write.target.namespace, write.target.name)
     this.preconditions = preconditions
     this.damage = damage
   }
@@ -68,7 +68,7 @@ async function find (write: DamagedWrite): Promise<void> {
 
 function isDamaged (store: ResourceStore, kv: KeyValue): boolean {
   try {
-    store.decode(kv, kv.modRevision)
+    store.entries.decode(kv, kv.modRevision)
     return false
   } catch (error) {
     if (isUnreadable(error)) return true
@@ -84,5 +84,5 @@ function conclude (write: DamagedWrite): void {
   const metadata = { name: target.name, ...(target.namespace === '' ? {} : { namespace: target.namespace }) }
   const apiVersion = group === '' ? version : `${group}/${version}`
   const { object } = decode(store.stored.message, { kind, apiVersion, metadata }, UNBOUNDED)
-  write.result = store.entry(key, object, outcome?.revision ?? revision)
+  write.result = store.entries.of(key, object, outcome?.revision ?? revision)
 }

@@ -27,7 +27,7 @@ export async function isOfFormer (
   namespaces: ResourceStore, name: string, { backend }: ResourceStore, revision: Revision
 ): Promise<boolean> {
   if (unwrap(namespaces.backend) !== unwrap(backend)) return false
-  const key = namespaces.key('', name)
+  const key = namespaces.keys.of('', name)
   const cached = namespaces.cache?.get(key)
   if (cached !== undefined && cached.revision <= revision) return false
   const { kv } = await namespaces.backend.get(key)

@@ -26,7 +26,7 @@ export function parseRevision (text: string, parameter = 'resourceVersion'): Rev
 export function get (
   store: ResourceStore, namespace: string, name: string, resourceVersion: string
 ): Entry | Promise<Entry> {
-  const key = store.key(namespace, name)
+  const key = store.keys.of(namespace, name)
   const { cache } = store
   if (cache === undefined) return stored(store, key, name, resourceVersion)
   const wait = waitForResourceVersion(cache, resourceVersion)
@@ -52,7 +52,7 @@ async function stored (store: ResourceStore, key: string, name: string, resource
   if (resourceVersion !== '') await waitForRevision(store.backend, parseRevision(resourceVersion))
   const { kv } = await store.backend.get(key)
   if (kv === undefined) throw notFound(store.resource, name)
-  return store.decode(kv, kv.modRevision)
+  return store.entries.decode(kv, kv.modRevision)
 }
 
 /** Resolves when the store has reached the revision. @throws StorageError 'FutureRevision' after FUTURE_WAIT_MS */

@@ -137,7 +137,7 @@ export async function list (
 /** Common to both sources: range, start key and filter. */
 function selection (store: ResourceStore, request: ListRequest, from: string | undefined) {
   const { labels, fields } = request
-  const { start, end } = store.range(request.namespace === '' ? namespaceOf(store, fields) : request.namespace)
+  const { start, end } = store.keys.range(request.namespace === '' ? namespaceOf(store, fields) : request.namespace)
   const first = from === undefined ? start : start + from
   if (first < start || first >= end) throw badRequest(FOREIGN_TOKEN)
   const everything = labels.empty && fields.empty
@@ -208,7 +208,7 @@ export function exactKey (
   if (name === undefined || name === '' || (store.type.namespaced && (within === undefined || within === ''))) {
     return undefined
   }
-  return store.key(within ?? '', name)
+  return store.keys.of(within ?? '', name)
 }
 
 /**
@@ -273,7 +273,7 @@ async function history (
   const rethrow = (error: unknown): never => { throw isStorageError(error, 'Compacted') ? tooOld(from) : error }
   if (next !== first) {
     const { revision, kv } = await store.backend.get(next, at).catch(rethrow)
-    const entry = kv === undefined || next < first ? undefined : store.decode(kv, kv.modRevision)
+    const entry = kv === undefined || next < first ? undefined : store.entries.decode(kv, kv.modRevision)
     if (entry !== undefined && matches(entry)) entries.push(entry)
     store.observer?.listedFromStore(kv === undefined ? 0 : 1, entry === undefined ? 0 : 1, entries.length)
     return { revision, entries, continue: '', remaining: undefined }
@@ -290,7 +290,7 @@ async function history (
     let used = 0
     read += kvs.length
     for (const kv of kvs) {
-      const entry = store.decode(kv, kv.modRevision)
+      const entry = store.entries.decode(kv, kv.modRevision)
       if (matches(entry)) entries.push(entry)
       next = `${kv.key}\0`
       used++

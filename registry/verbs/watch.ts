@@ -65,10 +65,10 @@ export async function watch (
   const { resourceVersion } = request
   const after = resourceVersion === '' ? 0 : parseRevision(resourceVersion)
   if (after !== 0 && mayReadFrom !== undefined && !await mayReadFrom(after)) throw expired(TOO_OLD)
-  const scope = exactKey(store, request) ?? store.scope(request.namespace)
+  const scope = exactKey(store, request) ?? store.keys.scope(request.namespace)
   const view = viewOf(store, scope, request)
   const historyFeed = (from: Revision): Feed => new HistoryFeed({
-    backend, scope, after: from, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache
+    backend, scope, after: from, decode: (kv, revision) => store.entries.decode(kv, revision), subscriber, cache
   })
   if (cache === undefined) {
     if (after === 0) {
@@ -121,7 +121,7 @@ const makeWatch = (
   ({ initial, range, matches, everything, toVersion, feed })
 
 function viewOf (store: ResourceStore, scope: string, { namespace, labels, fields }: WatchRequest): View {
-  const { start } = store.range(namespace)
+  const { start } = store.keys.range(namespace)
   const selects = !labels.empty || !fields.empty
   const matches = (entry: Entry): boolean => !selects ||
     (labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))

@@ -14,7 +14,7 @@ export function getSourceVerb (store: ResourceStore, source: Source): Verb {
     const object = (await source()).find(({ metadata }) => metadata.name === name &&
       (metadata.namespace ?? '') === namespace)
     if (object === undefined) throw notFound(store.resource, name)
-    return entryAnswer(request, store, store.unstored(store.key(namespace, name), object))
+    return entryAnswer(request, store, store.entries.unstored(store.keys.of(namespace, name), object))
   }
 }
 

@@ -26,7 +26,8 @@ export function listSourceVerb (store: ResourceStore, source: Source): Verb {
     const { labels, fields } = listRequest(request.orch, store)
     const entries = (await source())
       .filter(({ metadata }) => info.namespace === '' || metadata.namespace === info.namespace)
-      .map(object => store.unstored(store.key(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))
+      .map(object =>
+        store.entries.unstored(store.keys.of(object.metadata.namespace ?? '', object.metadata.name ?? ''), object))
       .filter(entry => labels.matches(entry.labels) && (fields.empty || fields.matches(entry.fields)))
     const all = { revision: undefined, entries, continue: '', remaining: undefined }
     return { kind: 'list', store, list: all, warnings }

@@ -67,7 +67,7 @@ export const makeConfig = async (resources: ResourceRegistry, namespace: string,
 export async function leftIn (resources: ResourceRegistry, namespace: string): Promise<string[]> {
   const found: string[] = []
   for (const store of resources.all().filter(({ type }) => type.namespaced)) {
-    found.push(...(await store.backend.list(store.range(namespace))).kvs.map(({ key }) => key))
+    found.push(...(await store.backend.list(store.keys.range(namespace))).kvs.map(({ key }) => key))
   }
   return found
 }
@@ -78,7 +78,7 @@ export const mark = async (resources: ResourceRegistry, name: string): Promise<u
 export async function deleted (resources: ResourceRegistry, name: string): Promise<void> {
   const store = storeOf(resources, 'namespaces')
   await mark(resources, name)
-  while (await current(store, store.key('', name)) !== undefined) await turn()
+  while (await current(store, store.keys.of('', name)) !== undefined) await turn()
 }
 
 export interface Raced {

@@ -11,7 +11,7 @@ const turn = (): Promise<void> => new Promise(resolve => { setImmediate(resolve)
 
 const accountOf = async (resources: ResourceRegistry): Promise<string | undefined> => {
   const accounts = storeOf(resources, 'serviceaccounts')
-  return (await current(accounts, accounts.key('team', 'default')))?.object.metadata.uid
+  return (await current(accounts, accounts.keys.of('team', 'default')))?.object.metadata.uid
 }
 
 /** What another server may do while this one is delayed: it removes the namespace, and a client creates another of its name. */
@@ -27,7 +27,7 @@ function beforeLook (store: ResourceStore, namespace: string, then: () => Promis
   const { backend } = store
   const { list } = backend
   backend.list = async request => {
-    if (request.start === store.range(namespace).start) {
+    if (request.start === store.keys.range(namespace).start) {
       backend.list = list
       await then()
     }
@@ -61,7 +61,7 @@ t.test('a server that is late deletes nothing of the next namespace of that name
   const resources = await registry(t, { watchCache: { size: 0 } })
   const configs = storeOf(resources, 'configmaps')
   await replacedAt(resources, configs, 1, () => makeConfig(resources, 'team', 'new'))
-  t.ok(await current(configs, configs.key('team', 'new')) !== undefined)
+  t.ok(await current(configs, configs.keys.of('team', 'new')) !== undefined)
 })
 
 t.test('a server that is late does not take its finalizer from the next namespace of that name', async t => {
@@ -71,7 +71,7 @@ t.test('a server that is late does not take its finalizer from the next namespac
   // The first listing finds the account, the second nothing.
   await replacedAt(resources, last, 2, async () => {})
   const namespaces = storeOf(resources, 'namespaces')
-  const found = (await current(namespaces, namespaces.key('', 'team')))?.object as ApiObject & { spec?: unknown }
+  const found = (await current(namespaces, namespaces.keys.of('', 'team')))?.object as ApiObject & { spec?: unknown }
   t.same(found.spec, { finalizers: ['orch'] })
 })
 
@@ -80,12 +80,12 @@ t.test('an object that was marked for deletion and never removed is deleted with
   const configs = storeOf(resources, 'configmaps')
   await makeNamespace(resources, 'team')
   await makeConfig(resources, 'team', 'left')
-  const found = await current(configs, configs.key('team', 'left'))
+  const found = await current(configs, configs.keys.of('team', 'left'))
   if (found === undefined) throw new Error('it was not made')
   const marked = found.copy()
   Object.assign(marked.metadata, { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 })
-  await configs.backend.update(found.key, configs.encode(marked), found.revision)
+  await configs.backend.update(found.key, configs.entries.encode(marked), found.revision)
   await mark(resources, 'team')
   await deleted(resources, 'team')
-  t.equal(await current(configs, configs.key('team', 'left')), undefined)
+  t.equal(await current(configs, configs.keys.of('team', 'left')), undefined)
 })

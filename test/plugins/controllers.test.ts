@@ -58,7 +58,7 @@ t.test('the namespaces of the cluster are a condition of readiness, made as soon
   const alive = setInterval(() => {}, 1000) // its waits do not keep the process alive
   t.teardown(() => { clearInterval(alive) })
   await hooks.get('bootstrap-system-namespaces')
-  for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) t.ok(await current(store, store.key('', name)) !== undefined, name)
+  for (const name of ['default', 'orch-system', 'orch-public', 'orch-node-lease']) t.ok(await current(store, store.keys.of('', name)) !== undefined, name)
 })
 
 t.test('work in progress is finished before the store is closed', async t => {

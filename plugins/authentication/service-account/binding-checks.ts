@@ -77,7 +77,7 @@ function check (
       throw new Error(`the token is no longer valid: ${plural} ${JSON.stringify(`${namespace}/${name}`)}: ${why}`)
     }
   }
-  const key = store.key(namespace, name)
+  const key = store.keys.of(namespace, name)
   const { cache } = store
   if (cache?.loaded === true) {
     const entry = cache.get(key)

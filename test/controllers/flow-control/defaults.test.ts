@@ -64,12 +64,12 @@ t.test('several servers make them at once, and look after them each minute, with
   const servers = Array.from({ length: 4 }, () => new FlowDefaults(options))
   await Promise.all(servers.map(server => server.start()))
   const [levels, schemas] = [resources.find('flowcontrol.apiserver.orch.io', 'prioritylevelconfigurations'), resources.find('flowcontrol.apiserver.orch.io', 'flowschemas')]
-  const names = (): string[] => [levels, schemas].flatMap(store => store?.cache === undefined ? [] : [...namesIn(store.cache.snapshot.map, store.range(''))])
+  const names = (): string[] => [levels, schemas].flatMap(store => store?.cache === undefined ? [] : [...namesIn(store.cache.snapshot.map, store.keys.range(''))])
   await levels?.cache?.fresh()
   await schemas?.cache?.fresh()
   t.equal(names().length, 8 + 13)
   for (const server of servers.slice(1)) await server.close()
-  const key = schemas?.key('', 'probes') ?? ''
+  const key = schemas?.keys.of('', 'probes') ?? ''
   const revision = schemas?.cache?.get(key)?.revision
   await schemas?.backend.delete(key, revision ?? 0)
   await schemas?.cache?.fresh()

@@ -35,7 +35,7 @@ export const withSignature = (header: object, claims: object, signature: (input:
 export async function defaultAccount (resources: ResourceRegistry): Promise<Entry> {
   const accounts = storeOf(resources, 'serviceaccounts')
   await create(accounts, { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'default', namespace: 'default' } }, { namespace: 'default', name: '' }, context)
-  const account = await current(accounts, accounts.key('default', 'default'))
+  const account = await current(accounts, accounts.keys.of('default', 'default'))
   if (account === undefined) throw new Error('it was not made')
   return account
 }

@@ -139,7 +139,7 @@ t.test('conclude and recover: what a cached object leads to counts only if it wa
   t.equal(await failureOf(() => recover(write, refusal)), refusal)
   write.isNewest = false
   t.equal(await failureOf(() => recover(write, refusal)), refusal, 'it was')
-  await write.store.backend.update(write.key, write.store.encode(write.object), write.stored.revision)
+  await write.store.backend.update(write.key, write.store.entries.encode(write.object), write.stored.revision)
   write.isNewest = false
   t.match(await recover(write, refusal), new Repeat(FIND))
   t.equal(write.isNewest, true)

@@ -80,7 +80,7 @@ t.test('mark: the finalizer for dependents is that of the request', async t => {
 t.test('remove marked: only a marked object that nothing holds goes on to its removal', async t => {
   const write = await deletion(t, {}, { marksFirst: true })
   mark(write)
-  const marked = write.result = write.store.entry(write.key, write.object, 7)
+  const marked = write.result = write.store.entries.of(write.key, write.object, 7)
   removeMarked(write)
   t.match(write, { removes: true, result: undefined, base: marked, marked })
   const held = await deletion(t, {}, { marksFirst: true, finalizers: ['a.b/c'] })
@@ -93,7 +93,7 @@ t.test('remove marked: only a marked object that nothing holds goes on to its re
 t.test('conclude removal: an object that another client has removed is deleted, a changed one is looked at again', async t => {
   const write = await deletion(t, {}, { marksFirst: true })
   mark(write)
-  write.result = write.store.entry(write.key, write.object, 7)
+  write.result = write.store.entries.of(write.key, write.object, 7)
   removeMarked(write)
   const { kv } = await write.store.backend.get(write.key)
   write.outcome = { succeeded: false, revision: 9, current: kv } as WriteResult
@@ -115,17 +115,17 @@ t.test('a client that leaves between the mark and the removal is not told that n
   const { store } = await deletion(t, {}, { marksFirst: true })
   const caller = { isGone: false, signal: new AbortController().signal }
   let marks = 0
-  const key = store.key('default', 'a')
+  const key = store.keys.of('default', 'a')
   store.onCommitted(async revision => {
     if (marks++ > 0) return
     caller.isGone = true
-    const object = store.decode((await store.backend.get(key)).kv as KeyValue, revision).copy()
-    await store.backend.update(key, store.encode(Object.assign(object, { data: { k: 'changed' } })), revision) // as another server
+    const object = store.entries.decode((await store.backend.get(key)).kv as KeyValue, revision).copy()
+    await store.backend.update(key, store.entries.encode(Object.assign(object, { data: { k: 'changed' } })), revision) // as another server
   })
   const failure = await failureOf(() => remove(store, target('a'), {}, { ...context, caller }))
   t.match(failure, { status: { reason: 'Timeout', message: /what was stored until then stays$/ } })
   const { kv } = await store.backend.get(key)
-  t.match(kv === undefined ? kv : store.decode(kv, kv.modRevision).object, { data: { k: 'changed' }, metadata: { deletionTimestamp: /Z$/ } })
+  t.match(kv === undefined ? kv : store.entries.decode(kv, kv.modRevision).object, { data: { k: 'changed' }, metadata: { deletionTimestamp: /Z$/ } })
 })
 
 t.test('a client that leaves while a collection is deleted is told that not all of it is', async t => {

@@ -71,7 +71,7 @@ t.test('an object that cannot be read is removed, if its version is not another 
   const store = configMapStore(t, openMemory())
   const write = { store, target: target('a'), context }
   t.match(await failureOf(() => removeDamaged(write, undefined, damage)), { status: { reason: 'NotFound' } })
-  const key = store.key('default', 'a')
+  const key = store.keys.of('default', 'a')
   const { revision } = await store.backend.create(key, Buffer.from('not an object'))
   t.match(await failureOf(() => removeDamaged(write, { uid: 'u' }, damage)), { status: { reason: 'Conflict' } })
   t.match(await failureOf(() => removeDamaged(write, { resourceVersion: String(revision + 1) }, damage)), { status: { reason: 'Conflict' } })

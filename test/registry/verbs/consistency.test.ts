@@ -107,9 +107,9 @@ t.test('an update that meets a conflict is admitted and validated again', async 
       async mutate ({ oldObject }) {
         seen.push(dataOf(oldObject ?? {})['by'] ?? '')
         if (rounds++ > 0) return
-        const found = await store.backend.get(store.key('default', 'one'))
-        const other = store.encode({ ...config('one', { by: 'another' }), metadata: { ...store.decode(found.kv as never, 1).object.metadata } })
-        await store.backend.update(store.key('default', 'one'), other, found.kv?.modRevision ?? 0)
+        const found = await store.backend.get(store.keys.of('default', 'one'))
+        const other = store.entries.encode({ ...config('one', { by: 'another' }), metadata: { ...store.entries.decode(found.kv as never, 1).object.metadata } })
+        await store.backend.update(store.keys.of('default', 'one'), other, found.kv?.modRevision ?? 0)
       }
     }]
   })
@@ -167,7 +167,7 @@ t.test('after an interruption of the history the cache starts again and is right
   await store.open()
   await create(store, config('one'), target(''), context)
   const ended: string[] = []
-  cacheOf(store).subscribe(new Place(store.scope(''), 0, { wake: () => {}, end: error => { ended.push(error.code) } }))
+  cacheOf(store).subscribe(new Place(store.keys.scope(''), 0, { wake: () => {}, end: error => { ended.push(error.code) } }))
   backend.failing.add('list')
   backend.interrupt()
   t.same(ended, ['Compacted'])
@@ -185,7 +185,7 @@ t.test('both storage media types are read, whichever is written', async t => {
   await text.open()
   await create(binary, config('binary', { a: '1' }), target(''), context)
   await create(text, config('text', { b: '2' }), target(''), context)
-  const raw = async (name: string) => Buffer.from((await backend.get(binary.key('default', name))).kv?.value ?? []).subarray(0, 4).toString('latin1')
+  const raw = async (name: string) => Buffer.from((await backend.get(binary.keys.of('default', name))).kv?.value ?? []).subarray(0, 4).toString('latin1')
   t.equal(await raw('binary'), 'k8s\0')
   t.equal(await raw('text'), '{"ki')
   for (const store of [binary, text]) t.same((await list(store, everything)).entries.map(({ object }) => dataOf(object)), [{ a: '1' }, { b: '2' }])
@@ -195,11 +195,11 @@ t.test('a value that cannot be decoded fails loudly and names its key in the log
   const backend = await openBackend({ kind: 'memory' })
   const store = configMapStore(t, backend)
   await store.open()
-  await backend.create(store.key('default', 'bad'), Buffer.from('k8s\0rubbish'))
+  await backend.create(store.keys.of('default', 'bad'), Buffer.from('k8s\0rubbish'))
   t.notOk(cacheOf(store).loaded)
-  const { kv } = await backend.get(store.key('default', 'bad'))
-  t.throws(() => store.decode(kv as never, 1), { code: 'Corrupt', key: '/registry/configmaps/default/bad' })
-  await backend.delete(store.key('default', 'bad'), kv?.modRevision ?? 0)
+  const { kv } = await backend.get(store.keys.of('default', 'bad'))
+  t.throws(() => store.entries.decode(kv as never, 1), { code: 'Corrupt', key: '/registry/configmaps/default/bad' })
+  await backend.delete(store.keys.of('default', 'bad'), kv?.modRevision ?? 0)
   await cacheOf(store).ready()
   t.equal((await list(store, everything)).entries.length, 0)
 })

@@ -37,8 +37,8 @@ async function busy (store: ResourceStore): Promise<void> {
 }
 const BUSY_EVENTS = 37
 
-const historyOf = (store: ResourceStore, after: number, scope = store.scope(''), subscriber = quiet, backend: Backend = store.backend): HistoryFeed =>
-  new HistoryFeed({ backend, scope, after, decode: (kv, revision) => store.decode(kv, revision), subscriber, cache: store.cache })
+const historyOf = (store: ResourceStore, after: number, scope = store.keys.scope(''), subscriber = quiet, backend: Backend = store.backend): HistoryFeed =>
+  new HistoryFeed({ backend, scope, after, decode: (kv, revision) => store.entries.decode(kv, revision), subscriber, cache: store.cache })
 
 async function memoryStore (t: Test, windowSize?: number): Promise<ResourceStore> {
   const store = configMapStore(t, await openBackend({ kind: 'memory' }), windowSize === undefined ? {} : { windowSize })
@@ -50,7 +50,7 @@ t.test('history and cache give the same events, for a resource, a namespace and 
   const store = await memoryStore(t)
   const after = await store.backend.revision()
   await busy(store)
-  for (const [scope, count] of [[store.scope(''), BUSY_EVENTS], [store.scope('default'), BUSY_EVENTS], [store.key('default', 'c0'), 3], [store.scope('other'), 0], [store.key('default', 'c'), 0]] as const) {
+  for (const [scope, count] of [[store.keys.scope(''), BUSY_EVENTS], [store.keys.scope('default'), BUSY_EVENTS], [store.keys.of('default', 'c0'), 3], [store.keys.scope('other'), 0], [store.keys.of('default', 'c'), 0]] as const) {
     const fromCache = drain(cacheFeed(cacheOf(store), after, scope, quiet))
     const history = historyOf(store, after, scope)
     const fromHistory: string[] = []
@@ -68,7 +68,7 @@ t.test('history and cache give the same events, for a resource, a namespace and 
 t.test('a change wakes only the feeds it concerns, once until they are read', async t => {
   const store = await memoryStore(t)
   const woken: string[] = []
-  const feeds = [store.scope(''), store.scope('default'), store.scope('other'), store.key('default', 'one'), store.key('default', 'two')].map(scope =>
+  const feeds = [store.keys.scope(''), store.keys.scope('default'), store.keys.scope('other'), store.keys.of('default', 'one'), store.keys.of('default', 'two')].map(scope =>
     cacheFeed(cacheOf(store), cacheOf(store).revision, scope, { wake: () => { woken.push(scope.slice('/registry/configmaps'.length)) }, end: () => {} }))
   const told = async (work: () => Promise<unknown>): Promise<string[]> => {
     await work()
@@ -84,8 +84,8 @@ t.test('a change wakes only the feeds it concerns, once until they are read', as
 t.test('a narrow feed never loses its place, however much happens elsewhere', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
-  const feed = cacheFeed(cache, cache.revision, store.key('default', 'one'), quiet)
-  const entry = new Entry(store.key('default', 'x'), 1, ownBytes('{"metadata":{}}'), undefined, [])
+  const feed = cacheFeed(cache, cache.revision, store.keys.of('default', 'one'), quiet)
+  const entry = new Entry(store.keys.of('default', 'x'), 1, ownBytes('{"metadata":{}}'), undefined, [])
   const first = cache.revision + 1
   for (let at = 0; at < 3000; at++) cache.window.push(new CacheEvent('MODIFIED', first, entry, entry), at * 100_000)
   t.ok(cache.window.begin > 0)
@@ -96,9 +96,9 @@ t.test('a narrow feed never loses its place, however much happens elsewhere', as
 t.test('an event out of scope that follows a partial take is not delivered', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
-  const feed = cacheFeed(cache, cache.revision, store.scope('default'), quiet)
+  const feed = cacheFeed(cache, cache.revision, store.keys.scope('default'), quiet)
   await create(store, config('mine'), target(''), context)
-  const entry = new Entry(store.key('other', 'x'), cache.revision + 1, ownBytes('{"metadata":{}}'), undefined, [])
+  const entry = new Entry(store.keys.of('other', 'x'), cache.revision + 1, ownBytes('{"metadata":{}}'), undefined, [])
   cache.window.push(new CacheEvent('ADDED', cache.revision + 1, entry, undefined), 0)
   t.match(feed.take(1), { events: [{ entry: { name: 'mine' } }], more: true })
   t.match(feed.take(1), { events: { length: 0 }, more: false })
@@ -108,7 +108,7 @@ t.test('an event out of scope that follows a partial take is not delivered', asy
 t.test('a position that fell off the window is an error', async t => {
   const store = await memoryStore(t)
   const cache = cacheOf(store)
-  const feed = cacheFeed(cache, cache.revision, store.scope(''), quiet)
+  const feed = cacheFeed(cache, cache.revision, store.keys.scope(''), quiet)
   await create(store, config('one'), target(''), context)
   const entry = new Entry('/registry/configmaps/default/x', 1, ownBytes('{"metadata":{}}'), undefined, [])
   for (let revision = 10; revision < 3000; revision++) cache.window.push(new CacheEvent('MODIFIED', revision, entry, entry), revision * 1000)
@@ -134,7 +134,7 @@ t.test('a feed of history moves to the window without a gap or a repeat during w
   const { backend, open } = counted(store.backend)
   const after = await store.backend.revision()
   await busy(store)
-  const history = historyOf(store, after, store.scope(''), quiet, backend)
+  const history = historyOf(store, after, store.keys.scope(''), quiet, backend)
   const found: string[] = []
   const wrote = Promise.all(Array.from({ length: 200 }, (_, at) => create(store, config(`later${at}`), target(''), context)))
   for (let turns = 0; turns < 50 || found.length < BUSY_EVENTS + 200; turns++) {
@@ -143,7 +143,7 @@ t.test('a feed of history moves to the window without a gap or a repeat during w
   }
   await wrote
   t.equal(open(), 0, 'the watch of the back end is over')
-  t.same(found, drain(cacheFeed(cacheOf(store), after, store.scope(''), quiet)))
+  t.same(found, drain(cacheFeed(cacheOf(store), after, store.keys.scope(''), quiet)))
   await create(store, config('last'), target(''), context)
   t.equal(drain(history).length, 1, 'and it is live')
   t.equal(history.revision(), cacheOf(store).revision)
@@ -155,7 +155,7 @@ t.test('a reader that does not read is read ahead for no more than a bound, and 
   const { backend, open, asked } = counted(store.backend)
   const after = await store.backend.revision()
   for (let at = 0; at < 40; at++) await create(store, config(`c${at}`, { text: 'x'.repeat(500_000) }), target(''), context)
-  const history = historyOf(store, after, store.scope(''), quiet, backend)
+  const history = historyOf(store, after, store.keys.scope(''), quiet, backend)
   for (let turns = 0; turns < 100; turns++) await turn()
   t.equal(open(), 0, 'it does not go on reading')
   const found: string[] = []

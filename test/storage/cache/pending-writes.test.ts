@@ -11,7 +11,7 @@ import { cacheOf, config, configMapStore, context, target } from '../store.js'
 t.test('the cache takes the entry of the write itself and decodes nothing', async t => {
   const store = configMapStore(t, openMemory())
   await store.open()
-  store.decode = () => { throw new Error('decoded') }
+  store.entries.decode = () => { throw new Error('decoded') }
   const made = await create(store, config('a'), target(''), context)
   t.equal(cacheOf(store).get(made.key), made)
   const changed = await change(store, target('a'), context, () => config('a', { n: '1' }))

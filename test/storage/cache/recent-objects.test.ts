@@ -69,7 +69,7 @@ t.test('kept objects equal their stored bytes, for every type', async t => {
     for (let run = 0; run < 10; run++) {
       const { object } = decode(resource.message, value(dice, resource.message))
       applyDefaults(resource.message, object)
-      const stored = store.entry('/key', object, 7)
+      const stored = store.entries.of('/key', object, 7)
       const read = toJson(resource.message, store.readStored(stored))
       keepDecoded(stored, object)
       if (toJson(resource.message, store.readStored(stored)) !== read) t.fail(`${resource.kind}: ${stored.json.toString()}`)

@@ -1,0 +1,73 @@
+/** Between objects of a type, their stored values and their entries in memory. */
+import { splitJson, toJson } from '../schemas/codec/json/encode.js'
+import type { ApiObject, ResourceType } from '../schemas/resource.js'
+import { fieldValues } from '../schemas/selectors/fields.js'
+import type { KeyValue, Revision } from '../storage/backend.js'
+import { ownBytes } from '../storage/bytes.js'
+import { decodedBefore, rememberDecoded } from '../storage/cache/decoded-values.js'
+import { Entry } from '../storage/cache/entry.js'
+import type { OrderedMap } from '../storage/cache/ordered-map.js'
+import { UnversionedJson } from '../storage/cache/unversioned.js'
+import { marked } from './outgrown.js'
+import { StoredCodec, type StoredCodecOptions } from './stored-form.js'
+
+type StoredValues = ReadonlyMap<string, { readonly revision: Revision, readonly value: Uint8Array }>
+
+export class Entries {
+  readonly #type: ResourceType
+  readonly #codec: StoredCodec
+  /** Corrected defaults depend on the server's gates: others may not share what it decodes. */
+  readonly #isShared: boolean
+
+  constructor (options: StoredCodecOptions) {
+    this.#type = options.type
+    this.#codec = new StoredCodec(options)
+    this.#isShared = options.correctDefaults === undefined
+  }
+
+  /** Encodes an object without its resourceVersion, which the store sets. */
+  encode (object: ApiObject): Uint8Array { return this.#codec.encode(object) }
+
+  /** @throws StorageError 'Corrupt', 'Undecryptable' */
+  decode (kv: KeyValue, revision: Revision): Entry {
+    const known = this.#isShared && kv.damage === undefined
+      ? decodedBefore(kv.value, this.#type, kv.key, revision)
+      : undefined
+    return known ?? this.of(kv.key, this.#codec.decode(kv), revision)
+  }
+
+  of (key: string, object: ApiObject, revision: Revision): Entry {
+    return this.#entry(key, object, ownBytes(toJson(this.#type.stored.message, object, String(revision))), revision)
+  }
+
+  /** Of an object that is not stored and has no resourceVersion. */
+  unstored (key: string, object: ApiObject): Entry {
+    return this.#entry(key, object, ownBytes(toJson(this.#type.stored.message, object)), 0)
+  }
+
+  /** Of an object at any revision, sharing its JSON. */
+  at (key: string, object: ApiObject, json: UnversionedJson): (revision: Revision) => Entry {
+    return revision => this.#entry(key, object, json.at(revision), revision)
+  }
+
+  /** JSON without a resourceVersion, which can be added later. */
+  unversioned (object: ApiObject): UnversionedJson {
+    return new UnversionedJson(splitJson(this.#type.stored.message, object))
+  }
+
+  /** Shares entries with servers of this process that continue from these values. */
+  share (map: OrderedMap<Entry>, { start, end }: { start: string, end: string }, values: StoredValues): void {
+    if (!this.#isShared) return
+    map.forEach(start, end, entry => {
+      const stored = values.get(entry.key)
+      if (stored?.revision === entry.revision) rememberDecoded(stored.value, this.#type, entry)
+      return true
+    })
+  }
+
+  #entry (key: string, object: ApiObject, json: Buffer, revision: Revision): Entry {
+    return marked(
+      new Entry(key, revision, json, object.metadata.labels, fieldValues(this.#type.stored, object)), object
+    )
+  }
+}
