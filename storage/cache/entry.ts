@@ -104,7 +104,11 @@ export class Entry {
   /** The form if it is kept. */
   known (name: string): unknown {
     const form = this.#forms?.get(name)
-    return form === undefined ? undefined : this.#find(form)?.value
+    const known = form === undefined ? undefined : this.#find(form)
+    if (known === undefined) return undefined
+    known.form.asked++
+    known.form.hits++
+    return known.value
   }
 
   #find (form: Form): Kept | undefined {

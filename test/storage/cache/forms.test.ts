@@ -45,6 +45,10 @@ t.test('a form is made once of an entry while somebody asks for it', async t => 
     sweep()
   }
   t.equal(pods.entries[0]?.object, pods.entries[0]?.object, 'and so is the parsed object')
+  for (let span = 0; span < 2 * SPANS_TO_IDLE; span++) {
+    t.ok(pods.entries[0]?.known('protobuf'), 'whoever looks whether it is kept asks for it')
+    sweep()
+  }
 })
 
 t.test('an entry that a newer state has replaced keeps nothing', async t => {
