@@ -66,7 +66,9 @@ export async function conclude (write: ChangeWrite): Promise<void> {
     write.isNewest = true
     throw new Repeat(FIND)
   } else if (removes) {
-    write.result = store.entries.of(base.key, object, outcome.revision)
+    write.result = object === write.oldObject
+      ? base.at(outcome.revision)
+      : store.entries.of(base.key, object, outcome.revision)
   } else {
     write.result = encoded?.entry(outcome.revision)
     if (write.result !== undefined) keepDecoded(write.result, object, base)

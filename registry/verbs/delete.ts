@@ -38,6 +38,8 @@ export interface Deleted {
   /** The last state of a removed object, or the marked state. */
   readonly entry: Entry
   readonly removed: boolean
+  /** Of a removed object, if it could be read. */
+  readonly uid?: string | undefined
 }
 
 const BY_PROPAGATION: Readonly<Record<Propagation, string | undefined>> = {
@@ -125,7 +127,7 @@ export async function remove (
   try {
     const write = new DeleteWrite({ store, target, context }, request)
     const { entry } = await runChange(DELETE, write)
-    return { entry, removed: write.removed }
+    return { entry, removed: write.removed, uid: write.object.metadata.uid }
   } catch (error) {
     if (!isUnreadable(error)) throw error
     return { entry: await removeDamaged({ store, target, context }, request.preconditions, error), removed: true }
@@ -165,7 +167,10 @@ const OF_OTHERS = {
 /** Decides whether the object is removed, and shows how it looks once its deletion has begun. */
 export function mark (write: DeleteWrite): void {
   const { store, base, oldObject, request } = write
-  const marked = markedObject(store, base.copy(), request)
+  // Only a strategy of its own changes more than metadata.
+  const marked = markedObject(
+    store, marksFirst(write) ? base.copy() : { ...oldObject, metadata: { ...oldObject.metadata } }, request
+  )
   write.removed = removable(store, marked)
   write.removes = write.removed && !marksFirst(write)
   write.object = write.removes ? oldObject : marked

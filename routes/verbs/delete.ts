@@ -61,10 +61,12 @@ export function deleteVerb (store: ResourceStore): Verb {
     const target = targetOf(request)
     const reason = store.strategy.undeletable?.(target.name)
     if (reason !== undefined) throw forbidden(store.resource, target.name, reason)
-    const { entry, removed } = await remove(store, target, options.request, withOptions(request, store, options))
+    const { entry, removed, uid } = await remove(
+      store, target, options.request, withOptions(request, store, options)
+    )
     if (!removed) return entryAnswer(request, store, entry, 202)
     if (store.representation.deleteReturns === 'Object') return entryAnswer(request, store, entry)
-    return success(request, store, { name: target.name, uid: entry.object.metadata.uid })
+    return success(request, store, { name: target.name, uid })
   }
 }
 
