@@ -25,6 +25,7 @@ import { memoryUse } from './benchmarks/memory.js'
 import { versions } from './benchmarks/nodes.js'
 import { owners } from './benchmarks/owners.js'
 import { pods } from './benchmarks/pods.js'
+import { production } from './benchmarks/production.js'
 import { reads, readsHttp2 } from './benchmarks/reads.js'
 import { lines, out } from './benchmarks/report.js'
 import { TINY } from './benchmarks/scale.js'
@@ -38,7 +39,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
   t.test(`the figures of ${name} are measured`, async t => {
     lines.length = 0
     shown.length = 0

@@ -59,6 +59,8 @@ export class EtcdProcess {
     })
   }
 
+  get pid (): number | undefined { return this.#process?.pid }
+
   /** Kills it without a clean shutdown; resolves when it has exited. */
   async kill (): Promise<void> {
     await this.#signal('SIGKILL')

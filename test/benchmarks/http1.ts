@@ -13,10 +13,11 @@ async function openSocket (port: number): Promise<TLSSocket> {
   return socket
 }
 
-const typeOf = (method: string): string => method === 'PATCH' ? 'application/apply-patch+yaml' : 'application/json'
+/** A patch that names its manager is an apply. */
+const typeOf = (method: string, path: string): string => method !== 'PATCH' ? 'application/json' : path.includes('fieldManager=') ? 'application/apply-patch+yaml' : 'application/merge-patch+json'
 
 function requestBytes (method: string, path: string, body?: string): string {
-  const rest = body === undefined ? '\r\n' : `Content-Type: ${typeOf(method)}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  const rest = body === undefined ? '\r\n' : `Content-Type: ${typeOf(method, path)}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   return `${method} ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${TOKEN}\r\nAccept: application/json\r\n${rest}`
 }
 

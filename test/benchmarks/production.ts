@@ -1,0 +1,193 @@
+/**
+ * What requests cost an ordinary user of a production server: RBAC with one group bound in many namespaces, audit at Metadata to a file, Secrets
+ * encrypted, fair queues, public names, 64 connections. Beside it kube-apiserver's figures, the same requests without all that, and with other
+ * numbers of namespaces.
+ */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEtcd, type EtcdProcess } from '../etcd-process.js'
+import { Ends } from './ends.js'
+import { call, hangUp, pool } from './http1.js'
+import { cpu, launch, type Launched } from './process.js'
+import { UNBOUNDED } from './reads.js'
+import { report } from './report.js'
+import type { Scale } from './scale.js'
+
+const CALLERS = 64
+const RBAC = '/apis/rbac.authorization.k8s.io/v1'
+const LEASES = '/apis/coordination.k8s.io/v1'
+/** A namespace that the group is not bound in. */
+const ELSEWHERE = 'default'
+const UNIT = 'µs of CPU a request'
+
+type Kind = 'configmaps' | 'secrets' | 'leases'
+
+const pathOf = (kind: Kind, namespace: string): string => `${kind === 'leases' ? LEASES : '/api/v1'}/namespaces/${namespace}/${kind}`
+
+const SPECIFIC: Readonly<Record<Kind, (turn: number) => object>> = {
+  configmaps: turn => ({ data: { text: 'x'.repeat(2048), turn: String(turn) } }),
+  secrets: turn => ({ data: { text: Buffer.alloc(1024, 'x').toString('base64'), turn: Buffer.from(String(turn)).toString('base64') } }),
+  leases: turn => ({ spec: { holderIdentity: 'bench', leaseDurationSeconds: 15, leaseTransitions: turn } })
+}
+const bodyOf = (kind: Kind, name: string, turn = 0, resourceVersion?: string): string => JSON.stringify({
+  apiVersion: kind === 'leases' ? 'coordination.k8s.io/v1' : 'v1',
+  kind: { configmaps: 'ConfigMap', secrets: 'Secret', leases: 'Lease' }[kind],
+  metadata: { name, labels: { app: 'bench' }, resourceVersion },
+  ...SPECIFIC[kind](turn)
+})
+
+interface Request { readonly method: string, readonly path: string, readonly body?: string }
+
+interface Row {
+  readonly work: string
+  /** kube-apiserver 1.36 and its etcd: the first thousand, and later ones. */
+  readonly peer: readonly [first: number, later: number]
+  readonly code: number
+  /** Of which goals. */
+  readonly goal: 'read' | 'write' | 'check'
+  /** @param version resourceVersion of what the row before has answered */
+  readonly request: (namespace: string, name: string, version: string) => Request
+}
+
+const created = (kind: Kind) => (namespace: string, name: string): Request => ({ method: 'POST', path: pathOf(kind, namespace), body: bodyOf(kind, name) })
+const onObject = (method: string, kind: Kind, body?: (name: string, version: string) => string, query = '') => (namespace: string, name: string, version: string): Request => (
+  { method, path: `${pathOf(kind, namespace)}/${name}${query}`, ...(body === undefined ? {} : { body: body(name, version) }) })
+const review = JSON.stringify({ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: { verb: 'get', resource: 'configmaps', namespace: 'team-1' } } })
+
+/** In an order in which the objects of a row are there. */
+export const ROWS: readonly Row[] = [
+  { work: 'create ConfigMap, 2 KB', peer: [1920, 1330], code: 201, goal: 'write', request: created('configmaps') },
+  { work: 'create Secret', peer: [1520, 1330], code: 201, goal: 'write', request: created('secrets') },
+  { work: 'create Lease', peer: [1200, 1050], code: 201, goal: 'write', request: created('leases') },
+  { work: 'renew Lease', peer: [1725, 1495], code: 200, goal: 'write', request: onObject('PUT', 'leases', (name, version) => bodyOf('leases', name, 1, version)) },
+  { work: 'update ConfigMap', peer: [1620, 1640], code: 200, goal: 'write', request: onObject('PUT', 'configmaps', name => bodyOf('configmaps', name, 1)) },
+  { work: 'merge patch of ConfigMap', peer: [1990, 1940], code: 200, goal: 'write', request: onObject('PATCH', 'configmaps', () => '{"data":{"turn":"2"}}') },
+  { work: 'apply of ConfigMap', peer: [1630, 1990], code: 200, goal: 'write', request: onObject('PATCH', 'configmaps', name => bodyOf('configmaps', name, 3), '?fieldManager=bench&force=true') },
+  { work: 'get ConfigMap', peer: [618, 634], code: 200, goal: 'read', request: onObject('GET', 'configmaps') },
+  { work: 'get Secret', peer: [610, 640], code: 200, goal: 'read', request: onObject('GET', 'secrets') },
+  { work: 'list ConfigMaps of one namespace', peer: [623, 666], code: 200, goal: 'read', request: namespace => ({ method: 'GET', path: pathOf('configmaps', namespace) }) },
+  { work: 'get, forbidden', peer: [290, 350], code: 403, goal: 'check', request: (_namespace, name) => ({ method: 'GET', path: `${pathOf('configmaps', ELSEWHERE)}/${name}` }) },
+  { work: 'self access review', peer: [590, 570], code: 201, goal: 'check', request: () => ({ method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body: review }) },
+  { work: 'delete ConfigMap', peer: [1200, 1250], code: 200, goal: 'write', request: onObject('DELETE', 'configmaps') },
+  { work: 'delete Secret', peer: [1130, 1230], code: 200, goal: 'write', request: onObject('DELETE', 'secrets') },
+  { work: 'delete Lease', peer: [1220, 1080], code: 200, goal: 'write', request: onObject('DELETE', 'leases') }
+]
+
+/** Ours to the peer's, the first and the later ones. */
+const GOALS = { etcd: { read: 0.2, write: 0.5, check: 0.3 }, embedded: { read: 0.2, write: 0.3, check: 0.3 } }
+/** All checks together to the same request without them. */
+const CHECKS = 1.25
+
+/** What a production server does beside the request. */
+type Check = 'RBAC' | 'audit' | 'queues' | 'encryption'
+
+interface Setting {
+  readonly name: string
+  readonly namespaces: number
+  readonly checks: readonly Check[]
+}
+
+const USUAL: Setting = { name: 'usual', namespaces: 1_000, checks: ['RBAC', 'audit', 'queues', 'encryption'] }
+const SETTINGS: readonly Setting[] = [USUAL, { ...USUAL, name: 'unchecked', checks: [] }, { ...USUAL, name: 'few', namespaces: 10 }, { ...USUAL, name: 'many', namespaces: 5_000 }]
+
+interface Costs { readonly first: number, readonly later: number }
+
+/** @returns the resourceVersion of the answer */
+async function send (port: number, { method, path, body }: Request, expected: number): Promise<string> {
+  const { code, body: text } = await call(port, method, path, body)
+  if (code !== expected) throw new Error(`${method} ${path} was answered ${code}: ${text().slice(0, 500)}`)
+  return /"resourceVersion":"(\d+)"/.exec(text())?.[1] ?? ''
+}
+
+/** Namespaces with a role and its binding to the user's group. */
+async function fill ({ port }: Launched, namespaces: number): Promise<void> {
+  const rule = { apiGroups: ['*'], resources: ['configmaps', 'secrets', 'leases'], verbs: ['*'] }
+  await send(port, { method: 'POST', path: `${RBAC}/clusterroles`, body: JSON.stringify({ metadata: { name: 'team' }, rules: [rule] }) }, 201)
+  const binding = JSON.stringify({ metadata: { name: 'team' }, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'team' }, subjects: [{ kind: 'Group', name: 'group-b', apiGroup: 'rbac.authorization.k8s.io' }] })
+  await pool(namespaces, CALLERS, async at => {
+    await send(port, { method: 'POST', path: '/api/v1/namespaces', body: JSON.stringify({ metadata: { name: `team-${at}` } }) }, 201)
+    await send(port, { method: 'POST', path: `${RBAC}/namespaces/team-${at}/rolebindings`, body: binding }, 201)
+  })
+}
+
+/** A file in the folder. */
+function written (folder: string, name: string, content: object): string {
+  const path = join(folder, name)
+  writeFileSync(path, JSON.stringify(content))
+  return path
+}
+
+function flagsOf (checks: readonly Check[], folder: string): string[] {
+  const policy = { apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }
+  const keys = [{ name: 'one', secret: Buffer.alloc(32, 1).toString('base64') }]
+  const encrypted = { apiVersion: 'apiserver.config.orch.io/v1', kind: 'EncryptionConfiguration', resources: [{ resources: ['secrets'], providers: [{ aesgcm: { keys } }] }] }
+  const flags: Readonly<Record<Check, () => string[]>> = {
+    RBAC: () => ['--authorization-mode=Node,RBAC'],
+    audit: () => [`--audit-policy-file=${written(folder, 'policy.json', policy)}`, `--audit-log-path=${join(folder, 'audit.log')}`],
+    queues: () => [],
+    encryption: () => [`--encryption-provider-config=${written(folder, 'encryption.json', encrypted)}`]
+  }
+  return [...checks.includes('queues') ? [] : UNBOUNDED, ...checks.flatMap(check => flags[check]())]
+}
+
+/** The costs of each row on a fresh server. */
+export async function costsOf (store: 'embedded' | 'etcd', { namespaces, checks }: Omit<Setting, 'name'>, scale: Scale): Promise<ReadonlyMap<Row, Costs>> {
+  await using ends = new Ends()
+  const folder = mkdtempSync(join(tmpdir(), 'orch-server-'))
+  const etcd: EtcdProcess | undefined = store === 'etcd' ? await startEtcd(ends) : undefined
+  const flags = ['--compat-names', ...etcd === undefined ? [] : [`--etcd-servers=${etcd.url}`]]
+  const opened = await launch([...flags, ...UNBOUNDED], folder)
+  const teams = Math.min(namespaces, scale.objects)
+  await fill(opened, teams)
+  await opened.kill()
+  hangUp(opened.port)
+  const server = ends.add(await launch([...flags, ...flagsOf(checks, folder)], folder))
+  ends.teardown(() => { hangUp(server.port) })
+  const spent = (): number => cpu(server) + (etcd === undefined ? 0 : cpu({ process: etcd }))
+  const found = new Map<Row, Costs>()
+  const first = Math.min(1_000, scale.gets)
+  const counts = [first, Math.min(3_000, scale.gets)]
+  let versions: string[] = []
+  for (const row of ROWS) {
+    const answered: string[] = []
+    const costs: number[] = []
+    let from = 0
+    for (const count of counts) {
+      const before = spent()
+      const base = from
+      await pool(count, CALLERS, async at => {
+        const which = base + at
+        const request = row.request(`team-${which % teams}`, `o-${which}`, versions[which] ?? '')
+        answered[which] = await send(server.port, request, row.code === 403 && !checks.includes('RBAC') ? 404 : row.code)
+      })
+      costs.push((spent() - before) * 1000 / count)
+      from += count
+    }
+    versions = answered
+    found.set(row, { first: costs[0] ?? NaN, later: costs[1] ?? NaN })
+  }
+  return found
+}
+
+export async function production (scale: Scale): Promise<void> {
+  const rounds = Math.min(3, scale.rounds)
+  for (const store of scale.stores) {
+    const all = new Map(SETTINGS.map(setting => [setting, new Map(ROWS.map(row => [row, [] as Costs[]]))]))
+    for (let round = 0; round < rounds; round++) {
+      for (const setting of round % 2 === 0 ? SETTINGS : SETTINGS.toReversed()) {
+        for (const [row, costs] of await costsOf(store, setting, scale)) all.get(setting)?.get(row)?.push(costs)
+      }
+    }
+    const of = (name: string, row: Row): readonly Costs[] => [...all].find(([setting]) => setting.name === name)?.[1].get(row) ?? []
+    const later = (name: string, row: Row): number[] => of(name, row).map(({ later }) => later)
+    for (const row of ROWS) {
+      const { work, peer, goal } = row
+      const most = GOALS[store][goal]
+      report({ work: `${work}, the first ${Math.min(1_000, scale.gets)}, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: of(USUAL.name, row).map(({ first }) => first), limit: [peer[0]], most })
+      report({ work: `${work}, later, ${store}, beside kube-apiserver 1.36`, unit: UNIT, ours: later(USUAL.name, row), limit: [peer[1]], most })
+      report({ work: `${work}, ${store}, beside the same without RBAC, audit, queues and encryption`, unit: UNIT, ours: later(USUAL.name, row), limit: later('unchecked', row), most: CHECKS })
+      report({ work: `${work}, ${store}, 5,000 namespaces beside 10`, unit: UNIT, ours: later('many', row), limit: later('few', row), most: 1.1 })
+    }
+  }
+}
