@@ -205,7 +205,9 @@ function idleStorageVersions ({ values, given }: Parsed): string[] {
 /** Warnings about flags without effect because of other flags. */
 export function idleFlags (parsed: Parsed): string[] {
   const { values, given } = parsed
-  const sizes: FlagName[] = values['watch-cache'] ? [] : ['default-watch-cache-size', 'watch-cache-sizes']
+  const sizes: FlagName[] = values['watch-cache']
+    ? []
+    : ['default-watch-cache-size', 'encoded-objects-cache-size', 'watch-cache-sizes']
   return [
     ...sizes.filter(name => given.has(name)).map(name => `--${name} has no effect with --watch-cache=false`),
     ...idleRefinements(parsed), ...idleCloudFlags(parsed), ...idleFairness(parsed), ...idleStorageVersions(parsed),

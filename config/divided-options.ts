@@ -14,7 +14,7 @@ const BODY_BYTES = 256 * 1024 * 1024
 
 /** The options of one process, with its share of each limit. */
 export function dividedOptions (options: ServerOptions, part: Part): ServerOptions {
-  const { limits = {}, audit } = options
+  const { limits = {}, audit, watchCache } = options
   const {
     maxRequestsInflight: reading = 400, maxMutatingRequestsInflight: mutating = 200,
     maxBodyBytesInflight: bodies = BODY_BYTES
@@ -25,8 +25,22 @@ export function dividedOptions (options: ServerOptions, part: Part): ServerOptio
     maxMutatingRequestsInflight: shareOf(mutating, part),
     maxBodyBytesInflight: Math.max(LEAST_BODY_BYTES, shareOf(bodies, part))
   }
-  return { ...options, limits: divided, ...(audit === undefined ? {} : { audit: dividedAudit(audit, part) }) }
+  return {
+    ...options,
+    limits: divided,
+    ...(watchCache === undefined ? {} : { watchCache: dividedCache(watchCache, part) }),
+    ...(audit === undefined ? {} : { audit: dividedAudit(audit, part) })
+  }
 }
+
+function dividedCache (cache: WatchCache, { count }: Part): WatchCache {
+  const { encodedObjects: size } = cache
+  if (size === undefined) return cache
+  const encodedObjects = 'bytes' in size ? { bytes: Math.floor(size.bytes / count) } : { share: size.share / count }
+  return { ...cache, encodedObjects }
+}
+
+type WatchCache = NonNullable<ServerOptions['watchCache']>
 
 /** The throttle of audit batches. */
 function dividedAudit (audit: NonNullable<ServerOptions['audit']>, part: Part): NonNullable<ServerOptions['audit']> {

@@ -21,6 +21,7 @@ import { gateSettings, gateWarnings } from './feature-gates.js'
 import { readFile } from './files.js'
 import { FlagError } from './flag.js'
 import type { FlagName, Values } from './flags/index.js'
+import { readCacheSize } from './flags/storage.js'
 import { parseArguments, type Parsed } from './command-line.js'
 import { withLocalDefaults } from './local.js'
 import { nodeAgentOptions, nodeAgentWarnings } from './node-agents.js'
@@ -79,7 +80,11 @@ export async function configuration (parsed: Parsed): Promise<Configuration> {
       ...(encryption === undefined ? {} : { encryption: encryption.options })
     },
     watchCache: values['watch-cache']
-      ? { size: values['default-watch-cache-size'], sizes: await watchCacheSizes(parsed) }
+      ? {
+          size: values['default-watch-cache-size'],
+          sizes: await watchCacheSizes(parsed),
+          encodedObjects: readCacheSize(values['encoded-objects-cache-size']) ?? { bytes: 0 } // the flag is checked
+        }
       : { size: 0 },
     authentication: {
       anonymous: values.local && !given.has('anonymous-auth') ? 'health' : values['anonymous-auth'],

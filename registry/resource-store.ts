@@ -5,7 +5,9 @@
  */
 import { toJson } from '../schemas/codec/json/encode.js'
 import { withoutNulls } from '../schemas/language/unset.js'
-import type { Strategy, ApiObject, Representation, ResourceType } from '../schemas/resource.js'
+import {
+  resourceLabel, type Strategy, type ApiObject, type Representation, type ResourceType
+} from '../schemas/resource.js'
 import { placeOf } from '../schemas/selectors/fields.js'
 import { GatedFields } from '../schemas/language/gated.js'
 import { DEFAULT_GATES, type Gates } from '../schemas/gates.js'
@@ -141,7 +143,7 @@ export class ResourceStore {
       ? of?.cache
       : new WatchCache({
         backend,
-        type: type.plural,
+        type: resourceLabel(type),
         indexedFields: type.indexedFields.map(field => placeOf(field, type.stored)),
         scope: this.keys.scope(''),
         decode: (kv, revision) => this.entries.decode(kv, revision),

@@ -1,4 +1,5 @@
 /** Summarizes memory, active handles and caches for humans. Contains no object names and no secrets. */
+import { resourceLabel } from '../schemas/resource.js'
 import type { ResourceRegistry } from './resource-registry.js'
 
 export interface State {
@@ -28,7 +29,7 @@ export function stateOf (resources: ResourceRegistry): State {
   const caches: Record<string, CacheState> = {}
   for (const { type, cache } of resources.all()) {
     if (cache === undefined) continue
-    caches[type.group === '' ? type.plural : `${type.plural}.${type.group}`] = {
+    caches[resourceLabel(type)] = {
       loaded: cache.loaded, objects: cache.size, revision: cache.revision, watches: cache.subscribers,
       events: cache.window.end - cache.window.begin, eventsSince: cache.window.since
     }

@@ -401,3 +401,7 @@ function relabelled (
     return [here, read]
   }))
 }
+
+/** As metrics name it: `configmaps`, `clusterroles.rbac.authorization.orch.io`. */
+export const resourceLabel = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string =>
+  group === '' ? plural : `${plural}.${group}`

@@ -1,5 +1,5 @@
 /** Metrics of watches by group, version and kind, with upstream's names. */
-import type { Representation } from '../../schemas/resource.js'
+import { resourceLabel, type Representation } from '../../schemas/resource.js'
 
 const SIZE_BUCKETS = [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072]
 
@@ -40,7 +40,7 @@ export function observeWatches ({ counter, histogram }: Metrics): (representatio
   )
   const observers = new WeakMap<Representation, WatchObserver>()
   const observerOf = ({ group, version, kind, type }: Representation): WatchObserver => {
-    const resource = type.group === '' ? type.plural : `${type.plural}.${type.group}`
+    const resource = resourceLabel(type)
     let series: ReturnType<typeof make> | undefined
     const make = () => ({
       events: events.with(group, version, kind),

@@ -8,7 +8,7 @@ import { choice, Problem } from '../flag.js'
 import { storage as flags } from '../flags/storage.js'
 import { didYouMean } from '../suggestions.js'
 import {
-  fromFlag, callback, checkMembers, members, required, object, option, OptionError, record, string, wholeNumber,
+  fromFlag, callback, checkMembers, members, required, number, object, option, OptionError, record, string, wholeNumber,
   type Option, type Table
 } from '../option.js'
 import { cachedProblem, groupAndPlural, resourceProblem } from '../resource-names.js'
@@ -35,19 +35,19 @@ const COMMON: Table<Omit<StorageOptions, 'kind'>> = {
   }
 }
 
-/** Either a time or a size. */
-const historyRetention: Option<NonNullable<Own<'embedded'>['historyRetention']>> = {
+/** An object with one of two members. */
+const eitherOf = <T>(table: Readonly<Record<string, Option<unknown>>>): Option<T> => ({
   check: (value, path) => {
-    object().check(value, path)
-    members<{ milliseconds?: number, bytes?: number }>({
-      milliseconds: wholeNumber({ min: 1000 }), bytes: wholeNumber({ min: 2 ** 20 })
-    })
-      .check(value, path)
+    checkMembers(table, value, path)
     if (Object.keys(value as object).length !== 1) {
-      throw new OptionError(path, undefined, 'must have either milliseconds or bytes')
+      throw new OptionError(path, undefined, `must have either ${Object.keys(table).join(' or ')}`)
     }
   }
-}
+})
+
+const historyRetention = eitherOf<NonNullable<Own<'embedded'>['historyRetention']>>({
+  milliseconds: wholeNumber({ min: 1000 }), bytes: wholeNumber({ min: 2 ** 20 })
+})
 
 const servers: Option<readonly string[]> = fromFlag(flags['etcd-servers'])
 const folder = option<string>(value => {
@@ -94,5 +94,6 @@ export const storage: Option<StorageOptions> = {
 export const watchCache: Option<WatchCacheOptions> = members<WatchCacheOptions>({
   size: fromFlag(flags['default-watch-cache-size']),
   sizes: record(wholeNumber(), name =>
-    cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/'))))
+    cachedProblem(name, groupAndPlural, ownName => ownName.slice(0, ownName.lastIndexOf('/')))),
+  encodedObjects: eitherOf({ bytes: wholeNumber(), share: number({ min: 0, max: 1 }) })
 })

@@ -28,12 +28,28 @@ const LEAST_TIME = 60_000
 /** A hundred years. */
 const LONGEST_TIME = 100 * 366 * 24 * 3_600_000
 
+const bytesIn = (text: string): number | undefined => {
+  const [, amount, unit = ''] = /^(\d{1,9})(Ki|Mi|Gi|Ti)$/.exec(text) ?? []
+  return amount === undefined ? undefined : Number(amount) * (SIZES[unit] ?? 0)
+}
+
+/** Parses `--encoded-objects-cache-size`; undefined if it is neither a size nor a share. */
+export function readCacheSize (text: string): { readonly bytes: number } | { readonly share: number } | undefined {
+  const [, percent] = /^(\d{1,2}|100)%$/.exec(text) ?? []
+  if (percent !== undefined) return { share: Number(percent) / 100 }
+  const bytes = text === '0' ? 0 : bytesIn(text)
+  return bytes === undefined ? undefined : { bytes }
+}
+
+const cacheSizeProblem = (value: string): string | undefined =>
+  readCacheSize(value) === undefined ? 'must be a size such as 512Mi, a share of memory such as 25%, or 0' : undefined
+
 /** Parses a non-empty `--history-retention`; undefined if it is neither a time nor a size. */
 export function readRetention (text: string): {
   readonly milliseconds: number
 } | { readonly bytes: number } | undefined {
-  const [, amount, unit = ''] = /^(\d{1,9})(Ki|Mi|Gi|Ti)$/.exec(text) ?? []
-  if (amount !== undefined) return { bytes: Number(amount) * (SIZES[unit] ?? 0) }
+  const bytes = bytesIn(text)
+  if (bytes !== undefined) return { bytes }
   const milliseconds = readDuration(text)
   return milliseconds === undefined ? undefined : { milliseconds }
 }
@@ -90,6 +106,12 @@ export const storage = {
     { min: 0 }
   ),
   'watch-cache-sizes': list([], 'watch cache sizes per resource, resource[.group]#size', cacheSize),
+  'encoded-objects-cache-size': text(
+    '25%',
+    'memory for objects in the forms that clients read beside the stored JSON (protobuf, metadata, rows of tables, ' +
+      'other names and versions), a size such as 512Mi or a share of the memory that the process may use; 0 keeps none',
+    cacheSizeProblem
+  ),
   'delete-collection-workers': int(1, 'number of workers per deletecollection call', { min: 1, max: 1000 }),
   'event-ttl': duration(3_600_000, 'time to keep Events', { min: 1000 }),
   'enable-garbage-collector': bool(true, 'enable garbage collection of dependents; must match the controller manager')

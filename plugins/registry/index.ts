@@ -4,15 +4,18 @@
  */
 import fp from 'fastify-plugin'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import { resourceLabel } from '../../schemas/resource.js'
 import { admissionReader } from '../../admission/reader.js'
 import { failureFields } from '../../storage/errors.js'
+import { limitForms, type FormsSize } from '../../storage/cache/forms-budget.js'
 import type { ServiceRanges } from '../../registry/services/allocation.js'
 import { ResourceRegistry, type RegistryOptions } from '../../registry/resource-registry.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import { stateFields, stateOf } from '../../registry/state.js'
 import { withoutRepeats } from '../shared/repeated-failures.js'
 import { observeAddresses, observeRanges } from './allocator-metrics.js'
-import { observeCaches, observeStores, resourceLabel } from './store-metrics.js'
+import { observeForms } from './form-metrics.js'
+import { observeCaches, observeStores } from './store-metrics.js'
 
 /** Watch cache settings. */
 export interface WatchCacheOptions {
@@ -23,6 +26,12 @@ export interface WatchCacheOptions {
   readonly size?: number
   /** Overrides per resource by `group/plural`; `/configmaps` for the core group. */
   readonly sizes?: Readonly<Record<string, number>>
+  /**
+   * Memory for the forms of objects that clients read beside the stored JSON: bytes, or a share of the memory that the
+   * process may use. All servers of a process have it together, and the last one that is registered with it sets it.
+   * Default a quarter of the memory.
+   */
+  readonly encodedObjects?: FormsSize
 }
 
 type StoredOptions = Partial<Pick<RegistryOptions, 'mediaType' | 'leaseReuseSeconds' | 'garbageCollection'>>
@@ -40,6 +49,7 @@ export default fp<RegistryPluginOptions>(async (fastify, { storage = {}, watchCa
   const { orchBackends: backends, orchClock: clock, orchHealth: health, orchMetrics: metrics } = fastify
   const { featureGates: gates } = fastify.orchSettings
   const { prefix } = backends
+  if (watchCache.encodedObjects !== undefined) limitForms(watchCache.encodedObjects)
   const log = withoutRepeats((message, error) => { fastify.log.warn(failureFields(error), message) })
   const allocation = services === undefined
     ? undefined
@@ -79,6 +89,7 @@ export default fp<RegistryPluginOptions>(async (fastify, { storage = {}, watchCa
     if (pending !== undefined) throw new Error(`${pending.type.plural} are not loaded yet`)
   }, { healthz: false, livez: false })
   observeCaches(metrics, resources)
+  observeForms(metrics)
   if (allocation !== undefined) observeRanges(metrics, allocation)
 
   fastify.addHook('onReady', done => {

@@ -1,15 +1,11 @@
 /** Metrics of stores and watch caches by resource type, with upstream's names. */
-import type { ResourceType } from '../../schemas/resource.js'
+import { resourceLabel, type ResourceType } from '../../schemas/resource.js'
 import type { StoreObserver, StoreOperation } from '../../storage/observer.js'
 import type { ResourceRegistry } from '../../registry/resource-registry.js'
 import type { Counter, Histogram, Metrics } from '../shared/metric-series.js'
 
 const SECONDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60]
 const OBJECTS = [10, 50, 100, 500, 1000, 2500, 5000]
-
-/** `configmaps`, `clusterroles.rbac.authorization.orch.io` */
-export const resourceLabel = ({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string =>
-  group === '' ? plural : `${plural}.${group}`
 
 export function observeStores ({ counter, gauge, histogram }: Metrics): (type: ResourceType) => StoreObserver {
   const cacheLists = counter(

@@ -7,6 +7,7 @@ import { totalmem } from 'node:os'
 
 /** A form, or the joined bytes of lists. */
 export interface Keeper {
+  /** As metrics name it, `pods` or `deployments.apps`; empty for all types. */
   readonly type: string
   readonly name: string
   /** Kept now. */
@@ -45,8 +46,10 @@ const room = { limit: Math.floor(memory() * DEFAULT_SHARE), used: 0 }
 let timer: NodeJS.Timeout | undefined
 const keepers = new Set<Keeper>()
 
-/** @param size bytes, or a share of the memory that the process may use */
-export function limitForms (size: { readonly bytes: number } | { readonly share: number }): void {
+/** Bytes, or a share of the memory that the process may use. */
+export type FormsSize = { readonly bytes: number } | { readonly share: number }
+
+export function limitForms (size: FormsSize): void {
   room.limit = Math.floor('bytes' in size ? size.bytes : memory() * size.share)
   while (room.used > room.limit) leastAsked()?.drop()
 }

@@ -75,7 +75,7 @@ export class Forms {
   readonly #byName = new Map<string, Form>()
 
   /**
-   * @param type named in metrics, such as `pods`
+   * @param type named in metrics, such as `deployments.apps`
    * @param present the entries that are the present state of the type, in runs
    */
   constructor (type: string, present: () => Iterable<readonly Holder[]>) {

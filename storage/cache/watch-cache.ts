@@ -25,7 +25,7 @@ export type { Snapshot } from './pins.js'
 
 export interface WatchCacheOptions {
   readonly backend: Backend
-  /** Its name in metrics, such as `pods`. */
+  /** Its name in metrics, such as `deployments.apps`. */
   readonly type: string
   /** Places of the fields by which objects are found. */
   readonly indexedFields: readonly number[]

@@ -47,6 +47,8 @@ const WRONG: ReadonlyArray<readonly [options: unknown, says: string | RegExp]> =
   [{ featureGates: { APIServerTracin: true } }, 'featureGates.APIServerTracin: "APIServerTracin" is not a feature gate of release 1.24; leave it out; did you mean APIServerTracing?'],
   [{ featureGates: { APIServerTracing: 'true' } }, 'featureGates.APIServerTracing: "true": must be true or false'],
   [{ api: { disabled: ['apps/v2'] } }, /^api\.disabled\[0\]: "apps\/v2": is no API version of release 1\.24; /],
+  [{ watchCache: { encodedObjects: { share: 2 } } }, /^watchCache\.encodedObjects\.share: .*must be between 0 and 1/],
+  [{ watchCache: { encodedObjects: { bytes: 1, share: 1 } } }, 'watchCache.encodedObjects: must have either bytes or share'],
   [{ watchCache: { sizes: { '/configmap': 5 } } }, 'watchCache.sizes["/configmap"]: is no resource of this version; did you mean /configmaps?'],
   [{ watchCache: { sizes: { 'apps/configmaps': 5 } } }, /^watchCache\.sizes\["apps\/configmaps"\]: is no resource of this version/],
   [{ services: { clusterIPRanges: ['10.0.0.0/33'] } }, 'services.clusterIPRanges: a list: "10.0.0.0/33" must be a CIDR such as 10.0.0.0/24 or fd00::/108'],

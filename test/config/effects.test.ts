@@ -9,6 +9,7 @@ import Fastify from '../fastify.js'
 import type { FastifyInstance } from 'fastify'
 import orch, { type ServerOptions } from '../../app.js'
 import { checkedFlags, configuration } from '../../config/options.js'
+import { limitForms } from '../../storage/cache/forms-budget.js'
 import { openBackend } from '../../storage/open.js'
 import { binding, BINDINGS, client, Watch, type Client } from '../build.js'
 import { startEtcd } from '../etcd-process.js'
@@ -168,6 +169,27 @@ t.test('--watch-cache, --default-watch-cache-size and --watch-cache-sizes set wh
     await until('the namespaces to be made', async () => (await server.get('/api/v1/namespaces')).json['items'].length >= 4)
     t.equal((await server.call('DELETE', `${CONFIG_MAPS}/a`)).code, 200)
     t.equal((await server.get(CONFIG_MAPS)).json['items'].length, 0)
+  }
+})
+
+t.test('--encoded-objects-cache-size is how much is kept of what clients read, as metrics say', async t => {
+  t.teardown(() => { limitForms({ share: 0.25 }) })
+  const accept = 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1'
+  const series = (text: string, name: string): number => {
+    const line = text.split('\n').find(each => each.startsWith(`apiserver_encoded_objects_cache_${name}`) && (name === 'limit_bytes' || each.includes('resource="deployments.apps",form="apps/v1 metadata"')))
+    return Number(line?.split(' ').at(-1))
+  }
+  for (const [size, hits, misses, limit] of [['0', 0, 2, 0], ['1Mi', 1, 1, 2 ** 20]] as const) {
+    const server = await serve(t, [`--encoded-objects-cache-size=${size}`], { storage: { kind: 'memory' } })
+    const path = '/apis/apps/v1/namespaces/default/deployments'
+    const labels = { app: 'a' }
+    await server.post(path, { metadata: { name: 'a' }, spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } } } })
+    const before = (await server.get('/metrics')).body
+    for (let time = 0; time < 2; time++) t.equal((await server.get(`${path}/a`, { accept })).code, 200)
+    const after = (await server.get('/metrics')).body
+    const grown = (name: string): number => series(after, name) - (series(before, name) || 0)
+    t.same([grown('hits_total'), grown('misses_total'), series(after, 'limit_bytes')], [hits, misses, limit], size)
+    t.equal(series(after, 'bytes') > 0, limit > 0)
   }
 })
 

@@ -21,7 +21,7 @@ t.test('without flags the options are the defaults of the interface', async t =>
       eventTtl: 3_600_000,
       leaseReuseSeconds: 60
     },
-    watchCache: { size: 100, sizes: {} },
+    watchCache: { size: 100, sizes: {}, encodedObjects: { share: 0.25 } },
     authentication: { anonymous: true, audiences: undefined, clientCertificates: undefined, tokens: undefined },
     authorization: { modes: ['AlwaysAllow'] },
     admission: { enabled: [], disabled: [] },

@@ -56,6 +56,8 @@ const REFUSED: ReadonlyArray<readonly [string, RegExp]> = [
   ['--etcd-prefix=registry', /begin with \//],
   ['--etcd-healthcheck-timeout=0', /at least/],
   ['--watch-cache-sizes=pods', /resource\[.group\]#size/],
+  ['--encoded-objects-cache-size=1GB', /a size such as 512Mi, a share of memory such as 25%, or 0/],
+  ['--encoded-objects-cache-size=101%', /a share of memory such as 25%/],
   ['--delete-collection-workers=0', /between 1 and 1000/],
   ['--service-account-signing-key-file=k', /needs --service-account-key-file/],
   ['--service-account-signing-key-file=k --service-account-key-file=p', /needs --service-account-issuer/],

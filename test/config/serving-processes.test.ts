@@ -30,6 +30,7 @@ t.test('limits of the server are divided among processes; unlimited values stay 
   t.match(dividedOptions({}, part).limits, { maxRequestsInflight: 100, maxMutatingRequestsInflight: 50, maxBodyBytesInflight: 64 * 1024 * 1024 })
   const { limits, audit } = dividedOptions({ limits: { maxRequestsInflight: 0 }, audit: { path: 'a', webhook: { endpoint: { url: new URL('https://a') } as never } } }, part)
   t.equal(limits?.maxRequestsInflight, 0)
+  t.same([{ share: 0.25 }, { bytes: 403 }].map(encodedObjects => dividedOptions({ watchCache: { encodedObjects } }, part).watchCache), [{ encodedObjects: { share: 0.0625 } }, { encodedObjects: { bytes: 100 } }])
   t.same(audit?.webhook?.batch?.throttle, { qps: 2.5, burst: 4 })
 })
 

@@ -41,6 +41,10 @@ const EXPECTED: ReadonlyArray<readonly [name: string, type: string, labels: stri
   ['apiserver_client_certificate_expiration_seconds', 'histogram', ''],
   ['apiserver_current_inflight_requests*', 'gauge', 'request_kind'],
   ['apiserver_current_inqueue_requests', 'gauge', 'request_kind'],
+  ['apiserver_encoded_objects_cache_bytes', 'gauge', 'form resource'],
+  ['apiserver_encoded_objects_cache_hits_total', 'counter', 'form resource'],
+  ['apiserver_encoded_objects_cache_limit_bytes', 'gauge', ''],
+  ['apiserver_encoded_objects_cache_misses_total', 'counter', 'form resource'],
   ['apiserver_flowcontrol_current_executing_requests', 'gauge', FLOW],
   ['apiserver_flowcontrol_current_inqueue_requests', 'gauge', FLOW],
   ['apiserver_flowcontrol_current_r', 'gauge', 'priority_level'],
@@ -102,6 +106,7 @@ t.test('names, labels, types and stability are those of the convention', async t
   await server.post(CONFIGS, { metadata: { name: 'one' } })
   await watch.take(1)
   await server.get(CONFIGS)
+  await server.get(`${CONFIGS}/one`, { accept: 'application/json;as=PartialObjectMetadata;g=meta.orch.io;v=v1' })
   await server.get('/apis/flowcontrol.apiserver.orch.io/v1beta1/flowschemas')
   let found = families('')
   do found = families((await server.get('/metrics')).body)
