@@ -10,6 +10,7 @@ import { auditing } from './benchmarks/audit.js'
 import { authorization } from './benchmarks/authorization.js'
 import { backup } from './benchmarks/backup.js'
 import { compatNames } from './benchmarks/compat.js'
+import { forms } from './benchmarks/forms.js'
 import { securityHeaders } from './benchmarks/headers.js'
 import { fairness } from './benchmarks/fairness.js'
 import { cores } from './benchmarks/cores.js'
@@ -39,7 +40,7 @@ import { writes } from './benchmarks/writes.js'
 const shown: string[] = []
 out.print = text => { shown.push(text) }
 
-for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
+for (const [name, part] of Object.entries({ start, reads, readsHttp2, listing, pods, authentication, authorization, auditing, fairness, production, forms, compatNames, securityHeaders, tenants, admission, encryption, hooks, custom, watching, writes, structured, owners, documents, backup, memoryUse, growth, crowd, cores, versions })) {
   t.test(`the figures of ${name} are measured`, async t => {
     lines.length = 0
     shown.length = 0

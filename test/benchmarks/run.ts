@@ -21,6 +21,7 @@ const parts: Record<string, () => Promise<(scale: Scale) => Promise<unknown>>> =
   audit: async () => (await import('./audit.js')).auditing,
   fairness: async () => (await import('./fairness.js')).fairness,
   production: async () => (await import('./production.js')).production,
+  forms: async () => (await import('./forms.js')).forms,
   compat: async () => (await import('./compat.js')).compatNames,
   headers: async () => (await import('./headers.js')).securityHeaders,
   authorization: async () => (await import('./authorization.js')).authorization,
