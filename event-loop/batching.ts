@@ -40,20 +40,16 @@ export const afterWork = batched(run => {
   else process.nextTick(run)
 })
 
-/** Milliseconds for which queued requests start in one turn, so that they share commits, frames and system calls. */
-const TOGETHER_MS = 1
 /**
- * Milliseconds. A request that starts slower than this ends the batch of the turn after that time.
+ * Milliseconds. A request that starts slower than this ends the batch of the turn; others start together while the turn
+ * has time, so that they share commits, frames and system calls.
  * Benchmark: `npm run bench -- fairness`, 'a GET beside 500 lists of another user, p99'.
  */
-const QUICK_START_MS = 0.25
+const LONG_START_MS = 1
 const queue: Array<() => void> = []
 let scheduled = false
 
-/**
- * Calls back in the next event loop turn: as many callers as start within a millisecond, or quickly, while the turn has
- * time.
- */
+/** Calls back in the next event loop turn: as many callers as it has time for, but none after one that takes long. */
 export function startInNextTurn (run: () => void): void {
   queue.push(run)
   if (!scheduled) scheduleStarts()
@@ -63,20 +59,18 @@ function scheduleStarts (): void {
   scheduled = true
   setImmediate(() => {
     starting = true
-    startNext(performance.now())
+    startNext()
   })
 }
 
-/** @param began when the first one of this turn started */
-function startNext (began: number): void {
+function startNext (): void {
   const since = performance.now()
   try {
     queue.shift()?.()
   } finally { // a failing callback must not block the others
     afterMicrotasks(() => {
-      const now = performance.now()
-      const mayGoOn = now - began <= TOGETHER_MS || now - since <= QUICK_START_MS
-      if (queue.length > 0 && mayGoOn && !turnIsOver()) startNext(began)
+      const wasLong = performance.now() - since > LONG_START_MS
+      if (queue.length > 0 && !wasLong && !turnIsOver()) startNext()
       else endStarts()
     })
   }

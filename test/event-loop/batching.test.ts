@@ -5,7 +5,7 @@ import { resumed, spin } from '../storage/turn-counter.js'
 
 const countsOf = (turns: readonly number[]): number[] => [...new Set(turns)].map(turn => turns.filter(other => other === turn).length)
 
-t.test('queued requests that take long start in turns of their own, others for a millisecond together, short ones many in a turn, all in their order', async t => {
+t.test('queued requests that take long start in turns of their own, others together while the turn has time, all in their order', async t => {
   const started = (): Promise<void> => new Promise(resolve => { startInNextTurn(resolve) })
   const long = await resumed(10, () => { spin(3) }, started)
   t.same(long.map(([, at]) => at), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
@@ -13,7 +13,7 @@ t.test('queued requests that take long start in turns of their own, others for a
   const some = await resumed(40, () => { spin(0.4) }, started)
   t.same(some.map(([, at]) => at), Array.from({ length: 40 }, (_, at) => at))
   const most = Math.max(...countsOf(some.map(([turn]) => turn)))
-  t.ok(most >= 2 && most <= 3, `${most} of 0.4 ms started together`)
+  t.ok(most > 3 && most <= 21, `${most} of 0.4 ms started together`)
   const short = await resumed(5000, () => {}, started)
   t.ok(new Set(short.map(([turn]) => turn)).size < 2000)
 })
