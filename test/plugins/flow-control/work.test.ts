@@ -24,7 +24,7 @@ t.test('a write is followed by the events that it causes', t => {
 })
 
 t.test('only what writes one object is followed by its event', t => {
-  const store = { type: { representations: [] }, cache: { watchesOf: () => 50 }, key: () => '', scope: () => '' }
+  const store = { type: { representations: [] }, cache: { watchesOf: () => 50 }, keys: { of: () => '', scope: () => '' } }
   const resources = { find: () => store } as unknown as ResourceRegistry // the member that is read
   const seats = (verb: string): number =>
     estimate({ path: '', isResourceRequest: true, verb, group: '', version: 'v1', resource: 'pods', subresource: '', namespace: 'a', name: 'b' }, new URLSearchParams(), {}, resources).work.finalSeats
@@ -35,7 +35,7 @@ t.test('only what writes one object is followed by its event', t => {
 /** A fake store with `count` objects of `length` bytes of JSON each. */
 function storeOf (count: number, length: number): ResourceRegistry {
   const map = OrderedMap.fromSorted(Array.from({ length: count }, (_, at) => [`/a/${String(at).padStart(4, '0')}`, { json: { length } }] as [string, never])) // the members that are read
-  const store = { type: { representations: [] }, cache: { loaded: true, watchesOf: () => 0, snapshot: { map } }, key: (_: string, name: string) => `/a/${name}`, scope: () => '/a/', range: () => ({ start: '/a/', end: '/a0' }) }
+  const store = { type: { representations: [] }, cache: { loaded: true, watchesOf: () => 0, snapshot: { map } }, keys: { of: (_: string, name: string) => `/a/${name}`, scope: () => '/a/', range: () => ({ start: '/a/', end: '/a0' }) } }
   return { find: () => store } as unknown as ResourceRegistry
 }
 
