@@ -16,16 +16,14 @@ export class MarkedAges implements Ages {
 }
 
 export class RowTemplate {
-  /** Text between ages. */
-  readonly #parts: readonly Buffer[]
+  /** Text between ages: strings take less memory than as many small buffers. */
+  readonly #parts: readonly string[]
   /** Milliseconds since the epoch, one for each mark. */
   readonly #moments: readonly number[]
-  readonly #length: number
 
   private constructor (parts: readonly string[], moments: readonly number[]) {
-    this.#parts = parts.map(part => Buffer.from(part))
+    this.#parts = parts
     this.#moments = moments
-    this.#length = this.#parts.reduce((sum, { length }) => sum + length, 0)
   }
 
   /** Undefined if some age was left out, or did not stay what it was. */
@@ -38,22 +36,15 @@ export class RowTemplate {
   static ofText (json: string): RowTemplate { return new RowTemplate([json], []) }
 
   /** Bytes of memory. */
-  get size (): number { return this.#length + this.#parts.length * 100 }
+  get size (): number { return this.#parts.reduce((sum, { length }) => sum + length + PART_BYTES, 0) }
 
   /** The text with these ages, and bytes after it. */
   written (ages: Ages, after: readonly Uint8Array[]): Buffer {
-    const texts = this.#moments.map(then => ages.since(then))
-    let length = this.#length
-    for (const text of texts) length += text.length
-    for (const bytes of after) length += bytes.length
-    const made = Buffer.allocUnsafe(length)
-    let at = 0
-    for (const [index, part] of this.#parts.entries()) {
-      made.set(part, at)
-      at += part.length
-      const text = texts[index]
-      if (text !== undefined) at += made.write(text, at, 'latin1')
-    }
+    let text = this.#parts[0] ?? ''
+    for (const [index, then] of this.#moments.entries()) text += ages.since(then) + (this.#parts[index + 1] ?? '')
+    let at = Buffer.byteLength(text)
+    const made = Buffer.allocUnsafe(after.reduce((sum, { length }) => sum + length, at))
+    made.write(text)
     for (const bytes of after) {
       made.set(bytes, at)
       at += bytes.length
@@ -61,3 +52,6 @@ export class RowTemplate {
     return made
   }
 }
+
+/** A string and its place, and the moment after it. */
+const PART_BYTES = 40

@@ -22,7 +22,7 @@ const memory = (pid: number): number => Number(/^RssAnon:\s+(\d+)/m.exec(readFil
 t.test('a hundred thousand objects of one type', async t => {
   const folder = await filled(OBJECTS)
   t.teardown(() => { rmSync(folder, { recursive: true, force: true }) })
-  const server = await RunningServer.start(t, [`--data-dir=${folder}/data`])
+  const server = await RunningServer.start(t, [`--data-dir=${folder}/data`, '--encoded-objects-cache-size=64Mi'])
   const { ca } = server
   await until('the CA bundle to be there', async () => (await server.ask(`${CONFIGS}/orch-root-ca.crt`)).code === 200)
 
