@@ -59,7 +59,7 @@ function sendEntry (
   const shown: ShownEntry = { view: viewOf(store, naming), asker: () => askerOf(orch) }
   if (accept?.as === 'Table') return sendTable(request, reply, shown, entry)
   const own = viewOf(store, OWN_NAMES)
-  if (accept?.as === 'PartialObjectMetadata') {
+  if (accept?.as !== undefined) { // clients ask for a list even where they get one object
     const { asVersion } = accept
     recordJson(orch, () => metadataJson(own, entry, asVersion))
     const format = formatOf(accept)

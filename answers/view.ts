@@ -94,13 +94,16 @@ export class View {
     const { message } = this.store.representation
     const { json } = this.#inVersion(stored)
     // Columns of definitions may show anything.
-    const read = (): ApiObject =>
-      parseExactly(message[Facts].given === undefined ? withoutManagers(json) : json) as ApiObject
-    let object = read()
+    const isCustom = message[Facts].given !== undefined
+    const read = (): ApiObject => parseExactly(isCustom ? json : withoutManagers(json)) as ApiObject
+    const named = (): ApiObject => this.naming.value(message, read())
+    // Their paths have names too, which need not be in what is found.
+    const isNamed = isCustom && this.naming.mayDiffer(json)
+    let object = isNamed ? named() : read()
     yield
     let row = yield * this.#rowOf(object, { budget })
-    if (this.naming.mayDiffer(row.sample)) {
-      object = this.naming.value(message, read())
+    if (!isNamed && this.naming.mayDiffer(row.sample)) {
+      object = named()
       yield
       row = yield * this.#rowOf(object, { budget, named: this.naming.key })
     }

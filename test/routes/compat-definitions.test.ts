@@ -9,6 +9,7 @@ import { encodeProtobuf } from '../../schemas/codec/protobuf/encode.js'
 import { CustomResourceDefinition } from '../../schemas/api/apiextensions/customresourcedefinitions.js'
 import { PUBLIC_NAMES } from '../../schemas/compat/naming.js'
 import { build, listen, Watch, type Json } from '../build.js'
+import { established } from '../controllers/custom/definitions.js'
 
 const PUBLIC = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const OURS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions'
@@ -135,4 +136,15 @@ t.test('webhooks see and patch the public form', async t => {
 t.test('types that hold no schema have one message', async t => {
   t.not(publicMessage(CustomResourceDefinition), CustomResourceDefinition)
   t.equal(publicMessage(CustomResourceDefinition), publicMessage(CustomResourceDefinition))
+})
+
+t.test('a column finds what its path names, though nothing that it shows is a name', async t => {
+  const server = await build(t, { compatNames: true })
+  const sent = definition('x-kubernetes-')
+  sent.spec.versions[0].additionalPrinterColumns = [{ name: 'OS', type: 'string', jsonPath: '.metadata.labels.kubernetes\\.io/os' }]
+  t.equal((await server.post(PUBLIC, sent)).code, 201)
+  await established(server, NAME)
+  const things = '/apis/example.com/v1/namespaces/default/things'
+  t.equal((await server.post(things, { metadata: { name: 'a', labels: { 'kubernetes.io/os': 'linux' } } })).code, 201)
+  for (const url of [things, `${things}/a`, things]) t.same((await server.get(url, { accept: TABLE })).json['rows'][0].cells, ['a', 'linux'], url)
 })

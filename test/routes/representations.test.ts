@@ -77,6 +77,7 @@ t.test('metadata can be requested alone', async t => {
   const server = await one(t)
   const as = (kind: string): string => `application/json;as=${kind};g=meta.orch.io;v=v1`
   t.match((await server.get(`${BINDINGS}/one`, { accept: as('PartialObjectMetadata') })).json, { kind: 'PartialObjectMetadata', apiVersion: 'meta.orch.io/v1', metadata: { name: 'one' } })
+  t.match((await server.get(`${BINDINGS}/one`, { accept: as('PartialObjectMetadataList') })).json, { kind: 'PartialObjectMetadata', subjects: undefined }, 'never more than metadata')
   const list = (await server.get(BINDINGS, { accept: as('PartialObjectMetadataList') })).json
   t.match(list, { kind: 'PartialObjectMetadataList', items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'one' } }] })
   t.notOk('subjects' in list.items[0])
