@@ -2,13 +2,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { OWN_NAMES } from '../schemas/naming.js'
+import { finish, type Steps } from '../schemas/steps.js'
 import type { Entry } from '../storage/cache/entry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { withSpan } from '../registry/trace.js'
 import type { ListAnswer, ObjectList } from './answer.js'
 import { chunked } from './chunks.js'
 import { formatOf } from './formats/choice.js'
-import { askerOf, isText, type Format, type Part, type ShownList } from './formats/format.js'
+import { askerOf, isText, type Format, type Part, type Parts, type ShownList } from './formats/format.js'
 import { COMPACT, joinedList } from './formats/json.js'
 import { metadataList } from './formats/metadata.js'
 import { includeObject, tableList } from './formats/table.js'
@@ -39,12 +40,14 @@ async function writeList (
   const format = formatOf(accept)
   const isTransformed = accept?.as !== undefined
   const own: ShownList = { view: viewOf(store, OWN_NAMES), list, asker: () => askerOf(orch) }
-  await recordList(orch, own.view, list, isTransformed ? () => transformed(request, COMPACT, own) : undefined)
+  const inForm = (): Iterable<Part> => finish(transformed(request, COMPACT, own)).parts
+  await recordList(orch, own.view, list, isTransformed ? inForm : undefined)
   const shown = { ...own, view: viewOf(store, naming) }
   if (format === COMPACT && !isTransformed) return await writeJoined(request, reply, shown)
-  const parts = isTransformed ? transformed(request, format, shown) : format.list(shown)
+  const steps = isTransformed ? transformed(request, format, shown) : format.list(shown)
+  const { parts, length } = await finished(steps)
   if (await sizeOf(list.entries) < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
-  else await sendPieces(request, reply, format.type, { pieces: chunked(parts) })
+  else await sendPieces(request, reply, format.type, { pieces: chunked(parts), ...(length === undefined ? {} : { length }) })
 }
 
 async function writeJoined (request: FastifyRequest, reply: FastifyReply, { view, list }: ShownList): Promise<void> {
@@ -54,11 +57,20 @@ async function writeJoined (request: FastifyRequest, reply: FastifyReply, { view
 }
 
 /** @throws StatusError 400 */
-function transformed ({ orch: { accept, query } }: FastifyRequest, format: Format, shown: ShownList): Iterable<Part> {
+function transformed ({ orch: { accept, query } }: FastifyRequest, format: Format, shown: ShownList): Steps<Parts> {
   const { as, asVersion = '' } = accept ?? {}
   return as === 'Table'
     ? tableList(isText(format) ? format : COMPACT, shown, asVersion, includeObject(query))
     : metadataList(format, shown, asVersion)
+}
+
+/** Yields to the event loop. */
+async function finished<T> (steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (turnIsOver()) await nextTurn()
+  }
 }
 
 async function joinedParts (parts: Iterable<Part>): Promise<Buffer> {

@@ -1,11 +1,12 @@
 /** The metadata of objects alone, PartialObjectMetadata, as JSON, YAML or protobuf. */
 import { envelopeOf, encodeProtobuf, protobufWatchFrame } from '../../schemas/codec/protobuf/encode.js'
 import { PartialObjectMetadata } from '../../schemas/meta/answers.js'
+import type { Steps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { metadataOf } from '../list-metadata.js'
 import type { View } from '../view.js'
 import {
-  bookmarkObject, bytesOf, isText, mapped, type Events, type Format, type Part, type ShownEntry, type ShownList
+  bookmarkObject, bytesOf, isText, mapped, type Events, type Format, type Parts, type ShownEntry, type ShownList
 } from './format.js'
 import { addedOneByOne, jsonEvents, jsonLine } from './json.js'
 import { protobufEvents, protobufParts } from './protobuf.js'
@@ -34,14 +35,14 @@ export function metadataEntry (
 const enveloped = (view: View, stored: Entry, apiVersion: string): Buffer =>
   envelopeOf({ apiVersion, kind: KIND }, view.metadataMessage(stored))
 
-export function metadataList (format: Format, { view, list, asker }: ShownList, version: string): Iterable<Part> {
+export function * metadataList (format: Format, { view, list, asker }: ShownList, version: string): Steps<Parts> {
   const metadata = metadataOf(list, view.store)
   if (!isText(format)) {
     const head = { apiVersion: version, listKind: LIST_KIND, metadata }
-    return protobufParts(head, list.entries, stored => view.metadataMessage(stored))
+    return yield * protobufParts(head, list.entries, stored => view.metadataMessage(stored))
   }
   const items = mapped(list.entries, stored => textPart(format, metadataJson(view, stored, version), asker))
-  return format.listing({ kind: LIST_KIND, apiVersion: version, metadata }, 'items', items)
+  return { parts: format.listing({ kind: LIST_KIND, apiVersion: version, metadata }, 'items', items) }
 }
 
 export function metadataEvents (view: View, version: string, protobuf: boolean): Events {

@@ -4,11 +4,12 @@ import {
 } from '../../schemas/codec/protobuf/encode.js'
 import { statusToProtobuf } from '../../schemas/codec/encodings.js'
 import { PROTOBUF_TYPE } from '../../schemas/media-types.js'
+import type { Steps } from '../../schemas/steps.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { metadataOf, type ListMetadata } from '../list-metadata.js'
 import type { View } from '../view.js'
 import {
-  bookmarkObject, mapped, namedObject, NOTHING, type Events, type Format, type Part, type ShownList
+  bookmarkObject, mapped, namedObject, type Events, type Format, type Parts, type ShownList
 } from './format.js'
 import { addedOneByOne } from './json.js'
 
@@ -27,7 +28,7 @@ function enveloped (view: View, stored: Entry): Buffer {
   return envelopeOf({ apiVersion: view.naming.group(apiVersion), kind }, view.message(stored))
 }
 
-function protobufList ({ view, list }: ShownList): Iterable<Part> {
+function protobufList ({ view, list }: ShownList): Steps<Parts> {
   const { store, naming } = view
   const { listKind, apiVersion } = store.representation
   const head = { listKind, apiVersion: naming.group(apiVersion), metadata: metadataOf(list, store) }
@@ -42,13 +43,13 @@ export function * protobufParts (
   head: { apiVersion: string, listKind: string, metadata: ListMetadata },
   entries: readonly Entry[],
   encode: (entry: Entry) => Uint8Array
-): Generator<Uint8Array> {
+): Steps<Parts> {
   const lengths: number[] = []
   for (const entry of entries) {
     lengths.push(encode(entry).length)
-    yield NOTHING
+    yield
   }
-  yield * protobufListParts(head, head.metadata, lengths, mapped(entries, encode))
+  return protobufListParts(head, head.metadata, lengths, mapped(entries, encode))
 }
 
 export function protobufEvents (view: View): Events {

@@ -1,10 +1,11 @@
 /** What JSON and YAML have in common. */
 import { parseExactly } from '../../schemas/codec/json/exact.js'
 import { writeText, type Asker } from '../../schemas/codec/text-thread.js'
+import type { Steps } from '../../schemas/steps.js'
 import { isLarge } from '../../event-loop/turns.js'
 import type { Entry } from '../../storage/cache/entry.js'
 import { metadataOf } from '../list-metadata.js'
-import { mapped, type Part, type ShownEntry, type ShownList, type TextFormat } from './format.js'
+import { mapped, type Part, type Parts, type ShownEntry, type ShownList, type TextFormat } from './format.js'
 
 /** A document, from compact JSON of it; of a large one by a worker thread. */
 export function textOf (format: TextFormat, json: Buffer, asker: () => Asker): Buffer | Promise<Buffer> {
@@ -28,7 +29,7 @@ export const textEntry = (format: TextFormat, { view, asker }: ShownEntry, store
 
 const NEWLINE_LENGTH = 1
 
-export function textList (format: TextFormat, { view, list, asker }: ShownList): Iterable<Part> {
+export function * textList (format: TextFormat, { view, list, asker }: ShownList): Steps<Parts> {
   const { store, naming } = view
   const { listKind, apiVersion } = store.representation
   const head = { kind: listKind, apiVersion: naming.group(apiVersion), metadata: metadataOf(list, store) }
@@ -36,5 +37,5 @@ export function textList (format: TextFormat, { view, list, asker }: ShownList):
     const { json } = view.entry(stored)
     return textPart(format, json.subarray(0, json.length - NEWLINE_LENGTH), asker)
   }
-  return format.listing(head, 'items', mapped(list.entries, item))
+  return { parts: format.listing(head, 'items', mapped(list.entries, item)) }
 }

@@ -49,12 +49,12 @@ const TAIL = Buffer.from([bytesTag(3), 0, bytesTag(4), 0])
 
 /**
  * A list in pieces, for streaming. Protobuf puts lengths first, so all item lengths must be known in advance; each item
- * (from `encodeMessage`) is needed only when it is sent. @throws Error if an item has another length
+ * (from `encodeMessage`) is needed only when it is sent: `parts` throws an Error if one has another length.
  */
-export function * protobufListParts (
+export function protobufListParts (
   { apiVersion, listKind }: Pick<Representation, 'apiVersion' | 'listKind'>, metadata: ListMeta,
   lengths: readonly number[], items: Iterable<Uint8Array>
-): Generator<Uint8Array> {
+): { readonly length: number, readonly parts: Iterable<Uint8Array> } {
   const meta = new Writer()
   nested(meta, 1, encodeMessage(ListMetaMessage, metadata))
   let length = meta.length
@@ -64,7 +64,15 @@ export function * protobufListParts (
   head.varint(length)
   head.varint(bytesTag(2))
   writeType(head, apiVersion, listKind)
-  yield head.finish()
+  const start = head.finish()
+  const whole = start.length + length - meta.length + TAIL.length
+  return { length: whole, parts: listParts(start, lengths, items) }
+}
+
+function * listParts (
+  start: Uint8Array, lengths: readonly number[], items: Iterable<Uint8Array>
+): Generator<Uint8Array> {
+  yield start
   let at = 0
   for (const item of items) {
     // The lengths already sent would be wrong.
@@ -79,7 +87,7 @@ export function * protobufListParts (
 export function encodeProtobufList (
   resource: Representation, metadata: ListMeta, items: readonly Uint8Array[]
 ): Buffer {
-  return Buffer.concat([...protobufListParts(resource, metadata, items.map(({ length }) => length), items)])
+  return Buffer.concat([...protobufListParts(resource, metadata, items.map(({ length }) => length), items).parts])
 }
 
 function sizeOfVarint (value: number): number {
