@@ -47,7 +47,11 @@ async function writeList (
   const steps = isTransformed ? transformed(request, format, shown) : format.list(shown)
   const { parts, length } = await finished(steps)
   if (await sizeOf(list.entries) < LARGE_BYTES) sendWhole(request, reply, format.type, await joinedParts(parts))
-  else await sendPieces(request, reply, format.type, { pieces: chunked(parts), ...(length === undefined ? {} : { length }) })
+  else {
+    await sendPieces(request, reply, format.type, {
+      pieces: chunked(parts), ...(length === undefined ? {} : { length })
+    })
+  }
 }
 
 async function writeJoined (request: FastifyRequest, reply: FastifyReply, { view, list }: ShownList): Promise<void> {
