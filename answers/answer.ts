@@ -38,8 +38,6 @@ export interface ObjectAnswer extends Warning {
 export interface TabularForm {
   readonly store: ResourceStore
   readonly tabular: Tabular
-  /** Of the JSON of its object. */
-  readonly bytes: number
 }
 
 /** A list result; virtual lists have no revision. */

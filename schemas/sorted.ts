@@ -1,12 +1,12 @@
-/** Sorted string lists, ordered by code unit. */
+/** Sorted lists: of strings by code unit, of numbers. */
 
-/** Index of the first string >= `text`, or the length. */
-export function lowerBound (sorted: readonly string[], text: string): number {
+/** Index of the first value >= `value`, or the length. */
+export function lowerBound<T extends string | number> (sorted: readonly T[], value: T): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((sorted[middle] as string) < text) low = middle + 1
+    if ((sorted[middle] as T) < value) low = middle + 1
     else high = middle
   }
   return low

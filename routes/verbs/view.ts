@@ -50,7 +50,7 @@ export function viewAnswer (
   const object = viewOf(store, view, entry)
   return {
     kind: 'object', message: view.message, object, code: 200, warnings,
-    forms: { store, tabular: view, bytes: entry.json.length }
+    forms: { store, tabular: view }
   }
 }
 

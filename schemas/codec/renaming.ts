@@ -2,6 +2,7 @@
  * Which texts of a message another reader calls by other names, for code that turns stored bytes into other bytes.
  * `schemas/compat/` has the names.
  */
+import { lowerBound } from '../sorted.js'
 
 /**
  * One member: text, or a list of texts; objects of a message, alone or as the items of a list or map; or any value,
@@ -30,14 +31,7 @@ export class Signs {
 
   /** Whether there is one from `start` on and before `end`. */
   between (start: number, end: number): boolean {
-    const all = this.#at
-    let low = 0
-    let high = all.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((all[middle] as number) < start) low = middle + 1
-      else high = middle
-    }
-    return low < all.length && (all[low] as number) < end
+    const next = this.#at[lowerBound(this.#at, start)]
+    return next !== undefined && next < end
   }
 }

@@ -6,25 +6,31 @@
 import { totalmem } from 'node:os'
 
 /** A form, or the joined bytes of lists. */
-export interface Keeper {
-  /** As metrics name it, `pods` or `deployments.apps`; empty for all types. */
+export abstract class Keeper {
   readonly type: string
   readonly name: string
   /** Kept now. */
-  bytes: number
+  bytes = 0
   /** How often it was asked for since the last span. */
-  asked: number
+  asked = 0
   /** How often it was asked for before, half as much for each span. */
-  score: number
+  score = 0
   /** Spans in which nobody has asked. */
-  idle: number
+  idle = 0
   /** There was no room for it. */
-  refused: boolean
-  hits: number
-  misses: number
-  drop: () => void
+  refused = false
+  hits = 0
+  misses = 0
+
+  constructor (type: string, name: string) {
+    this.type = type
+    this.name = name
+  }
+
+  abstract drop (): void
+
   /** Drops what was not used in the span that ends. */
-  readonly sweep?: () => void
+  sweep (): void {}
 }
 
 const SPAN_MS = 30_000
@@ -109,7 +115,7 @@ export function sweep (): void {
     keeper.score = worth(keeper) / 2
     keeper.idle = keeper.asked === 0 ? keeper.idle + 1 : 0
     keeper.asked = 0
-    keeper.sweep?.()
+    keeper.sweep()
     if (keeper.idle < MAX_IDLE) continue
     keeper.drop()
     keeper.refused = false

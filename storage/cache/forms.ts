@@ -5,25 +5,15 @@
  * Benchmark: `npm run bench -- forms`, 'LIST 4,000 pods, protobuf, public names': some ten times as much without.
  */
 import { nextTurn, turnIsOver } from '../../event-loop/turns.js'
-import { forget, giveBack, makeRoom, type Keeper } from './forms-budget.js'
+import { forget, giveBack, Keeper, makeRoom } from './forms-budget.js'
 
-export class Form implements Keeper {
-  readonly type: string
-  readonly name: string
-  bytes = 0
-  asked = 0
-  score = 0
-  idle = 0
-  refused = false
-  hits = 0
-  misses = 0
+export class Form extends Keeper {
   /** What was kept before the form was dropped is of an earlier time. */
   time = 0
   readonly #dropped: () => void
 
   constructor (type: string, name: string, dropped: () => void) {
-    this.type = type
-    this.name = name
+    super(type, name)
     this.#dropped = dropped
   }
 
@@ -32,7 +22,7 @@ export class Form implements Keeper {
     return makeRoom(this, bytes) ? { form: this, time: this.time, value, bytes, next } : undefined
   }
 
-  drop (): void {
+  override drop (): void {
     if (this.bytes === 0) return
     forget(this)
     this.time++

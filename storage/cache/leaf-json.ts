@@ -4,7 +4,7 @@
  * 5,000 objects, 11.5 MB, HTTP/1.1': 20 % more without it.
  */
 import type { Entry } from './entry.js'
-import { giveBack, makeRoom, type Keeper } from './forms-budget.js'
+import { giveBack, Keeper, makeRoom } from './forms-budget.js'
 
 const COMMA = 0x2c
 /** JSON of larger leaves is not kept. */
@@ -13,16 +13,7 @@ const MAX_BYTES = 256 * 1024
 interface Joined { json: Buffer | undefined, isUsed: boolean }
 
 /** All that is joined, of all types. */
-class JoinedLists implements Keeper {
-  readonly type = ''
-  readonly name = 'joined JSON'
-  bytes = 0
-  asked = 0
-  score = 0
-  idle = 0
-  refused = false
-  hits = 0
-  misses = 0
+class JoinedLists extends Keeper {
   #held: Joined[] = []
 
   keep (joined: Joined, json: Buffer): boolean {
@@ -32,10 +23,10 @@ class JoinedLists implements Keeper {
     return true
   }
 
-  drop (): void { this.#forget(() => true) }
+  override drop (): void { this.#forget(() => true) }
 
   /** Drops leaves that were not listed in the span; most have changed. */
-  sweep (): void {
+  override sweep (): void {
     this.#forget(({ isUsed }) => !isUsed)
     for (const joined of this.#held) joined.isUsed = false
   }
@@ -50,7 +41,7 @@ class JoinedLists implements Keeper {
   }
 }
 
-const lists = new JoinedLists()
+const lists = new JoinedLists('', 'joined JSON')
 
 /** How entries are shown in another version or under other names than they are stored. */
 export interface LeafView {
