@@ -73,7 +73,8 @@ export class Entry {
   enter (forms: Forms): void { this.#forms = forms }
 
   /** A newer state has replaced it, or the object is gone. */
-  leave (): void {
+  leave (forms: Forms): void {
+    if (this.#forms !== forms) return // a server that continues from another one's state shares it
     giveUp(this.#kept)
     this.#forms = this.#kept = undefined
   }

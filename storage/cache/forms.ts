@@ -83,14 +83,6 @@ export class Forms {
     return form
   }
 
-  /** Drops all, when the entries are replaced or the type is no longer served. */
-  clear (): void {
-    for (const form of this.#byName.values()) {
-      forget(form)
-      form.time++
-    }
-  }
-
   /** Frees the memory of forms that were dropped. Yields to the event loop. */
   async #unlink (): Promise<void> {
     for (const run of this.#present()) {

@@ -106,9 +106,12 @@ export class WatchCache {
     this.#watch?.cancel()
     this.#starting?.resolve()
     this.#subscribers.end(reason)
-    this.#forms.clear()
+    this.#leaveAll()
     this.#wakeWaiters()
   }
+
+  /** What readers still hold of a state that is over keeps nothing. */
+  #leaveAll (): void { for (const run of this.#runs()) for (const entry of run) entry.leave(this.#forms) }
 
   #runs (): Array<readonly Entry[]> {
     const runs: Array<readonly Entry[]> = []
@@ -318,7 +321,7 @@ export class WatchCache {
       this.#options.log(`the object ${key} ${what} lists that it belongs to fail, all others are served`, damage)
     }
     this.#damaged = damaged
-    this.#forms.clear()
+    this.#leaveAll()
     this.#index.clear()
     for (const [key, entry] of pairs) {
       entry.enter(this.#forms)
@@ -387,7 +390,7 @@ export class WatchCache {
       if (made === undefined) continue
       this.#map = made.type === 'DELETED' ? this.#map.delete(event.kv.key) : this.#map.set(event.kv.key, made.entry)
       const present = made.type === 'DELETED' ? undefined : made.entry
-      made.previous?.leave()
+      made.previous?.leave(this.#forms)
       present?.enter(this.#forms)
       this.#index.change(event.kv.key, made.previous, present)
       this.#changed = made.revision
