@@ -11,6 +11,7 @@ import type { StorageError } from '../storage/errors.js'
 import type { ListResult } from '../registry/verbs/list.js'
 import type { ObjectWatch } from '../registry/verbs/watch.js'
 import type { ResourceStore } from '../registry/resource-store.js'
+import type { ServedRequest } from './request-context.js'
 
 interface Warning {
   /** What the client is warned of, such as by admission; a verb that fails leaves them with the request. */
@@ -100,7 +101,7 @@ export type RelayedAnswer = PassedAnswer | UpgradeAnswer
 export type Answer = EntryAnswer | ObjectAnswer | ListAnswer | WatchAnswer | StatusAnswer
 
 /** What verbs read of a request: Fastify's has it, and so may any other value. */
-export interface VerbRequest extends Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'body' | 'orch'> {
+export interface VerbRequest extends Pick<ServedRequest, 'method' | 'url' | 'headers' | 'body' | 'orch'> {
   readonly server: Pick<FastifyRequest['server'], 'orchAuthorization' | 'orchResources' | 'orchSettings'>
 }
 

@@ -8,10 +8,11 @@
 import type { ServerResponse } from 'node:http'
 import { Readable, Writable } from 'node:stream'
 import { constants, createGzip, type Gzip } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { unframedSocket } from '../serving/wire/raw-bodies.js'
 import { CHUNK_BYTES, ChunkWriter } from './chunks.js'
+import { served, type RequestContext, type ServedRequest } from './request-context.js'
 
 export interface Content {
   /** Its bytes, if they are known beforehand. */
@@ -34,7 +35,7 @@ export class Body extends Readable {
     this.#reply = reply
     this.#length = content.length
     this.#content = content
-    if (content.abandon !== undefined) reply.request.orch.onClosed(() => { this.#closed() })
+    if (content.abandon !== undefined) served(reply.request).orch.onClosed(() => { this.#closed() })
   }
 
   override pipe<T extends NodeJS.WritableStream> (destination: T, options?: { end?: boolean }): T {
@@ -135,13 +136,13 @@ export interface Pieces {
 export function piecewise ({ request }: FastifyReply, source: Pieces): Content {
   return {
     length: source.compressed ? undefined : source.length,
-    writeTo: out => { write(request, source, out).finally(source.ended).catch(() => {}) },
+    writeTo: out => { write(served(request), source, out).finally(source.ended).catch(() => {}) },
     abandon: source.ended
   }
 }
 
 async function write (
-  { orch, log }: FastifyRequest, { pieces, length, compressed }: Pieces, out: ServerResponse
+  { orch, log }: ServedRequest, { pieces, length, compressed }: Pieces, out: ServerResponse
 ): Promise<void> {
   const gzip = compressed ? gzipInto(out, orch) : undefined
   const writer = new ChunkWriter(out, gzip ?? (length === undefined ? out : destinationOf(out)))
@@ -188,7 +189,7 @@ function destinationOf (raw: ServerResponse): NodeJS.WritableStream {
 }
 
 /** Reports unsent bytes when compression pauses or ends. */
-function gzipInto (out: ServerResponse, orch: FastifyRequest['orch']): Gzip {
+function gzipInto (out: ServerResponse, orch: RequestContext): Gzip {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: CHUNK_BYTES })
   gzip.on('pause', () => { orch.handedOver(out.writableLength + gzip.readableLength + gzip.writableLength) })
   gzip.once('end', () => { orch.handedOver(out.writableLength) })

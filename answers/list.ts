@@ -1,5 +1,5 @@
 /** Sends lists: short ones whole, others in pieces, each made when it is sent. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { nextTurn, turnIsOver } from '../event-loop/turns.js'
 import { OWN_NAMES } from '../schemas/naming.js'
 import { finish, type Steps } from '../schemas/steps.js'
@@ -16,6 +16,7 @@ import { includeObject, tableList } from './formats/table.js'
 import { LARGE_BYTES } from './heads.js'
 import { sizeOf } from './list-bytes.js'
 import { recordList } from './record.js'
+import type { ServedRequest } from './request-context.js'
 import { sendPieces, sendWhole } from './send-bytes.js'
 import { viewOf } from './view.js'
 
@@ -23,7 +24,7 @@ import { viewOf } from './view.js'
 const ALLOWANCE_PER_ITEM_MS = 0.1
 /** Resolves when it is written. */
 export async function sendList (
-  request: FastifyRequest, reply: FastifyReply, { store, list: found }: ListAnswer
+  request: ServedRequest, reply: FastifyReply, { store, list: found }: ListAnswer
 ): Promise<void> {
   const { trace, accept } = request.orch
   const list = accept?.as === 'Table' ? await sortedByRank(store, found) : found
@@ -33,7 +34,7 @@ export async function sendList (
 }
 
 async function writeList (
-  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, list: ObjectList
+  request: ServedRequest, reply: FastifyReply, store: ResourceStore, list: ObjectList
 ): Promise<void> {
   const { orch } = request
   const { accept, naming } = orch
@@ -54,14 +55,14 @@ async function writeList (
   }
 }
 
-async function writeJoined (request: FastifyRequest, reply: FastifyReply, { view, list }: ShownList): Promise<void> {
+async function writeJoined (request: ServedRequest, reply: FastifyReply, { view, list }: ShownList): Promise<void> {
   const joined = await joinedList(view, list)
   if (joined.length < LARGE_BYTES) sendWhole(request, reply, COMPACT.type, joined.whole())
   else await sendPieces(request, reply, COMPACT.type, { pieces: joined.pieces(), length: joined.length })
 }
 
 /** @throws StatusError 400 */
-function transformed ({ orch: { accept, query } }: FastifyRequest, format: Format, shown: ShownList): Steps<Parts> {
+function transformed ({ orch: { accept, query } }: ServedRequest, format: Format, shown: ShownList): Steps<Parts> {
   const { as, asVersion = '' } = accept ?? {}
   return as === 'Table'
     ? tableList(isText(format) ? format : COMPACT, shown, asVersion, includeObject(query))

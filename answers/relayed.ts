@@ -54,8 +54,8 @@ function relay ({ body, ending }: Streamed, raw: ServerResponse, { request, serv
   }
   const broken = (): void => {
     if (body.readableEnded || raw.writableEnded) return
-    const { log, orch: { auditId } } = request
-    if (!raw.destroyed) log.info({ auditId }, 'an answer was not finished, as its back end broke off')
+    const { log, orch } = request
+    if (!raw.destroyed) log.info({ auditId: orch?.auditId }, 'an answer was not finished, as its back end broke off')
     raw.destroy()
   }
   body.once('close', broken)

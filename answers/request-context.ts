@@ -116,9 +116,16 @@ export interface RequestContext extends Required<Caller> {
   onClosed: (then: () => void) => void
 }
 
-/** For handlers of errors and answers: undefined where a host's hook failed before request info. */
-export const contextIfAny = ({ orch }: FastifyRequest): RequestContext | undefined => orch
-
 declare module 'fastify' {
-  interface FastifyRequest { orch: RequestContext }
+  /** Undefined until request info has run: where a host's hook answers or fails first, hooks of answers see none. */
+  interface FastifyRequest { orch: RequestContext | undefined }
+}
+
+/** A request that has passed request info. */
+export type ServedRequest = FastifyRequest & { orch: RequestContext }
+
+/** For handlers, and hooks that run after request info. */
+export function served (request: FastifyRequest): ServedRequest {
+  if (request.orch === undefined) throw new Error(`${request.method} ${request.url} is handled before request info`)
+  return request as ServedRequest
 }

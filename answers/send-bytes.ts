@@ -1,10 +1,11 @@
 /** Hands bytes to Fastify, whose hooks see every answer. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { afterWork } from '../event-loop/batching.js'
 import { Body, piecewise, type Pieces } from './body.js'
 import { acceptsGzip, gzipHeads, LARGE_BYTES } from './heads.js'
+import type { ServedRequest } from './request-context.js'
 
-export function fail ({ log, orch }: FastifyRequest, reply: FastifyReply, error: unknown): void {
+export function fail ({ log, orch }: ServedRequest, reply: FastifyReply, error: unknown): void {
   if (!reply.sent) void reply.send(error)
   else if (!orch.signal.aborted) {
     log.error({ err: error, auditId: orch.auditId }, 'a request failed after it was answered')
@@ -12,7 +13,7 @@ export function fail ({ log, orch }: FastifyRequest, reply: FastifyReply, error:
 }
 
 /** Sends complete bytes, compressed if they are large and the client accepts that. */
-export function sendWhole (request: FastifyRequest, reply: FastifyReply, type: string, bytes: Buffer): undefined {
+export function sendWhole (request: ServedRequest, reply: FastifyReply, type: string, bytes: Buffer): undefined {
   if (bytes.length >= LARGE_BYTES && acceptsGzip(request)) {
     sendPieces(request, reply, type, { pieces: [bytes] }).catch((error: unknown) => { fail(request, reply, error) })
     return undefined
@@ -25,7 +26,7 @@ export function sendWhole (request: FastifyRequest, reply: FastifyReply, type: s
  * Sends the response together with those of other requests (`event-loop/batching.ts`). Its seat is free at once: it
  * waits for nothing more than that.
  */
-function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buffer): void {
+function sendTogether (request: ServedRequest, reply: FastifyReply, bytes: Buffer): void {
   request.orch.handedOver(bytes.length)
   afterWork(() => {
     if (reply.sent) return // such as with the deadline's 504
@@ -40,7 +41,7 @@ function sendTogether (request: FastifyRequest, reply: FastifyReply, bytes: Buff
 
 /** Sends bytes in pieces, compressed if the client accepts that. Resolves when they are written. */
 export async function sendPieces (
-  request: FastifyRequest, reply: FastifyReply, type: string, source: Pick<Pieces, 'pieces' | 'length'>
+  request: ServedRequest, reply: FastifyReply, type: string, source: Pick<Pieces, 'pieces' | 'length'>
 ): Promise<void> {
   const compressed = acceptsGzip(request)
   reply.header('content-type', request.orch.naming.mediaType(type))

@@ -1,5 +1,5 @@
 /** One function around each verb turns its answer into bytes or a body, and sends them. No hook sees an answer. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { isLarge, runStepsYielding } from '../event-loop/turns.js'
 import { partialMetadata } from '../schemas/codec/encodings.js'
 import type { Message } from '../schemas/language/declare.js'
@@ -18,6 +18,7 @@ import { textOf } from './formats/text.js'
 import { warn } from './heads.js'
 import { sendList } from './list.js'
 import { recordJson, recordObject, recordValue } from './record.js'
+import type { ServedRequest } from './request-context.js'
 import { fail, sendWhole } from './send-bytes.js'
 import { viewOf } from './view.js'
 import { sendWatch, type WatchTools } from './watch/body.js'
@@ -25,7 +26,7 @@ import { sendWatch, type WatchTools } from './watch/body.js'
 /** @returns a handler that sends what the verb answers */
 export function answering (
   tools: WatchTools
-): (verb: Verb) => (request: FastifyRequest, reply: FastifyReply) => undefined {
+): (verb: Verb) => (request: ServedRequest, reply: FastifyReply) => undefined {
   return verb => (request, reply) => {
     const answer = verb(request)
     const send = (made: Answer): Promise<void> | undefined =>
@@ -38,7 +39,7 @@ export function answering (
 
 /** A promise where bytes take a while to make. */
 export function sendAnswer (
-  request: FastifyRequest, reply: FastifyReply, answer: Exclude<Answer, WatchAnswer>
+  request: ServedRequest, reply: FastifyReply, answer: Exclude<Answer, WatchAnswer>
 ): Promise<void> | undefined {
   warn(reply, answer.warnings, request.orch.naming)
   if ('code' in answer && answer.code !== 200) reply.code(answer.code)
@@ -52,7 +53,7 @@ export function sendAnswer (
 
 /** Sends a stored object. */
 function sendEntry (
-  request: FastifyRequest, reply: FastifyReply, { store, entry }: EntryAnswer
+  request: ServedRequest, reply: FastifyReply, { store, entry }: EntryAnswer
 ): Promise<void> | undefined {
   const { orch } = request
   const { accept, naming } = orch
@@ -74,7 +75,7 @@ function sendEntry (
 
 /** Of a large object, in steps. */
 function sendTable (
-  request: FastifyRequest, reply: FastifyReply, { view, asker }: ShownEntry, entry: Entry
+  request: ServedRequest, reply: FastifyReply, { view, asker }: ShownEntry, entry: Entry
 ): Promise<void> | undefined {
   const { orch } = request
   const form = rowForm(view, { include: includeObject(orch.query), version: orch.accept?.asVersion ?? '' })
@@ -88,7 +89,7 @@ function sendTable (
 }
 
 function sendMade (
-  request: FastifyRequest, reply: FastifyReply, { type }: Format, made: Buffer | Promise<Buffer>
+  request: ServedRequest, reply: FastifyReply, { type }: Format, made: Buffer | Promise<Buffer>
 ): Promise<void> | undefined {
   if (!(made instanceof Promise)) return sendWhole(request, reply, type, made)
   return made.then(bytes => sendWhole(request, reply, type, bytes))
@@ -96,7 +97,7 @@ function sendMade (
 
 /** Sends an object that is not stored, in a form that it has. */
 function sendObject (
-  request: FastifyRequest, reply: FastifyReply, { message, object, forms }: ObjectAnswer
+  request: ServedRequest, reply: FastifyReply, { message, object, forms }: ObjectAnswer
 ): Promise<void> | undefined {
   const { accept } = request.orch
   if (accept?.as === undefined || forms === undefined) return sendMessage(request, reply, message, object)
@@ -106,7 +107,7 @@ function sendObject (
 }
 
 function sendMessage<T extends object> (
-  request: FastifyRequest, reply: FastifyReply, message: Message<T>, object: T
+  request: ServedRequest, reply: FastifyReply, message: Message<T>, object: T
 ): undefined {
   const { orch } = request
   recordObject(orch, message, object)
@@ -116,7 +117,7 @@ function sendMessage<T extends object> (
 
 /** Sends a Table or metadata of an object that is not stored. */
 function sendTransformed (
-  request: FastifyRequest, reply: FastifyReply, { store, tabular }: TabularForm, own: ApiObject
+  request: ServedRequest, reply: FastifyReply, { store, tabular }: TabularForm, own: ApiObject
 ): undefined {
   const { accept, naming, query } = request.orch
   const { as, asVersion: version = '' } = accept ?? {}
@@ -134,13 +135,13 @@ function sendTransformed (
 }
 
 /** Sends a plain value: JSON or YAML. */
-export function sendValue (request: FastifyRequest, reply: FastifyReply, value: object): void {
+export function sendValue (request: ServedRequest, reply: FastifyReply, value: object): void {
   recordValue(request.orch, () => value)
   const format = textFormatOf(request.orch.accept)
   sendWhole(request, reply, format.type, format.document(request.orch.naming.document(value)))
 }
 
-function sendStatus (request: FastifyRequest, reply: FastifyReply, { status }: StatusAnswer): undefined {
+function sendStatus (request: ServedRequest, reply: FastifyReply, { status }: StatusAnswer): undefined {
   const { orch } = request
   orch.recorder?.status(status)
   const format = formatOf(orch.accept)

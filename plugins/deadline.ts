@@ -4,7 +4,8 @@
  * of the timeout, at least each second. `fastify.orchUnderWay` has the requests it watches over, for the front page.
  */
 import fp from 'fastify-plugin'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import { served, type ServedRequest } from '../answers/request-context.js'
 import { parseDuration } from '../schemas/meta/duration.js'
 import { badRequest, bodyTooSlow, timeout as timedOut } from '../schemas/status.js'
 import { MAX_TIMER_MS } from '../event-loop/clock.js'
@@ -16,7 +17,7 @@ export interface DeadlineOptions {
   readonly timeout?: number | undefined
 }
 
-interface Running { readonly request: FastifyRequest, readonly reply: FastifyReply, readonly until: number, at: number }
+interface Running { readonly request: ServedRequest, readonly reply: FastifyReply, readonly until: number, at: number }
 
 /** Minimum milliseconds between two checks. */
 const MIN_INTERVAL = 10
@@ -78,7 +79,8 @@ export default fp<DeadlineOptions>(async (fastify, { timeout = 60_000 }) => {
   }
   if (longest < Infinity) repeat()
 
-  fastify.addHook('onRequest', (request, reply, done) => {
+  fastify.addHook('onRequest', (arrived, reply, done) => {
+    const request = served(arrived)
     const { orch } = request
     if (isLongRunning(orch.info)) return done()
     let allowed = longest

@@ -3,6 +3,7 @@
  * operations act on it. (Interface: Dry-run.)
  */
 import fp from 'fastify-plugin'
+import { served } from '../answers/request-context.js'
 import { parseDryRun } from '../schemas/dry-run.js'
 import { isConnection } from './shared/request-kinds.js'
 import { later } from './shared/server.js'
@@ -10,13 +11,14 @@ import { later } from './shared/server.js'
 export default fp(async fastify => {
   const aggregation = later(fastify, 'orchAggregation')
   fastify.addHook('preParsing', (request, _reply, _payload, done) => {
+    const { orch } = served(request)
     // a proxied back end may define dryRun differently
-    if (request.method !== 'GET' && !isConnection(request.orch.info)) {
+    if (request.method !== 'GET' && !isConnection(orch.info)) {
       try {
-        request.orch.dryRun = parseDryRun(request.orch.query.getAll('dryRun'))
+        orch.dryRun = parseDryRun(orch.query.getAll('dryRun'))
       } catch (error) {
         // an extension server handles dryRun itself
-        if (aggregation()?.find(request.orch.info.path) !== undefined) return done()
+        if (aggregation()?.find(orch.info.path) !== undefined) return done()
         return done(error as Error) // a StatusError
       }
     }

@@ -9,6 +9,7 @@ import fp from 'fastify-plugin'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import { formatOf } from '../answers/formats/choice.js'
 import { warn } from '../answers/heads.js'
+import { served } from '../answers/request-context.js'
 import { isDecodeError } from '../schemas/language/decode-error.js'
 import { OWN_NAMES } from '../schemas/naming.js'
 import { isStorageError, isUnreadable, reasonOf, type StorageError } from '../storage/errors.js'
@@ -17,7 +18,6 @@ import {
 } from '../schemas/status.js'
 import { unanswered } from '../registry/verb-table.js'
 import { negotiate } from './shared/accept.js'
-import { contextIfAny } from '../answers/request-context.js'
 import { later } from './shared/server.js'
 
 /**
@@ -108,7 +108,7 @@ export function statusOf (error: unknown, waited = 0): StatusError {
 
 /** The Status in the format that the client asks for. */
 function written (failure: StatusError, request: FastifyRequest): { readonly type: string, readonly bytes: Buffer } {
-  const { naming = OWN_NAMES, accept } = contextIfAny(request) ?? {}
+  const { naming = OWN_NAMES, accept } = request.orch ?? {}
   const sent = naming.accepted(request.headers.accept)
   const asked = accept ?? negotiate(sent, { protobuf: true, watch: false, transforms: true })
   const { type, status } = formatOf(asked)
@@ -122,7 +122,7 @@ function written (failure: StatusError, request: FastifyRequest): { readonly typ
 const NEWLINE = Buffer.from('\n')
 
 function render (failure: StatusError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const context = contextIfAny(request)
+  const context = request.orch
   for (const [name, value] of Object.entries(failure.headers)) reply.header(name, value)
   if (context !== undefined) warn(reply, context.warnings, context.naming)
   reply.code(failure.status.code)
@@ -139,9 +139,10 @@ function render (failure: StatusError, request: FastifyRequest, reply: FastifyRe
  * becomes the failure, whatever it is, and the second is dropped.
  */
 const guardOverdue: onSendHookHandler = (request, reply, payload, send) => {
-  if (contextIfAny(request)?.overdue !== true) return send()
+  const { orch } = request
+  if (orch?.overdue !== true) return send()
   if (payload instanceof Readable) payload.destroy()
-  const { failure } = request.orch
+  const { failure } = orch
   if (reply.raw.headersSent || failure === undefined) return
   const { type, bytes } = written(failure, request)
   for (const name of ['content-encoding', 'content-length']) reply.removeHeader(name)
@@ -165,7 +166,7 @@ export default fp(async fastify => {
   let unlogged = 0
   const logFailure = (request: FastifyRequest, cause: unknown, status: number): void => {
     const { log, url } = request
-    const auditId = contextIfAny(request)?.auditId
+    const auditId = request.orch?.auditId
     if (!isStorageError(cause) || isUnreadable(cause)) {
       log.error({ err: cause, url, status, auditId }, 'request failed')
     } else if (performance.now() - lastLoggedAt < STORE_LINES_EVERY) {
@@ -181,7 +182,7 @@ export default fp(async fastify => {
   }
 
   fastify.setErrorHandler((error, request, reply) => {
-    const context = contextIfAny(request)
+    const context = request.orch
     const failure = statusOf(error, context === undefined ? 0 : performance.now() - context.trace.startedAt)
     if (context !== undefined) {
       context.failure = failure
@@ -196,10 +197,11 @@ export default fp(async fastify => {
   })
 
   fastify.setNotFoundHandler((request, reply) => {
-    const { info } = request.orch
+    const { orch } = served(request)
+    const { info } = orch
     const known = info.isResourceRequest ? resources()?.serves(info) === true : paths.has(fastify.prefix + info.path)
     const failure = unanswered(known)
-    request.orch.failure = failure
+    orch.failure = failure
     return render(failure, request, reply)
   })
 }, { name: 'orch/errors', fastify: '5.x' })

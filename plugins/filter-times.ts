@@ -3,7 +3,7 @@
  * that filter's name. A request that a filter rejects counts for the preceding filters, and for authentication.
  */
 import fp from 'fastify-plugin'
-import { contextIfAny } from '../answers/request-context.js'
+import { served } from '../answers/request-context.js'
 
 export interface FilterTimesOptions {
   /** The filter that has just run; undefined before the first. */
@@ -20,18 +20,19 @@ export default fp<FilterTimesOptions>(async (fastify, { behind }) => {
   if (behind === undefined) {
     const refused = durations.with('authentication')
     fastify.addHook('onRequest', (request, _reply, done) => {
-      request.orch.filterSince = performance.now()
+      served(request).orch.filterSince = performance.now()
       done()
     })
     fastify.addHook('onError', (request, _reply, _error, done) => {
-      const { filterSince: since = 0, user } = contextIfAny(request) ?? {}
+      const { filterSince: since = 0, user } = request.orch ?? {}
       if (since > 0 && user === undefined) refused.observe((performance.now() - since) / 1000)
       done()
     })
     return
   }
   const passed = durations.with(behind)
-  fastify.addHook('onRequest', ({ orch }, _reply, done) => {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { orch } = served(request)
     const now = performance.now()
     passed.observe((now - orch.filterSince) / 1000)
     orch.filterSince = now

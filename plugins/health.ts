@@ -7,6 +7,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type ServedRequest } from '../answers/request-context.js'
 import { reasonOf } from '../storage/errors.js'
 import { HEALTH_ENDPOINTS } from './shared/request-kinds.js'
 
@@ -165,7 +166,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   }
 
   const answer = async (
-    endpoint: HealthEndpoint, request: FastifyRequest, reply: FastifyReply
+    endpoint: HealthEndpoint, request: ServedRequest, reply: FastifyReply
   ): Promise<FastifyReply> => {
     const { query } = request.orch
     const excluded = excludedNames(query.getAll('exclude'))
@@ -195,7 +196,7 @@ async function health (fastify: FastifyInstance, options: HealthOptions): Promis
   }
 
   for (const endpoint of HEALTH_ENDPOINTS) {
-    fastify.get(`/${endpoint}`, (request, reply) => answer(endpoint, request, reply))
+    fastify.get(`/${endpoint}`, (request, reply) => answer(endpoint, served(request), reply))
     fastify.get(`/${endpoint}/*`, (request, reply) => answerOne(endpoint, request, reply))
   }
 }

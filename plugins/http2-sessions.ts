@@ -6,6 +6,7 @@
  */
 import { Http2ServerResponse, type Http2Session } from 'node:http2'
 import fp from 'fastify-plugin'
+import { served } from '../answers/request-context.js'
 import { destroyWhenCancelled, resetWhenDestroyed } from '../serving/wire/compatible-responses.js'
 
 export interface Http2SessionsOptions {
@@ -46,7 +47,7 @@ export default fp<Http2SessionsOptions>(async (fastify, { interval = 30_000 }) =
         followed.active++
         sessions.set(session, followed)
         pingTimer ??= setInterval(pingAll, interval).unref()
-        request.orch.onClosed(() => { if (--followed.active === 0) sessions.delete(session) })
+        served(request).orch.onClosed(() => { if (--followed.active === 0) sessions.delete(session) })
       }
     }
     done()

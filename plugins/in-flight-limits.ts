@@ -8,10 +8,10 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type LimitPlace } from '../answers/request-context.js'
 import { READ_ONLY, type RequestInfo } from '../auth/request-info.js'
 import type { UserInfo } from '../schemas/meta/user-info.js'
 import { tooManyRequests } from '../schemas/status.js'
-import { contextIfAny, type LimitPlace } from '../answers/request-context.js'
 import { requestKinds, type KindSeries } from './shared/in-flight-metrics.js'
 import { isAdministrator, isLongRunning, isProbe } from './shared/request-kinds.js'
 import { NOT_LISTED, UnsentResponses, type UnsentResponse } from './shared/unsent-responses.js'
@@ -83,7 +83,8 @@ async function inFlightLimits (
 
   const unsent = new UnsentResponses(fastify.log)
   fastify.addHook('onRequest', (request, reply, done) => {
-    const kind = kindOf(request.orch.info, request.orch.user)
+    const { orch } = served(request)
+    const kind = kindOf(orch.info, orch.user)
     if (kind === undefined) {
       done()
       return
@@ -94,7 +95,7 @@ async function inFlightLimits (
       done(tooManyRequests('too many requests are under way, please try again later', RETRY_AFTER_SECONDS))
       return
     }
-    request.orch.occupy(new Place(state, unsent, reply))
+    orch.occupy(new Place(state, unsent, reply))
     done()
   })
   fastify.addHook('onClose', (_instance, done) => {
@@ -103,7 +104,7 @@ async function inFlightLimits (
   })
   // Code that bypasses Fastify to write, or that streams, calls `handedOver` itself.
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (typeof payload === 'string' || Buffer.isBuffer(payload)) contextIfAny(request)?.handedOver(payload.length)
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
     done()
   })
 }

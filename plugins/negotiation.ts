@@ -3,11 +3,11 @@
  * (Interface: Generic request shapes 4.)
  */
 import fp from 'fastify-plugin'
+import { served, type Negotiated } from '../answers/request-context.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import { JSON_TYPE, YAML_TYPE } from '../schemas/media-types.js'
 import { notAcceptable } from '../schemas/status.js'
 import { negotiate, MEDIA_TYPES, isPretty, type Available } from './shared/accept.js'
-import type { Negotiated } from '../answers/request-context.js'
 import { isConnection } from './shared/request-kinds.js'
 import { later } from './shared/server.js'
 
@@ -51,7 +51,8 @@ export default fp(async fastify => {
   }
 
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const { info, query, naming } = request.orch
+    const { orch } = served(request)
+    const { info, query, naming } = orch
     const header = naming.accepted(request.headers.accept)
     const available = info.isResourceRequest
       ? info.verb === 'watch' ? STREAM : OBJECT
@@ -73,7 +74,7 @@ export default fp(async fastify => {
     if (accept === undefined && !isConnection(info) && aggregation()?.find(info.path) === undefined) {
       return done(notAcceptable(available.protobuf && !textOnly ? MEDIA_TYPES : DOCUMENT_TYPES))
     }
-    request.orch.accept = accept
+    orch.accept = accept
     done()
   })
 }, {

@@ -8,8 +8,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
-import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type ServedRequest } from '../answers/request-context.js'
 import { MAX_BODY_BYTES as MAX_BYTES } from '../schemas/limits.js'
 import { badRequest, tooLarge, tooManyRequests, unsupportedMediaType, type StatusError } from '../schemas/status.js'
 import { isAdministrator, isConnection } from './shared/request-kinds.js'
@@ -59,7 +59,7 @@ type Done = (error: StatusError | null, body?: Buffer) => void
 
 /** Receives one body. */
 class Receiving {
-  readonly #request: FastifyRequest
+  readonly #request: ServedRequest
   readonly #payload: IncomingMessage
   readonly #budget: Budget
   readonly #administrator: boolean
@@ -70,7 +70,7 @@ class Receiving {
   #length = 0
 
   constructor (
-    request: FastifyRequest, payload: IncomingMessage,
+    request: ServedRequest, payload: IncomingMessage,
     { budget, declared }: { readonly budget: Budget, readonly declared: number }, done: Done
   ) {
     this.#request = request
@@ -172,7 +172,8 @@ export default fp<RequestBodiesOptions>(async (fastify, { budget: bytes = DEFAUL
     done()
   })
   fastify.removeAllContentTypeParsers()
-  fastify.addContentTypeParser('*', (request, payload, done: Done) => {
+  fastify.addContentTypeParser('*', (arrived, payload, done: Done) => {
+    const request = served(arrived)
     const { info, user } = request.orch
     // The response does not depend on the body, or the path belongs to an extension server, to which the body is
     // streamed.

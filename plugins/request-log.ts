@@ -8,7 +8,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { contextIfAny, type ObjectRecorder, type RequestContext } from '../answers/request-context.js'
+import { served, type ObjectRecorder, type RequestContext, type ServedRequest } from '../answers/request-context.js'
 
 export interface RequestLogOptions {
   /** 0 to 10. A function is called for each request. */
@@ -48,15 +48,15 @@ export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: giv
     const sent = level >= WITH_HEADERS ? masked(request.headers) : undefined
     reply.raw.once('close', () => {
       const { request: body, response } = bodies.get(request) ?? {}
-      const context = contextIfAny(request)
+      const { orch } = request
       request.log.info({
         method,
         url: safe(url),
         status: reply.raw.statusCode,
         milliseconds: Math.round((performance.now() - since) * 10) / 10,
-        user: context?.user?.username,
+        user: orch?.user?.username,
         ip,
-        auditId: context?.auditId,
+        auditId: orch?.auditId,
         ...(sent === undefined ? {} : { requestHeaders: sent, responseHeaders: masked(reply.raw.getHeaders()) }),
         ...(body === undefined ? {} : { requestObject: body }),
         ...(response === undefined ? {} : { responseObject: response })
@@ -64,7 +64,8 @@ export default fp<RequestLogOptions & Withheld>(async (fastify, { verbosity: giv
     })
     done()
   })
-  fastify.addHook('preHandler', (request, _reply, done) => {
+  fastify.addHook('preHandler', (arrived, _reply, done) => {
+    const request = served(arrived)
     const longest = MAX_LENGTHS[verbosity()]
     if (longest !== undefined && !withheld.has(request.orch.info.resource) && !isSecret(request.orch)) {
       request.orch.recorder = keeping(request.orch.recorder, longest, bodies, request)
@@ -79,7 +80,7 @@ const isSecret = ({ info: { resource, subresource } }: RequestContext): boolean 
 /** Wraps the audit recorder, if any. */
 function keeping (
   inner: ObjectRecorder | undefined, longest: number, bodies: WeakMap<FastifyRequest, LoggedObjects>,
-  request: FastifyRequest
+  request: ServedRequest
 ): ObjectRecorder {
   const kept: LoggedObjects = {}
   bodies.set(request, kept)

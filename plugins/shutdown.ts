@@ -10,6 +10,7 @@
 import { setMaxListeners } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { served } from '../answers/request-context.js'
 import { StatusError } from '../schemas/status.js'
 import { isProbe } from './shared/request-kinds.js'
 
@@ -119,10 +120,11 @@ async function shutdown (fastify: FastifyInstance, options: ShutdownOptions): Pr
   fastify.decorate('orchShutdown', drain)
 
   fastify.addHook('onRequest', (request, reply, done) => {
+    const { orch } = served(request)
     drain.inFlight++
-    request.orch.onClosed(drain.finished)
+    orch.onClosed(drain.finished)
     if (drain.state === 'serving') { done(); return }
-    const decision = handlingDuringShutdown(drain.state, drain.sendRetryAfter, request.orch.info.path)
+    const decision = handlingDuringShutdown(drain.state, drain.sendRetryAfter, orch.info.path)
     if (decision !== 'serve' && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     done(decision === 'refuse'
       ? new StatusError('TooManyRequests', 'the server is shutting down, try another one or again later', {

@@ -3,8 +3,8 @@
  * like one for which a process of the server hung: of the same user, verb, resource and namespace. Registered after
  * impersonation, whose user counts, and before anything waits.
  */
-import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type RequestContext } from '../answers/request-context.js'
 import { quote } from '../schemas/quote.js'
 import { tooManyRequests } from '../schemas/status.js'
 import { isProbe } from './shared/request-kinds.js'
@@ -31,7 +31,7 @@ export interface StalledRequestsOptions {
   readonly guard?: StallGuard | undefined
 }
 
-function likeOf ({ orch: { info, user } }: FastifyRequest): RequestLike {
+function likeOf ({ info, user }: RequestContext): RequestLike {
   const { verb, group, resource, subresource, namespace, path, isResourceRequest } = info
   const username = user?.username ?? ''
   if (!isResourceRequest) return { user: username, verb, what: path, namespace: '' }
@@ -46,9 +46,10 @@ export const textOf = ({ user, verb, what, namespace }: RequestLike): string =>
 export default fp<StalledRequestsOptions>(async (fastify, { guard }) => {
   if (guard === undefined) return
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const { trace, info } = request.orch
+    const { orch } = served(request)
+    const { trace, info } = orch
     if (isProbe(info.path)) return done()
-    const like = likeOf(request)
+    const like = likeOf(orch)
     const until = guard.refusedUntil(like)
     if (until !== undefined) {
       const seconds = Math.max(1, Math.ceil((until - Date.now()) / 1000))

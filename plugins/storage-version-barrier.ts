@@ -4,6 +4,7 @@
  * namespaces that a server creates, and leases in the namespace of the system.
  */
 import fp from 'fastify-plugin'
+import { served } from '../answers/request-context.js'
 import type { RequestInfo } from '../auth/request-info.js'
 import { storageVersions as ownType } from '../schemas/api/internal/storageversions.js'
 import { serviceUnavailable } from '../schemas/status.js'
@@ -29,7 +30,7 @@ export default fp(async fastify => {
   if (storageVersions === undefined) return
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (storageVersions.completed) return done()
-    const { info, user } = request.orch
+    const { info, user } = served(request).orch
     if (passes(info, user)) return done()
     const type = resources.lookup(info)?.type
     if (type === undefined || !storageVersions.pending(type)) return done()

@@ -1,7 +1,7 @@
 /**
  * Discovery: the groups, versions and resources served, and the release. JSON or YAML; for browsers the root is a page.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sendRelayed } from '../answers/relayed.js'
 import type { Subresource } from '../schemas/resource.js'
 import { noSuchPath } from '../schemas/status.js'
@@ -9,6 +9,7 @@ import { unknownPath } from './unknown-path.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import type { frontPage } from './front-page/index.js'
 import { discoveryPaths } from './issuer-discovery.js'
+import { served, type ServedRequest } from '../answers/request-context.js'
 import { sendValue } from '../answers/send.js'
 import { versionInfo } from './version.js'
 import { withSlash } from './with-slash.js'
@@ -45,7 +46,7 @@ function groupOf (group: string, versions: readonly string[]): object {
 }
 
 /** Group and version of a path below `/apis`, by our names. */
-function named ({ orch: { info: { path } } }: FastifyRequest): { readonly group: string, readonly version: string } {
+function named ({ orch: { info: { path } } }: ServedRequest): { readonly group: string, readonly version: string } {
   const [, , group = '', version = ''] = path.split('/')
   return { group, version }
 }
@@ -57,17 +58,20 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   } = fastify
   const { groups } = aggregation
   const route = (
-    url: string, handler: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+    url: string, handler: (request: ServedRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
   ): void => {
     for (const path of withSlash(fastify, url)) {
-      fastify.route({ method: 'GET', url: path, exposeHeadRoute: false, handler })
+      fastify.route({
+        method: 'GET', url: path, exposeHeadRoute: false,
+        handler: (request, reply) => handler(served(request), reply)
+      })
     }
   }
-  const send = (request: FastifyRequest, reply: FastifyReply, document: object): FastifyReply => {
+  const send = (request: ServedRequest, reply: FastifyReply, document: object): FastifyReply => {
     sendValue(request, reply, document)
     return reply
   }
-  const get = (url: string, make: (request: FastifyRequest) => object): void => {
+  const get = (url: string, make: (request: ServedRequest) => object): void => {
     route(url, (request, reply) => send(request, reply, make(request)))
   }
 
@@ -90,7 +94,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
     return { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(group, versions) }
   })
   const list = (
-    group: string, version: string, request: FastifyRequest, reply: FastifyReply
+    group: string, version: string, request: ServedRequest, reply: FastifyReply
   ): FastifyReply | Promise<FastifyReply> => {
     const { info } = request.orch
     const found = resources.served().filter(({ representation }) => representation.group === group &&
@@ -115,7 +119,7 @@ export default async function discovery (fastify: FastifyInstance): Promise<void
   })
   // Loaded with the first browser: most servers meet none.
   let page: Promise<ReturnType<typeof frontPage>> | undefined
-  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const sendPage = async (request: ServedRequest, reply: FastifyReply): Promise<FastifyReply> => {
     page ??= import('./front-page/index.js').then(({ frontPage }) => frontPage(fastify))
     return await (await page)(request, reply)
   }

@@ -2,18 +2,20 @@
  * Finds what serves a request: a type of this server, built in or defined at run time, or the extension server of its
  * group version.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { sendRelayed } from '../answers/relayed.js'
+import { served } from '../answers/request-context.js'
 import { deprecations } from './deprecation.js'
-import { handlerTables, type Handler } from './handlers.js'
+import { handlerTables } from './handlers.js'
 import { unknownPath } from './unknown-path.js'
 
 /** The handler of all routes of the API. It reads the request info alone, as authorization does. */
-export function dispatcher (fastify: FastifyInstance): Handler {
+export function dispatcher (fastify: FastifyInstance): RouteHandlerMethod {
   const { orchResources: resources, orchAggregation: aggregation, orchMetrics: metrics } = fastify
   const tableOf = handlerTables(fastify)
   const noteDeprecation = deprecations(metrics.gauge)
-  return (request, reply) => {
+  return (arrived, reply) => {
+    const request = served(arrived)
     const { info } = request.orch
     const store = info.deeper === undefined ? resources.lookup(info) : undefined
     if (store !== undefined) {

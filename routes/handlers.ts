@@ -1,11 +1,12 @@
 /** Maps the verbs of a resource and its subresources to handlers. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { VerbTable } from '../registry/verb-table.js'
 import { isServed, type Subresource } from '../schemas/resource.js'
 import { notOffered, notSupported } from '../schemas/status.js'
 import type { Verb } from '../answers/answer.js'
 import { sendRelayed } from '../answers/relayed.js'
+import type { ServedRequest } from '../answers/request-context.js'
 import { answering } from '../answers/send.js'
 import { applyObject, applyView, isApply } from './verbs/apply.js'
 import { deleteCollectionVerb, deleteVerb } from './verbs/delete.js'
@@ -18,7 +19,7 @@ import { createVerb, patchVerb, updateVerb } from './verbs/write.js'
 import { observeWatches } from '../answers/watch/metrics.js'
 
 /** Returns undefined if the handler sends the response itself. */
-export type Handler = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined
+export type Handler = (request: ServedRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> | undefined
 type Verbs = Partial<Record<string, Verb>>
 type Handlers = Partial<Record<string, Handler>>
 

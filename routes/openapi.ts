@@ -3,8 +3,9 @@
  * lists the document of each group version under an address with its hash, so that clients can cache it. Those of
  * extension servers are merged and listed.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sendRelayed } from '../answers/relayed.js'
+import { served, type ServedRequest } from '../answers/request-context.js'
 import type { Naming } from '../schemas/naming.js'
 import { releaseVersion } from '../schemas/meta/release.js'
 import { JSON_TYPE } from '../schemas/media-types.js'
@@ -31,7 +32,7 @@ type RemoteDocuments = Awaited<ReturnType<FastifyInstance['orchAggregation']['do
 
 type Format = 'json' | 'protobuf'
 
-function formatOf (request: FastifyRequest, formats: ReadonlyMap<string, Format>): Format {
+function formatOf (request: ServedRequest, formats: ReadonlyMap<string, Format>): Format {
   const header = request.headers.accept ?? ''
   if (header.trim() === '') return 'json'
   for (const clause of header.split(',')) {
@@ -120,10 +121,10 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
   let generation = -1
   let remote: RemoteDocuments | undefined
   const current = new Map<Naming, Generation>()
-  const served = {
+  const settings = {
     issuer: discoveryPaths(serviceAccountTokens.issuer).length > 0, enums: gates.enabled('OpenAPIEnums')
   }
-  const currentGeneration = async ({ orch: { naming } }: FastifyRequest): Promise<Generation> => {
+  const currentGeneration = async ({ orch: { naming } }: ServedRequest): Promise<Generation> => {
     const found = await aggregation.documents()
     if (generation !== resources.generation || remote !== found) {
       generation = resources.generation
@@ -134,13 +135,16 @@ export default async function openapi (fastify: FastifyInstance): Promise<void> 
     if (generated === undefined) {
       current.set(naming, generated = new Generation(
         resources.served().map(store => ({ ...store.representation, subresources: resources.subresourcesOf(store) })),
-        served, found, naming
+        settings, found, naming
       ))
     }
     return generated
   }
-  const get = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
-    fastify.route({ method: 'GET', url, exposeHeadRoute: false, handler })
+  const get = (url: string, handler: (request: ServedRequest, reply: FastifyReply) => Promise<FastifyReply>): void => {
+    fastify.route({
+      method: 'GET', url, exposeHeadRoute: false,
+      handler: (request, reply) => handler(served(request), reply)
+    })
   }
 
   get('/openapi/v2', async (request, reply) => {

@@ -3,8 +3,7 @@
  * name. `/api/*` and `/apis/*` take the rest: names longer than the router's `maxParamLength`, methods and depths
  * that only proxied paths and extension servers have.
  */
-import type { FastifyInstance, HTTPMethods } from 'fastify'
-import type { Handler } from './handlers.js'
+import type { FastifyInstance, HTTPMethods, RouteHandlerMethod } from 'fastify'
 
 const METHODS: readonly HTTPMethods[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const ALL_METHODS: readonly HTTPMethods[] = [...METHODS, 'HEAD', 'OPTIONS']
@@ -32,7 +31,7 @@ const TABLE: ReadonlyArray<readonly [methods: readonly HTTPMethods[], urls: read
   [ALL_METHODS, [...below(CORE, PROXIED), '/api/*', '/apis/*']]
 ]
 
-export function apiRoutes (fastify: FastifyInstance, handler: Handler): void {
+export function apiRoutes (fastify: FastifyInstance, handler: RouteHandlerMethod): void {
   for (const [methods, urls] of TABLE) {
     for (const url of urls) fastify.route({ method: [...methods], url, exposeHeadRoute: false, handler })
   }

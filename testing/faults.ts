@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ServerResponse } from 'node:http'
+import { served } from '../answers/request-context.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import { StatusError, type StatusReason } from '../schemas/status.js'
 import type { Clock } from '../event-loop/clock.js'
@@ -154,7 +155,7 @@ export class FaultInjector implements Faults {
       const delay = applying.reduce((sum, { fault }) => sum + millisecondsOf(fault.delay ?? 0), 0)
       const go = (): void => { this.#apply(applying, reply, resources(), done) }
       if (delay === 0) go()
-      else request.orch.onClosed(this.#clock.after(delay, () => { if (!reply.raw.destroyed) go() }))
+      else served(request).orch.onClosed(this.#clock.after(delay, () => { if (!reply.raw.destroyed) go() }))
     })
   }
 
@@ -175,7 +176,7 @@ export class FaultInjector implements Faults {
       if (stale !== undefined && !answered) {
         answered = readOlder(reply, { changes: stale, any: staleReads === 'any' }, resources, done)
       }
-      if (duplicate === true && reply.request.orch.info.verb === 'watch') intercept(reply.raw, twice())
+      if (duplicate === true && served(reply.request).orch.info.verb === 'watch') intercept(reply.raw, twice())
       if (disconnect === 'after') breakAtHead(reply.raw)
       else if (disconnect !== undefined) {
         intercept(reply.raw, 'bytes' in disconnect ? cutAfter(disconnect.bytes) : cutAfterEvents(disconnect.events))

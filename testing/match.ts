@@ -30,11 +30,8 @@ export interface MatchedRequest {
 export const PROBE = /^\/(?:healthz|livez|readyz)(?:[/?]|$)/
 
 /** Undefined if the request was refused before its request info was known. */
-export function matchedOf (request: FastifyRequest): MatchedRequest | undefined {
-  // set by the server's hooks, which may not have run
-  const { orch, method, url } = request as { orch?: Partial<FastifyRequest['orch']>, method: string, url: string }
-  return orch?.info === undefined ? undefined : { method, url, info: orch.info, user: orch.user?.username }
-}
+export const matchedOf = ({ orch, method, url }: FastifyRequest): MatchedRequest | undefined =>
+  orch === undefined ? undefined : { method, url, info: orch.info, user: orch.user?.username }
 
 export const resourceOf = ({ resource, subresource }: RequestInfo): string =>
   subresource === '' ? resource : `${resource}/${subresource}`

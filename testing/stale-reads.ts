@@ -1,10 +1,11 @@
 /** Answers reads from an older state, as a server whose cache is behind the others' does. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { list } from '../registry/verbs/list.js'
 import type { ResourceRegistry } from '../registry/resource-registry.js'
 import type { ResourceStore } from '../registry/resource-store.js'
 import { deprecationWarning } from '../routes/deprecation.js'
 import { entryAnswer } from '../answers/answer.js'
+import { served, type ServedRequest } from '../answers/request-context.js'
 import { sendAnswer } from '../answers/send.js'
 import { parseFieldSelector } from '../schemas/selectors/fields.js'
 import { NO_LABELS } from '../schemas/selectors/labels.js'
@@ -26,7 +27,7 @@ export interface Staleness {
 export function readOlder (
   reply: FastifyReply, staleness: Staleness, resources: ResourceRegistry, failed: (error: Error) => void
 ): boolean {
-  const { request } = reply
+  const request = served(reply.request)
   const { info, query } = request.orch
   if (!info.isResourceRequest || (info.verb !== 'list' && info.verb !== 'get')) return false
   const store = resources.lookup(info)
@@ -63,7 +64,7 @@ function olderRevision (
 
 /** True for an object, or a subresource of its kind, such as `status`. */
 function isPlainObject (
-  { orch: { info } }: FastifyRequest, { type: { namespaced }, representation: { kind, subresources } }: ResourceStore
+  { orch: { info } }: ServedRequest, { type: { namespaced }, representation: { kind, subresources } }: ResourceStore
 ): boolean {
   const found = subresources.find(({ name }) => name === info.subresource)
   const isOwn = info.subresource === '' || (found !== undefined && found.verbs.includes('get') &&
@@ -72,7 +73,7 @@ function isPlainObject (
 }
 
 async function objectAt (
-  request: FastifyRequest, reply: FastifyReply, store: ResourceStore, revision: Revision
+  request: ServedRequest, reply: FastifyReply, store: ResourceStore, revision: Revision
 ): Promise<void> {
   const { info: { namespace, name }, warnings } = request.orch
   const { entries: [entry] } = await list(store, {

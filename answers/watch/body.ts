@@ -1,11 +1,12 @@
 /** The body of a watch. */
 import type { ServerResponse } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { Representation } from '../../schemas/resource.js'
 import type { ResourceStore } from '../../registry/resource-store.js'
 import type { WatchAnswer } from '../answer.js'
 import { Body } from '../body.js'
 import { warn } from '../heads.js'
+import type { ServedRequest } from '../request-context.js'
 import { watchForm } from './encoder.js'
 import type { WatchObserver } from './metrics.js'
 import { WatchStream } from './stream.js'
@@ -22,7 +23,7 @@ const freshOf = (store: ResourceStore) => (): Promise<void> | undefined => store
 
 /** @throws StatusError 400 for an invalid `includeObject` */
 export function sendWatch (
-  request: FastifyRequest, reply: FastifyReply, answer: WatchAnswer, tools: WatchTools
+  request: ServedRequest, reply: FastifyReply, answer: WatchAnswer, tools: WatchTools
 ): undefined {
   const { store, watch, seconds, bookmarks, subscriber } = answer
   const { closing, bytesPerSecond, observerOf } = tools
@@ -66,7 +67,7 @@ const KEPT = new Set([':method', ':path'])
  * Frees the query and the headers of a watch, which a client may make large. Over HTTP/2 Fastify reads method and URL
  * of a request from the headers that are kept.
  */
-function releaseHeaders (request: FastifyRequest): void {
+function releaseHeaders (request: ServedRequest): void {
   const { raw, orch } = request
   orch.dropQuery()
   request.query = {} // Fastify's copy

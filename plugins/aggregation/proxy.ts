@@ -3,8 +3,8 @@
  * because of this server's client certificate. Bodies, watches and upgrades are streamed. Redirects are refused.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { FastifyRequest } from 'fastify'
 import type { RelayedAnswer } from '../../answers/answer.js'
+import type { ServedRequest } from '../../answers/request-context.js'
 import type { ClientCertificate } from '../../clients/client-certificate.js'
 import { isClientError, reasonOf, type ClientError } from '../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../clients/outgoing.js'
@@ -30,7 +30,7 @@ export interface RemoteProxyTools extends Routing {
 }
 
 export type RemoteProxy =
-  (service: RegisteredService, request: FastifyRequest) => Promise<RelayedAnswer>
+  (service: RegisteredService, request: ServedRequest) => Promise<RelayedAnswer>
 
 const CONNECT_TIMEOUT = 30_000
 /** Discovery should be fast: every client waits for all of it. */
@@ -120,7 +120,7 @@ async function poolOf ({ certificate, pools }: RemoteProxyTools, remote: Paramet
 }
 
 function headersFor (
-  { orch, raw }: FastifyRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'>
+  { orch, raw }: ServedRequest, passing: Pick<Passed, 'host' | 'uri' | 'via' | 'naming'>
 ): string[] {
   try {
     return passedHeaders(raw, {
@@ -136,7 +136,7 @@ const REPEATABLE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** A kept-alive connection may close while in use. Requests that cannot be repeated use a new one. */
 async function passed (
-  { orch, raw }: FastifyRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool
+  { orch, raw }: ServedRequest, outgoing: Omit<OutgoingRequest, 'upgrade'>, { agent }: Pool
 ): Promise<Incoming> {
   const body = hasBody(raw) ? raw : undefined
   let current: ClientRequest | undefined

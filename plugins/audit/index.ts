@@ -6,15 +6,15 @@
  * events have a user. The `onSend` hook records requests that earlier hooks rejected.
  * @see interface, 'Audit events'
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type ServedRequest } from '../../answers/request-context.js'
 import { attempted } from './attempted-credentials.js'
 import { CLOSED_EARLY, eventOf, type EventDetails, type Outcome } from './event.js'
 import { compilePolicy } from './policy.js'
 import { openBackends, type BackendsOptions } from './backends.js'
 import { Recording } from './recording.js'
 import { sourceIPs, type RequestFacts } from './subject.js'
-import { contextIfAny } from '../../answers/request-context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { LEVELS, type AuditPolicy, type Stage } from '../../schemas/api/audit/policy.js'
@@ -53,7 +53,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
 
   /** False if a strict back end lost the event. */
   const write = (
-    stage: Stage, request: FastifyRequest, recording: Recording, more: Partial<EventDetails> = {}
+    stage: Stage, request: ServedRequest, recording: Recording, more: Partial<EventDetails> = {}
   ): boolean | Promise<boolean> => {
     const { level, omitStages } = recording.auditConfig
     if (omitStages.has(stage)) return true
@@ -71,19 +71,19 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     pending.add(waited)
     return waited
   }
-  const outcomeOf = (request: FastifyRequest, reply: FastifyReply, { answered }: Recording): Outcome => {
+  const outcomeOf = (request: ServedRequest, reply: FastifyReply, { answered }: Recording): Outcome => {
     const code = reply.raw.statusCode
     const { failure, info: { verb } } = request.orch
     return { code, status: failure?.status ?? answered, quotesBody: REFUSED_BODY.has(code) && !READ_ONLY.has(verb) }
   }
   const answeredWith = (
-    request: FastifyRequest, reply: FastifyReply, recording: Recording, begun = reply.raw.headersSent
+    request: ServedRequest, reply: FastifyReply, recording: Recording, begun = reply.raw.headersSent
   ): Partial<EventDetails> => ({
     outcome: begun || request.orch.failure !== undefined ? outcomeOf(request, reply, recording) : CLOSED_EARLY,
     request: recording.requestJson,
     response: recording.responseJson
   })
-  const open = (request: FastifyRequest): Recording | undefined => {
+  const open = (request: ServedRequest): Recording | undefined => {
     request.orch.audited = true
     const { user, impersonator, info } = request.orch
     const asking = impersonator ?? user
@@ -94,7 +94,7 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     request.orch.recorder = recording
     return recording
   }
-  const complete = (request: FastifyRequest, reply: FastifyReply, recording: Recording): void => {
+  const complete = (request: ServedRequest, reply: FastifyReply, recording: Recording): void => {
     request.orch.onClosed(() => {
       void write(
         request.orch.defect ? 'Panic' : 'ResponseComplete', request, recording, answeredWith(request, reply, recording)
@@ -102,7 +102,8 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
     })
   }
 
-  fastify.addHook('onRequest', (request, reply, done) => {
+  fastify.addHook('onRequest', (arrived, reply, done) => {
+    const request = served(arrived)
     const recording = open(request)
     if (recording === undefined) return done()
     if (isLongRunning(request.orch.info)) {
@@ -128,16 +129,17 @@ async function audit (fastify: FastifyInstance, { policy, ...options }: AuditOpt
   })
   // A hook before this one ended the request. A failure, such as a 401, gets one ResponseStarted event with the reason;
   // a regular response is complete.
-  fastify.addHook('onSend', (request, reply, _payload, done) => {
-    const context = contextIfAny(request)
-    context?.begun?.()
-    const recording = context?.audited === false ? open(request) : undefined
+  fastify.addHook('onSend', ({ orch }, reply, _payload, done) => {
+    orch?.begun?.()
+    if (orch?.audited !== false) return done()
+    const request = served(reply.request)
+    const recording = open(request)
     if (recording !== undefined) {
-      const { failure } = request.orch
+      const { failure, query } = orch
       if (failure === undefined) complete(request, reply, recording)
       else {
         const message = failure.status.reason === 'Unauthorized'
-          ? attempted(request.headers, request.raw.socket, request.orch.query)
+          ? attempted(request.headers, request.raw.socket, query)
           : failure.message
         void write('ResponseStarted', request, recording, {
           outcome: { code: reply.raw.statusCode, status: { message } }
@@ -154,7 +156,7 @@ const MAX_AGENT_LENGTH = 2048
 
 /** Copied on arrival, because the connection may be closed by the time of the last event. */
 function requestFacts (
-  { raw, headers, socket, orch: { auditId, info, receivedAt } }: FastifyRequest, user: UserInfo | undefined
+  { raw, headers, socket, orch: { auditId, info, receivedAt } }: ServedRequest, user: UserInfo | undefined
 ): RequestFacts {
   return {
     auditId,

@@ -6,7 +6,7 @@
  * such as those of a TokenReview.
  */
 import fp from 'fastify-plugin'
-import type { FastifyRequest } from 'fastify'
+import { served, type ServedRequest } from '../../answers/request-context.js'
 import type { Authenticator, Credentials } from '../../auth/authenticator.js'
 import { authoritiesOf, type Authorities } from '../../auth/authorities.js'
 import type { Naming } from '../../schemas/naming.js'
@@ -111,7 +111,7 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
   const isHidden = requestHeader === undefined ? undefined : isProxyHeader(requestHeader)
   const attempts = countAttempts(metrics)
 
-  const settle = (request: FastifyRequest, found: Found, since: number): Error | undefined => {
+  const settle = (request: ServedRequest, found: Found, since: number): Error | undefined => {
     const mayBeAnonymous = anonymous === 'health' ? HEALTH.test(request.orch.info.path) : anonymous
     const user = found ?? (mayBeAnonymous && !hasToken(request.raw) ? ANONYMOUS : undefined)
     if (user === undefined) {
@@ -130,7 +130,8 @@ export default fp<AuthenticationOptions>(async (fastify, options) => {
     return error instanceof StatusError ? error : new StatusError('Unauthorized', 'Unauthorized', { cause: error })
   }
 
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  fastify.addHook('onRequest', (arrived, _reply, done) => {
+    const request = served(arrived)
     const since = performance.now()
     const { headers, rawHeaders, socket } = request.raw
     try {

@@ -5,7 +5,7 @@
  * checks and admission.
  */
 import fp from 'fastify-plugin'
-import type { FastifyRequest } from 'fastify'
+import { served, type ServedRequest } from '../../answers/request-context.js'
 import type { RbacAuthorizer } from '../../auth/rbac/authorizer.js'
 import type { Attributes, Authorizer, Rules, Ruling } from '../../auth/authorizer.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
@@ -112,7 +112,7 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
   runParts(fastify, 'authorizer', all)
 
   const settle = (
-    request: FastifyRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling
+    request: ServedRequest, attributes: Attributes, { decision, reason = '', evaluationError }: Ruling
   ): StatusError | undefined | Promise<StatusError> => {
     const allowed = decision === 'Allow'
     const unknown = !allowed && evaluationError !== undefined
@@ -133,7 +133,8 @@ export default fp<AuthorizationOptions>(async (fastify, options) => {
       : advice.then(text => refusal(attributes, reason, text), () => refusal(attributes, reason))
   }
 
-  fastify.addHook('onRequest', (request, _reply, done) => {
+  fastify.addHook('onRequest', (arrived, _reply, done) => {
+    const request = served(arrived)
     const { user, info } = request.orch
     if (user === undefined) return done(internalError(new Error('authorization ran before authentication')))
     const attributes = { user, info }

@@ -5,8 +5,8 @@
  * @see interface, 'Server start-up options': --node-agent-…
  */
 import fp from 'fastify-plugin'
-import type { FastifyRequest } from 'fastify'
 import type { RelayedAnswer } from '../../answers/answer.js'
+import type { ServedRequest } from '../../answers/request-context.js'
 import {
   NodeProxyOptions, PodAttachOptions, PodExecOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions
 } from '../../schemas/api/core/pod-options.js'
@@ -34,16 +34,16 @@ export interface ConnectionOptions {
 }
 
 /** Handles a request to a connecting subresource. @throws StatusError */
-export type Connector = (store: ResourceStore, request: FastifyRequest) => Promise<RelayedAnswer>
+export type Connector = (store: ResourceStore, request: ServedRequest) => Promise<RelayedAnswer>
 
 /** By resource and subresource: `pods/exec`. */
 export type Connections = ReadonlyMap<string, Connector>
 
-type Connect<T> = (request: FastifyRequest, options: T) => Promise<RelayedAnswer>
+type Connect<T> = (request: ServedRequest, options: T) => Promise<RelayedAnswer>
 
 /** Parses the options and runs CONNECT admission, which may change them. @throws StatusError */
 async function admitted<T extends object> (
-  store: ResourceStore, { orch }: FastifyRequest, message: Message<T>
+  store: ResourceStore, { orch }: ServedRequest, message: Message<T>
 ): Promise<T> {
   const { info, query } = orch
   if (query.has('dryRun')) throw badRequest('dryRun is not supported')

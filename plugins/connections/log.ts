@@ -1,6 +1,6 @@
 /** Streams a container's log from its node agent. */
-import type { FastifyRequest } from 'fastify'
 import type { PassedAnswer } from '../../answers/answer.js'
+import type { ServedRequest } from '../../answers/request-context.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isCertificateRefused, isClientError } from '../../clients/errors.js'
 import { send } from '../../clients/outgoing.js'
@@ -25,7 +25,7 @@ export interface LogTools {
 
 const NAME = 'orch_apiserver_pod_logs_pods_logs'
 
-export function readLog (tools: LogTools): (request: FastifyRequest) => Promise<PassedAnswer> {
+export function readLog (tools: LogTools): (request: ServedRequest) => Promise<PassedAnswer> {
   const usage = tools.metrics.counter(
     `${NAME}_insecure_backend_total`,
     'Requested logs of pods, by whether the certificate of the node agent is verified: enforce_tls or ' +
@@ -49,7 +49,7 @@ export function readLog (tools: LogTools): (request: FastifyRequest) => Promise<
 }
 
 async function logOf (
-  { resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: FastifyRequest
+  { resources, agents, ending, tunnel }: LogTools, options: PodLogOptions, request: ServedRequest
 ): Promise<PassedAnswer> {
   const { namespace, name } = request.orch.info
   const findings = findingsOf(options)

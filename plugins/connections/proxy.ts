@@ -2,8 +2,8 @@
  * Proxies requests with any method, body and path to pods, services and nodes. Responses are streamed; URLs that would
  * bypass the proxy are rewritten. Credentials are not forwarded.
  */
-import type { FastifyRequest } from 'fastify'
 import type { RelayedAnswer } from '../../answers/answer.js'
+import type { ServedRequest } from '../../answers/request-context.js'
 import type { SecureContext } from 'node:tls'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import { isClientError } from '../../clients/errors.js'
@@ -31,7 +31,7 @@ export interface ProxyTools {
 const CONNECT_TIMEOUT = 30_000
 
 export const proxyTo = (locate: Locate, { agents, ending, tunnel, mount }: ProxyTools) =>
-  async (request: FastifyRequest): Promise<RelayedAnswer> => {
+  async (request: ServedRequest): Promise<RelayedAnswer> => {
     const { info: { namespace, name, path, rest = '' } } = request.orch
     const destination = await locate(namespace, name)
     const url = request.raw.url ?? ''

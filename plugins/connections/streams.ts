@@ -1,6 +1,6 @@
 /** exec, attach and port-forward: upgraded connections to the node agent, which implements the protocol. */
-import type { FastifyRequest } from 'fastify'
 import type { RelayedAnswer } from '../../answers/answer.js'
+import type { ServedRequest } from '../../answers/request-context.js'
 import type { Tunnel } from '../../clients/egress/tunnel.js'
 import type { PodAttachOptions, PodExecOptions, PodPortForwardOptions } from '../../schemas/api/core/pod-options.js'
 import { badRequest } from '../../schemas/status.js'
@@ -23,7 +23,7 @@ type StreamOptions = PodExecOptions | PodAttachOptions | PodPortForwardOptions
 /** @param action path segment of the node agent's API */
 export const streamTo = (
   action: 'exec' | 'attach' | 'portForward', { resources, agents, ending, tunnel }: StreamTools
-) => async (request: FastifyRequest, options: StreamOptions): Promise<RelayedAnswer> => {
+) => async (request: ServedRequest, options: StreamOptions): Promise<RelayedAnswer> => {
   const { info: { namespace, name } } = request.orch
   const pod = await find(resources, 'pods', namespace, name)
   const container = action === 'portForward'

@@ -4,6 +4,7 @@
  * and target of each request.
  */
 import type { FastifyInstance } from 'fastify'
+import { served } from '../../answers/request-context.js'
 import type { FlowControl, Level } from '../../flow-control/flow-control.js'
 import { Queue } from '../../flow-control/queue.js'
 import type { QueueSet } from '../../flow-control/queue-set.js'
@@ -75,10 +76,11 @@ function detailsOf ({ request: { orch: { user, info } } }: Seat): Row {
 
 export function serveDumps (fastify: FastifyInstance, control: FlowControl): void {
   fastify.get(`${ROOT}/dump_priority_levels`, (request, reply) =>
-    sendTable(request, reply, LEVELS, control.levels.map(levelRow)))
+    sendTable(served(request), reply, LEVELS, control.levels.map(levelRow)))
   fastify.get(`${ROOT}/dump_queues`, (request, reply) =>
-    sendTable(request, reply, QUEUES, control.levels.flatMap(queueRows)))
-  fastify.get(`${ROOT}/dump_requests`, (request, reply) => {
+    sendTable(served(request), reply, QUEUES, control.levels.flatMap(queueRows)))
+  fastify.get(`${ROOT}/dump_requests`, (arrived, reply) => {
+    const request = served(arrived)
     const details = (request.orch.query.get('includeRequestDetails') ?? '') !== ''
     return sendTable(request, reply, details
       ? [...REQUESTS, ...DETAILS]

@@ -9,7 +9,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { contextIfAny } from '../../answers/request-context.js'
+import { served } from '../../answers/request-context.js'
 import { READ_ONLY } from '../../auth/request-info.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { systemClock } from '../../event-loop/clock.js'
@@ -50,14 +50,14 @@ async function flowControl (
   serveDumps(fastify, control)
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    const { orch } = request
+    const { orch } = served(request)
     const { info, user = NOBODY } = orch
     if (isConnection(info)) {
       done()
       return
     }
     const flow = control.flow(user, info)
-    name(reply, flow, request.orch.naming.headerPrefix)
+    name(reply, flow, orch.naming.headerPrefix)
     const series = metrics.of(flow)
     const kind = kinds[READ_ONLY.has(info.verb) ? 'readOnly' : 'mutating']
     const { queues } = flow.level
@@ -82,7 +82,7 @@ async function flowControl (
   })
   // Code that bypasses Fastify to write, or that streams, calls `handedOver` itself.
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (typeof payload === 'string' || Buffer.isBuffer(payload)) contextIfAny(request)?.handedOver(payload.length)
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) request.orch?.handedOver(payload.length)
     done()
   })
 }

@@ -1,11 +1,11 @@
 /** A request in priority and fairness: waits for its seats and releases them. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import { served, type LimitPlace, type ServedRequest } from '../../answers/request-context.js'
 import { distinguisher, type Flow } from '../../flow-control/flow-control.js'
 import type { QueueSet, QueueSettings } from '../../flow-control/queue-set.js'
 import { Ticket, type Refusal, type Work } from '../../flow-control/queue.js'
 import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { tooManyRequests } from '../../schemas/status.js'
-import type { LimitPlace } from '../../answers/request-context.js'
 import { NOT_LISTED, type UnsentResponse, type UnsentResponses } from '../shared/unsent-responses.js'
 import type { KindSeries } from '../shared/in-flight-metrics.js'
 import type { FlowSeries } from './metrics.js'
@@ -25,7 +25,7 @@ interface Seated {
 
 export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   readonly reply: FastifyReply
-  readonly request: FastifyRequest
+  readonly request: ServedRequest
   at = NOT_LISTED
   bytes = 0
   readonly #flow: Flow
@@ -43,7 +43,7 @@ export class Seat extends Ticket implements UnsentResponse, LimitPlace {
   constructor (
     { flow, queues, series, kind, unsent, user, work }: Seated, reply: FastifyReply, done: (error?: Error) => void
   ) {
-    const { request } = reply
+    const request = served(reply.request)
     super(flow.name, distinguisher(flow, user, request.orch.info), work)
     this.#flow = flow
     this.#set = queues

@@ -3,8 +3,8 @@
  * authorizer allows each of them. Runs after authentication and audit, whose events name both users, and before limits
  * and authorization, which see only the impersonated user. The headers are removed.
  */
-import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type ServedRequest } from '../../answers/request-context.js'
 import { allows, refusal } from '../../auth/refusal.js'
 import { resourceRequest, type RequestInfo } from '../../auth/request-info.js'
 import type { Naming } from '../../schemas/naming.js'
@@ -12,7 +12,6 @@ import type { UserInfo } from '../../schemas/meta/user-info.js'
 import { badRequest, internalError } from '../../schemas/status.js'
 import { reasonOf } from '../../storage/errors.js'
 import { parseImpersonation, type Permission } from './permissions.js'
-
 import { impersonationHeaders, isImpersonation, type Impersonation } from './headers.js'
 import { removeHeaders } from '../shared/sent-headers.js'
 import { later } from '../shared/server.js'
@@ -51,7 +50,7 @@ export default fp(async fastify => {
     }
   }
 
-  const impersonate = async (request: FastifyRequest): Promise<void> => {
+  const impersonate = async (request: ServedRequest): Promise<void> => {
     const { orch, raw } = request
     if (orch.user === undefined) throw internalError(new Error('impersonation ran before authentication'))
     const sent = headersOf(raw.rawHeaders)
@@ -67,7 +66,7 @@ export default fp(async fastify => {
     const { rawHeaders } = request.raw
     for (let at = 0; at < rawHeaders.length; at += 2) {
       if (isImpersonation(rawHeaders[at] as string)) { // names and values alternate
-        impersonate(request).then(() => { done() }, done)
+        impersonate(served(request)).then(() => { done() }, done)
         return
       }
     }

@@ -4,8 +4,9 @@
  * @see interface, 'Health endpoints' 6; flags --disabled-metrics, --etcd-count-metric-poll-period,
  * --etcd-db-metric-poll-interval
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type ServedRequest } from '../../answers/request-context.js'
 import { runStepsWithinBudget } from '../../event-loop/turns.js'
 import { buildInfo } from './build-info.js'
 import { processText } from './process.js'
@@ -111,11 +112,11 @@ async function metrics (fastify: FastifyInstance, options: MetricsOptions): Prom
 
   /** Only served paths get labels of their own, to bound the number of series. */
   const resources = later(fastify, 'orchResources')
-  const isServed = (request: FastifyRequest): boolean => !request.is404 &&
+  const isServed = (request: ServedRequest): boolean => !request.is404 &&
     (!request.orch.info.isResourceRequest || resources()?.serves(request.orch.info) === true)
   const requests = requestMetrics(own, isServed)
   fastify.addHook('onRequest', (request, reply, done) => {
-    requests.begin(request, reply)
+    requests.begin(served(request), reply)
     done()
   })
   const ofAll = async (collect: NonNullable<typeof others>): Promise<Buffer> => {

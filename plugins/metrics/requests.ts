@@ -1,5 +1,6 @@
 /** Request metrics. Labels come from the parsed request, but only for served paths: unknown ones create no series. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import type { ServedRequest } from '../../answers/request-context.js'
 import { READ_ONLY, type RequestInfo } from '../../auth/request-info.js'
 import { LIMIT, type Counter, type Histogram, type Metrics } from '../shared/metric-series.js'
 import { isConnect, isLongRunning, isProbe } from '../shared/request-kinds.js'
@@ -25,7 +26,7 @@ const SELF_DEFENCE: ReadonlySet<number> = new Set([429, 503, 504])
 /** A closed set, whatever the client sends. */
 const verbLabel = (info: RequestInfo): string => isConnect(info) ? 'CONNECT' : VERBS.get(info.verb) ?? 'other'
 
-const isApply = (request: FastifyRequest): boolean =>
+const isApply = (request: ServedRequest): boolean =>
   request.headers['content-type']?.startsWith('application/apply-patch+') === true
 
 /** Returns resource, namespace, cluster or ''. */
@@ -53,11 +54,11 @@ interface Series {
 
 export interface RequestMetrics {
   /** Called when a request arrives. */
-  readonly begin: (request: FastifyRequest, reply: FastifyReply) => void
+  readonly begin: (request: ServedRequest, reply: FastifyReply) => void
 }
 
 /** @param isServed true for served paths; only they get their own labels */
-export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest) => boolean): RequestMetrics {
+export function requestMetrics (own: Metrics, isServed: (request: ServedRequest) => boolean): RequestMetrics {
   const requests = own.counter(
     'apiserver_request_total',
     'Requests answered, by verb, dry run, group, version, resource, subresource, scope, component and response code.',
@@ -104,7 +105,7 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
 
   const cache = new Map<string, Series[]>()
   let cached = 0
-  const seriesOf = (request: FastifyRequest, verb: string): Series => {
+  const seriesOf = (request: ServedRequest, verb: string): Series => {
     const { info, dryRun } = request.orch
     const unknown = !isServed(request)
     const probe = !info.isResourceRequest && !unknown && isProbe(info.path)
@@ -150,7 +151,7 @@ export function requestMetrics (own: Metrics, isServed: (request: FastifyRequest
     return series
   }
 
-  const finish = (request: FastifyRequest, reply: FastifyReply): void => {
+  const finish = (request: ServedRequest, reply: FastifyReply): void => {
     const { info, trace: { startedAt, endedAt = performance.now() } } = request.orch
     const { headersSent, statusCode } = reply.raw
     const series = seriesOf(

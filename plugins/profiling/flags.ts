@@ -24,7 +24,7 @@ export function debugFlags (fastify: FastifyInstance, setVerbosity: (v: number) 
     }
     setVerbosity(v)
     // Logged after the change: the line is of level info, so it appears at every verbosity.
-    request.log.info({ user: request.orch.user?.username }, `log verbosity is now ${v}`)
+    request.log.info({ user: request.orch?.user?.username }, `log verbosity is now ${v}`)
     return await reply.type(TEXT).send(`successfully set klog.logging.verbosity to ${v}\n`)
   })
 }

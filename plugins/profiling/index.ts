@@ -6,6 +6,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type ServedRequest } from '../../answers/request-context.js'
 import { badRequest, StatusError } from '../../schemas/status.js'
 import { debugFlags } from './flags.js'
 import { stateOf, stateText, type State } from '../../registry/state.js'
@@ -42,7 +43,7 @@ export default fp(async (fastify, { contention = false, setVerbosity, requestTim
 
   const text = (reply: FastifyReply, content: string): FastifyReply =>
     reply.type('text/plain; charset=utf-8').send(content)
-  const profile = async (kind: ProfileKind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const profile = async (kind: ProfileKind, request: ServedRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const seconds = secondsOf(request, kind, requestTimeout)
     if (busy) {
       throw new StatusError('TooManyRequests', 'another profile is being taken; ask again when it is done', {
@@ -65,11 +66,11 @@ export default fp(async (fastify, { contention = false, setVerbosity, requestTim
     text(reply, `${ROOT}/\n\n${Object.entries(PAGES).map(([name, what]) => `${name.padEnd(12)} ${what}`).join('\n')}\n`)
   fastify.get(ROOT, index)
   fastify.get(`${ROOT}/`, index)
-  fastify.get(`${ROOT}/profile`, (request, reply) => profile('profile', request, reply))
-  fastify.get(`${ROOT}/heap`, (request, reply) => profile('heap', request, reply))
+  fastify.get(`${ROOT}/profile`, (request, reply) => profile('profile', served(request), reply))
+  fastify.get(`${ROOT}/heap`, (request, reply) => profile('heap', served(request), reply))
   fastify.get(`${ROOT}/goroutine`, (_request, reply) => text(reply, stateText(stateOf(fastify.orchResources))))
   fastify.get('/debug/caches', (request, reply) =>
-    sendTable(request, reply, CACHES, cacheRows(stateOf(fastify.orchResources))))
+    sendTable(served(request), reply, CACHES, cacheRows(stateOf(fastify.orchResources))))
   fastify.get(`${ROOT}/block`, (_request, reply) => text(reply, delay === undefined
     ? 'the delay of the event loop is not measured; start with --contention-profiling\n'
     : delayText(delay)))
@@ -85,7 +86,7 @@ const cacheRows = ({ caches }: State): Row[] => Object.entries(caches).sort(([, 
     [name, loaded, objects, watches, revision, events, eventsSince])
 
 /** @throws StatusError 400 */
-function secondsOf (request: FastifyRequest, kind: ProfileKind, requestTimeout: number): number {
+function secondsOf (request: ServedRequest, kind: ProfileKind, requestTimeout: number): number {
   const given = request.orch.query.get('seconds') ?? String(DEFAULT_SECONDS[kind])
   const seconds = /^\d{1,6}$/.test(given) ? Number(given) : 0
   if (seconds === 0) throw badRequest('seconds must be a positive whole number')

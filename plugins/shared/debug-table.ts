@@ -2,7 +2,8 @@
  * Tables of `/debug/` pages: aligned text for people, and a JSON list of objects with `?format=json`. The Accept header
  * does not decide, because kubectl always prefers JSON.
  */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import type { ServedRequest } from '../../answers/request-context.js'
 import { badRequest } from '../../schemas/status.js'
 
 export type Row = ReadonlyArray<string | number | boolean>
@@ -25,7 +26,7 @@ export function columns (header: readonly string[], rows: readonly Row[]): strin
 
 /** Sends the rows in the form that the request asks for. @throws StatusError 400 for another form */
 export function sendTable (
-  request: FastifyRequest, reply: FastifyReply, header: readonly string[], rows: readonly Row[]
+  request: ServedRequest, reply: FastifyReply, header: readonly string[], rows: readonly Row[]
 ): FastifyReply {
   const format = request.orch.query.get('format') ?? 'text'
   reply.header('x-content-type-options', 'nosniff')

@@ -2,7 +2,8 @@
  * What plugins decorate the server with. Each member names the plugin that provides it; the plugins that use it
  * declare that with fastify-plugin's `decorators`, so that a wrong order fails at boot.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { ServedRequest } from '../../answers/request-context.js'
 import type { Authenticator } from '../../auth/authenticator.js'
 import type { Attributes, Authorizer } from '../../auth/authorizer.js'
 import type { ServiceAccountTokens } from '../../auth/service-account-tokens.js'
@@ -48,7 +49,7 @@ export interface OrchDecorators {
   /** `registry/`: the server's state as fields of log lines. */
   orchReport: () => Array<Record<string, unknown>>
   /** `deadline.ts`: the requests under way that are not long-running, in no order. */
-  orchUnderWay: () => readonly FastifyRequest[]
+  orchUnderWay: () => readonly ServedRequest[]
   /** `authentication/` */
   orchAuthentication: Authentication
   /** `flow-control/`; missing if the plain limits apply. */

@@ -8,6 +8,7 @@
  */
 import type { FastifyBaseLogger, FastifyReply } from 'fastify'
 import type { Http2ServerResponse } from 'node:http2'
+import { served } from '../../answers/request-context.js'
 import { sentBytes } from './sent-bytes.js'
 import { IndexedList } from './indexed-list.js'
 
@@ -102,7 +103,7 @@ export class UnsentResponses {
   #holders (): Map<Connection, Holder> {
     const holders = new Map<Connection, Holder>()
     for (const { reply, bytes } of this.#answers.filter(({ bytes }) => bytes > 0)) {
-      const { auditId } = reply.request.orch
+      const { auditId } = served(reply.request).orch
       const { session } = (reply.raw as unknown as Partial<Http2ServerResponse>).stream ?? {}
       const connection: Connection = session ?? reply.request.raw.socket
       const holder = holders.get(connection)

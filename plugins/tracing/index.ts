@@ -7,8 +7,9 @@
  * @see interface, 'Server start-up options': --tracing-config-file
  */
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
+import { served, type ServedRequest } from '../../answers/request-context.js'
 import { withoutBrackets } from '../../clients/tunnel.js'
 import { rateLimited, occasionally } from '../shared/rate-limited.js'
 import { isLongRunning } from '../shared/request-kinds.js'
@@ -49,7 +50,7 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   }
 
   // An overloaded server is slow with every request and must not log each one.
-  const logSlow = rateLimited(MAX_SLOW_PER_SECOND, SECOND, (request: FastifyRequest, suppressed) => {
+  const logSlow = rateLimited(MAX_SLOW_PER_SECOND, SECOND, (request: ServedRequest, suppressed) => {
     const everything = log.level === 'debug' || log.level === 'trace' // the level may have changed since the start
     log.info(slowLine(request.orch.trace, nameOf(request), fieldsOf(request), everything))
     if (suppressed > 0) {
@@ -61,7 +62,8 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
   const recent = new RecentlySlow()
   fastify.decorate('orchSlowRequests', () => recent.newestFirst())
 
-  fastify.addHook('onRequest', (request, reply, done) => {
+  fastify.addHook('onRequest', (arrived, reply, done) => {
+    const request = served(arrived)
     const { trace, info } = request.orch
     const send = spans === undefined ? undefined : follow(spans, request, reply)
     if (passOn && spans === undefined) trace.propagate = () => callerOf(request)
@@ -72,7 +74,7 @@ async function tracing (fastify: FastifyInstance, { receiver, passOn = false }: 
         if (!slow && send === undefined) return
         trace.complete()
         if (slow) {
-          recent.add(request)
+          recent.add(request.orch)
           logSlow(request)
         }
         send?.()
@@ -99,7 +101,7 @@ async function throughProxy (
 }
 
 /** Decides sampling lazily, when the caller's identity is known. @returns exports the spans of the finished request */
-function follow (spans: OpenTelemetry, request: FastifyRequest, reply: FastifyReply): () => void {
+function follow (spans: OpenTelemetry, request: ServedRequest, reply: FastifyReply): () => void {
   const { trace } = request.orch
   let decided: Sampled | undefined
   // Node joins repeated headers, so it is never an array
@@ -115,10 +117,10 @@ function follow (spans: OpenTelemetry, request: FastifyRequest, reply: FastifyRe
 }
 
 /** True for authenticated callers; false if the request was rejected before authentication. */
-const isKnown = ({ orch: { user, impersonator } }: FastifyRequest): boolean =>
+const isKnown = ({ orch: { user, impersonator } }: ServedRequest): boolean =>
   (impersonator ?? user)?.groups.includes('system:authenticated') === true
 
-function callerOf ({ headers: { traceparent } }: FastifyRequest): string | undefined {
+function callerOf ({ headers: { traceparent } }: ServedRequest): string | undefined {
   return typeof traceparent === 'string' && traceparent.length === TRACEPARENT_LENGTH ? traceparent : undefined
 }
 

@@ -1,5 +1,5 @@
 /** Keeps the latest slow requests for the front page. */
-import type { FastifyRequest } from 'fastify'
+import type { RequestContext } from '../../answers/request-context.js'
 
 export interface SlowRequest {
   readonly endedAt: Date
@@ -17,7 +17,7 @@ export class RecentlySlow {
   readonly #kept: SlowRequest[] = []
 
   /** @param request that has ended */
-  add ({ orch: { info, user, trace: { startedAt, endedAt = startedAt } } }: FastifyRequest): void {
+  add ({ info, user, trace: { startedAt, endedAt = startedAt } }: RequestContext): void {
     if (this.#kept.length === KEPT) this.#kept.shift()
     this.#kept.push({
       endedAt: new Date(), verb: info.verb, path: info.path.slice(0, MAX_LENGTH),

@@ -1,5 +1,6 @@
 /** Fields of a request for the log and for spans. The query is omitted, because it may contain secrets. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import type { ServedRequest } from '../../answers/request-context.js'
 import type { Fields } from '../../registry/trace.js'
 
 const NAMES: ReadonlyMap<string, string> = new Map(Object.entries({
@@ -10,10 +11,10 @@ const NAMES: ReadonlyMap<string, string> = new Map(Object.entries({
 const MAX_VALUE_LENGTH = 1024
 
 /** The operation's name in the log. */
-export const nameOf = ({ method, orch: { info } }: FastifyRequest): string =>
+export const nameOf = ({ method, orch: { info } }: ServedRequest): string =>
   (info.isResourceRequest ? NAMES.get(info.verb) : undefined) ?? `HTTP ${method}`
 
-export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: FastifyRequest): Fields {
+export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: ServedRequest): Fields {
   return {
     url: info.path,
     'user-agent': headers['user-agent'] ?? 'unknown',
@@ -26,7 +27,7 @@ export function fieldsOf ({ headers, raw, ip, orch: { info, auditId } }: Fastify
 
 /** Span attributes, with the names that HTTP servers used in OpenTelemetry at the time of this release. */
 export function attributesOf (
-  { method, headers, protocol, raw, ip, orch: { info, auditId } }: FastifyRequest, reply: FastifyReply
+  { method, headers, protocol, raw, ip, orch: { info, auditId } }: ServedRequest, reply: FastifyReply
 ): Fields {
   return {
     'http.method': method,

@@ -3,8 +3,9 @@
  * links to documents, each as far as the reader may see it. It loads nothing, runs no script, and nothing of it is
  * listed or counted for it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { HTML_TYPE } from '../../schemas/media-types.js'
+import type { ServedRequest } from '../../answers/request-context.js'
 import { sendWhole } from '../../answers/send-bytes.js'
 import { eventSection } from './events.js'
 import { healthSection } from './health.js'
@@ -16,7 +17,7 @@ import { POLICY } from './style.js'
 
 /** The handler of the page. */
 export function frontPage (fastify: FastifyInstance): (
-  request: FastifyRequest, reply: FastifyReply
+  request: ServedRequest, reply: FastifyReply
 ) => Promise<FastifyReply> {
   const { orchAuthorization: { authorizer }, orchHealth: health, orchResources: resources } = fastify
   const meter = new LoopMeter()

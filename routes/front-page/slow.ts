@@ -3,7 +3,8 @@
  * the event loop. Of this process.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import type { ServedRequest } from '../../answers/request-context.js'
 import { settled } from './health.js'
 import { clipped, duration, html, NOTHING, notPermitted, plural, type Html } from './html.js'
 import type { Rights } from './rights.js'
@@ -28,7 +29,7 @@ export class LoopMeter {
 }
 
 export async function slowSection (
-  fastify: FastifyInstance, rights: Rights, own: FastifyRequest, meter: LoopMeter
+  fastify: FastifyInstance, rights: Rights, own: ServedRequest, meter: LoopMeter
 ): Promise<Html> {
   const others = fastify.orchUnderWay().filter(request => request !== own)
   const [mayMetrics, mayRequests, mayLevels] = await Promise
@@ -67,9 +68,9 @@ async function storeTime ({ orchResources: resources }: FastifyInstance): Promis
 const time = (date: Date): Html =>
   html`<time datetime="${date.toISOString()}">${date.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>`
 
-function oldest (requests: readonly FastifyRequest[]): Html {
-  const found: FastifyRequest[] = []
-  const startOf = (request: FastifyRequest | undefined): number => request?.orch.trace.startedAt ?? Infinity
+function oldest (requests: readonly ServedRequest[]): Html {
+  const found: ServedRequest[] = []
+  const startOf = (request: ServedRequest | undefined): number => request?.orch.trace.startedAt ?? Infinity
   for (const request of requests) {
     if (found.length === OLDEST && startOf(request) >= startOf(found.at(-1))) continue
     found.splice(found.findLastIndex(other => startOf(other) <= startOf(request)) + 1, 0, request)

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Fastify from '../fastify.js'
 import fp from 'fastify-plugin'
-import type { LimitPlace, RequestContext } from '../../answers/request-context.js'
+import { served, type LimitPlace, type RequestContext } from '../../answers/request-context.js'
 import { Trace } from '../../registry/trace.js'
 import type { OrchDecorators } from '../../plugins/shared/server.js'
 import { systemClock } from '../../event-loop/clock.js'
@@ -94,7 +94,7 @@ export async function bareServer (options: BareOptions = {}): Promise<FastifyIns
   }, { name: 'orch/request-info' }))
   fastify.setErrorHandler((error, request, reply) => {
     if (!isStatusError(error)) throw error
-    request.orch.failure = error
+    served(request).orch.failure = error
     return reply.code(error.status.code).headers(error.headers).send(error.status)
   })
   return fastify

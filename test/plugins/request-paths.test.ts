@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import Fastify from '../fastify.js'
 import type { FastifyRequest } from 'fastify'
 import type { RequestInfo } from '../../auth/request-info.js'
+import { served } from '../../answers/request-context.js'
 import requestInfo from '../../plugins/request-info/index.js'
 import { infoOfPath } from '../../plugins/request-info/paths.js'
 import { apiRoutes } from '../../routes/table.js'
@@ -53,10 +54,10 @@ async function reader (routerOptions: object = {}) {
   await app.register(requestInfo)
   let read: Read = { info: undefined, failure: undefined }
   app.setErrorHandler(async (error, { orch }, reply) => {
-    read = { info: orch.info, failure: isStatusError(error) ? error.status.code : 500 }
+    read = { info: orch?.info, failure: isStatusError(error) ? error.status.code : 500 }
     return await reply.send('')
   })
-  const note = async ({ orch }: FastifyRequest): Promise<void> => { read = { info: orch.info, failure: undefined } }
+  const note = async ({ orch }: FastifyRequest): Promise<void> => { read = { info: orch?.info, failure: undefined } }
   app.addHook('preHandler', note)
   apiRoutes(app, (_request, reply) => reply.send(''))
   for (const url of ['/', '/version', '/metrics', '/api', '/apis', '/api/:version', '/apis/:group', '/apis/:group/:version', '/openapi/v3/*', '/healthz', '/healthz/*']) {
@@ -109,4 +110,13 @@ t.test('a lenient router of a host changes what is served and what is authorized
     t.equal(failure === undefined && info !== undefined ? summary(info) : String(failure), about, url)
     if (path !== undefined) t.equal(info?.path, path, url)
   }
+})
+
+t.test('a handler that is reached before request info fails and names the request', async t => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.get('/early', async request => served(request).orch.auditId)
+  const { statusCode, body } = await app.inject('/early')
+  t.equal(statusCode, 500)
+  t.match(body, 'GET /early is handled before request info')
 })

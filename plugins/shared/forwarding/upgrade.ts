@@ -4,8 +4,9 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { RelayedAnswer } from '../../../answers/answer.js'
+import type { ServedRequest } from '../../../answers/request-context.js'
 import { isClientError, type ClientError } from '../../../clients/errors.js'
 import { send, type Incoming, type OutgoingRequest } from '../../../clients/outgoing.js'
 import { badRequest, unexplained } from '../../../schemas/status.js'
@@ -29,11 +30,11 @@ function destroyOnDisconnect (connection: Socket): () => void {
 }
 
 /** The request's socket if it asks for an upgrade and may have one; HTTP/2 requests may not. */
-export const upgradable = (request: FastifyRequest): Socket | undefined =>
+export const upgradable = (request: ServedRequest): Socket | undefined =>
   requestsUpgrade(request.raw) ? connectionOf(request.raw) : undefined
 
 /** @throws StatusError 400 if the request does not ask for an upgrade */
-export function needsUpgrade (request: FastifyRequest): Socket {
+export function needsUpgrade (request: ServedRequest): Socket {
   const connection = upgradable(request)
   if (connection === undefined) throw badRequest('Upgrade request required')
   return connection
@@ -53,7 +54,7 @@ const invalidResponse = ({ statusCode = 0 }: IncomingMessage): Error =>
 
 /** @throws StatusError 500 if the back end is unreachable or responds with neither a switch nor an error */
 export async function upgrade (
-  request: FastifyRequest, connection: Socket, destination: UpgradeDestination, ending: AbortSignal
+  request: ServedRequest, connection: Socket, destination: UpgradeDestination, ending: AbortSignal
 ): Promise<RelayedAnswer> {
   const {
     unreachable = (error: ClientError) =>
@@ -105,6 +106,6 @@ function switchProtocols (reply: FastifyReply, connection: Socket, { answer, upg
     return
   }
   raw.flushHeaders()
-  request.orch.begun?.()
+  request.orch?.begun?.()
   joinConnections(connection, upgraded, ending, server.orchSettings.connectionBytesPerSecond)
 }

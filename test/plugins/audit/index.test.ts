@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import fp from 'fastify-plugin'
+import { served } from '../../../answers/request-context.js'
 import audit, { type AuditOptions } from '../../../plugins/audit/index.js'
 import { attempted } from '../../../plugins/audit/attempted-credentials.js'
 import { eventOf, jsonLine, legacyLine } from '../../../plugins/audit/event.js'
@@ -24,7 +25,7 @@ async function build (test: Test & { testdir: () => string }, options: Partial<A
   await fastify.register(fp(async instance => {
     instance.addHook('onRequest', (request, _reply, done) => {
       if (request.headers.authorization === 'Bearer wrong') {
-        request.orch.user = undefined
+        served(request).orch.user = undefined
         done(unauthorized())
       } else done()
     })
@@ -106,7 +107,7 @@ t.test('a long-running request leaves an event when its answer begins', async t 
     fastify.get('/upgraded', (request, reply) => {
       reply.hijack()
       reply.raw.writeHead(200)
-      request.orch.begun?.()
+      request.orch?.begun?.()
       reply.raw.end('{}')
     })
     await fastify.inject(url)

@@ -20,7 +20,7 @@ t.test('an answered request ends though its connection is silent', async t => {
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'POST') return done()
     underWay++
-    request.orch.onClosed(() => { underWay-- })
+    request.orch?.onClosed(() => { underWay-- })
     reply.code(413).send('too large')
   })
   app.post('/', async () => '')
